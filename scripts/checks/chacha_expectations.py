@@ -1,5 +1,5 @@
 """Computes Headlight's random streams from the definition of ChaCha, for the pinned values of
-crates/data/tests/generate.rs.
+crates/data/tests/generate.rs and noise.rs.
 
     python scripts/checks/chacha_expectations.py            # prints the values
     python scripts/checks/chacha_expectations.py --check    # checks that the test has them
@@ -13,9 +13,9 @@ import pathlib
 import struct
 import sys
 
-TEST = pathlib.Path(__file__).resolve().parents[2] / "crates" / "data" / "tests" / "generate.rs"
+TESTS = pathlib.Path(__file__).resolve().parents[2] / "crates" / "data" / "tests"
 
-STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3}
+STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6}
 
 
 def block(key: bytes, counter: int, stream: int, rounds: int = 8) -> list[int]:
@@ -50,19 +50,30 @@ def below(n: int, source) -> int:
     return 0 if n == 1 else next(word & mask for word in source if word & mask < n)
 
 
+def shuffled(count: int, source) -> list[int]:
+    order = list(range(count))
+    for last in range(count - 1, 0, -1):
+        chosen = below(last + 1, source)
+        order[last], order[chosen] = order[chosen], order[last]
+    return order
+
+
 def main() -> None:
     data = words(7, "data")
     rows = [[0] + [1 + below(10, data) for _ in range(4)] for _ in range(3)]
+    order = shuffled(8, words(0, "shuffle", first_word=1 << 40))
+    pairs = [[index // 3, index % 3] for index in shuffled(9, words(7, "split"))]
+    noise = [sample for sample in range(40) if next(words(3, "label_noise", first_word=sample << 10)) < 1 << 30]
 
-    order, shuffle = list(range(8)), words(0, "shuffle", first_word=1 << 40)
-    for last in range(7, 0, -1):
-        chosen = below(last + 1, shuffle)
-        order[last], order[chosen] = order[chosen], order[last]
-
-    for name, values in (("PINNED_ROWS", sum(rows, [])), ("PINNED_ORDER", order)):
-        line = f"const {name}: [u32; {len(values)}] = {values};"
+    for test, name, kind, values in (
+        ("generate.rs", "PINNED_ROWS", "u32", sum(rows, [])),
+        ("generate.rs", "PINNED_ORDER", "u32", order),
+        ("generate.rs", "PINNED_PAIRS", "u32", sum(pairs, [])),
+        ("noise.rs", "PINNED_NOISE", "usize", noise),
+    ):
+        line = f"const {name}: [{kind}; {len(values)}] = {values};"
         if sys.argv[1:] == ["--check"]:
-            assert line in TEST.read_text(), f"{TEST.name} lacks this line: {line}"
+            assert line in (TESTS / test).read_text(), f"{test} lacks this line: {line}"
         print(line)
 
 

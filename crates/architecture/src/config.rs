@@ -1,8 +1,10 @@
 //! The config of a model: its sizes, and the settings of its attention.
 
-use headlight_keys::{InvalidValue, Range, Section, choices, section};
+use headlight_keys::{Range, choices, section};
 
-use crate::{Mask, Scale};
+use crate::init::InitConfig;
+use crate::positions::Positions;
+use crate::{Mask, Pooling, Scale};
 
 section! {
     /// The `[model]` section of an experiment.
@@ -10,13 +12,35 @@ section! {
         /// Width of embeddings and of the residual stream.
         #[range(Range::of(1, 4096))]
         pub d_model: usize,
-        /// Attention heads per block; divides `d_model`.
+        /// Attention heads per block; divides `d_model`, unless `d_head` is set.
         #[range(Range::of(1, 4096))]
         pub n_heads: usize = 1,
+        /// Width of each head's queries, keys and values; if unset, `d_model / n_heads`.
+        #[range(Range::of(1, 4096))]
+        #[omit(default)]
+        pub d_head: Option<usize> = None,
         /// Number of blocks.
         #[range(Range::of(1, 64))]
         pub n_layers: usize = 1,
-        /// Added to the variance in layer norm.
+        /// Where each block normalises vectors.
+        #[omit(default)]
+        pub norm: NormPlace = NormPlace::Post,
+        /// What all norms compute.
+        #[omit(default)]
+        pub norm_kind: NormKind = NormKind::Layer,
+        /// Whether norms learn a gain for each component.
+        #[omit(default)]
+        pub norm_gain: bool = true,
+        /// Whether norms learn a bias for each component; if unset, layer norms do and RMS norms do not.
+        #[omit(default)]
+        pub norm_bias: Option<bool> = None,
+        /// Whether the output of the last block is normalised; if unset, it is with `norm = "pre"`.
+        #[omit(default)]
+        pub final_norm: Option<bool> = None,
+        /// Whether the first block's input is normalised.
+        #[omit(default)]
+        pub embedding_norm: bool = false,
+        /// Added to the variance, or to the mean square, in norms.
         ///
         /// The notebook uses 1e-6; Keras's default is 1e-3, and Burn's and PyTorch's is 1e-5.
         #[range(Range::POSITIVE)]
@@ -24,34 +48,101 @@ section! {
         /// Width of the feed-forward layer that follows attention in each block; 0 for none.
         #[range(Range::of(0, 16384).hint("0: no feed-forward layer"))]
         pub d_ff: usize = 0,
-        /// Whether a learned vector for each position is added to the token's vector.
-        pub positions: bool = true,
+        /// The function between the two matrices of feed-forward layers.
+        #[omit(default)]
+        pub activation: Activation = Activation::Relu,
+        /// Whether feed-forward layers have biases.
+        #[omit(default)]
+        pub feed_forward_bias: bool = true,
+        /// How the model knows positions.
+        pub positions: Positions = Positions::Learned,
+        /// With learned positions, all positions from this one on share its vector, so that longer samples have a meaning.
+        #[omit(default)]
+        pub positions_shared_from: Option<usize> = None,
+        /// The vector that the classifier reads; if unset, that of `[CLS]`, or of the last position without `[CLS]`.
+        #[omit(default)]
+        pub pooling: Option<Pooling> = None,
+        /// Width of a hidden layer of the classifier, which uses `activation`; 0 for none.
+        #[range(Range::of(0, 16384).hint("0: no hidden layer"))]
+        #[omit(default)]
+        pub classifier_hidden: usize = 0,
+        /// Whether the classifier has biases.
+        #[omit(default)]
+        pub classifier_bias: bool = true,
+        /// The logits of a model of two classes.
+        #[omit(default)]
+        pub logits: Logits = Logits::LogOdds,
+        /// Whether the classifier's matrix is the transposed token embedding, where class `k` is token `k`.
+        #[omit(default)]
+        pub tied_embeddings: bool = false,
         /// Settings of the attention.
         pub attention: AttentionConfig = AttentionConfig::default(),
+        /// How weights are drawn.
+        #[omit(default)]
+        pub init: InitConfig = InitConfig::default(),
+    }
+}
+
+choices! {
+    /// Where each block normalises vectors.
+    pub enum NormPlace {
+        /// After each residual addition, as in the first transformer.
+        Post = "post",
+        /// Before attention and before the feed-forward layer, as in GPT-2.
+        Pre = "pre",
+        /// Nowhere.
+        None = "none",
+    }
+}
+
+choices! {
+    /// What norms compute.
+    pub enum NormKind {
+        /// Mean 0 and variance 1 over the components (Ba et al. 2016).
+        Layer = "layer",
+        /// Mean square 1 over the components (Zhang and Sennrich 2019).
+        Rms = "rms",
+    }
+}
+
+choices! {
+    /// The function between the two matrices of a feed-forward layer.
+    pub enum Activation {
+        /// max(x, 0).
+        Relu = "relu",
+        /// x times the normal distribution function of x (Hendrycks and Gimpel 2016).
+        Gelu = "gelu",
+        /// GELU's approximation by tanh, as in GPT-2.
+        GeluTanh = "gelu-tanh",
+        /// x times the logistic function of x.
+        Silu = "silu",
+    }
+}
+
+choices! {
+    /// The logits of a model of two classes. Models of more classes have one per class.
+    pub enum Logits {
+        /// One: the log-odds of class 1.
+        LogOdds = "log-odds",
+        /// One per class.
+        PerClass = "per-class",
     }
 }
 
 /// The properties of the samples that determine the shape of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {
-    /// Number of tokens, including `[CLS]` = 0.
+    /// Number of tokens, including `[CLS]` = 0 if samples have it.
     pub vocab_size: usize,
     /// Positions of a sample, including `[CLS]`.
     pub positions: usize,
-    /// The position of `[CLS]`.
-    pub cls_position: usize,
+    /// The position of `[CLS]`, if samples have it.
+    pub cls: Option<usize>,
+    /// The position whose vector the classifier reads. If it reads the mean of all, that whose attention is shown: of
+    /// `[CLS]`, or the last one.
+    pub read_position: usize,
     /// Number of classes.
     pub n_classes: usize,
-}
-
-impl Inputs {
-    /// Logits per sample: one for two classes, the log-odds of class 1; else one per class.
-    pub fn n_logits(self) -> usize {
-        match self.n_classes {
-            2 => 1,
-            n_classes => n_classes,
-        }
-    }
 }
 
 section! {
@@ -59,11 +150,33 @@ section! {
     pub struct AttentionConfig {
         /// The projections that compute queries, keys and values.
         pub projections: ProjectionKind = ProjectionKind::Separate,
+        /// Whether queries, keys and values have biases.
+        #[omit(default)]
+        pub bias: bool = true,
+        /// Whether values are projected; if not, a head's value is its part of the vector itself.
+        #[omit(default)]
+        pub value_projection: bool = true,
+        /// Whether the contexts of all heads are projected; if not, they are added to the residual stream as they are.
+        #[omit(default)]
+        pub output_projection: bool = true,
+        /// Whether the output projection has a bias.
+        #[omit(default)]
+        pub output_bias: bool = true,
         /// The factor of the products of queries and keys: `true` is 1 / sqrt(d_head), `false` is 1.
         pub scale: Scale = Scale::Root,
         /// Divides the scaled scores: above 1, weights become more even; below 1, sharper.
         #[range(Range::POSITIVE.hint("1 has no effect"))]
         pub temperature: f64 = 1.0,
+        /// Whether scores are also multiplied by the natural logarithm of the number of keys that the query may look at.
+        #[omit(default)]
+        pub log_length: bool = false,
+        /// Whether weights are the softmax of the scores; if not, they are the scores themselves.
+        #[omit(default)]
+        pub softmax: bool = true,
+        /// Attention rate r: weights are r times the softmax plus 1 - r, over the keys that the query may look at.
+        #[range(Range::SHARE.hint("1: the softmax"))]
+        #[omit(default)]
+        pub rate: f64 = 1.0,
         /// Which keys each query may look at. A matrix has one row per query and one column per key; 1 allows attention.
         pub mask: Mask = Mask::None,
         /// A token that no query looks at, at any position: it pads samples that are shorter than others.
@@ -92,9 +205,27 @@ impl AttentionConfig {
 }
 
 impl ModelConfig {
-    /// Width of each head's queries, keys and values: `d_model / n_heads`.
+    /// Width of each head's queries, keys and values: `d_model / n_heads` unless it is set.
     pub fn d_head(&self) -> usize {
-        self.d_model / self.n_heads
+        self.d_head.unwrap_or(self.d_model / self.n_heads)
+    }
+
+    /// Whether the last block's output is normalised.
+    pub fn has_final_norm(&self) -> bool {
+        self.final_norm.unwrap_or(self.norm == NormPlace::Pre)
+    }
+
+    /// Whether norms learn a bias.
+    pub fn has_norm_bias(&self) -> bool {
+        self.norm_bias.unwrap_or(self.norm_kind == NormKind::Layer)
+    }
+
+    /// Logits per sample: one for two classes, the log-odds of class 1, unless the config asks for one per class.
+    pub fn n_logits(&self, n_classes: usize) -> usize {
+        match (n_classes, self.logits) {
+            (2, Logits::LogOdds) => 1,
+            _ => n_classes,
+        }
     }
 
     /// The config of a model with these sizes and defaults for everything else. The notebook's model has
@@ -104,62 +235,6 @@ impl ModelConfig {
             n_heads,
             n_layers,
             ..Self::with_defaults(d_model)
-        }
-    }
-
-    /// Checks every value.
-    ///
-    /// # Errors
-    /// Names the first invalid value.
-    pub fn validate(&self) -> Result<(), InvalidValue> {
-        let invalid = |key: &str, message: String| Err(InvalidValue::new(key, message));
-        self.check_ranges()?;
-        if !self.d_model.is_multiple_of(self.n_heads) {
-            return invalid(
-                "n_heads",
-                format!(
-                    "{} heads do not divide d_model = {} evenly",
-                    self.n_heads, self.d_model
-                ),
-            );
-        }
-        let attention = &self.attention;
-        let within = |invalid: InvalidValue| invalid.within("attention");
-        attention.check_ranges().map_err(within)?;
-        let factor = attention.factor(self.d_head()) as f32;
-        if !factor.is_finite() {
-            return invalid(
-                "attention.scale",
-                format!("scale / temperature is {factor}; it must be a finite float32 number"),
-            );
-        }
-        Ok(())
-    }
-
-    /// Checks the values that depend on the samples.
-    ///
-    /// # Errors
-    /// Names the first value that is invalid for such samples.
-    pub fn validate_for(&self, inputs: Inputs) -> Result<(), InvalidValue> {
-        let positions = inputs.positions;
-        self.attention
-            .mask
-            .matrix(positions, positions)
-            .map_err(|message| {
-                let message = format!("{message}, one per position including [CLS]");
-                InvalidValue::new("attention.mask", message)
-            })?;
-        match self.attention.padding_token {
-            Some(token) if token == 0 || token as usize >= inputs.vocab_size => {
-                let last = inputs.vocab_size - 1;
-                Err(InvalidValue::new(
-                    "attention.padding_token",
-                    format!(
-                        "padding token {token} is outside the vocabulary; samples hold tokens 1 to {last}"
-                    ),
-                ))
-            }
-            _ => Ok(()),
         }
     }
 }

@@ -1,14 +1,11 @@
 //! The parameters of a model, in the model's order: name, shape and initial values of each.
 //!
-//! A name is a path in the model (`blocks.0.attention.query.weight`); matrices are `[in, out]`, as in
-//! Keras. Initial values are Keras's defaults: embeddings uniform in (-0.05, 0.05), weight matrices Glorot
-//! uniform in `±sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio 2010), biases 0, gamma 1, beta 0.
+//! A name is a path in the model (`blocks.0.attention.query.weight`); matrices are `[in, out]`, as in Keras. What a
+//! scheme of `[model.init]` draws is in `scheme.rs`.
 
-use rand::Rng;
-
-use crate::{Inputs, ModelConfig, Parameter, ProjectionKind};
-
-const EMBEDDING_LIMIT: f32 = 0.05;
+use crate::initial::Initial;
+use crate::scheme::{Draw, Part};
+use crate::{Inputs, ModelConfig, NormPlace, Positions, ProjectionKind};
 
 /// A parameter without its values.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,56 +18,111 @@ pub struct Layout {
     pub initial: Initial,
 }
 
-/// The initial values of a parameter.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Initial {
-    /// Drawn uniformly from `[-limit, limit)`.
-    Uniform(f32),
-    /// The same number everywhere.
-    Constant(f32),
-}
-
 impl ModelConfig {
     /// All parameters of a model with such inputs, in the model's order.
     pub fn layout(&self, inputs: Inputs) -> Vec<Layout> {
+        self.list(inputs).all
+    }
+
+    /// The key of a matrix whose standard deviation the config lacks, under `[model.init.std]`.
+    pub(crate) fn missing_std(&self, inputs: Inputs) -> Option<&'static str> {
+        self.list(inputs).draw.missing
+    }
+
+    fn list(&self, inputs: Inputs) -> List {
         let (d_model, heads) = (self.d_model, self.n_heads * self.d_head());
-        let mut list = List(Vec::new());
-        list.embedding("token_embedding", [inputs.vocab_size, d_model]);
-        if self.positions {
-            list.embedding("position_embedding", [inputs.positions, d_model]);
+        let attention = &self.attention;
+        let mut list = List {
+            all: Vec::new(),
+            draw: Draw::new(self, inputs),
+            gain: self.norm_gain,
+            shift: self.has_norm_bias(),
+        };
+        list.matrix(
+            "token_embedding",
+            [inputs.vocab_size, d_model],
+            Part::TokenEmbedding,
+        );
+        if self.positions == Positions::Learned {
+            let rows = self.position_rows(inputs.positions);
+            list.matrix(
+                "position_embedding",
+                [rows, d_model],
+                Part::PositionEmbedding,
+            );
+        }
+        if self.embedding_norm {
+            list.norm("embedding_norm", d_model);
         }
         for layer in 0..self.n_layers {
             let block = format!("blocks.{layer}");
-            for projection in self.attention.projections.names() {
-                list.linear(&format!("{block}.attention.{projection}"), d_model, heads);
+            for (projection, part) in attention.projections.names() {
+                if *part == Part::Value && !attention.value_projection {
+                    continue;
+                }
+                let name = format!("{block}.attention.{projection}");
+                list.linear(&name, [d_model, heads], *part, attention.bias);
             }
-            list.linear(&format!("{block}.attention.output"), heads, d_model);
-            list.norm(&format!("{block}.norm"), d_model);
+            if attention.output_projection {
+                let name = format!("{block}.attention.output");
+                list.linear(
+                    &name,
+                    [heads, d_model],
+                    Part::AttentionOutput,
+                    attention.output_bias,
+                );
+            }
+            let has_norms = self.norm != NormPlace::None;
+            if has_norms {
+                list.norm(&format!("{block}.norm"), d_model);
+            }
             if self.d_ff > 0 {
-                list.linear(&format!("{block}.feed_forward.hidden"), d_model, self.d_ff);
-                list.linear(&format!("{block}.feed_forward.output"), self.d_ff, d_model);
-                list.norm(&format!("{block}.feed_forward.norm"), d_model);
+                let name = |part: &str| format!("{block}.feed_forward.{part}");
+                let bias = self.feed_forward_bias;
+                list.linear(
+                    &name("hidden"),
+                    [d_model, self.d_ff],
+                    Part::FeedForwardHidden,
+                    bias,
+                );
+                list.linear(
+                    &name("output"),
+                    [self.d_ff, d_model],
+                    Part::FeedForwardOutput,
+                    bias,
+                );
+                if has_norms {
+                    list.norm(&name("norm"), d_model);
+                }
             }
         }
-        list.linear("classifier", d_model, inputs.n_logits());
-        list.0
+        if self.has_final_norm() {
+            list.norm("final_norm", d_model);
+        }
+        let (logits, bias) = (self.n_logits(inputs.n_classes), self.classifier_bias);
+        let mut width = d_model;
+        if self.classifier_hidden > 0 {
+            width = self.classifier_hidden;
+            list.linear(
+                "classifier.hidden",
+                [d_model, width],
+                Part::ClassifierHidden,
+                bias,
+            );
+        }
+        if !self.tied_embeddings {
+            list.matrix("classifier.weight", [width, logits], Part::Classifier);
+        }
+        if bias {
+            list.bias("classifier.bias", [width, logits], Part::Classifier);
+        }
+        list
     }
 
-    /// Initial weights from `rng`, drawn in the model's order.
-    pub fn initial_parameters(&self, inputs: Inputs, rng: &mut impl Rng) -> Vec<Parameter> {
-        let draw = |layout: Layout| {
-            let count = layout.size();
-            let values = match layout.initial {
-                Initial::Uniform(limit) => (0..count).map(|_| uniform(rng, limit)).collect(),
-                Initial::Constant(value) => vec![value; count],
-            };
-            Parameter {
-                name: layout.name,
-                shape: layout.shape,
-                values,
-            }
-        };
-        self.layout(inputs).into_iter().map(draw).collect()
+    /// Rows of the table of learned positions.
+    pub fn position_rows(&self, positions: usize) -> usize {
+        self.positions_shared_from
+            .map_or(positions, |shared| positions.min(shared + 1))
     }
 }
 
@@ -81,50 +133,65 @@ impl Layout {
     }
 }
 
-/// A number from `[-limit, limit)`, from the upper 24 bits of a word.
-fn uniform(rng: &mut impl Rng, limit: f32) -> f32 {
-    let unit = (rng.next_u32() >> 8) as f32 / (1_u32 << 24) as f32;
-    (2.0 * unit - 1.0) * limit
-}
-
 impl ProjectionKind {
-    /// The names of the projections that queries, keys and values come from.
-    fn names(self) -> &'static [&'static str] {
+    /// The projections that queries, keys and values come from.
+    fn names(self) -> &'static [(&'static str, Part)] {
         match self {
-            Self::Separate => &["query", "key", "value"],
-            Self::Shared => &["shared"],
+            Self::Separate => &[
+                ("query", Part::Query),
+                ("key", Part::Key),
+                ("value", Part::Value),
+            ],
+            Self::Shared => &[("shared", Part::Query)],
             Self::None => &[],
         }
     }
 }
 
 /// Builds the list of parameters.
-struct List(Vec<Layout>);
+struct List {
+    all: Vec<Layout>,
+    draw: Draw,
+    /// Whether norms have a gain and a bias.
+    gain: bool,
+    shift: bool,
+}
 
 impl List {
-    fn push(&mut self, name: String, shape: &[usize], initial: Initial) {
-        let shape = shape.to_vec();
-        self.0.push(Layout {
-            name,
-            shape,
+    fn push(&mut self, name: &str, shape: &[usize], initial: Initial) {
+        self.all.push(Layout {
+            name: name.to_owned(),
+            shape: shape.to_vec(),
             initial,
         });
     }
 
-    fn embedding(&mut self, name: &str, shape: [usize; 2]) {
-        self.push(name.to_owned(), &shape, Initial::Uniform(EMBEDDING_LIMIT));
+    /// A matrix `[fan_in, fan_out]`.
+    fn matrix(&mut self, name: &str, shape: [usize; 2], part: Part) {
+        let initial = self.draw.matrix(part, shape);
+        self.push(name, &shape, initial);
     }
 
-    /// A projection with weights `[fan_in, fan_out]` and biases.
-    fn linear(&mut self, name: &str, fan_in: usize, fan_out: usize) {
-        let limit = (6.0 / (fan_in + fan_out) as f64).sqrt() as f32;
-        let glorot = Initial::Uniform(limit);
-        self.push(format!("{name}.weight"), &[fan_in, fan_out], glorot);
-        self.push(format!("{name}.bias"), &[fan_out], Initial::Constant(0.0));
+    /// The biases of a matrix with this shape.
+    fn bias(&mut self, name: &str, shape: [usize; 2], part: Part) {
+        let initial = self.draw.bias(part, shape);
+        self.push(name, &shape[1..], initial);
+    }
+
+    /// A projection with weights `[fan_in, fan_out]` and, if it has them, biases.
+    fn linear(&mut self, name: &str, shape: [usize; 2], part: Part, has_bias: bool) {
+        self.matrix(&format!("{name}.weight"), shape, part);
+        if has_bias {
+            self.bias(&format!("{name}.bias"), shape, part);
+        }
     }
 
     fn norm(&mut self, name: &str, size: usize) {
-        self.push(format!("{name}.gamma"), &[size], Initial::Constant(1.0));
-        self.push(format!("{name}.beta"), &[size], Initial::Constant(0.0));
+        if self.gain {
+            self.push(&format!("{name}.gamma"), &[size], Initial::Constant(1.0));
+        }
+        if self.shift {
+            self.push(&format!("{name}.beta"), &[size], Initial::Constant(0.0));
+        }
     }
 }

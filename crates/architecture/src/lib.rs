@@ -9,7 +9,7 @@
 //! use headlight_data::Stream;
 //!
 //! let notebook = ModelConfig::new(8, 1, 1);
-//! let inputs = Inputs { vocab_size: 51, positions: 7, cls_position: 0, n_classes: 2 };
+//! let inputs = Inputs { vocab_size: 51, positions: 7, cls: Some(0), read_position: 0, n_classes: 2 };
 //! let parameters = notebook.initial_parameters(inputs, &mut Stream::Weights.rng(0));
 //! assert_eq!(parameters[0].name, "token_embedding");
 //! assert_eq!(parameters.iter().map(|parameter| parameter.values.len()).sum::<usize>(), 777);
@@ -17,18 +17,32 @@
 
 mod arrange;
 mod config;
+mod init;
+mod initial;
 mod keys;
 mod layout;
 mod mask;
+pub mod mathematics;
 mod parameter;
+mod pooling;
+mod positions;
 mod scale;
+mod scheme;
+mod start;
 mod summary;
+mod validate;
 
 pub use arrange::ParameterMismatch;
-pub use config::{AttentionConfig, Inputs, ModelConfig, ProjectionKind};
+pub use config::{
+    Activation, AttentionConfig, Inputs, Logits, ModelConfig, NormKind, NormPlace, ProjectionKind,
+};
+pub use init::{InitConfig, Scheme, Std, StdConfig};
+pub use initial::Initial;
 pub use keys::{Keys, Look, UNIFORM_BELOW, is_uniform, strongest_head};
-pub use layout::{Initial, Layout};
+pub use layout::Layout;
 pub use mask::Mask;
 pub use parameter::Parameter;
+pub use pooling::Pooling;
+pub use positions::Positions;
 pub use scale::Scale;
 pub use summary::Layer;

@@ -1,6 +1,6 @@
 //! The layers of a model, as in Keras's `model.summary()`.
 
-use crate::{Inputs, Layout, ModelConfig};
+use crate::{Inputs, Layout, ModelConfig, NormPlace, Positions};
 
 /// A layer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +42,11 @@ impl ModelConfig {
             without_parameters("tokens".to_owned(), &[positions]),
             own("token_embedding", &stream),
         ];
-        if self.positions {
+        if self.positions == Positions::Learned {
             layers.push(own("position_embedding", &stream));
+        }
+        if self.embedding_norm {
+            layers.push(own("embedding_norm", &stream));
         }
         for block in 0..self.n_layers {
             let block = |part: &str| format!("blocks.{block}.{part}");
@@ -51,12 +54,17 @@ impl ModelConfig {
             let weights = [self.n_heads, positions, positions];
             layers.push(within("attention"));
             layers.push(without_parameters(block("attention weights"), &weights));
-            layers.push(within("norm"));
+            if self.norm != NormPlace::None {
+                layers.push(within("norm"));
+            }
             if self.d_ff > 0 {
                 layers.push(within("feed_forward"));
             }
         }
-        layers.push(own("classifier", &[inputs.n_logits()]));
+        if self.has_final_norm() {
+            layers.push(own("final_norm", &[self.d_model]));
+        }
+        layers.push(own("classifier", &[self.n_logits(inputs.n_classes)]));
         layers
     }
 }

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_architecture::{
-    Initial, Inputs, Layer, Mask, ModelConfig, Parameter, ProjectionKind, Scale,
+    Initial, Inputs, Layer, Mask, ModelConfig, Parameter, Positions, ProjectionKind, Scale,
 };
 use headlight_data::Stream;
 
@@ -10,7 +10,8 @@ fn inputs(vocab_size: usize, positions: usize) -> Inputs {
     Inputs {
         vocab_size,
         positions,
-        cls_position: 0,
+        cls: Some(0),
+        read_position: 0,
         n_classes: 2,
     }
 }
@@ -67,7 +68,7 @@ fn the_notebooks_model_has_777_parameters_with_these_names() {
 #[test]
 fn every_switch_has_its_parameters() {
     let mut config = ModelConfig::new(4, 2, 2);
-    (config.d_ff, config.positions) = (6, false);
+    (config.d_ff, config.positions) = (6, Positions::None);
     config.attention.projections = ProjectionKind::Shared;
     let layout = config.layout(inputs(5, 3));
     let found: Vec<String> = layout

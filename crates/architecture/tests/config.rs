@@ -1,7 +1,9 @@
 //! Config keys of a model: defaults, limits, and what TOML or JSON may hold.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
-use headlight_architecture::{AttentionConfig, Inputs, Mask, ModelConfig, ProjectionKind, Scale};
+use headlight_architecture::{
+    AttentionConfig, Inputs, Mask, ModelConfig, Positions, ProjectionKind, Scale,
+};
 use headlight_keys::Value as _;
 use serde_json::{Value, from_value, json, to_value};
 
@@ -15,7 +17,8 @@ fn inputs(vocab_size: usize, positions: usize) -> Inputs {
     Inputs {
         vocab_size,
         positions,
-        cls_position: 0,
+        cls: Some(0),
+        read_position: 0,
         n_classes: 2,
     }
 }
@@ -25,7 +28,7 @@ fn keys_that_are_left_out_have_the_notebooks_values() {
     let config: ModelConfig = from_value(json!({ "d_model": 8 })).unwrap();
     assert_eq!(config, ModelConfig::new(8, 1, 1));
     assert_eq!((config.layer_norm_eps, config.d_ff), (1e-6, 0));
-    assert!(config.positions);
+    assert_eq!(config.positions, Positions::Learned);
     let attention = AttentionConfig::default();
     assert_eq!(config.attention, attention);
     assert_eq!((attention.scale, attention.temperature), (Scale::Root, 1.0));

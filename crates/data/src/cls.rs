@@ -12,6 +12,8 @@ choices! {
         First = "first",
         /// After all tokens, where a causal mask lets it see them.
         Last = "last",
+        /// Nowhere: samples have no `[CLS]`. Tokens are 0 to `vocab_size - 1`, and positions count from 0.
+        None = "none",
     }
 }
 
@@ -23,19 +25,36 @@ impl Default for ClsPlace {
 }
 
 impl ClsPlace {
-    /// The position of `[CLS]` in a sample of `seq_len` tokens.
-    pub fn position(self, seq_len: usize) -> usize {
+    /// The position of `[CLS]` in a sample of `seq_len` tokens, if it has one.
+    pub fn position(self, seq_len: usize) -> Option<usize> {
         match self {
-            Self::First => 0,
-            Self::Last => seq_len,
+            Self::First => Some(0),
+            Self::Last => Some(seq_len),
+            Self::None => None,
         }
     }
 
-    /// The other place.
+    /// Positions of a sample of `seq_len` tokens.
+    pub fn positions(self, seq_len: usize) -> usize {
+        seq_len.saturating_add(usize::from(self.is_somewhere()))
+    }
+
+    /// The smallest token that is not `[CLS]`.
+    pub fn first_token(self) -> u32 {
+        u32::from(self.is_somewhere())
+    }
+
+    /// Whether samples have `[CLS]`.
+    pub fn is_somewhere(self) -> bool {
+        self != Self::None
+    }
+
+    /// The other place, if samples have `[CLS]`.
     pub(crate) fn other(self) -> Self {
         match self {
             Self::First => Self::Last,
             Self::Last => Self::First,
+            Self::None => Self::None,
         }
     }
 
@@ -44,15 +63,17 @@ impl ClsPlace {
         let token = match self {
             Self::First => tokens.first(),
             Self::Last => tokens.last(),
+            Self::None => None,
         };
         token == Some(&CLS)
     }
 
-    /// A sample without the token in this place.
+    /// A sample without the token in this place; without such a place, the whole sample.
     pub(crate) fn without(self, tokens: &[u32]) -> &[u32] {
         match self {
             Self::First => tokens.get(1..),
             Self::Last => tokens.split_last().map(|(_, others)| others),
+            Self::None => Some(tokens),
         }
         .unwrap_or_default()
     }

@@ -17,12 +17,6 @@ use crate::words::Words;
 /// The most classes: labels are bytes.
 pub(crate) const CLASS_LIMIT: usize = 256;
 
-/// The longest name of a class, in bytes.
-const NAME_LIMIT: usize = 100;
-
-/// The largest number of tokens in a generated dataset (4 bytes each).
-const TOKEN_LIMIT: u64 = 1 << 30;
-
 /// The `[data]` section of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Keys", into = "Keys")]
@@ -35,7 +29,8 @@ pub struct DatasetConfig {
     pub columns: Columns,
     /// How texts become tokens, if samples are texts.
     pub words: Option<Words>,
-    /// Number of different tokens, including `[CLS]` = 0. Samples hold 1 to `vocab_size - 1`.
+    /// Number of different tokens, including `[CLS]` = 0. Samples hold 1 to `vocab_size - 1`; without `[CLS]`, 0 is one of
+    /// them.
     pub vocab_size: u32,
     /// Tokens per sample, without `[CLS]`.
     pub seq_len: usize,
@@ -49,6 +44,8 @@ pub struct DatasetConfig {
     pub held_out: usize,
     /// The part of the file's samples that is held out instead.
     pub fold: Option<Fold>,
+    /// Probability that the label of a training sample is replaced by another class.
+    pub label_noise: f64,
     /// The rule that labels samples. Only a dataset from a file may omit it.
     pub rule: Option<LabelRule>,
 }
@@ -93,110 +90,6 @@ impl Columns {
 }
 
 impl DatasetConfig {
-    /// Checks every value.
-    ///
-    /// # Errors
-    /// Names the first invalid value.
-    pub fn validate(&self) -> Result<(), InvalidValue> {
-        fn invalid(key: &str, message: impl Into<String>) -> Result<(), InvalidValue> {
-            Err(InvalidValue::new(key, message))
-        }
-        let (vocab_size, seq_len) = (self.vocab_size, self.seq_len);
-        let n_classes = self.n_classes;
-        // The share of positives depends on the generator, and is checked with it.
-        let keys = Keys {
-            vocab_size: Some(vocab_size),
-            seq_len: Some(seq_len),
-            n_classes: Some(n_classes),
-            samples: match self.source {
-                Source::Generated { samples, .. } => Some(samples),
-                Source::File(_) => None,
-            },
-            ..Keys::default()
-        };
-        keys.check_ranges()?;
-        self.validate_classes()?;
-        self.validate_words()?;
-        if let Some(rule) = &self.rule {
-            rule.validate(self.sampler())?;
-            let most = rule.most_classes(seq_len);
-            if n_classes > most {
-                let message = format!(
-                    "n_classes is {n_classes}, but the rule ({}) gives samples of this length at most {most} classes",
-                    rule.describe()
-                );
-                return invalid("n_classes", message);
-            }
-        }
-        if self.fold.is_some() && self.held_out > 0 {
-            return invalid(
-                "fold",
-                "`fold` and `held_out` both choose the held-out samples; remove one of them",
-            );
-        }
-        let Source::Generated {
-            generator,
-            samples,
-            positive_rate,
-        } = self.source
-        else {
-            return Ok(());
-        };
-        if self.fold.is_some() {
-            return invalid(
-                "fold",
-                "folds divide the samples of a file, and these are generated; set held_out instead",
-            );
-        }
-        let tokens = (samples as u64)
-            .saturating_add(self.held_out as u64)
-            .saturating_mul((seq_len as u64).saturating_add(1));
-        if tokens > TOKEN_LIMIT {
-            let message = format!(
-                "(samples + held_out) * (seq_len + 1) is over {TOKEN_LIMIT} tokens; ask for fewer or shorter samples"
-            );
-            return invalid("samples", message);
-        }
-        if generator == Generator::Numpy && u32::try_from(self.seed).is_err() {
-            let message = format!(
-                "np.random.seed takes 0 to 4294967295, not {}; use a smaller seed or generator = \"chacha\"",
-                self.seed
-            );
-            return invalid("seed", message);
-        }
-        let needed = self.rule.as_ref().and_then(|rule| rule.generator());
-        if (needed == Some(Generator::Sentences)) != (generator == Generator::Sentences) {
-            return invalid(
-                "generator",
-                "generator = \"sentences\" and rule.kind = \"sentence\" belong together; set both or neither",
-            );
-        }
-        match (positive_rate, generator) {
-            (Some(_), Generator::Sentences) => invalid(
-                "positive_rate",
-                "in generated sentences, each class is as likely as the others; remove positive_rate",
-            ),
-            (Some(_), _) if n_classes > 2 => invalid(
-                "positive_rate",
-                format!(
-                    "there are {n_classes} classes; the share of positives can be set for two only; remove it"
-                ),
-            ),
-            (Some(_), Generator::Numpy) => invalid(
-                "positive_rate",
-                "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or remove positive_rate",
-            ),
-            // Every rule holds for a sample of one repeated token.
-            (Some(rate), Generator::Chacha) if rate < 1.0 && vocab_size == 2 => invalid(
-                "positive_rate",
-                "with vocab_size = 2 only one sample is possible, and it is positive; raise vocab_size",
-            ),
-            (rate, _) => POSITIVE_RATE.check("positive_rate", &rate),
-        }
-    }
-}
-
-impl DatasetConfig {
     /// The name of a class: that of the config, or else its number.
     pub fn class_name(&self, class: u8) -> String {
         let name = self.classes.get(usize::from(class));
@@ -215,7 +108,7 @@ impl DatasetConfig {
     /// The text of a token: its word, or else its number.
     pub fn token_text(&self, token: u32, padding_token: Option<u32>) -> String {
         match &self.words {
-            _ if token == CLS => "[CLS]".to_owned(),
+            _ if token == CLS && self.cls.is_somewhere() => "[CLS]".to_owned(),
             Some(words) => words.text(token).to_owned(),
             None if Some(token) == padding_token => "[PAD]".to_owned(),
             None => token.to_string(),
@@ -231,90 +124,26 @@ impl DatasetConfig {
         }
     }
 
-    fn validate_words(&self) -> Result<(), InvalidValue> {
-        let known = self.rule.as_ref().map_or(&[][..], |rule| rule.words());
-        if cfg!(not(feature = "words")) {
-            let message =
-                "this page cannot train on texts; `headlight lab negation` writes one that can";
-            return if self.words.is_some() || !known.is_empty() {
-                Err(InvalidValue::new("words", message))
-            } else {
-                Ok(())
-            };
-        }
-        if !known.is_empty() {
-            let words = self.words.iter().flat_map(|words| &words.vocabulary);
-            if !words.eq(known) {
-                let message = "the vocabulary is not that of the rule's grammar; remove data.words";
-                return Err(InvalidValue::new("words.vocabulary", message));
-            }
-        } else if self.words.is_some() && matches!(self.source, Source::Generated { .. }) {
-            let message = "these samples are numbers, not words; remove data.words";
-            return Err(InvalidValue::new("words", message));
-        }
-        let Some(words) = &self.words else {
-            return Ok(());
+    /// Checks the values that have a range.
+    pub(crate) fn check_ranges(&self) -> Result<(), InvalidValue> {
+        // The share of positives depends on the generator, and is checked with it.
+        let keys = Keys {
+            vocab_size: Some(self.vocab_size),
+            seq_len: Some(self.seq_len),
+            n_classes: Some(self.n_classes),
+            label_noise: self.label_noise,
+            samples: match self.source {
+                Source::Generated { samples, .. } => Some(samples),
+                Source::File(_) => None,
+            },
+            ..Keys::default()
         };
-        words
-            .validate(!self.columns.features.is_empty())
-            .map_err(|invalid| invalid.within("words"))?;
-        if words.vocab_size() != self.vocab_size {
-            let message = format!(
-                "vocab_size is {}, but [CLS], [PAD], [UNK] and the {} words of data.words.vocabulary are {}; remove vocab_size",
-                self.vocab_size,
-                words.vocabulary.len(),
-                words.vocab_size()
-            );
-            return Err(InvalidValue::new("vocab_size", message));
-        }
-        Ok(())
+        keys.check_ranges()
     }
-
-    fn validate_classes(&self) -> Result<(), InvalidValue> {
-        let (classes, n_classes) = (&self.classes, self.n_classes);
-        if classes.is_empty() {
-            return Ok(());
-        }
-        if classes.len() != n_classes {
-            let message = format!(
-                "n_classes is {n_classes}, but the classes have {} names: {}",
-                classes.len(),
-                classes.join(", ")
-            );
-            return Err(InvalidValue::new("n_classes", message));
-        }
-        for (index, name) in classes.iter().enumerate() {
-            check_name(name).map_err(|reason| InvalidValue::new("classes", reason))?;
-            if classes[..index].contains(name) {
-                let message = format!("two classes have the name `{name}`");
-                return Err(InvalidValue::new("classes", message));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Checks the name of a class.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
-    if name.trim().is_empty() {
-        return Err("the name of a class is empty".to_owned());
-    }
-    if name.len() > NAME_LIMIT {
-        let start: String = name.chars().take(20).collect();
-        return Err(format!(
-            "the name of class `{start}...` is longer than {NAME_LIMIT} bytes"
-        ));
-    }
-    if name.chars().any(char::is_control) {
-        return Err(format!(
-            "the name of class `{name}` holds a line break or another control character"
-        ));
-    }
-    Ok(())
 }
 
 /// The values of `positive_rate`.
-const POSITIVE_RATE: Range = Range::SHARE.hint("a share of the samples");
+pub(crate) const POSITIVE_RATE: Range = Range::SHARE.hint("a share of the samples");
 
 section! {
     /// [`DatasetConfig`] in TOML, where the keys of both sources share one table.
@@ -344,12 +173,12 @@ section! {
         /// The columns of categories in the file; each is a position of the samples, and each of its values a token.
         #[omit(default)]
         features: Vec<String> = Vec::new(),
-        /// Number of different tokens, including `[CLS]` = 0; a dataset file or the grammar gives it too.
-        #[range(Range::at_least(2).hint("it counts [CLS]"))]
+        /// Number of different tokens, including `[CLS]` = 0 if samples have it; a dataset file or the grammar gives it too.
+        #[range(Range::at_least(2).hint("it counts [CLS], if samples have it"))]
         #[omit(default)]
         vocab_size: Option<u32> = None,
         /// Tokens per sample, without `[CLS]`; a dataset file or the grammar gives it too.
-        #[range(Range::at_least(1).hint("a sample needs a token besides [CLS]"))]
+        #[range(Range::at_least(1).hint("a sample needs a token; [CLS] does not count"))]
         #[omit(default)]
         seq_len: Option<usize> = None,
         /// Number of classes; labels are 0 to `n_classes - 1`. If unset, as many as the file or the rule gives, or 2.
@@ -368,6 +197,10 @@ section! {
         /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file.
         #[omit(default)]
         fold: Option<Fold> = None,
+        /// Probability that a training sample's label is replaced by another class, each as likely; held-out labels stay true.
+        #[range(Range::BELOW_ONE)]
+        #[omit(default)]
+        label_noise: f64 = 0.0,
         /// The rule that labels samples; generated samples need it.
         #[omit(default)]
         rule: Option<LabelRule> = None,
@@ -457,13 +290,18 @@ impl TryFrom<Keys> for DatasetConfig {
             vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
             seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
             n_classes: keys.n_classes.unwrap_or(match keys.classes.len() {
-                0 => 2,
+                0 => keys
+                    .rule
+                    .as_ref()
+                    .and_then(|rule| rule.n_classes())
+                    .unwrap_or(2),
                 named => named,
             }),
             classes: keys.classes,
             cls: keys.cls,
             held_out: keys.held_out,
             fold: keys.fold,
+            label_noise: keys.label_noise,
             rule: keys.rule,
         })
     }
@@ -496,6 +334,7 @@ impl From<DatasetConfig> for Keys {
             cls: config.cls,
             held_out: config.held_out,
             fold: config.fold,
+            label_noise: config.label_noise,
             rule: config.rule,
             words: config.words,
         }

@@ -1,6 +1,6 @@
 //! Samples with their labels.
 
-use crate::cls::CLS;
+use crate::cls::ClsPlace;
 use crate::rules::LabelRule;
 
 /// Samples of one length with their labels.
@@ -9,6 +9,7 @@ pub struct Dataset {
     tokens: Vec<u32>, // [sample, position]
     labels: Vec<u8>,  // [sample]
     positions: usize,
+    cls: ClsPlace,
 }
 
 /// A dataset in the two parts of an experiment.
@@ -120,25 +121,36 @@ impl Splits {
 }
 
 impl Dataset {
-    /// A dataset without samples, to be filled with samples of `seq_len` tokens and `[CLS]`.
-    pub fn empty(seq_len: usize) -> Self {
+    /// A dataset without samples, to be filled with samples of `seq_len` tokens, and `[CLS]` in its place.
+    pub fn empty(seq_len: usize, cls: ClsPlace) -> Self {
         Self {
             tokens: Vec::new(),
             labels: Vec::new(),
-            positions: seq_len + 1,
+            positions: cls.positions(seq_len),
+            cls,
+        }
+    }
+
+    /// A dataset without samples, to be filled with samples of the form that these have.
+    #[must_use]
+    pub fn without_samples(&self) -> Self {
+        Self {
+            tokens: Vec::new(),
+            labels: Vec::new(),
+            ..*self
         }
     }
 
     /// Appends a sample of a class.
     ///
     /// # Panics
-    /// When `tokens` does not have [`positions`](Self::positions) tokens, or neither the first nor the
-    /// last of them is `[CLS]`.
+    /// When `tokens` does not have [`positions`](Self::positions) tokens, or lacks `[CLS]` in its place.
     pub fn push(&mut self, tokens: &[u32], label: u8) {
         assert!(
-            tokens.len() == self.positions && (tokens[0] == CLS || tokens.ends_with(&[CLS])),
-            "a sample is [CLS] and {} tokens",
-            self.positions - 1
+            tokens.len() == self.positions && self.cls.is_in(tokens) == self.cls.is_somewhere(),
+            "a sample has {} positions and [CLS] {}",
+            self.positions,
+            self.cls.name()
         );
         self.tokens.extend_from_slice(tokens);
         self.labels.push(label);
@@ -152,6 +164,13 @@ impl Dataset {
         self.push(tokens, rule.label_for(tokens, n_classes));
     }
 
+    /// Replaces the label of each sample by what `of` makes of it and of the sample's index.
+    pub(crate) fn relabel(&mut self, of: impl Fn(u8, usize) -> u8) {
+        for (sample, label) in self.labels.iter_mut().enumerate() {
+            *label = of(*label, sample);
+        }
+    }
+
     /// Number of samples.
     pub fn len(&self) -> usize {
         self.labels.len()
@@ -162,9 +181,14 @@ impl Dataset {
         self.labels.is_empty()
     }
 
-    /// Positions per sample, including `[CLS]`: `seq_len + 1`.
+    /// Positions per sample, including `[CLS]`: `seq_len + 1`, or `seq_len` without `[CLS]`.
     pub fn positions(&self) -> usize {
         self.positions
+    }
+
+    /// The place of `[CLS]` in each sample.
+    pub fn cls(&self) -> ClsPlace {
+        self.cls
     }
 
     /// The tokens of a sample, including `[CLS]`.

@@ -3,7 +3,7 @@
 
 use rand::Rng;
 
-use crate::cls::CLS;
+use crate::cls::{CLS, ClsPlace};
 use crate::dataset::Dataset;
 use crate::random::Stream;
 
@@ -29,7 +29,7 @@ impl TokenDropout {
             seed,
             below: (share * 4_294_967_296.0) as u64, // 2^32
             padding_token,
-            batch: Dataset::empty(0),
+            batch: Dataset::empty(0, ClsPlace::First),
             all: Vec::new(),
         }
     }
@@ -41,14 +41,15 @@ impl TokenDropout {
     pub fn apply(&mut self, train: &Dataset, step: usize, batch: &[u32]) -> (&Dataset, &[u32]) {
         let mut rng = Stream::TokenDropout.rng(self.seed);
         rng.set_word_pos(step as u128 * NUMBERS_PER_STEP);
-        self.batch = Dataset::empty(train.positions() - 1);
+        self.batch = train.without_samples();
+        let has_cls = train.cls().is_somewhere();
         let mut tokens = Vec::with_capacity(train.positions());
         for &sample in batch {
             let sample = sample as usize;
             tokens.clear();
             tokens.extend(train.tokens(sample).iter().map(|&token| {
                 let is_out = u64::from(rng.next_u32()) < self.below;
-                if is_out && token != CLS {
+                if is_out && !(has_cls && token == CLS) {
                     self.padding_token
                 } else {
                     token

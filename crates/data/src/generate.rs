@@ -47,7 +47,8 @@ impl DatasetConfig {
             n_classes: self.n_classes,
             positive_rate,
         };
-        let mut train = Dataset::empty(self.seq_len);
+        let mut train = Dataset::empty(self.seq_len, self.cls);
+        let mut held_out = train.without_samples();
         match generator {
             Generator::Numpy => {
                 let mut mt = Mt::new(self.seed as u32);
@@ -56,10 +57,28 @@ impl DatasetConfig {
                 }
             }
             Generator::Sentences => {
-                let mut rng = Stream::Data.rng(self.seed);
-                for _ in 0..samples {
-                    let row = rule.compose(false, rows.sampler, &mut rng);
-                    train.push_labelled(&row, rule, self.n_classes);
+                // Held-out sentences differ by composition.
+                for (part, stream, count) in [
+                    (&mut train, Stream::Data, samples),
+                    (&mut held_out, Stream::Split, self.held_out),
+                ] {
+                    let (is_held_out, mut rng) = (stream == Stream::Split, stream.rng(self.seed));
+                    for _ in 0..count {
+                        let row = rule.compose(is_held_out, rows.sampler, &mut rng);
+                        part.push_labelled(&row, rule, self.n_classes);
+                    }
+                }
+            }
+            Generator::All => {
+                let mut order: Vec<u32> = (0..rows.sampler.count() as u32).collect();
+                shuffle(&mut order, &mut Stream::Split.rng(self.seed));
+                for (place, &index) in order[..samples + self.held_out].iter().enumerate() {
+                    let part = if place < samples {
+                        &mut train
+                    } else {
+                        &mut held_out
+                    };
+                    part.push_labelled(&rows.sampler.nth(index.into()), rule, self.n_classes);
                 }
             }
             Generator::Chacha => {
@@ -69,19 +88,10 @@ impl DatasetConfig {
                 }
             }
         }
-        let held_out = match generator {
-            // Held-out sentences differ by composition.
-            Generator::Sentences => {
-                let (mut held_out, mut rng) =
-                    (Dataset::empty(self.seq_len), Stream::Split.rng(self.seed));
-                for _ in 0..self.held_out {
-                    let row = rule.compose(true, rows.sampler, &mut rng);
-                    held_out.push_labelled(&row, rule, self.n_classes);
-                }
-                held_out
-            }
-            Generator::Numpy | Generator::Chacha => rows.held_out(self, &train)?,
-        };
+        if matches!(generator, Generator::Numpy | Generator::Chacha) {
+            held_out = rows.held_out(self, &train)?;
+        }
+        train.relabel(|label, sample| self.noisy(label, sample));
         Ok(Splits {
             train,
             held_out,
@@ -121,7 +131,7 @@ impl Rows<'_> {
 
     /// Rows of the same kind as the training rows, none of which is a training row.
     fn held_out(&self, config: &DatasetConfig, train: &Dataset) -> Result<Dataset, InvalidValue> {
-        let mut held_out = Dataset::empty(config.seq_len);
+        let mut held_out = train.without_samples();
         if config.held_out == 0 {
             return Ok(held_out);
         }

@@ -27,6 +27,7 @@
 //!     cls: headlight_data::ClsPlace::First,
 //!     held_out: 0,
 //!     fold: None,
+//!     label_noise: 0.0,
 //!     rule: Some(TokenAtPosition { token: 42, position: 3 }.into()),
 //! };
 //! let notebook = config.generate()?.train;
@@ -46,10 +47,12 @@ pub mod files;
 mod fold;
 mod generate;
 mod generator;
+mod noise;
 mod random;
 pub mod rules;
 mod sampler;
 mod shape;
+mod validate;
 pub mod words;
 
 pub use batch::{Batch, Batches};

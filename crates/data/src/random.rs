@@ -23,6 +23,8 @@ pub enum Stream {
     TokenDropout = 4,
     /// The samples of each fold.
     Fold = 5,
+    /// Which training labels are wrong.
+    LabelNoise = 6,
 }
 
 impl Stream {

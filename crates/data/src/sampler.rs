@@ -9,7 +9,7 @@ use crate::random::{uniform_below, uniform_unit};
 /// Draws samples of one vocabulary and length, and knows which tokens and positions they have.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
-    /// Number of different tokens, including `[CLS]` = 0.
+    /// Number of different tokens, including `[CLS]` = 0 if samples have it.
     pub vocab_size: u32,
     /// Tokens per sample, without `[CLS]`.
     pub seq_len: usize,
@@ -20,16 +20,41 @@ pub struct Sampler {
 impl Sampler {
     /// A sample drawn uniformly from all samples. `next_word` gives 32 random bits.
     pub(crate) fn any(self, mut next_word: impl FnMut() -> u32) -> Vec<u32> {
+        self.sample(|row| row.extend((0..self.seq_len).map(|_| self.token(&mut next_word))))
+    }
+
+    /// The number of tokens that samples can have, `[CLS]` aside.
+    pub(crate) fn n_tokens(self) -> u32 {
+        self.vocab_size - self.cls.first_token()
+    }
+
+    /// The number of different samples; `u64::MAX` if there are more.
+    pub(crate) fn count(self) -> u64 {
+        let exponent = u32::try_from(self.seq_len).unwrap_or(u32::MAX);
+        u64::from(self.n_tokens()).saturating_pow(exponent)
+    }
+
+    /// Sample `index` of all, in the order of their tokens; the last token changes first.
+    pub(crate) fn nth(self, mut index: u64) -> Vec<u32> {
         self.sample(|row| {
-            row.extend(
-                (0..self.seq_len).map(|_| 1 + uniform_below(self.vocab_size - 1, &mut next_word)),
-            );
+            let start = row.len();
+            for _ in 0..self.seq_len {
+                let n_tokens = u64::from(self.n_tokens());
+                row.push(self.cls.first_token() + (index % n_tokens) as u32);
+                index /= n_tokens;
+            }
+            row[start..].reverse();
         })
+    }
+
+    /// A token drawn uniformly.
+    fn token(self, next_word: impl FnMut() -> u32) -> u32 {
+        self.cls.first_token() + uniform_below(self.n_tokens(), next_word)
     }
 
     /// The tokens that `fill` appends, with `[CLS]` in its place.
     fn sample(self, fill: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
-        let mut row = Vec::with_capacity(self.seq_len + 1);
+        let mut row = Vec::with_capacity(self.cls.positions(self.seq_len));
         if self.cls == ClsPlace::First {
             row.push(CLS);
         }
@@ -42,12 +67,17 @@ impl Sampler {
 
     /// Checks the token that the config has at `key`.
     pub(crate) fn check_token(self, key: &str, token: u32) -> Result<(), InvalidValue> {
-        if (1..self.vocab_size).contains(&token) {
+        let (first, last) = (self.cls.first_token(), self.vocab_size - 1);
+        if (first..=last).contains(&token) {
             return Ok(());
         }
-        let last = self.vocab_size - 1;
+        let but = if self.cls.is_somewhere() {
+            " (0 is [CLS])"
+        } else {
+            ""
+        };
         let message = format!(
-            "token {token} is outside the vocabulary; samples hold tokens 1 to {last} (0 is [CLS])"
+            "token {token} is outside the vocabulary; samples hold tokens {first} to {last}{but}"
         );
         Err(InvalidValue::new(key, message))
     }
@@ -56,22 +86,23 @@ impl Sampler {
     pub(crate) fn check_position(self, key: &str, position: usize) -> Result<(), InvalidValue> {
         let Self { seq_len, cls, .. } = self;
         let cls_position = cls.position(seq_len);
-        if position <= seq_len && position != cls_position {
-            return Ok(());
-        }
         let (from, to) = match cls {
             ClsPlace::First => (1, seq_len),
-            ClsPlace::Last => (0, seq_len - 1),
+            ClsPlace::Last | ClsPlace::None => (0, seq_len - 1),
         };
+        if (from..=to).contains(&position) {
+            return Ok(());
+        }
+        let but = cls_position.map_or_else(String::new, |cls| format!(" ({cls} is [CLS])"));
         let message = format!(
-            "position {position} is outside the sample; tokens are at positions {from} to {to} ({cls_position} is [CLS])"
+            "position {position} is outside the sample; tokens are at positions {from} to {to}{but}"
         );
         Err(InvalidValue::new(key, message))
     }
 
     /// A token drawn uniformly from all tokens but this one.
     pub(crate) fn other_than(self, token: u32, rng: &mut (impl Rng + ?Sized)) -> u32 {
-        let other = 1 + uniform_below(self.vocab_size - 2, || rng.next_u32());
+        let other = self.cls.first_token() + uniform_below(self.n_tokens() - 1, || rng.next_u32());
         if other < token { other } else { other + 1 }
     }
 
@@ -86,14 +117,14 @@ impl Sampler {
         contained: bool,
         rng: &mut (impl Rng + ?Sized),
     ) -> Vec<u32> {
-        let hit = 1.0 / f64::from(self.vocab_size - 1);
+        let hit = 1.0 / f64::from(self.n_tokens());
         let outcomes = subsequence_probabilities(wanted.len(), self.seq_len, hit, contained);
         self.sample(|row| {
             let mut found = 0;
             for left in (0..self.seq_len).rev() {
                 let outcome = |found: usize| outcomes[wanted.len() - found][left];
                 if found == wanted.len() {
-                    row.push(1 + uniform_below(self.vocab_size - 1, || rng.next_u32()));
+                    row.push(self.token(|| rng.next_u32()));
                     continue;
                 }
                 let with_hit = hit * outcome(found + 1);

@@ -8,7 +8,7 @@ use crate::config::DatasetConfig;
 pub struct SampleShape {
     /// Tokens per sample, without `[CLS]`.
     pub seq_len: usize,
-    /// Number of different tokens, including `[CLS]` = 0.
+    /// Number of different tokens, including `[CLS]` = 0 if samples have it.
     pub vocab_size: u32,
     /// The place of `[CLS]`.
     pub cls: ClsPlace,
@@ -27,8 +27,8 @@ impl SampleShape {
         }
     }
 
-    /// Appends a sample from outside to `into`: adds `[CLS]` unless `has_cls` says that the sample holds it, and
-    /// padding after its last token.
+    /// Appends a sample from outside to `into`: adds `[CLS]` where the shape has it, unless `has_cls` says that the sample
+    /// holds it, and padding after its last token.
     ///
     /// # Errors
     /// When the sample does not have this shape; the message gives the reason.
@@ -48,7 +48,7 @@ impl SampleShape {
             });
         }
         let own = if has_cls { cls.without(tokens) } else { tokens };
-        if own.contains(&CLS) {
+        if cls.is_somewhere() && own.contains(&CLS) {
             return Err(if !has_cls && cls.other().is_in(tokens) {
                 let other = cls.other().name();
                 format!(
@@ -56,7 +56,7 @@ impl SampleShape {
                 )
             } else {
                 format!(
-                    "token 0 is [CLS], which can only be {place}; number the other tokens from 1, and leave out padding"
+                    "token 0 is [CLS], which can only be {place}; number the other tokens from 1, and leave out padding; or do without [CLS], with data.cls = \"none\""
                 )
             });
         }
@@ -81,8 +81,13 @@ impl SampleShape {
                     format!("give {seq_len}")
                 };
                 let tokens = if length == 1 { "token" } else { "tokens" };
+                let besides = if cls.is_somewhere() {
+                    " besides [CLS] = 0"
+                } else {
+                    ""
+                };
                 return Err(format!(
-                    "the sample has {length} {tokens} besides [CLS] = 0, but data.seq_len is {seq_len}; {remedy}"
+                    "the sample has {length} {tokens}{besides}, but data.seq_len is {seq_len}; {remedy}"
                 ));
             }
         };
@@ -134,14 +139,20 @@ impl SampleShape {
 
     /// The tokens that samples can have, for messages.
     fn known(self) -> String {
-        let (mut first, mut last) = (CLS + 1, self.vocab_size - 1);
+        let (mut first, mut last) = (self.cls.first_token(), self.vocab_size - 1);
         let padding = self.padding_token.map_or_else(String::new, |token| {
             last -= u32::from(token == last);
             first += u32::from(token == first);
-            format!(" and {token} = padding")
+            format!("{token} = padding")
         });
+        let others = [cls_name(self.cls), &padding];
+        let others: Vec<&str> = others.into_iter().filter(|name| !name.is_empty()).collect();
+        let besides = match &others[..] {
+            [] => String::new(),
+            others => format!(", besides {}", others.join(" and ")),
+        };
         format!(
-            "data.vocab_size is {}, so tokens are {first} to {last}, besides {CLS} = [CLS]{padding}",
+            "data.vocab_size is {}, so tokens are {first} to {last}{besides}",
             self.vocab_size
         )
     }
@@ -156,4 +167,9 @@ impl SampleShape {
         let own = cls(ClsPlace::First).into_iter().chain(own.iter().copied());
         own.chain(cls(ClsPlace::Last))
     }
+}
+
+/// `[CLS]` and its token, for messages; empty if samples do not have it.
+fn cls_name(cls: ClsPlace) -> &'static str {
+    if cls.is_somewhere() { "0 = [CLS]" } else { "" }
 }

@@ -182,6 +182,7 @@ fn fitted(rows: &Rows, held_out: Option<usize>) -> (DatasetConfig, Splits) {
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
         fold: None,
+        label_noise: 0.0,
         rule: None,
     };
     let splits = rows.fit(&config, Some(PAD)).unwrap();

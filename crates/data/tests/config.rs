@@ -27,6 +27,7 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
         cls: ClsPlace::First,
         held_out: 0,
         fold: None,
+        label_noise: 0.0,
         rule: Some(LabelRule::from(TokenAnywhere { token: 1 })),
     }
 }
@@ -72,6 +73,35 @@ fn a_config_comes_back_from_its_keys() {
         assert_eq!(keys.get("n_classes"), n_classes.map(|n| json!(n)).as_ref());
         assert_eq!(parsed(keys), Ok(config));
     }
+}
+
+#[test]
+fn a_rule_may_give_the_number_of_classes() {
+    let rule = json!({ "kind": "sum-modulo", "first": 0, "second": 1, "modulus": 7 });
+    let keys = |changes: serde_json::Value| {
+        let mut keys = json!({"generator": "all", "samples": 5, "vocab_size": 7, "seq_len": 2, "cls": "none", "rule": rule});
+        let changes = changes.as_object().unwrap().clone();
+        keys.as_object_mut().unwrap().extend(changes);
+        parsed(keys).unwrap()
+    };
+    let config = keys(json!({}));
+    assert_eq!((config.n_classes, config.validate()), (7, Ok(())));
+    let again = parsed(serde_json::to_value(&config).unwrap());
+    assert_eq!(again, Ok(config));
+    for wrong in [2, 6, 8] {
+        let error = keys(json!({ "n_classes": wrong })).validate().unwrap_err();
+        assert_eq!(error.key, "n_classes");
+        assert!(error.message.contains("set n_classes = 7"), "{error}");
+    }
+}
+
+#[test]
+fn texts_need_cls() {
+    let rule = json!({ "kind": "sentence", "corpus": "negation" });
+    let keys = json!({ "generator": "sentences", "samples": 5, "cls": "none", "rule": rule });
+    let error = parsed(keys).unwrap().validate().unwrap_err();
+    assert_eq!(error.key, "cls");
+    assert!(error.message.contains("model.pooling"), "{error}");
 }
 
 #[test]
@@ -286,7 +316,12 @@ fn generated_samples_need_a_rule() {
 
 #[test]
 fn the_place_of_cls() {
-    for (cls, position, name) in [(ClsPlace::First, 0, "first"), (ClsPlace::Last, 6, "last")] {
+    for (cls, position, positions, token, name) in [
+        (ClsPlace::First, Some(0), 7, 1, "first"),
+        (ClsPlace::Last, Some(6), 7, 1, "last"),
+        (ClsPlace::None, None, 6, 0, "none"),
+    ] {
         assert_eq!((cls.position(6), cls.name()), (position, name));
+        assert_eq!((cls.positions(6), cls.first_token()), (positions, token));
     }
 }

@@ -1,13 +1,13 @@
 //! Tokens that a step leaves out.
 
-use headlight_data::{CLS, Dataset, TokenDropout};
+use headlight_data::{CLS, ClsPlace, Dataset, TokenDropout};
 
 const PAD: u32 = 1;
 const POSITIONS: usize = 11;
 
 /// 200 samples of ten different tokens.
 fn samples() -> Dataset {
-    let mut dataset = Dataset::empty(POSITIONS - 1);
+    let mut dataset = Dataset::empty(POSITIONS - 1, ClsPlace::First);
     for sample in 0..200 {
         let mut tokens = vec![CLS];
         tokens.extend((0..POSITIONS as u32 - 1).map(|position| 2 + sample * 10 + position));

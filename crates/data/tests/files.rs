@@ -37,6 +37,7 @@ fn splits() -> Splits {
         cls: ClsPlace::First,
         held_out: 10,
         fold: None,
+        label_noise: 0.0,
         rule: Some(rule()),
     };
     config.generate().unwrap()
@@ -109,6 +110,7 @@ fn of_file(held_out: usize) -> DatasetConfig {
         cls: ClsPlace::First,
         held_out,
         fold: None,
+        label_noise: 0.0,
         rule: Some(rule()),
     }
 }
@@ -516,7 +518,7 @@ fn cls_is_where_the_config_has_it_or_is_added_there() {
         assert_eq!(splits.train.all_tokens(), expected.concat(), "{tokens}");
         let other = match cls {
             ClsPlace::First => ClsPlace::Last,
-            ClsPlace::Last => ClsPlace::First,
+            ClsPlace::Last | ClsPlace::None => ClsPlace::First,
         };
         let (config, _) = completed(&rows, keys(other));
         assert_eq!(rows.fit(&config, None).is_err(), tokens.contains('0'));
@@ -528,8 +530,9 @@ fn shorter_samples_are_padded_before_a_last_cls() {
     let text = "label,token_0,token_1,token_2\n0,5,4,3\n1,6\n0,2,2,\n";
     let rows = read_as("ragged.csv", text).unwrap();
     for (cls, expected) in [
-        (ClsPlace::First, [[0, 5, 4, 3], [0, 6, 7, 7], [0, 2, 2, 7]]),
-        (ClsPlace::Last, [[5, 4, 3, 0], [6, 7, 7, 0], [2, 2, 7, 0]]),
+        (ClsPlace::First, "0 5 4 3 0 6 7 7 0 2 2 7"),
+        (ClsPlace::Last, "5 4 3 0 6 7 7 0 2 2 7 0"),
+        (ClsPlace::None, "5 4 3 6 7 7 2 2 7"),
     ] {
         let keys = FileKeys {
             cls,
@@ -538,7 +541,8 @@ fn shorter_samples_are_padded_before_a_last_cls() {
         let (config, padding_token) = completed(&rows, keys);
         assert_eq!((config.vocab_size, padding_token), (8, Some(7)));
         let splits = rows.fit(&config, padding_token).unwrap();
-        assert_eq!(splits.train.all_tokens(), expected.concat());
+        let tokens = splits.train.all_tokens().iter().map(ToString::to_string);
+        assert_eq!(tokens.collect::<Vec<_>>().join(" "), expected);
         // Written and read again, they are the same.
         for format in [Format::Npz, Format::Csv, Format::Jsonl] {
             let bytes = bytes_of(&splits, &config, padding_token, format);
@@ -551,6 +555,55 @@ fn shorter_samples_are_padded_before_a_last_cls() {
             assert_eq!(completed(&again, keys), (config.clone(), padding_token));
         }
     }
+}
+
+/// Without `[CLS]`, token 0 is a token like the others, wherever it stands, and it may be padding.
+#[test]
+fn without_cls_token_0_is_a_token() {
+    let keys = FileKeys {
+        cls: ClsPlace::None,
+        ..FileKeys::default()
+    };
+    let text = "label,token_0,token_1\n0,0,4\n1,0,0\n0,3,0\n";
+    let rows = read_as("zeros.csv", text).unwrap();
+    let (config, padding_token) = completed(&rows, keys.clone());
+    assert_eq!(
+        (config.vocab_size, config.seq_len, padding_token),
+        (5, 2, None)
+    );
+    let splits = rows.fit(&config, padding_token).unwrap();
+    assert_eq!(splits.train.all_tokens(), [0, 4, 0, 0, 3, 0]);
+    assert_eq!(splits.train.positions(), 2);
+    for format in [Format::Npz, Format::Csv, Format::Jsonl] {
+        let bytes = bytes_of(&splits, &config, padding_token, format);
+        let again = read(Cursor::new(bytes), format, &Columns::default(), "again").unwrap();
+        assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
+    }
+    let text = "label,token_0,token_1\n0,5,4\n1,3\n";
+    let rows = read_as("ragged.csv", text).unwrap();
+    let (config, padding_token) = completed(
+        &rows,
+        FileKeys {
+            padding_token: Some(0),
+            ..keys
+        },
+    );
+    let splits = rows.fit(&config, padding_token).unwrap();
+    assert_eq!(splits.train.all_tokens(), [5, 4, 3, 0]);
+    let bytes = bytes_of(&splits, &config, padding_token, Format::Npz);
+    let again = read(
+        Cursor::new(bytes),
+        Format::Npz,
+        &Columns::default(),
+        "again",
+    )
+    .unwrap();
+    let keys = FileKeys {
+        cls: ClsPlace::None,
+        ..FileKeys::default()
+    };
+    assert_eq!(completed(&again, keys), (config.clone(), Some(0)));
+    assert_eq!(again.fit(&config, padding_token), Ok(splits));
 }
 
 #[test]

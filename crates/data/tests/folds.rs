@@ -33,6 +33,7 @@ fn config(seed: u64, fold: &str) -> DatasetConfig {
         cls: headlight_data::ClsPlace::First,
         held_out: 0,
         fold: Some(fold.parse::<Fold>().unwrap()),
+        label_noise: 0.0,
         rule: None,
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use headlight_data::rules::{
-    Count, EqualPositions, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
+    Count, EqualPositions, SumModulo, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
 use headlight_data::{Batches, ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source};
 use proptest::prelude::*;
@@ -26,6 +26,7 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
         cls: ClsPlace::First,
         held_out: 0,
         fold: None,
+        label_noise: 0.0,
         rule: Some(rule),
     }
 }
@@ -41,6 +42,11 @@ fn rules() -> impl Strategy<Value = LabelRule> {
         (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::from(EqualPositions {
             first,
             second: (first + step - 1) % 4 + 1,
+        })),
+        (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::from(SumModulo {
+            first,
+            second: (first + step - 1) % 4 + 1,
+            modulus: 2,
         })),
     ]
 }
@@ -97,6 +103,11 @@ fn samples_of_a_class_are_uniform() {
         LabelRule::from(EqualPositions {
             first: 1,
             second: 3,
+        }),
+        LabelRule::from(SumModulo {
+            first: 1,
+            second: 3,
+            modulus: 2,
         }),
     ];
     for rule in rules {
@@ -257,4 +268,123 @@ fn a_space_that_is_used_up_is_said() {
     (config.vocab_size, config.seq_len, config.held_out) = (3, 1, 10);
     let error = config.generate().unwrap_err().to_string();
     assert!(error.contains("set held_out = 0"), "{error}");
+}
+
+/// Every pair of the tokens 0, 1 and 2, each once.
+fn pairs(samples: usize, held_out: usize, cls: ClsPlace) -> DatasetConfig {
+    let positions = [[0, 1], [1, 2]][usize::from(cls == ClsPlace::First)];
+    let rule = SumModulo {
+        first: positions[0],
+        second: positions[1],
+        modulus: 3,
+    };
+    let mut config = config(LabelRule::from(rule), samples, None);
+    config.source = Source::Generated {
+        generator: Generator::All,
+        samples,
+        positive_rate: None,
+    };
+    (config.vocab_size, config.seq_len) = (3 + cls.first_token(), 2);
+    (config.n_classes, config.cls, config.held_out) = (3, cls, held_out);
+    config
+}
+
+#[test]
+fn all_samples_are_split_at_random() {
+    for cls in [ClsPlace::None, ClsPlace::First, ClsPlace::Last] {
+        let config = pairs(5, 4, cls);
+        let splits = config.generate().unwrap();
+        assert_eq!((splits.train.len(), splits.held_out.len()), (5, 4));
+        let mut own: Vec<Vec<u32>> = [&splits.train, &splits.held_out]
+            .into_iter()
+            .flat_map(|part| (0..part.len()).map(|sample| part.tokens(sample).to_vec()))
+            .collect();
+        if cls == ClsPlace::None {
+            assert_eq!(own.concat(), PINNED_PAIRS);
+        }
+        let at = usize::from(cls == ClsPlace::First);
+        for sample in 0..4 {
+            let tokens = splits.held_out.tokens(sample);
+            let sum = tokens[at] + tokens[at + 1];
+            assert_eq!(u32::from(splits.held_out.label(sample)), sum % 3);
+        }
+        own.sort();
+        own.dedup();
+        assert_eq!(own.len(), 9);
+        // Held-out samples follow the training samples in one order.
+        let fewer = pairs(5, 2, cls).generate().unwrap();
+        assert_eq!(fewer.train, splits.train);
+        assert_eq!(fewer.held_out.tokens(1), splits.held_out.tokens(1));
+        let mut other = config.clone();
+        other.seed += 1;
+        assert_ne!(other.generate().unwrap().train, splits.train);
+    }
+}
+
+/// Origin: `scripts/checks/chacha_expectations.py`, ChaCha8 from its definition.
+const PINNED_PAIRS: [u32; 18] = [1, 1, 0, 0, 2, 0, 2, 1, 1, 0, 1, 2, 0, 1, 0, 2, 2, 2];
+
+#[test]
+fn more_samples_than_there_are_is_said() {
+    for (samples, held_out, key) in [(10, 0, "samples"), (9, 1, "held_out"), (1, 9, "held_out")] {
+        let error = pairs(samples, held_out, ClsPlace::None)
+            .validate()
+            .unwrap_err();
+        assert_eq!(error.key, key);
+        assert!(
+            error.message.contains("only 9 different samples"),
+            "{error}"
+        );
+    }
+    assert!(pairs(9, 0, ClsPlace::None).validate().is_ok());
+    let mut many = pairs(5, 4, ClsPlace::None);
+    for (vocab_size, seq_len) in [(4096, 2), (2, 24), (4097, 2), (2, 25), (3, 1000)] {
+        (many.vocab_size, many.seq_len) = (vocab_size, seq_len);
+        let is_valid = vocab_size <= 4096 && seq_len <= 24;
+        let found = many.validate().map_err(|invalid| invalid.key);
+        assert_eq!(found.is_ok(), is_valid, "{found:?}");
+        assert!(is_valid || found == Err("generator".to_owned()));
+    }
+    let mut rated = pairs(5, 4, ClsPlace::None);
+    rated.source = Source::Generated {
+        generator: Generator::All,
+        samples: 5,
+        positive_rate: Some(0.5),
+    };
+    assert_eq!(rated.validate().unwrap_err().key, "positive_rate");
+}
+
+/// Without `[CLS]`, tokens are 0 to `vocab_size - 1` and each is as likely.
+#[test]
+fn tokens_without_cls_count_from_0() {
+    let rules = [
+        LabelRule::from(TokenAtPosition {
+            token: 0,
+            position: 0,
+        }),
+        LabelRule::from(TokenAnywhere { token: 0 }),
+        LabelRule::from(EqualPositions {
+            first: 0,
+            second: 3,
+        }),
+    ];
+    for rule in rules {
+        for rate in [None, Some(0.5)] {
+            let mut config = config(rule.clone(), 4000, rate);
+            (config.cls, config.held_out) = (ClsPlace::None, 50);
+            (config.vocab_size, config.seq_len) = (5, 8);
+            let splits = config.generate().unwrap();
+            let (train, mut counts) = (splits.train, [0_u32; 5]);
+            assert_eq!((train.positions(), splits.held_out.positions()), (8, 8));
+            for &token in train.all_tokens() {
+                counts[token as usize] += 1;
+            }
+            assert!(counts.iter().all(|&count| count > 3000), "{counts:?}");
+            if rate.is_some() {
+                assert_eq!(train.positives().count(), 2000);
+            } else {
+                assert!(counts.iter().all(|&count| (6000..6800).contains(&count)));
+            }
+        }
+    }
 }

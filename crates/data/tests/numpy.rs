@@ -37,6 +37,7 @@ fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> Dataset
         cls: ClsPlace::First,
         held_out: 0,
         fold: None,
+        label_noise: 0.0,
         rule: Some(LabelRule::from(TokenAnywhere { token: 1 })),
     }
 }

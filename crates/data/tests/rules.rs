@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_data::rules::{
-    Count, EqualPositions, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
+    Count, EqualPositions, SumModulo, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
 use headlight_data::{ClsPlace, LabelRule, Sampler};
 
@@ -101,8 +101,61 @@ fn the_last_class_of_a_count_includes_higher_counts() {
 }
 
 #[test]
+fn the_class_of_a_sum_is_its_remainder() {
+    let rule = |first, second, modulus| {
+        LabelRule::from(SumModulo {
+            first,
+            second,
+            modulus,
+        })
+    };
+    // The first position holds `[CLS]` or a token: the sum is that of the two tokens.
+    let sample = [58, 3, 57, 0];
+    for (first, second, modulus, class) in [
+        (0, 1, 59, 2),
+        (0, 2, 59, 56),
+        (1, 3, 59, 3),
+        (0, 2, 10, 5),
+        (1, 2, 60, 0),
+    ] {
+        let rule = rule(first, second, modulus);
+        assert_eq!(rule.label_for(&sample, modulus as usize), class);
+        assert_eq!(rule.n_classes(), Some(modulus as usize));
+        assert_eq!(rule.most_classes(4), modulus as usize);
+    }
+    // Two of n successive tokens have 2 n - 1 sums.
+    let check = |modulus, vocab_size, cls| {
+        let samples = Sampler {
+            vocab_size,
+            seq_len: 3,
+            cls,
+        };
+        rule(1, 2, modulus)
+            .validate(samples)
+            .map_err(|invalid| invalid.key)
+    };
+    let refused = Err("rule.modulus".to_owned());
+    assert_eq!(check(5, 3, ClsPlace::None), Ok(()));
+    assert_eq!(check(6, 3, ClsPlace::None), refused);
+    assert_eq!(check(3, 3, ClsPlace::Last), Ok(()));
+    assert_eq!(check(4, 3, ClsPlace::Last), refused);
+    assert_eq!(check(256, 200, ClsPlace::None), Ok(()));
+    for modulus in [0, 1, 257, u32::MAX] {
+        assert_eq!(check(modulus, 3000, ClsPlace::None), refused);
+    }
+}
+
+#[test]
 fn label_positions() {
-    let cases: [(LabelRule, &[usize]); 4] = [
+    let cases: [(LabelRule, &[usize]); 5] = [
+        (
+            LabelRule::from(SumModulo {
+                first: 4,
+                second: 2,
+                modulus: 9,
+            }),
+            &[4, 2],
+        ),
         (
             LabelRule::from(TokenAtPosition {
                 token: 1,
@@ -195,6 +248,24 @@ fn parameters_that_do_not_fit_are_named() {
             "rule.second",
             "compared with itself",
         ),
+        (
+            LabelRule::from(SumModulo {
+                first: 0,
+                second: 2,
+                modulus: 5,
+            }),
+            "rule.first",
+            "0 is [CLS]",
+        ),
+        (
+            LabelRule::from(SumModulo {
+                first: 2,
+                second: 2,
+                modulus: 5,
+            }),
+            "rule.second",
+            "added to itself",
+        ),
     ];
     for (rule, key, part) in cases {
         let error = rule.validate(samples(6, ClsPlace::First)).unwrap_err();
@@ -216,6 +287,17 @@ fn positions_next_to_a_last_cls() {
 }
 
 #[test]
+fn without_cls_tokens_and_positions_count_from_0() {
+    let rule = |token, position| LabelRule::from(TokenAtPosition { token, position });
+    let check = |token, position| rule(token, position).validate(samples(6, ClsPlace::None));
+    assert!(check(0, 0).is_ok() && check(50, 5).is_ok());
+    let error = check(51, 0).unwrap_err();
+    assert!(error.message.ends_with("tokens 0 to 50"), "{error}");
+    let error = check(0, 6).unwrap_err();
+    assert!(error.message.ends_with("positions 0 to 5"), "{error}");
+}
+
+#[test]
 fn numbers_at_their_limits_are_valid() {
     let first = |rule: &LabelRule, seq_len| rule.validate(samples(seq_len, ClsPlace::First));
     for (token, position) in [(1, 1), (50, 6)] {
@@ -233,7 +315,17 @@ fn numbers_at_their_limits_are_valid() {
 
 #[test]
 fn each_rule_in_words() {
-    let cases: [(LabelRule, &str, &str, Option<Vec<usize>>); 5] = [
+    let cases: [(LabelRule, &str, &str, Option<Vec<usize>>); 6] = [
+        (
+            LabelRule::from(SumModulo {
+                first: 0,
+                second: 1,
+                modulus: 59,
+            }),
+            "the sum of positions 0 and 1 modulo 59",
+            "positions 0 and 1 together",
+            Some(vec![0, 1]),
+        ),
         (
             LabelRule::from(TokenAtPosition {
                 token: 42,

@@ -32,6 +32,7 @@ fn config(rows: &Rows, keys: FileKeys) -> DatasetConfig {
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
         fold: None,
+        label_noise: 0.0,
         rule: None,
     }
 }

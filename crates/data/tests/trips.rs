@@ -162,6 +162,7 @@ fn completed(rows: &Rows, keys: FileKeys, columns: &Columns) -> (DatasetConfig, 
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
         fold: keys.fold,
+        label_noise: 0.0,
         rule: None,
     };
     (config, keys.padding_token)
@@ -184,7 +185,7 @@ proptest! {
         held_out in 0_usize..3,
         by_fold in any::<bool>(),
         own_split in any::<bool>(),
-        is_last in any::<bool>(),
+        place in 0..3_usize,
         cut in any::<bool>(),
         max_words in 1_usize..8,
     ) {
@@ -198,13 +199,19 @@ proptest! {
         };
         prop_assume!(!columns.features.iter().any(|name| name == columns.label_name()));
         let has_words = !matches!(samples, Samples::Tokens(_));
+        // Words need `[CLS]`.
+        let cls = [ClsPlace::First, ClsPlace::Last, ClsPlace::None][place % if has_words { 2 } else { 3 }];
+        let mut samples = samples;
+        if let (Samples::Tokens(all), ClsPlace::None) = (&mut samples, cls) {
+            all.iter_mut().flatten().for_each(|token| *token -= 1);
+        }
         let keys = FileKeys {
             seed: 7,
             held_out: (!by_fold && !own_split).then_some(held_out),
             fold: (by_fold && !own_split).then(|| serde_json::from_value(json!("1/3")).unwrap()),
             words: has_words.then(|| Words { max_words, ..Words::default() }),
             seq_len: (cut && matches!(samples, Samples::Texts(_))).then_some(2),
-            cls: if is_last { ClsPlace::Last } else { ClsPlace::First },
+            cls,
             ..FileKeys::default()
         };
         let bytes = file(&samples, &labels, &columns, own_split);

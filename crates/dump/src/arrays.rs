@@ -15,7 +15,7 @@ pub struct AttentionDump {
     pub dims: Dims,
     /// Where the dump comes from.
     pub meta: Meta,
-    /// Token ids, `[CLS]` = 0 first. `[sample, position]`
+    /// Token ids; `[CLS]` is 0, if samples have it. `[sample, position]`
     pub tokens: Vec<i64>,
     /// The class of each sample; NaN if it is unknown. `[sample]`
     pub labels: Vec<f32>,

@@ -41,6 +41,9 @@ pub struct Meta {
     pub token_strings: BTreeMap<u32, String>,
     /// For each sample, the positions that its label depends on.
     pub label_positions: Vec<Vec<usize>>,
+    /// The position that the class is read from, if it is not that of `[CLS]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_position: Option<usize>,
     /// The experiment's resolved config.
     pub config: serde_json::Value,
 }
@@ -126,16 +129,16 @@ impl AttentionDump {
     /// # Panics
     /// When there is no such block.
     pub fn strongest_head(&self, layer: usize) -> usize {
-        let (cls, positions) = (self.cls_position(), self.dims.positions);
+        let (read, positions) = (self.read_position(), self.dims.positions);
         if self.arrays[Array::Weights].is_empty() {
             return 0;
         }
         let looks: Vec<Look<'_>> = (0..self.dims.samples)
             .map(|sample| Look {
                 weights: (0..self.dims.heads)
-                    .map(|head| &self.weights(sample, layer, head)[cls * positions..][..positions])
+                    .map(|head| &self.weights(sample, layer, head)[read * positions..][..positions])
                     .collect(),
-                keys: self.keys(sample, cls),
+                keys: self.keys(sample, read),
                 label: Some(self.labels[sample])
                     .filter(|label| !label.is_nan())
                     .map(|label| label as u8),
@@ -145,11 +148,36 @@ impl AttentionDump {
         strongest_head(&looks).unwrap_or(0)
     }
 
-    /// The position of `[CLS]`: that of token 0 in the first sample, or 0 without such a token.
-    pub fn cls_position(&self) -> usize {
+    /// The position that the class is read from: that of the meta data or else that of `[CLS]`, which is token 0 in the first
+    /// sample; 0 without such a token.
+    pub fn read_position(&self) -> usize {
+        if let Some(position) = self.meta.read_position {
+            return position;
+        }
         let positions = self.dims.positions.min(self.tokens.len());
         let first = &self.tokens[..positions];
         first.iter().position(|&token| token == 0).unwrap_or(0)
+    }
+
+    /// The position of `[CLS]`, if samples have it.
+    pub fn cls(&self) -> Option<usize> {
+        if self.meta.read_position.is_none() {
+            return Some(self.read_position());
+        }
+        let place = self.meta.config.pointer("/data/cls");
+        match place.and_then(serde_json::Value::as_str) {
+            Some("none") => None,
+            Some("last") => self.dims.positions.checked_sub(1),
+            _ => Some(0),
+        }
+    }
+
+    /// The [`read_position`](Self::read_position), as messages name it: `[CLS]`, or its number.
+    pub fn reader(&self) -> String {
+        self.meta.read_position.map_or_else(
+            || "[CLS]".to_owned(),
+            |position| format!("position {position}"),
+        )
     }
 
     /// The text shown for a token id: from the meta data, else the number.

@@ -37,6 +37,31 @@ fn logits_of_several_classes_have_an_axis() {
     assert_eq!(json["logits"][1][3], several.logits[7]);
 }
 
+/// Without `[CLS]`, token 0 says nothing of the position that the class is read from; older dumps do not name it.
+#[test]
+fn the_position_that_the_class_is_read_from() {
+    let mut dump = dump();
+    assert_eq!(dump.read_position(), 0);
+    assert!(!meta_of(&dump).contains("read_position"));
+    dump.meta.read_position = Some(3);
+    let back = read(npz(&dump)).unwrap();
+    assert_eq!((back.read_position(), &back), (3, &dump));
+    assert_eq!(back.select(&[1]).read_position(), 3);
+    for (place, cls) in [("none", None), ("last", Some(3)), ("first", Some(0))] {
+        dump.meta.config = serde_json::json!({"data": {"cls": place}});
+        assert_eq!((dump.cls(), dump.read_position()), (cls, 3));
+    }
+    dump.meta.read_position = None;
+    assert_eq!((dump.cls(), dump.reader()), (Some(0), "[CLS]".to_owned()));
+    let mut without = plain();
+    without.tokens.fill(5);
+    assert_eq!(without.read_position(), 0);
+}
+
+fn meta_of(dump: &AttentionDump) -> String {
+    serde_json::to_string(&dump.meta).unwrap()
+}
+
 /// Every array of a part, and of an order, is that of its samples.
 #[test]
 fn a_dump_of_some_samples_holds_their_rows() {
@@ -279,7 +304,6 @@ fn tokens_are_shown_as_the_meta_data_say() {
     let dump = dump();
     assert_eq!(dump.tokens(0), [0, 4, 2, 7]);
     assert_eq!(dump.tokens(1), [0, 1, 3, 3]);
-    assert_eq!(dump.cls_position(), 0);
     assert_eq!(dump.token_string(0), "[CLS]");
     assert_eq!(dump.token_string(4), "a\u{FFFD}[31m\u{FFFD}");
     assert_eq!(dump.token_string(2), "2");

@@ -19,7 +19,7 @@ fn refusal(npz: Vec<u8>) -> String {
 
 #[test]
 fn impossible_dumps_are_refused() {
-    let cases: [(fn(&mut AttentionDump), &str); 12] = [
+    let cases: [(fn(&mut AttentionDump), &str); 13] = [
         (|dump| dump.logits[1] = f32::NAN, "`logits`"),
         (
             |dump| dump.arrays[Array::Residual][7] = f32::INFINITY,
@@ -54,6 +54,10 @@ fn impossible_dumps_are_refused() {
             "3 `samples` and 3",
         ),
         (|dump| dump.meta.label_positions[1] = vec![4], "sample 1"),
+        (
+            |dump| dump.meta.read_position = Some(4),
+            "`read_position` is 4",
+        ),
         (
             |dump| dump.meta.label_positions[0] = vec![0, 1, 2, 3, 3],
             "sample 0",
@@ -92,6 +96,27 @@ fn what_is_at_a_limit_is_accepted() {
 }
 
 #[test]
+fn only_a_softmax_must_sum_to_one() {
+    let dump = |attention: serde_json::Value| {
+        let mut dump = plain();
+        dump.arrays[Array::Weights][0] += 0.5;
+        dump.meta.config = serde_json::json!({ "model": { "attention": attention } });
+        dump
+    };
+    for attention in [
+        serde_json::json!({}),
+        serde_json::json!({ "softmax": true, "rate": 1.0 }),
+    ] {
+        assert!(dump(attention).check().is_err());
+    }
+    assert!(
+        dump(serde_json::json!({ "softmax": false }))
+            .check()
+            .is_ok()
+    );
+}
+
+#[test]
 fn the_worst_row_is_measured_against_what_its_query_may_attend_to() {
     assert!(dump().worst_row_sum() == 0.0);
     assert!(plain().worst_row_sum() == 0.0);
@@ -111,6 +136,26 @@ fn the_worst_row_is_measured_against_what_its_query_may_attend_to() {
         dump.arrays[Array::Weights][row * 4 + row % 4] -= 0.75;
         assert!(dump.worst_row_sum() == 0.25, "row {row}");
     }
+}
+
+#[test]
+fn a_row_sums_to_what_its_config_makes_of_the_softmax() {
+    // Each query of `plain` has four keys: rate 0.75 makes sums of 0.75 + 4 * 0.25.
+    let mut dump = plain();
+    dump.meta.config = serde_json::json!({"model": {"attention": {"rate": 0.75}}});
+    let message = dump.check().unwrap_err().to_string();
+    assert!(
+        message.contains("7.5e-1 away from that of its attention rate 0.75"),
+        "{message}"
+    );
+    for weight in &mut dump.arrays[Array::Weights] {
+        *weight = 0.75 * *weight + 0.25;
+    }
+    assert!(dump.check().is_ok());
+    dump.arrays[Array::Weights][0] += 0.5;
+    assert!(dump.check().is_err());
+    dump.meta.config = serde_json::json!({"model": {"attention": {"softmax": false}}});
+    assert!(dump.check().is_ok());
 }
 
 #[test]

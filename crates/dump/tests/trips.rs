@@ -103,6 +103,7 @@ proptest! {
                 samples: (0..samples).map(|sample| counts.0.filter(|_| sample == 0)).collect(),
                 token_strings: names,
                 label_positions: vec![vec![positions - 1]; samples],
+                read_position: has_mask.then_some(positions - 1),
                 config: serde_json::json!({key.clone(): f64::from(number(seed)), "text": key}),
             },
             tokens: numbers(seed ^ 2, samples * positions).map(u64::cast_signed).collect(),

@@ -244,9 +244,9 @@ struct Study {
 
 impl Study {
     fn new(corpus: Corpus, config: ExperimentConfig, splits: Arc<Splits>) -> Self {
-        assert!(config.inputs().cls_position == 0, "[CLS] comes first");
+        assert!(config.inputs().cls == Some(0), "[CLS] comes first");
         let vocabulary = corpus.words();
-        let mut dataset = Dataset::empty(config.data.seq_len);
+        let mut dataset = Dataset::empty(config.data.seq_len, config.data.cls);
         let mut sentences = Vec::new();
         for sample in 0..LOOKED_AT {
             let tokens = splits.held_out.tokens(sample);
@@ -296,7 +296,10 @@ impl Study {
             weights: engine.weights(),
             layers: experiment.config.model.n_layers,
             heads: experiment.config.model.n_heads,
-            n_logits: experiment.config.inputs().n_logits(),
+            n_logits: experiment
+                .config
+                .model
+                .n_logits(experiment.config.data.n_classes),
         };
         let mut row = Map::new();
         row.insert("corpus".into(), json!(self.corpus.name()));

@@ -21,8 +21,11 @@ pub trait Predictor {
 
 /// Trains a model.
 pub trait Engine: Predictor {
-    /// Takes one step of Adam; returns the batch's mean loss before it.
-    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64;
+    /// Takes one step of the config's optimizer with this step size; returns the batch's mean loss before it.
+    fn step(&mut self, train: &Dataset, batch: &[u32], learning_rate: f64) -> f64;
+
+    /// The norm of the last step's gradient before it was scaled down; `None` if the config does not ask for it.
+    fn gradient_norm(&self) -> Option<f64>;
 
     /// The gradient of a batch's loss for each parameter, in the model's order.
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter>;
@@ -51,7 +54,7 @@ pub trait Engine: Predictor {
 pub struct TrainingState {
     /// The parameters, in the model's order.
     pub parameters: Vec<Parameter>,
-    /// Adam's mean of gradients, over all parameters in that order.
+    /// Adam's mean of gradients, over all parameters in that order; with SGD, the direction of the last step.
     pub first: Vec<f32>,
     /// Adam's mean of squared gradients, over all parameters in that order.
     pub second: Vec<f32>,

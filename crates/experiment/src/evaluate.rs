@@ -30,7 +30,7 @@ pub fn evaluate(
     config: Option<&ExperimentConfig>,
 ) -> Option<Evaluation> {
     let ruled = config.and_then(|config| {
-        let (rule, cls) = (config.data.rule.as_ref()?, config.inputs().cls_position);
+        let (rule, cls) = (config.data.rule.as_ref()?, config.inputs().read_position);
         Some((rule, &config.model.attention, cls))
     });
     // Of most rules the positions are the same in all samples, and without padding the keys are, too.

@@ -114,14 +114,24 @@ impl Experiment {
 
     /// Batches per epoch.
     pub fn steps_per_epoch(&self) -> usize {
-        let samples = self.splits.train.len();
-        samples.div_ceil(self.config.training.batch_size).max(1)
+        self.config
+            .training
+            .steps_per_epoch(self.splits.train.len())
     }
 
     /// Steps of the whole training.
     pub fn steps(&self) -> usize {
-        let epochs = self.config.training.epochs;
-        self.steps_per_epoch().saturating_mul(epochs)
+        self.config.training.total_steps(self.steps_per_epoch())
+    }
+
+    /// Epochs of the whole training, the last of which may end early.
+    pub fn epochs(&self) -> usize {
+        self.config.training.total_epochs(self.splits.train.len())
+    }
+
+    /// The step size of the step after `step` steps.
+    pub fn learning_rate(&self, step: usize) -> f64 {
+        self.config.training.learning_rate_at(step, self.steps())
     }
 
     /// The error for training that diverged for `reason`.

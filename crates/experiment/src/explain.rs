@@ -22,11 +22,12 @@ pub struct Explanation {
     pub probability: f64,
     /// The last layer.
     pub layer: usize,
-    /// Its head whose attention from `[CLS]` is the farthest from uniform in this sample.
+    /// Its head whose attention is the farthest from uniform in this sample: that from `[CLS]`, or from the position that the
+    /// class is read from. So are all weights below.
     pub head: usize,
     /// Whether this attention is close to uniform.
     pub is_uniform: bool,
-    /// Uniform attention of `[CLS]`: 1 / the keys that it may look at. `None` if there are none.
+    /// Uniform attention: 1 / the keys that this position may look at. `None` if there are none.
     pub uniform: Option<f64>,
     /// The words, or the tokens of a sample without words; neither `[CLS]` nor padding.
     pub words: Vec<Word>,
@@ -47,9 +48,9 @@ pub struct Word {
     pub text: String,
     /// Whether the vocabulary lacks it, so that the model sees `[UNK]`.
     pub is_unknown: bool,
-    /// The weight that `[CLS]` gives it.
+    /// The weight that it gets.
     pub weight: f64,
-    /// The same in multiples of uniform attention; `None` if `[CLS]` may not look at it.
+    /// The same in multiples of uniform attention; `None` where it may not be looked at.
     pub attention: Option<f64>,
     /// The probability of the predicted class if the word is left out.
     pub probability_without: f64,
@@ -67,7 +68,7 @@ pub struct Gradients {
     pub logit: f64,
     /// The same for an input of zeros.
     pub baseline: f64,
-    /// What the input of `[CLS]` adds.
+    /// What the input of `[CLS]` adds; 0 if samples do not have it.
     pub cls: f64,
 }
 
@@ -85,7 +86,8 @@ pub fn explain(
 ) -> Result<Explanation, Error> {
     let mut frozen = Frozen::new(config)?;
     let tokens = dataset.tokens(sample as usize);
-    let (layer, cls) = (config.model.n_layers - 1, config.inputs().cls_position);
+    let (layer, inputs) = (config.model.n_layers - 1, config.inputs());
+    let (read, cls) = (inputs.read_position, inputs.cls);
     let mut forward = |changes: &[Intervention]| {
         frozen.forward(weights, dataset, &[sample], changes, Recorded::Attention)
     };
@@ -99,12 +101,12 @@ pub fn explain(
     let predicted = predicted_class(&own_logits);
 
     let row_of = |head: usize| {
-        let start = ((layer * config.model.n_heads + head) * tokens.len() + cls) * tokens.len();
+        let start = ((layer * config.model.n_heads + head) * tokens.len() + read) * tokens.len();
         &whole.arrays[Array::Weights][start..start + tokens.len()]
     };
     let look = Look::alone(
         (0..config.model.n_heads).map(row_of).collect(),
-        config.model.attention.keys(cls, tokens),
+        config.model.attention.keys(read, tokens),
     );
     let head = strongest_head(std::slice::from_ref(&look)).unwrap_or(0);
     let uniform = look.keys.each();
@@ -113,7 +115,7 @@ pub fn explain(
     let (gradients, per_position) =
         gradients(&Frozen::new(config)?, weights, dataset, sample, predicted)?;
     let padding = config.model.attention.padding_token;
-    let positions = (0..tokens.len()).filter(|&position| position != cls);
+    let positions = (0..tokens.len()).filter(|&position| Some(position) != cls);
     let mut words = Vec::new();
     for (index, position) in positions.enumerate() {
         let token = tokens[position];
@@ -147,10 +149,10 @@ pub fn explain(
         head,
         is_uniform,
         uniform,
-        cut: written.iter().skip(tokens.len() - 1).cloned().collect(),
+        cut: written.iter().skip(config.data.seq_len).cloned().collect(),
         words,
         gradients: Gradients {
-            cls: per_position[cls],
+            cls: cls.map_or(0.0, |cls| per_position[cls]),
             ..gradients
         },
     })

@@ -1,12 +1,16 @@
 //! `headlight-fused` as an engine.
 
-use headlight_architecture::{Parameter, ProjectionKind, Scale};
+use headlight_architecture::{
+    Activation, Logits, ModelConfig, NormKind, NormPlace, Parameter, Pooling, Positions,
+    ProjectionKind, Scale,
+};
 use headlight_data::Dataset;
 use headlight_fused::{
-    Architecture, Model, Projections, Samples, State, Tracer, integrated_gradients,
+    self as fused, Architecture, Biases, Model, Norms, PositionEmbedding, Projections, Samples,
+    State, Tracer, Weighting, integrated_gradients,
 };
 pub use headlight_fused::{
-    Array, Arrays, Attribution, Dims, Forward, Intervention, Place, Recorded,
+    Array, Arrays, Attribution, Dims, Forward, Intervention, InvalidPlace, Place, Recorded,
 };
 
 use crate::config::ExperimentConfig;
@@ -31,13 +35,13 @@ impl<'a> FusedEngine<'a> {
     /// # Errors
     /// When the config's model is invalid.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
-        let adam = experiment.config.training.adam();
+        let training = experiment.config.training.fused();
         let start: Vec<f32> = experiment
             .start
             .iter()
             .flat_map(|parameter| parameter.values.iter().copied())
             .collect();
-        let model = Model::new(architecture(&experiment.config)?, adam, &start)
+        let model = Model::new(architecture(&experiment.config)?, training, &start)
             .map_err(|error| Error::Input(error.to_string()))?;
         Ok(Self {
             experiment,
@@ -70,6 +74,19 @@ impl<'a> FusedEngine<'a> {
 /// When the model is invalid.
 pub fn dims(config: &ExperimentConfig, samples: usize) -> Result<Dims, Error> {
     Ok(architecture(config)?.dims(samples))
+}
+
+/// Checks that a config's model has what an intervention changes, for so many samples.
+///
+/// # Errors
+/// When it has not, or the model is invalid.
+pub fn check(
+    config: &ExperimentConfig,
+    intervention: &Intervention,
+    samples: usize,
+) -> Result<(), Error> {
+    let checked = intervention.check(&architecture(config)?, samples);
+    checked.map_err(|error| Error::Input(error.to_string()))
 }
 
 /// Everything that a config's model computes for some samples, with interventions.
@@ -197,23 +214,74 @@ fn architecture(config: &ExperimentConfig) -> Result<Architecture, Error> {
     Ok(Architecture {
         vocab_size: inputs.vocab_size,
         positions: inputs.positions,
-        cls_position: inputs.cls_position,
+        read_position: inputs.read_position,
+        reads_mean: model.pooling == Some(Pooling::Mean),
         d_model: model.d_model,
         n_heads: model.n_heads,
+        d_head: model.d_head,
         n_layers: model.n_layers,
         d_ff: model.d_ff,
         n_classes: inputs.n_classes,
-        position_embedding: model.positions,
+        logit_per_class: model.logits == Logits::PerClass,
+        position_embedding: position_embedding(model, inputs.positions),
+        rotation: model.positions.rotation(inputs.positions, model.d_head()),
         projections: match attention.projections {
             ProjectionKind::Separate => Projections::Separate,
             ProjectionKind::Shared => Projections::Shared,
             ProjectionKind::None => Projections::None,
         },
+        value_projection: attention.value_projection,
+        output_projection: attention.output_projection,
         scale: has_own_scale.then(|| attention.factor(model.d_head()) as f32),
-        layer_norm_eps: model.layer_norm_eps as f32,
+        log_length: attention.log_length,
+        weighting: match attention.rate {
+            _ if !attention.softmax => Weighting::Scores,
+            rate if rate < 1.0 => Weighting::Mixed(rate as f32),
+            _ => Weighting::Softmax,
+        },
+        biases: Biases {
+            attention: attention.bias,
+            output: attention.output_bias,
+            feed_forward: model.feed_forward_bias,
+            classifier: model.classifier_bias,
+        },
+        norms: Norms {
+            place: match model.norm {
+                NormPlace::Post => fused::NormPlace::Post,
+                NormPlace::Pre => fused::NormPlace::Pre,
+                NormPlace::None => fused::NormPlace::None,
+            },
+            is_rms: model.norm_kind == NormKind::Rms,
+            gain: model.norm_gain,
+            bias: model.has_norm_bias(),
+            is_last: model.has_final_norm(),
+            is_first: model.embedding_norm,
+            eps: model.layer_norm_eps as f32,
+        },
+        activation: match model.activation {
+            Activation::Relu => fused::Activation::Relu,
+            Activation::Gelu => fused::Activation::Gelu,
+            Activation::GeluTanh => fused::Activation::GeluTanh,
+            Activation::Silu => fused::Activation::Silu,
+        },
+        classifier_hidden: model.classifier_hidden,
+        tied_embeddings: model.tied_embeddings,
         mask: mask.map_err(Error::Input)?,
         padding_token: attention.padding_token,
     })
+}
+
+fn position_embedding(model: &ModelConfig, positions: usize) -> PositionEmbedding {
+    if let Some(table) = model.positions.table(positions, model.d_model) {
+        return PositionEmbedding::Fixed(table);
+    }
+    match model.positions {
+        Positions::Learned if model.positions_shared_from.is_some() => {
+            PositionEmbedding::Shared(model.position_rows(positions))
+        }
+        Positions::Learned => PositionEmbedding::Learned,
+        _ => PositionEmbedding::None,
+    }
 }
 
 /// Borrows a dataset in the form that `headlight-fused` takes.
@@ -224,36 +292,46 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
     }
 }
 
+/// The engine's predictions as every engine gives them: in f64, with the mean of all heads.
+pub(crate) fn widen(
+    own: &headlight_fused::Predictions,
+    heads: usize,
+    positions: usize,
+    predictions: &mut Predictions,
+) {
+    predictions.clear();
+    let wide = |values: &[f32], into: &mut Vec<f64>| {
+        into.extend(values.iter().map(|&value| f64::from(value)));
+    };
+    wide(&own.logits, &mut predictions.logits);
+    wide(&own.probabilities, &mut predictions.probabilities);
+    wide(&own.losses, &mut predictions.losses);
+    if heads == 1 {
+        wide(&own.attention, &mut predictions.attention);
+        return;
+    }
+    predictions
+        .attention
+        .resize(own.attention.len() / heads, 0.0);
+    let means = predictions.attention.chunks_exact_mut(positions);
+    for (mean, rows) in means.zip(own.attention.chunks_exact(heads * positions)) {
+        for row in rows.chunks_exact(positions) {
+            for (mean, &weight) in mean.iter_mut().zip(row) {
+                *mean += f64::from(weight);
+            }
+        }
+        for mean in mean {
+            *mean /= heads as f64;
+        }
+    }
+}
+
 impl Predictor for FusedEngine<'_> {
     fn predict(&mut self, dataset: &Dataset, chosen: &[u32], predictions: &mut Predictions) {
         self.model
             .predict(samples(dataset), chosen, &mut self.predictions);
-        predictions.clear();
-        let own = &self.predictions;
-        let wide = |values: &[f32], into: &mut Vec<f64>| {
-            into.extend(values.iter().map(|&value| f64::from(value)));
-        };
-        wide(&own.logits, &mut predictions.logits);
-        wide(&own.probabilities, &mut predictions.probabilities);
-        wide(&own.losses, &mut predictions.losses);
         let heads = self.experiment.config.model.n_heads;
-        if heads == 1 {
-            wide(&own.attention, &mut predictions.attention);
-            return;
-        }
-        let positions = dataset.positions();
-        predictions.attention.resize(chosen.len() * positions, 0.0);
-        let means = predictions.attention.chunks_exact_mut(positions);
-        for (mean, rows) in means.zip(own.attention.chunks_exact(heads * positions)) {
-            for row in rows.chunks_exact(positions) {
-                for (mean, &weight) in mean.iter_mut().zip(row) {
-                    *mean += f64::from(weight);
-                }
-            }
-            for mean in mean {
-                *mean /= heads as f64;
-            }
-        }
+        widen(&self.predictions, heads, dataset.positions(), predictions);
     }
 
     fn samples_per_pass(&self) -> usize {
@@ -262,13 +340,18 @@ impl Predictor for FusedEngine<'_> {
 }
 
 impl Engine for FusedEngine<'_> {
-    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
+    fn step(&mut self, train: &Dataset, batch: &[u32], learning_rate: f64) -> f64 {
+        self.model.set_learning_rate(learning_rate);
         f64::from(self.model.step(samples(train), batch))
     }
 
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {
         let gradient = self.model.gradient(samples(train), batch);
         self.named(&gradient.values)
+    }
+
+    fn gradient_norm(&self) -> Option<f64> {
+        self.model.gradient_norm()
     }
 
     fn parameters(&self) -> Vec<Parameter> {

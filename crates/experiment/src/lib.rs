@@ -18,13 +18,14 @@
 //! let experiment = Experiment::new(config, splits.into(), None).map_err(|error| error.to_string())?;
 //! let mut engine = FusedEngine::new(&experiment).map_err(|error| error.to_string())?;
 //! for batch in experiment.batches(1).iter() {
-//!     engine.step(&experiment.splits.train, batch);
+//!     engine.step(&experiment.splits.train, batch, experiment.learning_rate(0));
 //! }
 //! assert!(evaluate(&mut engine, &experiment.splits.train, 2, None).is_some());
 //! # Ok::<(), String>(())
 //! ```
 
 pub mod best;
+mod changed;
 pub mod config;
 pub mod contexts;
 mod engine;
@@ -38,6 +39,7 @@ pub mod metrics;
 pub mod outcome;
 pub mod train;
 
+pub use changed::Changed;
 pub use engine::{Engine, Predictions, Predictor, TrainingState};
 pub use ensemble::Ensemble;
 pub use error::Error;

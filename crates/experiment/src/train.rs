@@ -78,18 +78,23 @@ pub fn train<O: Observer>(
         }
     }
 
-    for epoch in progress.step / steps + 1..=experiment.config.training.epochs {
+    let last = experiment.config.training.epochs.unwrap_or(usize::MAX);
+    for epoch in progress.step / steps + 1..=last {
+        if progress.step == experiment.steps() {
+            break;
+        }
         let batches = experiment.batches(epoch);
         let taken = progress.step % steps;
         if taken == 0 {
             progress.losses = Mean::default();
         }
         for (index, batch) in batches.iter().enumerate().skip(taken) {
+            let rate = experiment.learning_rate(progress.step);
             let loss = match &mut dropout {
-                None => engine.step(train, batch),
+                None => engine.step(train, batch, rate),
                 Some(dropout) => {
                     let (samples, all) = dropout.apply(train, progress.step, batch);
-                    engine.step(samples, all)
+                    engine.step(samples, all, rate)
                 }
             };
             progress.step += 1;
@@ -128,6 +133,16 @@ pub fn due(every: usize, step: usize) -> bool {
     every > 0 && step.is_multiple_of(every)
 }
 
+/// Whether the model is evaluated at this point of training.
+pub fn evaluation_is_due(experiment: &Experiment, progress: Progress) -> bool {
+    let (training, step) = (&experiment.config.training, progress.step);
+    let is_chosen = match training.chosen_steps() {
+        Some(chosen) => chosen(step),
+        None => progress.at_epoch_end || due(training.evaluate_every, step),
+    };
+    is_chosen || step == experiment.steps()
+}
+
 /// Evaluates the current model on both splits.
 ///
 /// # Errors
@@ -148,7 +163,17 @@ pub fn measure(
         train_loss: progress.losses.value(),
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
+        weight_norm: config.training.norms.then(|| norm(&engine.weights())),
+        gradient_norm: engine
+            .gradient_norm()
+            .filter(|_| config.training.norms && progress.step > 0),
     })
+}
+
+/// The Euclidean norm of all weights together.
+fn norm(weights: &[f32]) -> f64 {
+    let squares = weights.iter().map(|&weight| f64::from(weight).powi(2));
+    squares.sum::<f64>().sqrt()
 }
 
 /// A running mean.

@@ -6,7 +6,7 @@ mod common;
 use std::sync::Arc;
 
 use common::{CONFIG, dataset, experiment, parse};
-use headlight_data::{Dataset, Splits};
+use headlight_data::{ClsPlace, Dataset, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
 use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
 use headlight_keys::{InvalidValue, Section};
@@ -21,7 +21,7 @@ fn keys_that_are_left_out_have_kerass_defaults() {
         training.learning_rate,
         training.beta_1,
         training.beta_2,
-        training.epsilon,
+        training.epsilon.value,
     ];
     assert_eq!(
         rates.map(f64::to_bits),
@@ -29,11 +29,11 @@ fn keys_that_are_left_out_have_kerass_defaults() {
     );
     let inputs = config.inputs();
     assert_eq!(
-        (inputs.vocab_size, inputs.positions, inputs.cls_position),
+        (inputs.vocab_size, inputs.positions, inputs.read_position),
         (9, 4, 0)
     );
     let last = parse(&["data.cls=last"]).unwrap().inputs();
-    assert_eq!(last.cls_position, 3);
+    assert_eq!(last.read_position, 3);
 }
 
 #[test]
@@ -61,7 +61,10 @@ fn changes_come_from_the_command_line() {
         "training.epochs=6",
     ])
     .unwrap();
-    assert_eq!((config.training.epochs, config.dump.every_steps), (6, 7));
+    assert_eq!(
+        (config.training.epochs, config.dump.every_steps),
+        (Some(6), 7)
+    );
     assert_eq!(config.compute.device, "wgpu");
     let mut plain = parse(&[]).unwrap();
     assert_eq!(config.data.rule.as_ref().unwrap().fixed_positions(), None);
@@ -280,11 +283,11 @@ fn a_step_has_a_largest_size() {
     let mut config = parse(&[]).unwrap();
     (config.data.seq_len, config.training.batch_size) = (1023, 64);
     let samples = |count: usize| {
-        let mut train = Dataset::empty(1023);
+        let mut train = Dataset::empty(1023, ClsPlace::First);
         let mut tokens = vec![1; 1024];
         tokens[0] = 0;
         (0..count).for_each(|_| train.push(&tokens, 0));
-        let held_out = Dataset::empty(1023);
+        let held_out = Dataset::empty(1023, ClsPlace::First);
         Arc::new(Splits {
             train,
             held_out,
@@ -367,6 +370,11 @@ fn samples_to_look_at_suit_the_config() {
         beyond[1] = 9;
         assert!(refused(&beyond).contains("token 9"));
     }
+    let config = parse(&["data.cls=none"]).unwrap();
+    let samples = config.unlabelled([[1, 0, 8], [0, 0, 0]]).unwrap();
+    assert_eq!(samples.all_tokens(), [1, 0, 8, 0, 0, 0]);
+    let error = config.unlabelled([[0, 1, 0, 8]]).unwrap_err();
+    assert_eq!(error, "a sample has 3 tokens; sample 0 has 4");
 }
 
 /// Whatever a key is set to, the message is for someone who does not read Rust.

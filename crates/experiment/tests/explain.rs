@@ -1,18 +1,24 @@
 //! Explanations against single forward passes and the gradient's own sum.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 mod common;
 
 use common::{experiment, parse};
-use headlight_data::Dataset;
+use headlight_data::{CLS, ClsPlace, Dataset};
 use headlight_experiment::explain::explain;
 use headlight_experiment::fused::{Array, Intervention, forward};
 use headlight_experiment::metrics::probabilities;
 
 const PAD: u32 = 8;
 
-fn one(tokens: &[u32; 4]) -> Dataset {
-    let mut dataset = Dataset::empty(3);
+/// A sample of three tokens, with `[CLS]` if there are four.
+fn one(tokens: &[u32]) -> Dataset {
+    let cls = match tokens {
+        [_, _, _] => ClsPlace::None,
+        [.., CLS] => ClsPlace::Last,
+        _ => ClsPlace::First,
+    };
+    let mut dataset = Dataset::empty(3, cls);
     dataset.push(tokens, 0);
     dataset
 }
@@ -87,6 +93,36 @@ fn weights_are_those_of_cls_at_the_end() {
     for (position, word) in found.words.iter().enumerate() {
         let own = whole.arrays[Array::Weights][found.head * 16 + 3 * 4 + position];
         assert_eq!((word.position, word.weight), (position, f64::from(own)));
+    }
+}
+
+/// Without `[CLS]`, each position is a token's, that which the class is read from among them.
+#[test]
+fn without_cls_all_positions_are_words() {
+    for (pooling, read) in [("", 2), ("model.pooling=1", 1), ("model.pooling=mean", 2)] {
+        let mut changes = vec!["data.cls=none", "model.attention.padding_token=8"];
+        changes.extend((!pooling.is_empty()).then_some(pooling));
+        let experiment = experiment(parse(&changes).unwrap(), &[]);
+        let (config, start) = (&experiment.config, &experiment.start);
+        let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
+        let dataset = one(&[7, 0, 5]);
+        let found = explain(config, &weights, &dataset, 0, &[]).unwrap();
+        let whole = forward(config, start, &dataset, &[0], &[]).unwrap();
+        let row = &whole.arrays[Array::Weights][read * 3..][..3];
+        let words: Vec<(usize, &str)> = found
+            .words
+            .iter()
+            .map(|word| (word.position, &*word.text))
+            .collect();
+        assert_eq!(words, [(0, "7"), (1, "0"), (2, "5")]);
+        for (word, &weight) in found.words.iter().zip(row) {
+            assert_eq!(word.weight, f64::from(weight));
+        }
+        assert_eq!(found.gradients.cls, 0.0);
+        let gradients = found.words.iter().map(|word| word.gradient).sum::<f64>();
+        let parts = gradients + found.gradients.baseline;
+        assert!((parts - found.gradients.logit).abs() < 1e-4, "{found:?}");
+        assert_eq!(config.reader(), format!("position {read}"));
     }
 }
 

@@ -167,6 +167,8 @@ fn a_line_has_both_splits() {
             tally.add(&[1.0], &[0.75], 0.125, 1);
             tally.metrics().unwrap()
         }),
+        weight_norm: None,
+        gradient_norm: None,
     };
     let written = serde_json::to_string(&line).unwrap();
     let start = r#"{"epoch":1,"step":3,"train_loss":0.625,"loss":0.5,"accuracy":0.7,"#;

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_data::words::FIRST_WORD;
-use headlight_data::{Dataset, Splits, Words};
+use headlight_data::{ClsPlace, Dataset, Splits, Words};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::outcome::{Guess, Outcome, Verdict};
@@ -18,7 +18,7 @@ fn config(learned: f64) -> ExperimentConfig {
 }
 
 fn dataset(labels: &[u8]) -> Dataset {
-    let mut dataset = Dataset::empty(1);
+    let mut dataset = Dataset::empty(1, ClsPlace::First);
     for &label in labels {
         dataset.push(&[0, FIRST_WORD + u32::from(label)], label);
     }
@@ -154,7 +154,7 @@ fn texts_have_counts_of_words_beside_them() {
 #[test]
 fn counts_of_words_are_those_of_scikit_learn() {
     let texts = |samples: &[([u32; 4], u8)]| {
-        let mut dataset = Dataset::empty(4);
+        let mut dataset = Dataset::empty(4, ClsPlace::First);
         for (words, label) in samples {
             let tokens = words.map(|word| if word == 0 { 0 } else { FIRST_WORD + word });
             dataset.push(&[&[0], &tokens[..]].concat(), *label);
@@ -306,4 +306,26 @@ fn nothing_is_known_without_an_evaluation() {
         Outcome::of(&config(0.99), &splits(&[0, 1], &[]), &[], None),
         None
     );
+}
+
+/// Attention says what a model looks for only if there are other keys than those that decide.
+#[test]
+fn attention_to_the_only_keys_is_not_called_uniform() {
+    let splits = splits(&labels(20), &labels(20));
+    let remarks = |attention: f64, uniform: f64| {
+        let mut train = scores(0.99, Some(0.96), 1.0, 0.99);
+        for class in ["positive", "negative"] {
+            train[format!("attention_{class}")] = json!(attention);
+            train[format!("uniform_{class}")] = json!(uniform);
+        }
+        let row = evaluation(10, &train, &scores(0.99, Some(0.96), 1.0, 0.99));
+        let outcome = Outcome::of(&config(0.99), &splits, &[row], None).unwrap();
+        outcome
+            .remarks(|class| class.to_string(), "words")
+            .join("; ")
+    };
+    let sentence = "Attention from [CLS] is still close to uniform";
+    assert_eq!(remarks(0.51, 0.5), sentence);
+    assert_eq!(remarks(0.7, 0.5), "");
+    assert_eq!(remarks(1.0, 1.0), "");
 }

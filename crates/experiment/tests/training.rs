@@ -279,6 +279,8 @@ fn line(step: usize, loss: f64, held_out: Option<f64>) -> StepMetrics {
         train_loss: None,
         train: metrics(loss),
         held_out: held_out.map(metrics),
+        weight_norm: None,
+        gradient_norm: None,
     }
 }
 

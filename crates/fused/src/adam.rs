@@ -1,38 +1,10 @@
-//! Adam (Kingma and Ba 2015), as Keras computes it.
+//! Adam (Kingma and Ba 2015), as Keras and as PyTorch compute it, and what every optimizer keeps between steps.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::lanes::{sqrt, square, zero_below};
-
-/// Adam's settings.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Adam {
-    /// Step size.
-    pub learning_rate: f64,
-    /// Decay of the mean of gradients.
-    pub beta_1: f64,
-    /// Decay of the mean of squared gradients.
-    pub beta_2: f64,
-    /// Added to the root of the uncorrected mean of squared gradients, as in Keras.
-    pub epsilon: f64,
-    /// Whether to square the gradient of each occurrence of a token, as Keras does on TensorFlow, or
-    /// the sum of these gradients, as published.
-    pub per_occurrence: bool,
-}
-
-/// Keras's defaults.
-impl Default for Adam {
-    fn default() -> Self {
-        Self {
-            learning_rate: 1e-3,
-            beta_1: 0.9,
-            beta_2: 0.999,
-            epsilon: 1e-7,
-            per_occurrence: true,
-        }
-    }
-}
+use crate::training::{Adam, AdamW, Optimizer, Sgd};
 
 /// The sums of a batch that Adam takes: the gradient of all parameters, and the squares of each occurrence of a
 /// token.
@@ -41,7 +13,7 @@ pub(crate) struct Sums<'a> {
     pub(crate) squares: Option<&'a mut [f32]>,
 }
 
-/// Running means over all parameters.
+/// Running means over all parameters. With SGD, the first has the direction of the last step.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
     pub(crate) first: Vec<f32>,
@@ -62,7 +34,12 @@ impl Moments {
     }
 
     /// The moments after `steps` steps.
-    pub(crate) fn after(steps: u32, adam: &Adam, first: Vec<f32>, second: Vec<f32>) -> Self {
+    pub(crate) fn after(
+        steps: u32,
+        optimizer: &Optimizer,
+        first: Vec<f32>,
+        second: Vec<f32>,
+    ) -> Self {
         let mut moments = Self {
             first,
             second,
@@ -70,17 +47,26 @@ impl Moments {
         };
         // The same multiplications as step by step, so that they round to the same bits.
         for _ in 0..steps {
-            moments.count(adam);
+            moments.count(optimizer);
         }
         moments
     }
 
     /// Counts one step.
-    fn count(&mut self, adam: &Adam) {
+    fn count(&mut self, optimizer: &Optimizer) {
         self.steps += 1;
+        let betas = match optimizer {
+            Optimizer::Adam(adam) => {
+                [adam.beta_1, adam.beta_2].map(|beta| f64::from(beta as f32)) // as Keras has them
+            }
+            // `1 - beta_2` of the nearest float32 would be off by 1e-5, and so would the first steps.
+            Optimizer::AdamW(AdamW { adam, .. }) => [adam.beta_1, adam.beta_2],
+            Optimizer::Sgd(_) => return,
+        };
         // Powers by multiplication: libraries differ in the last bits of `powf`.
-        self.powers[0] *= f64::from(adam.beta_1 as f32);
-        self.powers[1] *= f64::from(adam.beta_2 as f32);
+        for (power, beta) in self.powers.iter_mut().zip(betas) {
+            *power *= beta;
+        }
     }
 
     /// Moves the parameters against their gradient and sets the gradient to zero. `squares` replaces
@@ -88,12 +74,63 @@ impl Moments {
     #[inline(always)]
     pub(crate) fn update(
         &mut self,
+        optimizer: &Optimizer,
+        parameters: &mut [f32],
+        gradient: &mut [f32],
+        squares: &mut [f32],
+    ) {
+        self.count(optimizer);
+        match optimizer {
+            Optimizer::Adam(adam) => self.adam(adam, parameters, gradient, squares),
+            Optimizer::AdamW(adam) => self.adam_w(adam, parameters, gradient),
+            Optimizer::Sgd(sgd) => self.sgd(sgd, parameters, gradient),
+        }
+    }
+
+    /// `w = (1 - rate decay) w - rate (m / (1 - beta_1^t)) / (sqrt(v) / sqrt(1 - beta_2^t) + epsilon)`
+    #[inline(always)]
+    fn adam_w(&mut self, settings: &AdamW, parameters: &mut [f32], gradient: &mut [f32]) {
+        let AdamW { adam, weight_decay } = settings;
+        let kept = (1.0 - adam.learning_rate * weight_decay) as f32;
+        let rate = (adam.learning_rate / (1.0 - self.powers[0])) as f32;
+        let root = sqrt((1.0 - self.powers[1]) as f32);
+        let (gain_1, gain_2) = ((1.0 - adam.beta_1) as f32, (1.0 - adam.beta_2) as f32);
+        let epsilon = adam.epsilon as f32;
+        let count = parameters.len();
+        let (first, second) = (&mut self.first[..count], &mut self.second[..count]);
+        let gradient = &mut gradient[..count];
+        for i in 0..count {
+            let g = gradient[i];
+            gradient[i] = 0.0;
+            let v = zero_below(1e-30, second[i] + (square(g) - second[i]) * gain_2);
+            let m = zero_below(1e-30, first[i] + (g - first[i]) * gain_1);
+            first[i] = m;
+            second[i] = v;
+            parameters[i] = parameters[i] * kept - rate * m / (sqrt(v) / root + epsilon);
+        }
+    }
+
+    #[inline(always)]
+    fn sgd(&mut self, settings: &Sgd, parameters: &mut [f32], gradient: &mut [f32]) {
+        let (rate, momentum) = (settings.learning_rate as f32, settings.momentum as f32);
+        let count = parameters.len();
+        let (first, gradient) = (&mut self.first[..count], &mut gradient[..count]);
+        for i in 0..count {
+            let direction = zero_below(1e-30, momentum * first[i] + gradient[i]);
+            gradient[i] = 0.0;
+            first[i] = direction;
+            parameters[i] -= rate * direction;
+        }
+    }
+
+    #[inline(always)]
+    fn adam(
+        &mut self,
         adam: &Adam,
         parameters: &mut [f32],
         gradient: &mut [f32],
         squares: &mut [f32],
     ) {
-        self.count(adam);
         // In f32, as in Keras.
         let correction_1 = 1.0 - self.powers[0] as f32;
         let correction_2 = 1.0 - self.powers[1] as f32;

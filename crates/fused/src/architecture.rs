@@ -11,31 +11,58 @@ use crate::lanes::sqrt;
 ///
 /// The default has one block of one head and two classes; its sizes are 0 and must be set.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 pub struct Architecture {
     /// Number of different tokens.
     pub vocab_size: usize,
     /// Positions per sample, including `[CLS]`.
     pub positions: usize,
-    /// The position of `[CLS]`, from which the classifier reads.
-    pub cls_position: usize,
+    /// The position that the classifier reads, such as that of `[CLS]`; if it reads the mean of all, that whose attention
+    /// [`Predictions`](crate::Predictions) have.
+    pub read_position: usize,
+    /// Whether the classifier reads the mean over all positions that are not padding.
+    pub reads_mean: bool,
     /// Width of embeddings and of the residual stream.
     pub d_model: usize,
-    /// Attention heads per block; divides `d_model`.
+    /// Attention heads per block; divides `d_model` unless `d_head` is set.
     pub n_heads: usize,
+    /// Columns of a head; `None` for `d_model / n_heads`.
+    pub d_head: Option<usize>,
     /// Blocks.
     pub n_layers: usize,
     /// Width of the feed-forward layer of each block; 0 for none.
     pub d_ff: usize,
     /// Number of classes. Two classes have one logit, the log-odds of class 1; more have one each.
     pub n_classes: usize,
-    /// Whether a learned vector for each position is added to the token's.
-    pub position_embedding: bool,
+    /// Whether two classes have a logit each, too.
+    pub logit_per_class: bool,
+    /// The vector of each position that is added to the token's.
+    pub position_embedding: PositionEmbedding,
+    /// The cosines and the sines that queries and keys are rotated by: component `i` of a head is paired with
+    /// `i + d_head / 2`. `[position, d_head / 2]` each
+    pub rotation: Option<[Vec<f32>; 2]>,
     /// What queries, keys and values are computed with.
     pub projections: Projections,
+    /// Whether values are projected, if projections are separate; if not, a head's values are its columns of the input.
+    pub value_projection: bool,
+    /// Whether the contexts are projected; if not, they are added to the stream as they are.
+    pub output_projection: bool,
     /// The factor of the products of queries and keys; `None` for `1 / sqrt(d_head)`.
     pub scale: Option<f32>,
-    /// Added to the variance in layer norm.
-    pub layer_norm_eps: f32,
+    /// Whether scores are multiplied by the logarithm of the number of keys that the query may look at, too.
+    pub log_length: bool,
+    /// What weights are of scores.
+    pub weighting: Weighting,
+    /// Which parameters are left out.
+    pub biases: Biases,
+    /// The norms.
+    pub norms: Norms,
+    /// The function between the two matrices of a feed-forward layer.
+    pub activation: Activation,
+    /// Width of a hidden layer of the classifier; 0 for none.
+    pub classifier_hidden: usize,
+    /// Whether the classifier's matrix is the transposed token embedding.
+    pub tied_embeddings: bool,
     /// Which keys each query may look at; `None` if all. `[query, key]`
     pub mask: Option<Vec<bool>>,
     /// A token that no query looks at.
@@ -54,21 +81,146 @@ pub enum Projections {
     None,
 }
 
+/// The vector of each position that is added to the token's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum PositionEmbedding {
+    /// A learned one.
+    #[default]
+    Learned,
+    /// A learned one for this many positions; all others have the last of them.
+    Shared(usize),
+    /// A fixed one. `[position, d_model]`
+    Fixed(Vec<f32>),
+    /// None.
+    None,
+}
+
+/// What weights are of scores, over the keys that a query may look at.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Weighting {
+    /// Their softmax.
+    #[default]
+    Softmax,
+    /// A share of the softmax, and 1 minus that share for each key (the attention rate of Zhong et al. 2023).
+    Mixed(f32),
+    /// The scores themselves.
+    Scores,
+}
+
+/// Which parts have biases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
+pub struct Biases {
+    /// Queries, keys and values.
+    pub attention: bool,
+    /// The output projection.
+    pub output: bool,
+    /// The feed-forward layer.
+    pub feed_forward: bool,
+    /// The classifier.
+    pub classifier: bool,
+}
+
+/// All have.
+impl Default for Biases {
+    fn default() -> Self {
+        Self {
+            attention: true,
+            output: true,
+            feed_forward: true,
+            classifier: true,
+        }
+    }
+}
+
+/// Where norms are, and what they compute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
+pub struct Norms {
+    /// Those of the blocks.
+    pub place: NormPlace,
+    /// Whether the mean is not subtracted: RMS norm.
+    pub is_rms: bool,
+    /// Whether they have a gain.
+    pub gain: bool,
+    /// Whether they have a bias.
+    pub bias: bool,
+    /// Whether the last block's output is normalised.
+    pub is_last: bool,
+    /// Whether the first block's input is normalised.
+    pub is_first: bool,
+    /// Added to the variance, or to the mean square.
+    pub eps: f32,
+}
+
+/// Where a block has its norms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NormPlace {
+    /// After each residual addition.
+    #[default]
+    Post,
+    /// Before attention and before the feed-forward layer.
+    Pre,
+    /// Nowhere.
+    None,
+}
+
+/// Layer norms after each residual addition, with the notebook's epsilon.
+impl Default for Norms {
+    fn default() -> Self {
+        Self {
+            place: NormPlace::Post,
+            is_rms: false,
+            gain: true,
+            bias: true,
+            is_last: false,
+            is_first: false,
+            eps: 1e-6,
+        }
+    }
+}
+
+/// The function between the two matrices of a feed-forward layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Activation {
+    /// max(x, 0).
+    #[default]
+    Relu,
+    /// x times the normal distribution function of x.
+    Gelu,
+    /// Its approximation by tanh.
+    GeluTanh,
+    /// x times the logistic function of x.
+    Silu,
+}
+
 impl Default for Architecture {
     fn default() -> Self {
         Self {
             vocab_size: 0,
             positions: 0,
-            cls_position: 0,
+            read_position: 0,
+            reads_mean: false,
             d_model: 0,
             n_heads: 1,
+            d_head: None,
             n_layers: 1,
             d_ff: 0,
             n_classes: 2,
-            position_embedding: true,
+            logit_per_class: false,
+            position_embedding: PositionEmbedding::Learned,
+            rotation: None,
             projections: Projections::Separate,
+            value_projection: true,
+            output_projection: true,
             scale: None,
-            layer_norm_eps: 1e-6,
+            log_length: false,
+            weighting: Weighting::Softmax,
+            biases: Biases::default(),
+            norms: Norms::default(),
+            activation: Activation::Relu,
+            classifier_hidden: 0,
+            tied_embeddings: false,
             mask: None,
             padding_token: None,
         }
@@ -83,8 +235,9 @@ impl fmt::Display for InvalidArchitecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "invalid {:?}: every size but d_ff must be at least 1 and n_classes at least 2, n_heads must divide \
-             d_model, cls_position must be a position, and the mask must have a row and a column for each position",
+            "invalid {:?}: every size but d_ff and classifier_hidden must be at least 1 and n_classes at least 2, n_heads \
+             must divide d_model unless d_head is set, read_position must be a position, mask and tables must have a row for \
+             each position, and parts without a projection or with tied embeddings must have the sizes of what takes their place",
             self.0
         )
     }
@@ -96,8 +249,8 @@ impl Architecture {
     /// Checks the sizes.
     ///
     /// # Errors
-    /// When a size is 0, `n_heads` does not divide `d_model`, there are fewer than 2 classes, or the
-    /// positions of `[CLS]` and of the mask are not those of the samples.
+    /// When a size is 0, parts do not have sizes that go together, there are fewer than 2 classes, or the position that is
+    /// read, the mask and the tables are not those of the samples.
     pub fn validate(self) -> Result<Self, InvalidArchitecture> {
         let sizes = [
             self.vocab_size,
@@ -105,28 +258,55 @@ impl Architecture {
             self.d_model,
             self.n_heads,
             self.n_layers,
+            self.d_head.unwrap_or(1),
         ];
-        let mask = self.mask.as_ref();
-        let is_valid = !sizes.contains(&0)
-            && self.d_model.is_multiple_of(self.n_heads)
-            && self.n_classes >= 2
-            && self.cls_position < self.positions
-            && mask.is_none_or(|mask| mask.len() == self.positions * self.positions);
-        if is_valid {
-            Ok(self)
-        } else {
-            Err(InvalidArchitecture(Box::new(self)))
+        if sizes.contains(&0) || !self.fits() {
+            return Err(InvalidArchitecture(Box::new(self)));
         }
+        Ok(self)
+    }
+
+    /// Whether sizes, none of them 0, go together.
+    fn fits(&self) -> bool {
+        let (p, d, d_head) = (self.positions, self.d_model, self.d_head());
+        let is_whole = self.projections != Projections::None
+            && self.value_projection
+            && self.output_projection;
+        let positions = match &self.position_embedding {
+            PositionEmbedding::Shared(rows) => (1..=p).contains(rows),
+            PositionEmbedding::Fixed(table) => table.len() == p * d,
+            PositionEmbedding::Learned | PositionEmbedding::None => true,
+        };
+        let halves =
+            |tables: &[Vec<f32>; 2]| tables.iter().all(|half| half.len() == p * (d_head / 2));
+        (self.d_head.is_some() || d.is_multiple_of(self.n_heads))
+            && (is_whole || self.n_heads * d_head == d)
+            && (self.value_projection || self.projections == Projections::Separate)
+            && positions
+            && self
+                .rotation
+                .as_ref()
+                .is_none_or(|tables| d_head.is_multiple_of(2) && halves(tables))
+            && self.n_classes >= 2
+            && self.read_position < p
+            && (!self.tied_embeddings
+                || self.n_logits() == self.vocab_size && self.classifier_hidden == 0)
+            && self.mask.as_ref().is_none_or(|mask| mask.len() == p * p)
     }
 
     /// Columns of a head.
     pub fn d_head(&self) -> usize {
-        self.d_model / self.n_heads
+        self.d_head.unwrap_or(self.d_model / self.n_heads)
+    }
+
+    /// Columns of all heads together.
+    pub(crate) fn heads_width(&self) -> usize {
+        self.n_heads * self.d_head()
     }
 
     /// Logits per sample.
     pub fn n_logits(&self) -> usize {
-        if self.n_classes == 2 {
+        if self.n_classes == 2 && !self.logit_per_class {
             1
         } else {
             self.n_classes
@@ -153,36 +333,30 @@ impl Architecture {
             .unwrap_or_else(|| 1.0 / sqrt(self.d_head() as f32))
     }
 
-    /// Number of trainable parameters.
-    pub fn parameter_count(&self) -> usize {
-        let (d, logits) = (self.d_model, self.n_logits());
-        let linear = |inputs: usize, outputs: usize| (inputs + 1) * outputs;
-        let norm = 2 * d;
-        let projections = match self.projections {
-            Projections::Separate => 3,
-            Projections::Shared => 1,
-            Projections::None => 0,
+    /// Whether the one-block step computes it: the notebook's kind of model, in which only sizes and scale differ.
+    pub(crate) fn is_one_block(&self) -> bool {
+        let norms = Norms {
+            eps: self.norms.eps,
+            ..Norms::default()
         };
-        let feed_forward = match self.d_ff {
-            0 => 0,
-            d_ff => linear(d, d_ff) + linear(d_ff, d) + norm,
-        };
-        let block = (projections + 1) * linear(d, d) + norm + feed_forward;
-        let rows = self.vocab_size
-            + if self.position_embedding {
-                self.positions
-            } else {
-                0
-            };
-        rows * d + self.n_layers * block + linear(d, logits)
+        self.norms == norms
+            && *self
+                == Self {
+                    vocab_size: self.vocab_size,
+                    positions: self.positions,
+                    d_model: self.d_model,
+                    n_heads: self.n_heads,
+                    scale: self.scale,
+                    norms,
+                    ..Self::default()
+                }
     }
 
-    /// Whether the one-block step computes it.
-    pub(crate) fn is_one_block(&self) -> bool {
-        (self.n_layers, self.d_ff, self.n_classes, self.cls_position) == (1, 0, 2, 0)
-            && self.position_embedding
-            && self.projections == Projections::Separate
-            && self.mask.is_none()
-            && self.padding_token.is_none()
+    /// Whether the row that the classifier reads can be computed without keys and values (see `blocks::forward`).
+    pub(crate) fn folds_keys(&self) -> bool {
+        self.weighting == Weighting::Softmax
+            && !self.log_length
+            && self.rotation.is_none()
+            && !self.reads_mean
     }
 }

@@ -8,6 +8,7 @@ use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::{Site, padded};
 use crate::lanes::{LANES, Lanes, ZERO};
+use crate::place::Place;
 
 /// A change of what a forward pass computes, for all of its samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,24 +49,9 @@ pub enum Intervention {
         place: Place,
         /// The position.
         position: usize,
-        /// The vector `[d_model]`, of a head `[d_head]`; or one for each sample, one after the other.
+        /// The vector `[d_model]`, of a context `[n_heads * d_head]`, of a head `[d_head]`; or one for each sample, one after the other.
         vector: Vec<f32>,
     },
-}
-
-/// A place of the forward pass that has a vector for each position. Blocks count from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The first block's input.
-    Embeddings,
-    /// A block's context, head after head.
-    Context(usize),
-    /// The context of a head of a block.
-    Head(usize, usize),
-    /// A block's residual, before the norm.
-    Residual(usize),
-    /// A block's output.
-    Output(usize),
 }
 
 /// An intervention that does not suit the model.
@@ -107,7 +93,10 @@ impl core::error::Error for InvalidIntervention {}
 
 impl Intervention {
     /// Checks that an architecture has what the intervention changes, in a pass of so many samples.
-    pub(crate) fn check(
+    ///
+    /// # Errors
+    /// Names what is missing, or how many numbers are needed.
+    pub fn check(
         &self,
         architecture: &Architecture,
         samples: usize,
@@ -171,13 +160,12 @@ impl Intervention {
         chunk: Range<usize>,
         architecture: &Architecture,
     ) {
-        let (positions, d_model) = (architecture.positions, architecture.d_model);
-        let (width, d_head) = (padded(d_model), architecture.d_head());
+        let (positions, d_head) = (architecture.positions, architecture.d_head());
         match (self, site) {
             (&Self::RemoveHead { layer, head }, Site::Vectors(Array::Context, at))
                 if layer == at =>
             {
-                for row in values.chunks_exact_mut(width) {
+                for row in values.chunks_exact_mut(padded(architecture.heads_width())) {
                     row[head * d_head..(head + 1) * d_head].fill(ZERO);
                 }
             }
@@ -213,7 +201,8 @@ impl Intervention {
             ) if place.site() == site => {
                 let columns = place.columns(architecture);
                 let count = columns.len();
-                let row = &mut values[position * width..][..d_model][columns];
+                let width = values.len() / positions;
+                let row = &mut values[position * width..][columns];
                 for lane in 0..LANES {
                     // The last sample fills the other lanes.
                     let sample = (chunk.start + lane).min(chunk.end - 1);
@@ -224,37 +213,6 @@ impl Intervention {
                 }
             }
             _ => {}
-        }
-    }
-}
-
-impl Place {
-    /// The block; the first one for its input.
-    fn layer(self) -> usize {
-        match self {
-            Self::Embeddings => 0,
-            Self::Context(layer)
-            | Self::Head(layer, _)
-            | Self::Residual(layer)
-            | Self::Output(layer) => layer,
-        }
-    }
-
-    /// Its numbers in a row of `d_model`.
-    fn columns(self, architecture: &Architecture) -> Range<usize> {
-        let d_head = architecture.d_head();
-        match self {
-            Self::Head(_, head) => head * d_head..(head + 1) * d_head,
-            _ => 0..architecture.d_model,
-        }
-    }
-
-    fn site(self) -> Site {
-        match self {
-            Self::Embeddings => Site::Vectors(Array::Embeddings, 0),
-            Self::Context(layer) | Self::Head(layer, _) => Site::Vectors(Array::Context, layer),
-            Self::Residual(layer) => Site::Vectors(Array::Residual, layer),
-            Self::Output(layer) => Site::Vectors(Array::Output, layer),
         }
     }
 }

@@ -58,20 +58,27 @@ mod arrays;
 mod attribution;
 mod blocks;
 mod forward;
+mod functions;
 mod instructions;
 mod interventions;
 mod lanes;
 mod model;
 mod one_block;
+mod place;
 mod samples;
+mod training;
 mod transpose;
 
-pub use adam::Adam;
-pub use architecture::{Architecture, InvalidArchitecture, Projections};
+pub use architecture::{
+    Activation, Architecture, Biases, InvalidArchitecture, NormPlace, Norms, PositionEmbedding,
+    Projections, Weighting,
+};
 pub use arrays::{Array, Arrays, Dims};
 pub use attribution::{Attribution, integrated_gradients};
 pub use forward::{Forward, InvalidForward, Recorded, Tracer, forward};
 pub use instructions::Instructions;
-pub use interventions::{Intervention, InvalidIntervention, Place};
+pub use interventions::{Intervention, InvalidIntervention};
 pub use model::{Gradient, Model, State};
+pub use place::{InvalidPlace, Place};
 pub use samples::{Predictions, Samples};
+pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};

@@ -3,12 +3,14 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::adam::{Adam, Moments, Sums};
+use crate::adam::{Moments, Sums};
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
+use crate::lanes::sqrt;
 use crate::one_block::OneBlock;
 use crate::samples::{Predictions, Samples};
+use crate::training::{CrossEntropy, Training};
 use crate::transpose::Transpose;
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
@@ -28,7 +30,7 @@ pub struct Gradient {
 pub struct State {
     /// The parameters.
     pub parameters: Vec<f32>,
-    /// Adam's mean of gradients, for each parameter.
+    /// Adam's mean of gradients, for each parameter; with SGD, the last step's direction.
     pub first: Vec<f32>,
     /// Adam's mean of squared gradients, for each parameter.
     pub second: Vec<f32>,
@@ -42,7 +44,9 @@ pub struct Model {
     architecture: Architecture,
     passes: Passes,
     instructions: Instructions,
-    adam: Adam,
+    training: Training,
+    /// That of the last step's gradient, if it is measured.
+    gradient_norm: f64,
     /// In padded rows, like the vectors below.
     parameters: Vec<f32>,
     gradient: Vec<f32>,
@@ -53,6 +57,7 @@ pub struct Model {
 
 /// The passes of a model, and the place of its parameters in memory.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // A model has one.
 enum Passes {
     OneBlock(OneBlock),
     Blocks(Blocks),
@@ -78,20 +83,22 @@ impl Model {
     /// When there are not [`Architecture::parameter_count`] parameters.
     pub fn new(
         architecture: Architecture,
-        adam: Adam,
+        training: impl Into<Training>,
         parameters: &[f32],
     ) -> Result<Self, InvalidArchitecture> {
-        let architecture = architecture.validate()?;
+        let (architecture, training) = (architecture.validate()?, training.into());
         let count = architecture.parameter_count();
         assert!(
             parameters.len() == count,
             "{architecture:?} has {count} parameters, not {}",
             parameters.len()
         );
-        let passes = if architecture.is_one_block() {
+        let is_notebooks =
+            architecture.is_one_block() && training.cross_entropy == CrossEntropy::default();
+        let passes = if is_notebooks {
             Passes::OneBlock(OneBlock::new(&architecture))
         } else {
-            Passes::Blocks(Blocks::new(&architecture))
+            Passes::Blocks(Blocks::new(&architecture).with_loss(training.cross_entropy))
         };
         let parameters = either!(&passes, each => each.pack(parameters));
         let tokens = either!(&passes, each => each.token_embedding_len());
@@ -100,10 +107,18 @@ impl Model {
             architecture,
             passes,
             instructions: Instructions::best(),
-            adam,
+            training,
+            gradient_norm: 0.0,
             parameters,
             gradient: vec![0.0; len],
-            squares: vec![0.0; if adam.per_occurrence { tokens } else { 0 }],
+            squares: vec![
+                0.0;
+                if training.optimizer.is_per_occurrence() {
+                    tokens
+                } else {
+                    0
+                }
+            ],
             moments: Moments::new(len),
         })
     }
@@ -154,17 +169,31 @@ impl Model {
             pack(&state.second),
         );
         self.parameters = parameters;
-        self.moments = Moments::after(state.steps, &self.adam, first, second);
+        self.moments = Moments::after(state.steps, &self.training.optimizer, first, second);
         self.parameters_changed();
     }
 
-    /// Takes one step of Adam on a batch; returns the batch's mean loss before it.
+    /// Sets the step size of the next steps.
+    pub fn set_learning_rate(&mut self, learning_rate: f64) {
+        self.training.optimizer.set_learning_rate(learning_rate);
+    }
+
+    /// The norm of the last step's gradient before it was scaled down, if [`Training`] asks to measure or to limit it.
+    pub fn gradient_norm(&self) -> Option<f64> {
+        let is_known = self.training.measures_norm || self.training.max_grad_norm.is_some();
+        is_known.then_some(self.gradient_norm)
+    }
+
+    /// Takes one step on a batch; returns the batch's mean loss before it.
     ///
     /// # Panics
     /// When `batch` is empty or holds an index out of range, or when a sample does not have this
     /// model's vocabulary, length and classes.
     pub fn step(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
         let loss = self.differentiate(samples, batch);
+        if self.training.measures_norm || self.training.max_grad_norm.is_some() {
+            self.limit_gradient();
+        }
         let instructions = self.instructions;
         instructions.run(Update(self));
         self.parameters_changed();
@@ -205,7 +234,11 @@ impl Model {
         self.check(samples, batch);
         let sums = Sums {
             gradient: &mut self.gradient,
-            squares: self.adam.per_occurrence.then_some(&mut self.squares),
+            squares: self
+                .training
+                .optimizer
+                .is_per_occurrence()
+                .then_some(&mut self.squares),
         };
         let (set, parameters) = (self.instructions, &self.parameters[..]);
         either!(&mut self.passes, each => each.differentiate(set, parameters, samples, batch, sums))
@@ -215,9 +248,26 @@ impl Model {
         either!(&self.passes, each => each.unpack(padded))
     }
 
+    /// Measures the gradient, and scales it down if it is too long.
+    fn limit_gradient(&mut self) {
+        let squares = self.gradient.iter().map(|&g| f64::from(g) * f64::from(g));
+        let sum: f64 = squares.sum();
+        // The root in float32 is the one that every machine has; its error is far below what a norm is used for.
+        let norm = f64::from(sqrt(sum as f32));
+        self.gradient_norm = norm;
+        // PyTorch adds 1e-6, so that a gradient of 0 has a factor.
+        let factor = self.training.max_grad_norm.map(|most| most / (norm + 1e-6));
+        if let Some(factor) = factor.filter(|&factor| factor < 1.0) {
+            for g in &mut self.gradient {
+                *g *= factor as f32;
+            }
+        }
+    }
+
     fn parameters_changed(&mut self) {
-        if let Passes::OneBlock(one_block) = &mut self.passes {
-            one_block.parameters_changed();
+        match &mut self.passes {
+            Passes::OneBlock(one_block) => one_block.parameters_changed(),
+            Passes::Blocks(blocks) => blocks.complete(&mut self.parameters),
         }
     }
 
@@ -250,7 +300,7 @@ impl Body for Update<'_> {
     fn run(self, _transpose: impl Transpose) {
         let model = self.0;
         model.moments.update(
-            &model.adam,
+            &model.training.optimizer,
             &mut model.parameters,
             &mut model.gradient,
             &mut model.squares,

@@ -4,17 +4,26 @@
 mod common;
 
 use common::{Problem, adam, any_architecture, notebook, one_block, problem};
-use headlight_fused::{Adam, Architecture, Instructions, Model, Predictions, Projections};
+use headlight_fused::{
+    Adam, Architecture, Instructions, Model, PositionEmbedding, Predictions, Projections,
+};
 use proptest::prelude::*;
 
 fn fresh(problem: &Problem) -> Model {
-    Model::new(problem.architecture.clone(), adam(), &problem.weights).unwrap()
+    Model::new(
+        problem.architecture.clone(),
+        problem.training,
+        &problem.weights,
+    )
+    .unwrap()
 }
 
-/// The bits of all parameters after an epoch.
+/// The bits of all parameters after an epoch; none if training diverges, as it may without norms.
 fn trained(problem: &Problem, mut model: Model, batch_size: usize) -> Vec<u32> {
     for batch in problem.all().chunks(batch_size) {
-        assert!(model.step(problem.samples(), batch).is_finite());
+        if !model.step(problem.samples(), batch).is_finite() {
+            return Vec::new();
+        }
     }
     model
         .parameters()
@@ -38,6 +47,7 @@ proptest! {
         }
         let state = model.state();
         prop_assert_eq!(state.steps, steps as u32);
+        prop_assume!(state.parameters.iter().all(|number| number.is_finite()));
         // Into a model that has gone elsewhere before.
         let mut other = fresh(&problem);
         other.step(problem.samples(), &[1, 2, 3]);
@@ -210,9 +220,9 @@ fn kinds() -> Vec<(Architecture, bool)> {
     };
     let (plain, _) = blocks((10, 2, 6, false), 1, 0);
     let limited = Architecture {
-        cls_position: 5,
+        read_position: 5,
         n_classes: 4,
-        position_embedding: false,
+        position_embedding: PositionEmbedding::None,
         projections: Projections::Shared,
         mask: Some((0..36).map(|i| i % 6 <= i / 6).collect()),
         padding_token: Some(3),

@@ -33,7 +33,7 @@ fn invalid_architectures() {
         |sizes| sizes.n_heads = 4,
         |sizes| sizes.n_layers = 0,
         |sizes| sizes.n_classes = 1,
-        |sizes| sizes.cls_position = 3,
+        |sizes| sizes.read_position = 3,
         |sizes| sizes.mask = Some(vec![true; 8]),
     ];
     for change in changes {

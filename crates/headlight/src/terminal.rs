@@ -6,6 +6,7 @@ use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
 use crate::printing::{Verbosity, detail, note, verbosity};
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{Column, Metric, StepMetrics, TERMINAL};
 use headlight_inspector::{ColourMode, Document, counted, number};
 use headlight_trainer::sessions::run_writer::Display;
@@ -72,8 +73,8 @@ fn header() -> String {
     format!("{first}\n{second}")
 }
 
-/// What the columns hold. `heads` is the number of heads of a block.
-fn legend(heads: usize) -> String {
+/// What the columns hold. `reader` is the position that the class is read from, and `heads` the number of heads of a block.
+fn legend(reader: &str, heads: usize) -> String {
     let heads = match heads {
         1 => String::new(),
         _ => format!(",\nmean over {heads} heads"),
@@ -81,7 +82,7 @@ fn legend(heads: usize) -> String {
     format!(
         "loss (mean cross-entropy), accuracy, F1: over all training
 samples; held-out F1: over samples that are not trained on;
-attention: of [CLS] on the positions that decide the label,
+attention: of {reader} on the positions that decide the label,
 in multiples of uniform attention (1.00x: no preference for
 them), over samples of label 1 or more and of label 0{heads};
 –: not measured"
@@ -89,10 +90,11 @@ them), over samples of label 1 or more and of label 0{heads};
 }
 
 impl TrainingDisplay {
-    /// The display of a training that starts at step `start`, of a model with `heads` heads in a block.
-    pub(crate) fn new(steps: usize, start: usize, heads: usize) -> Self {
+    /// The display of a training that starts at step `start`, of this config.
+    pub(crate) fn new(steps: usize, start: usize, config: &ExperimentConfig) -> Self {
+        let (reader, heads) = (config.reader(), config.model.n_heads);
         let bar = progress_bar(steps, start, "steps");
-        bar.suspend(|| detail(&format!("{}\n\n{}", legend(heads), header())));
+        bar.suspend(|| detail(&format!("{}\n\n{}", legend(&reader, heads), header())));
         Self { bar }
     }
 }

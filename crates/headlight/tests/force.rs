@@ -53,6 +53,11 @@ const ENSEMBLE: Value = Value {
     ..RESULTS
 };
 
+const PATCH: Value = Value {
+    without: &["config", "explain"],
+    ..value("embeddings:1=one.npz", &["one.npz"])
+};
+
 /// What an argument can be, by its name.
 fn values(id: &str) -> &'static [Value] {
     match id {
@@ -72,6 +77,7 @@ fn values(id: &str) -> &'static [Value] {
                 )]
             }
         }
+        "patch" => const { &[PATCH] },
         "walkthrough" => const { &[value("walk.toml", &["walk.toml"])] },
         "words" => const { &[value("1", &[])] },
         "seeds" => const { &[value("0..2", &[])] },
@@ -203,6 +209,9 @@ fn prepare(folder: &Path) {
         folder.join("own.safetensors"),
     )
     .unwrap();
+    fs::write(folder.join("one.txt"), "3 1\n").unwrap();
+    let dump = ["dump", "mine.toml", "--weights", "own.safetensors"];
+    done(&[&dump[..], &["--tokens", "one.txt", "--out", "one.npz"]].concat());
 }
 
 /// Removes what a call has written beside the files that were there before.

@@ -13,7 +13,7 @@ fn heatmap(tokens: &[&str], quantity: Quantity) -> Heatmap {
         positions: (0..count).collect(),
         tokens: tokens.iter().map(|&token| token.to_owned()).collect(),
         marked: vec![1],
-        cls: 0,
+        read: 0,
         keys: vec![(0..count).collect(); count],
         layers: vec![0],
         heads: vec![0],

@@ -12,7 +12,7 @@ fn heatmap() -> Heatmap {
         positions: vec![0, 1, 2],
         tokens: ["[CLS]", "16", "42"].map(str::to_owned).to_vec(),
         marked: vec![2],
-        cls: 0,
+        read: 0,
         keys: vec![(0..3).collect(); 3],
         layers: vec![0],
         heads: vec![0],

@@ -80,6 +80,7 @@ fn dump(step: usize) -> AttentionDump {
                 .into_iter()
                 .collect::<BTreeMap<_, _>>(),
             label_positions: vec![vec![2], vec![1, 99]],
+            read_position: None,
             config: json!({"model": {"attention": {"scale": true, "temperature": 2.0}}}),
         },
         tokens: vec![0, 1, 2, 0, 3, 1],
@@ -540,7 +541,7 @@ fn writes_the_fixture_of_the_script_tests() {
         title: String::new(),
         quantity: Quantity::Weights,
         range: ColourRange::Unit,
-        cls: 0,
+        read: 0,
         keys: vec![(0..5).collect(); 5],
         layers: vec![0],
         heads: vec![0],

@@ -26,11 +26,15 @@ pub trait Section {
 /// - `#[omit(default)]`: the key is not written while it has its default. A key that comes later than configs exist
 ///   needs it, so that these configs keep their bytes and hashes. So do keys that can be unset;
 /// - `= value` after the type: the default. A key without one is required.
+///
+/// `#[complete(function)]` before the struct names a function that completes each section that was read, `fn(&mut Self)`: keys
+/// whose default depends on another key.
 #[macro_export]
 macro_rules! section {
     (
         $(#[doc = $about:literal])*
         $(#[derive($($also:ident),*)])?
+        $(#[complete($complete:path)])?
         $vis:vis struct $name:ident {
             $(
                 $(#[doc = $doc:literal])*
@@ -99,12 +103,15 @@ macro_rules! section {
                                 _ => {}
                             }
                         }
-                        Ok($name {
+                        #[allow(unused_mut)]
+                        let mut section = $name {
                             $( $field: match $field {
                                 Some(value) => value,
                                 None => $crate::section!(@missing A, $field $(, $default)?),
                             }, )*
-                        })
+                        };
+                        $( $complete(&mut section); )?
+                        Ok(section)
                     }
                 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Change {
     query: usize,
     #[serde(default)]
     position: usize,
-    place: Option<At>,
+    place: Option<String>,
     #[serde(default)]
     weights: Vec<f32>,
     #[serde(default)]
@@ -33,19 +33,10 @@ enum Kind {
     Replace,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum At {
-    Embeddings,
-    Context,
-    Residual,
-    Output,
-}
-
 /// The interventions of the engine.
 ///
 /// # Errors
-/// When one lacks a place.
+/// When one lacks a place, or there is no such place.
 pub(crate) fn interventions(changes: Vec<Change>) -> Result<Vec<Intervention>, String> {
     changes.into_iter().map(Change::intervention).collect()
 }
@@ -73,12 +64,9 @@ impl Change {
                 weights,
             },
             Kind::Replace => Intervention::Replace {
-                place: match place.ok_or("`replace` needs a place")? {
-                    At::Embeddings => Place::Embeddings,
-                    At::Context => Place::Context(layer),
-                    At::Residual => Place::Residual(layer),
-                    At::Output => Place::Output(layer),
-                },
+                place: place
+                    .and_then(|array| Place::of(&array, layer))
+                    .ok_or("`replace` needs a place that exists")?,
                 position,
                 vector,
             },

@@ -43,6 +43,7 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or_default(),
         fold: keys.fold,
+        label_noise: 0.0,
         rule: None,
     };
     let splits = fit(&rows, &config, padding_token)?;

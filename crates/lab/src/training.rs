@@ -6,7 +6,7 @@ use headlight_experiment::fused::Recorded;
 use headlight_experiment::metrics::StepMetrics;
 #[cfg(feature = "words")]
 use headlight_experiment::outcome::Outcome;
-use headlight_experiment::train::{Next, Observer, Progress, due, measure, train};
+use headlight_experiment::train::{Next, Observer, Progress, evaluation_is_due, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
 
 use crate::json::Object;
@@ -91,7 +91,8 @@ impl Training {
         let splits = &experiment.splits;
         let described = Object::default()
             .with("positions", &inputs.positions)
-            .with("cls", &inputs.cls_position)
+            .with("cls", &inputs.cls)
+            .with("read", &inputs.read_position)
             .with("classes", &inputs.n_classes)
             .with("vocab_size", &inputs.vocab_size);
         let counts = Object::default()
@@ -295,8 +296,7 @@ fn dumped(
     } else {
         &splits.train
     };
-    let mut watched = Dataset::empty(config.data.seq_len);
-    let mut samples = Vec::new();
+    let (mut watched, mut samples) = (from.without_samples(), Vec::new());
     for number in config.dump.chosen(from) {
         let (tokens, label) = (from.tokens(number), from.label(number));
         watched.push(tokens, label);
@@ -355,9 +355,8 @@ impl Observer for Kept<'_> {
         let mut is_kept =
             step.is_multiple_of(self.every) || step == self.last || Some(step) == self.wanted;
         let mut is_last = step == self.until;
-        let every = self.experiment.config.training.evaluate_every;
         if let Some(best) = self.best
-            && (progress.at_epoch_end || due(every, step))
+            && evaluation_is_due(self.experiment, progress)
         {
             is_kept |= best.update(self.experiment, engine, progress)?;
             is_last |= best.is_out_of_patience();

@@ -5,7 +5,7 @@ mod common;
 
 use common::{ask, told};
 use headlight_architecture::Parameter;
-use headlight_data::{Dataset, Stream};
+use headlight_data::{ClsPlace, Dataset, Stream};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Forward, Intervention, Place, forward};
 use serde_json::{Value, json};
@@ -48,7 +48,7 @@ fn weights() -> Vec<f32> {
 }
 
 fn computed(interventions: &[Intervention]) -> Forward {
-    let mut samples = Dataset::empty(3);
+    let mut samples = Dataset::empty(3, ClsPlace::Last);
     for tokens in TOKENS {
         samples.push(&tokens, 0);
     }

@@ -4,6 +4,9 @@
 mod common;
 
 use common::{ask, told};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::train::{Next, Observer, Progress, train};
+use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
 use serde_json::{Value, json};
 
 fn plain() -> Value {
@@ -164,7 +167,7 @@ fn a_training_watches_what_a_run_dumps() {
     let first = json!({ "number": 0, "label": 0, "tokens": [0, 6, 2, 2, 9, 9], "marked": [] });
     assert_eq!(samples[0], first);
     assert_eq!(begun["counts"], json!({ "train": 36, "held_out": 24 }));
-    let inputs = json!({ "positions": 6, "cls": 0, "classes": 2, "vocab_size": 10 });
+    let inputs = json!({ "positions": 6, "cls": 0, "read": 0, "classes": 2, "vocab_size": 10 });
     assert_eq!(
         (&begun["inputs"], &begun["question"]),
         (&inputs, &Value::Null)
@@ -276,4 +279,63 @@ fn labels_may_be_numbers_and_splits_left_out() {
         found["weights_sha256"],
         "509a5371e3d5ab99ae417e8ebf2eb83a9e85ea02a0ea67deb22b94a9ff512d84"
     );
+}
+
+/// A model of the newer parts, trained with `AdamW`, without `[CLS]`.
+fn modern() -> Value {
+    json!({
+        "seed": 6,
+        "data": {
+            "samples": 96, "held_out": 16, "vocab_size": 9, "seq_len": 4, "cls": "none",
+            "rule": { "kind": "token-anywhere", "token": 7 },
+        },
+        "model": {
+            "d_model": 8, "n_heads": 2, "d_ff": 12, "norm": "pre", "activation": "gelu", "positions": "rotary",
+        },
+        "training": {
+            "epochs": 3, "batch_size": 16, "learning_rate": 0.01, "optimizer": "adamw", "weight_decay": 0.1,
+            "schedule": "cosine", "warmup_steps": 3, "max_grad_norm": 1.0,
+        },
+    })
+}
+
+#[test]
+fn a_model_of_newer_parts_has_the_bytes_of_the_engine() {
+    let config: ExperimentConfig = serde_json::from_value(modern()).unwrap();
+    let splits = config.data.generate().unwrap();
+    let experiment = Experiment::new(config, splits.into(), None).unwrap();
+    let mut engine = FusedEngine::new(&experiment).unwrap();
+    train(
+        &experiment,
+        &mut engine,
+        Progress::default(),
+        || false,
+        &mut ToTheEnd,
+    )
+    .unwrap();
+    let begin = json!({ "operation": "begin", "config": modern() });
+    let (begun, ended, weights) = trained(&begin);
+    assert_eq!(begun["steps"], json!(18));
+    assert_eq!(
+        (&begun["inputs"]["cls"], &begun["inputs"]["read"]),
+        (&Value::Null, &json!(3))
+    );
+    let bits = |weights: &[f32]| weights.iter().map(|weight| weight.to_bits()).collect();
+    let (found, expected): (Vec<u32>, Vec<u32>) = (bits(&weights), bits(&engine.weights()));
+    assert_eq!(found, expected);
+    // Another decay gives other weights, so the bytes are those of this training.
+    let mut plain = begin.clone();
+    plain["config"]["training"]["weight_decay"] = json!(0.0);
+    assert_ne!(trained(&plain).1["weights_sha256"], ended["weights_sha256"]);
+}
+
+/// Takes all steps.
+struct ToTheEnd;
+
+impl Observer for ToTheEnd {
+    type Failure = Error;
+
+    fn step(&mut self, _: Progress, _: &mut dyn Engine) -> Result<Next, Error> {
+        Ok(Next::Step)
+    }
 }

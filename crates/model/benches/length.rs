@@ -16,7 +16,8 @@ fn length(criterion: &mut Criterion) {
         let inputs = Inputs {
             vocab_size: 51,
             positions,
-            cls_position: 0,
+            cls: Some(0),
+            read_position: 0,
             n_classes: 2,
         };
         let config = ModelConfig::new(8, 1, 1);

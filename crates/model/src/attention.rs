@@ -6,7 +6,7 @@ use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Bool, Tensor};
 
-use crate::{Projections, attention_scores, attention_weights};
+use crate::{Projections, Rotary, Weighting, attention_scores, log_length};
 
 /// Multi-head attention with an output projection, like Keras's `MultiHeadAttention`:
 /// `softmax(factor * Q K^T) V`, heads side by side, times `W_o` (Vaswani et al. 2017, section 3.2).
@@ -14,31 +14,39 @@ use crate::{Projections, attention_scores, attention_weights};
 pub struct Attention {
     /// The projections to queries, keys and values; `None` if the input is used as all three.
     pub projections: Option<Projections>,
-    /// `W_o`. `[n_heads * d_head, d_model]`
-    pub output: Linear,
+    /// `W_o`; `None` if the contexts of all heads, side by side, are the output. `[n_heads * d_head, d_model]`
+    pub output: Option<Linear>,
+    /// Rotates queries and keys by their positions; `None` without rotary positions.
+    pub rotary: Option<Rotary>,
     /// Number of heads.
     pub n_heads: usize,
     /// The factor of the products of queries and keys: `1 / sqrt(d_head)` in the paper.
     pub factor: f64,
+    /// Whether scores are also multiplied by the logarithm of the number of keys that the query may look at.
+    pub log_length: bool,
+    /// How weights follow from scores.
+    #[module(skip)]
+    pub weighting: Weighting,
 }
 
 /// All values that attention computes.
 #[derive(Clone, Debug)]
 pub struct AttentionOutput {
-    /// Queries. `[batch, head, query, d_head]`
+    /// Queries, after rotation. `[batch, head, query, d_head]`
     pub query: Tensor<4>,
-    /// Keys. `[batch, head, key, d_head]`
+    /// Keys, after rotation. `[batch, head, key, d_head]`
     pub key: Tensor<4>,
     /// Values. `[batch, head, key, d_head]`
     pub value: Tensor<4>,
-    /// `factor * (query · key)`, before mask and softmax. `[batch, head, query, key]`
+    /// `factor * (query · key)`, times the logarithm of the number of keys if the model has that factor; before mask and
+    /// softmax. `[batch, head, query, key]`
     pub scores: Tensor<4>,
-    /// Softmax of the scores over the keys that a query may look at. Each row sums to 1; if the query may look at
-    /// no key, the row is 0. `[batch, head, query, key]`
+    /// Weights over the keys that a query may look at: unless [`Weighting`] differs, the softmax of the scores, and each
+    /// row sums to 1. If the query may look at no key, the row is 0. `[batch, head, query, key]`
     pub weights: Tensor<4>,
-    /// The average of the values, by weight. `[batch, head, query, d_head]`
+    /// The sum of the values, by weight. `[batch, head, query, d_head]`
     pub context: Tensor<4>,
-    /// The contexts of all heads, projected to `d_model`. `[batch, query, d_model]`
+    /// The contexts of all heads, side by side, after the output projection. `[batch, query, d_model]`
     pub output: Tensor<3>,
 }
 
@@ -68,12 +76,18 @@ impl Attention {
             Some(projections) => projections.forward(input, memory),
             None => [input, memory.clone(), memory],
         };
-        let query = self.split_heads(query); // [batch, head, query, d_head]
-        let key = self.split_heads(key); // [batch, head, key, d_head]
+        let query = self.rotate(self.split_heads(query)); // [batch, head, query, d_head]
+        let key = self.rotate(self.split_heads(key)); // [batch, head, key, d_head]
         let value = self.split_heads(value); // [batch, head, key, d_head]
 
-        let scores = attention_scores(query.clone(), key.clone(), self.factor); // [batch, head, query, key]
-        let weights = attention_weights(scores.clone(), mask); // [batch, head, query, key]
+        let mut scores = attention_scores(query.clone(), key.clone(), self.factor); // [batch, head, query, key]
+        if self.log_length {
+            scores = match &mask {
+                Some(mask) => scores * log_length(mask.clone()),
+                None => scores * (key.dims()[2] as f64).ln(),
+            };
+        }
+        let weights = self.weighting.weights(scores.clone(), mask); // [batch, head, query, key]
         let context = weights.clone().matmul(value.clone()); // [batch, head, query, d_head]
 
         let [batch, heads, queries, d_head] = context.dims();
@@ -82,7 +96,10 @@ impl Attention {
                 .clone()
                 .swap_dims(1, 2)
                 .reshape([batch, queries, heads * d_head]); // [batch, query, n_heads * d_head]
-        let output = self.output.forward(side_by_side); // [batch, query, d_model]
+        let output = match &self.output {
+            Some(output) => output.forward(side_by_side),
+            None => side_by_side,
+        }; // [batch, query, d_model]
         AttentionOutput {
             query,
             key,
@@ -91,6 +108,14 @@ impl Attention {
             weights,
             context,
             output,
+        }
+    }
+
+    /// Vectors at their positions' angles. `[batch, head, position, d_head]`, as the output
+    fn rotate(&self, vectors: Tensor<4>) -> Tensor<4> {
+        match &self.rotary {
+            Some(rotary) => rotary.forward(vectors),
+            None => vectors,
         }
     }
 

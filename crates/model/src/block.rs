@@ -1,19 +1,18 @@
-//! A block: attention, residual addition, layer norm, and an optional feed-forward layer.
+//! A block: attention and an optional feed-forward layer, each added to the residual stream, with norms.
 
 use burn::module::Module;
-use burn::nn::LayerNorm;
 use burn::tensor::{Bool, Tensor};
 
-use crate::{Attention, AttentionOutput, FeedForward, FeedForwardOutput};
+use crate::{Attention, AttentionOutput, FeedForward, FeedForwardOutput, LayerNorms};
 
-/// A post-norm transformer block: `norm(x + attention(x))`, then an optional feed-forward layer of the same
-/// form.
+/// A transformer block: `norm(x + attention(x))`, `x + attention(norm(x))` or `x + attention(x)`, then an optional
+/// feed-forward layer of the same form.
 #[derive(Module, Debug)]
 pub struct TransformerBlock {
     /// Lets positions look at each other.
     pub attention: Attention,
-    /// Normalises each position to mean 0 and variance 1, then scales and shifts it.
-    pub norm: LayerNorm,
+    /// The norm of attention, before or after it.
+    pub norm: LayerNorms,
     /// Processes each position separately.
     pub feed_forward: Option<FeedForward>,
 }
@@ -23,10 +22,10 @@ pub struct TransformerBlock {
 pub struct BlockOutput {
     /// The values of its attention.
     pub attention: AttentionOutput,
-    /// The input plus attention's output, before the norm. `[batch, position, d_model]`
+    /// The block's input plus attention's output. `[batch, position, d_model]`
     pub residual: Tensor<3>,
-    /// The residual after the norm. `[batch, position, d_model]`
-    pub normalized: Tensor<3>,
+    /// The stream after attention: the residual, or its norm. `[batch, position, d_model]`
+    pub stream: Tensor<3>,
     /// The values of its feed-forward layer.
     pub feed_forward: Option<FeedForwardOutput>,
 }
@@ -35,20 +34,21 @@ impl TransformerBlock {
     /// Computes the block.
     ///
     /// # Shapes
-    /// - input: `[batch, position, d_model]`
+    /// - stream: `[batch, position, d_model]`
     /// - mask: as for [`Attention::forward`]
-    pub fn forward(&self, input: Tensor<3>, mask: Option<Tensor<4, Bool>>) -> BlockOutput {
-        let attention = self.attention.forward(input.clone(), mask);
-        let residual = input + attention.output.clone(); // [batch, position, d_model]
-        let normalized = self.norm.forward(residual.clone()); // [batch, position, d_model]
+    pub fn forward(&self, stream: Tensor<3>, mask: Option<Tensor<4, Bool>>) -> BlockOutput {
+        let input = self.norm.before(stream.clone()); // [batch, position, d_model]
+        let attention = self.attention.forward(input, mask);
+        let residual = stream + attention.output.clone(); // [batch, position, d_model]
+        let stream = self.norm.after(residual.clone()); // [batch, position, d_model]
         let feed_forward = self
             .feed_forward
             .as_ref()
-            .map(|feed_forward| feed_forward.forward(normalized.clone()));
+            .map(|feed_forward| feed_forward.forward(stream.clone()));
         BlockOutput {
             attention,
             residual,
-            normalized,
+            stream,
             feed_forward,
         }
     }
@@ -58,8 +58,8 @@ impl BlockOutput {
     /// The input of the next block. `[batch, position, d_model]`
     pub fn output(&self) -> Tensor<3> {
         match &self.feed_forward {
-            Some(feed_forward) => feed_forward.normalized.clone(),
-            None => self.normalized.clone(),
+            Some(feed_forward) => feed_forward.stream.clone(),
+            None => self.stream.clone(),
         }
     }
 }

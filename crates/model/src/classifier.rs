@@ -1,21 +1,24 @@
-//! The whole model: embeddings, blocks, and a classifier of the `[CLS]` position.
+//! The whole model: embeddings, blocks, and a classifier.
 
 use burn::module::Module;
-use burn::nn::Linear;
 use burn::tensor::{Bool, Int, Tensor, TensorData, s};
-use headlight_architecture::{Inputs, Mask};
+use headlight_architecture::{Inputs, Mask, Pooling};
 
-use crate::{BlockOutput, TokenPositionEmbedding, TransformerBlock};
+use crate::{BlockOutput, Classifier, Norm, TokenPositionEmbedding, TransformerBlock};
 
-/// A transformer that classifies samples by the output at `[CLS]`.
+/// A transformer that classifies samples by the output at `[CLS]`, or at what [`Pooling`] names.
 #[derive(Module, Debug)]
 pub struct TransformerClassifier {
     /// Maps tokens and positions to vectors.
     pub embedding: TokenPositionEmbedding,
+    /// Normalises the first block's input.
+    pub embedding_norm: Option<Norm>,
     /// The blocks, in order.
     pub blocks: Vec<TransformerBlock>,
-    /// Maps the output at `[CLS]` to the logits. `[d_model, logit]`
-    pub classifier: Linear,
+    /// Normalises the last block's output.
+    pub final_norm: Option<Norm>,
+    /// Maps the vector that it reads to the logits.
+    pub classifier: Classifier,
     /// The properties of its samples.
     #[module(skip)]
     pub inputs: Inputs,
@@ -25,13 +28,20 @@ pub struct TransformerClassifier {
     /// The token that no query looks at, at any position.
     #[module(skip)]
     pub padding_token: Option<u32>,
+    /// The vector that the classifier reads; `None` for that at the read position of its samples.
+    #[module(skip)]
+    pub pooling: Option<Pooling>,
 }
 
 /// All values that a forward pass computes.
 #[derive(Clone, Debug)]
 pub struct ForwardOutput {
-    /// Log-odds of class 1; of more than two classes, the logit of each. `[batch, logit]`
+    /// Log-odds of class 1, or the logit of each class. `[batch, logit]`
     pub logits: Tensor<2>,
+    /// The classifier's hidden layer, after the activation. `[batch, hidden]`
+    pub classifier_hidden: Option<Tensor<2>>,
+    /// The vector that the classifier reads. `[batch, d_model]`
+    pub pooled: Tensor<2>,
     /// The input of the first block. `[batch, position, d_model]`
     pub embeddings: Tensor<3>,
     /// Which keys each query may look at, in all blocks and heads; `None` if every query may look at every key.
@@ -45,7 +55,7 @@ impl TransformerClassifier {
     /// Computes the forward pass.
     ///
     /// # Shapes
-    /// - tokens: `[batch, position]`, `[CLS]` = 0 at its position
+    /// - tokens: `[batch, position]`; if samples have `[CLS]`, 0 at its position
     ///
     /// # Panics
     /// When the mask is a matrix for another number of positions.
@@ -63,8 +73,9 @@ impl TransformerClassifier {
     /// # Panics
     /// The same as [`forward`](Self::forward).
     pub fn forward_rows(&self, tokens: Tensor<2, Int>, token_rows: Tensor<3>) -> ForwardOutput {
-        let embeddings = self.embedding.add_positions(token_rows); // [batch, position, d_model]
-        let mask = self.mask_for(tokens); // [batch, query, key]
+        let sums = self.embedding.add_positions(token_rows); // [batch, position, d_model]
+        let embeddings = normalized(self.embedding_norm.as_ref(), sums); // [batch, position, d_model]
+        let mask = self.mask_for(tokens.clone()); // [batch, query, key]
         let of_heads = mask.clone().map(|mask| mask.unsqueeze_dim::<4>(1)); // [batch, 1, query, key]
         let mut layers: Vec<BlockOutput> = Vec::with_capacity(self.blocks.len());
         let mut stream = embeddings.clone(); // [batch, position, d_model]
@@ -73,17 +84,35 @@ impl TransformerClassifier {
             stream = layer.output();
             layers.push(layer);
         }
-        let cls_position = self.inputs.cls_position;
-        let cls = stream
-            .slice(s![.., cls_position..cls_position + 1, ..])
-            .squeeze_dim::<2>(1); // [batch, d_model]
-        let logits = self.classifier.forward(cls); // [batch, logit]
+        let stream = normalized(self.final_norm.as_ref(), stream); // [batch, position, d_model]
+        let pooled = self.pool(stream, tokens); // [batch, d_model]
+        let token_embedding = &self.embedding.token_embedding;
+        let classified = self.classifier.forward(pooled.clone(), token_embedding);
         ForwardOutput {
-            logits,
+            logits: classified.logits,
+            classifier_hidden: classified.hidden,
+            pooled,
             embeddings,
             mask,
             layers,
         }
+    }
+
+    /// The vector that the classifier reads: that at a position, or the mean over all that are not padding; 0 if all are.
+    /// `[batch, d_model]`
+    fn pool(&self, stream: Tensor<3>, tokens: Tensor<2, Int>) -> Tensor<2> {
+        if self.pooling != Some(Pooling::Mean) {
+            let position = self.inputs.read_position;
+            let at = stream.slice(s![.., position..position + 1, ..]); // [batch, 1, d_model]
+            return at.squeeze_dim(1);
+        }
+        let Some(padding) = self.padding_token else {
+            return stream.mean_dim(1).squeeze_dim(1);
+        };
+        let counted = tokens.not_equal_elem(padding).float().unsqueeze_dim::<3>(2); // [batch, position, 1]
+        let number = counted.clone().sum_dim(1).clamp_min(1.0); // [batch, 1, 1]
+        let sum = (stream * counted).sum_dim(1); // [batch, 1, d_model]
+        (sum / number).squeeze_dim(1)
     }
 
     /// Combines the mask by position with the one that hides padding. `[batch, query, key]`
@@ -106,5 +135,12 @@ impl TransformerClassifier {
             (Some(by_position), Some(by_token)) => Some(by_position.bool_and(by_token)),
             (by_position, by_token) => by_position.or(by_token),
         }
+    }
+}
+
+fn normalized(norm: Option<&Norm>, input: Tensor<3>) -> Tensor<3> {
+    match norm {
+        Some(norm) => norm.forward(input),
+        None => input,
     }
 }

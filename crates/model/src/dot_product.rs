@@ -15,6 +15,17 @@ pub fn attention_scores(query: Tensor<4>, key: Tensor<4>, factor: f64) -> Tensor
     (query * factor).matmul(key.transpose())
 }
 
+/// The natural logarithm of the number of keys that each query may look at, as a factor of its scores; 0 for a query that
+/// may look at none (Chiang and Cholak 2022).
+///
+/// # Shapes
+/// - mask: true where a query may look; `[batch, head, query, key]`
+/// - output: `[batch, head, query, 1]`
+pub fn log_length(mask: Tensor<4, Bool>) -> Tensor<4> {
+    let keys = mask.int().sum_dim(3).float(); // [batch, head, query, 1]
+    keys.clamp_min(1.0).log()
+}
+
 /// Weights: the softmax of scores over the keys that the mask allows. The mask is true where a query may look.
 ///
 /// Each row sums to 1, and masked weights are 0. If a query may look at no key, its whole row is 0, not NaN.

@@ -1,46 +1,52 @@
 //! The feed-forward layer of a block, which processes each position separately.
 
 use burn::module::Module;
-use burn::nn::{LayerNorm, Linear};
+use burn::nn::Linear;
 use burn::tensor::Tensor;
-use burn::tensor::activation::relu;
+use headlight_architecture::Activation;
 
-/// A feed-forward layer, residual addition, layer norm: `norm(x + W_2 max(0, W_1 x))`
-/// (Vaswani et al. 2017, section 3.3).
+use crate::{LayerNorms, activate};
+
+/// A feed-forward layer that is added to the residual stream, with a norm: `norm(x + W_2 max(0, W_1 x))`
+/// (Vaswani et al. 2017, section 3.3), or with another activation or place of the norm.
 #[derive(Module, Debug)]
 pub struct FeedForward {
     /// `W_1`. `[d_model, d_ff]`
     pub hidden: Linear,
     /// `W_2`. `[d_ff, d_model]`
     pub output: Linear,
-    /// Normalises each position to mean 0 and variance 1, then scales and shifts it.
-    pub norm: LayerNorm,
+    /// Its norm, before or after it.
+    pub norm: LayerNorms,
+    /// The function between the two matrices.
+    #[module(skip)]
+    pub activation: Activation,
 }
 
 /// All values that a feed-forward layer computes.
 #[derive(Clone, Debug)]
 pub struct FeedForwardOutput {
-    /// After the rectifier. `[batch, position, d_ff]`
+    /// After the activation. `[batch, position, d_ff]`
     pub hidden: Tensor<3>,
-    /// The input plus the output of `W_2`, before the norm. `[batch, position, d_model]`
+    /// The stream before the layer plus the layer's output. `[batch, position, d_model]`
     pub residual: Tensor<3>,
-    /// The residual after the norm. `[batch, position, d_model]`
-    pub normalized: Tensor<3>,
+    /// The stream after the layer: the residual, or its norm. `[batch, position, d_model]`
+    pub stream: Tensor<3>,
 }
 
 impl FeedForward {
     /// Computes the layer.
     ///
     /// # Shapes
-    /// - input: `[batch, position, d_model]`
-    pub fn forward(&self, input: Tensor<3>) -> FeedForwardOutput {
-        let hidden = relu(self.hidden.forward(input.clone())); // [batch, position, d_ff]
-        let residual = input + self.output.forward(hidden.clone()); // [batch, position, d_model]
-        let normalized = self.norm.forward(residual.clone()); // [batch, position, d_model]
+    /// - stream: `[batch, position, d_model]`
+    pub fn forward(&self, stream: Tensor<3>) -> FeedForwardOutput {
+        let input = self.norm.before(stream.clone()); // [batch, position, d_model]
+        let hidden = activate(self.activation, self.hidden.forward(input)); // [batch, position, d_ff]
+        let residual = stream + self.output.forward(hidden.clone()); // [batch, position, d_model]
+        let stream = self.norm.after(residual.clone()); // [batch, position, d_model]
         FeedForwardOutput {
             hidden,
             residual,
-            normalized,
+            stream,
         }
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! let device = Device::flex();
 //! let notebook = ModelConfig::new(8, 1, 1);
-//! let inputs = Inputs { vocab_size: 51, positions: 7, cls_position: 0, n_classes: 2 };
+//! let inputs = Inputs { vocab_size: 51, positions: 7, cls: Some(0), read_position: 0, n_classes: 2 };
 //! let start = notebook.initial_parameters(inputs, &mut Stream::Weights.rng(0));
 //! let model = TransformerClassifier::new(&notebook, inputs, start, &device)?;
 //!
@@ -24,6 +24,7 @@
 //! # Ok::<(), headlight_architecture::ParameterMismatch>(())
 //! ```
 
+mod activation;
 mod attention;
 mod block;
 mod build;
@@ -31,13 +32,22 @@ mod classifier;
 mod dot_product;
 mod embedding;
 mod feed_forward;
+mod logits;
+mod norm;
 mod parameters;
 mod projections;
+mod rotary;
+mod weighting;
 
+pub use activation::activate;
 pub use attention::{Attention, AttentionOutput};
 pub use block::{BlockOutput, TransformerBlock};
 pub use classifier::{ForwardOutput, TransformerClassifier};
-pub use dot_product::{attention_scores, attention_weights};
+pub use dot_product::{attention_scores, attention_weights, log_length};
 pub use embedding::TokenPositionEmbedding;
 pub use feed_forward::{FeedForward, FeedForwardOutput};
+pub use logits::{Classifier, ClassifierOutput};
+pub use norm::{LayerNorms, Norm};
 pub use projections::{Projections, SeparateProjections, SharedProjection};
+pub use rotary::Rotary;
+pub use weighting::Weighting;

@@ -16,7 +16,14 @@ impl TransformerClassifier {
 }
 
 /// Fields and enum variants that only group modules and are not part of parameter names.
-const UNNAMED: [&str; 4] = ["embedding", "projections", "Separate", "Shared"];
+const UNNAMED: [&str; 6] = [
+    "embedding",
+    "projections",
+    "Separate",
+    "Shared",
+    "pre",
+    "post",
+];
 
 #[derive(Default)]
 struct Collector {

@@ -21,8 +21,8 @@ pub struct SeparateProjections {
     pub query: Linear,
     /// `W_k`. `[d_model, n_heads * d_head]`
     pub key: Linear,
-    /// `W_v`. `[d_model, n_heads * d_head]`
-    pub value: Linear,
+    /// `W_v`; `None` if a head's value is its columns of the vector itself. `[d_model, n_heads * d_head]`
+    pub value: Option<Linear>,
 }
 
 /// One projection for queries, keys and values; the columns of all heads are side by side.
@@ -44,7 +44,10 @@ impl Projections {
             Self::Separate(SeparateProjections { query, key, value }) => [
                 query.forward(input),
                 key.forward(memory.clone()),
-                value.forward(memory),
+                match value {
+                    Some(value) => value.forward(memory),
+                    None => memory,
+                },
             ],
             Self::Shared(SharedProjection { shared }) => {
                 let memory = shared.forward(memory);

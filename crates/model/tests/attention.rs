@@ -2,7 +2,9 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
-use headlight_architecture::{Inputs, Mask, ModelConfig, Parameter, ProjectionKind, Scale};
+use headlight_architecture::{
+    Inputs, Mask, ModelConfig, NormPlace, Parameter, Positions, ProjectionKind, Scale,
+};
 use headlight_model::{Attention, TransformerClassifier, attention_weights};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
@@ -36,7 +38,8 @@ fn inputs(positions: usize) -> Inputs {
     Inputs {
         vocab_size: 20,
         positions,
-        cls_position: 0,
+        cls: Some(0),
+        read_position: 0,
         n_classes: 2,
     }
 }
@@ -70,7 +73,7 @@ fn rows_without_a_key_are_zero_and_gradients_stay_finite() {
 fn parameters_are_named_after_their_place() {
     let config = ModelConfig {
         d_ff: 12,
-        positions: false,
+        positions: Positions::None,
         ..ModelConfig::new(4, 2, 1)
     };
     let with = |projections| {
@@ -136,10 +139,22 @@ fn any_projections() -> impl Strategy<Value = ProjectionKind> {
 
 fn any_config() -> impl Strategy<Value = ModelConfig> {
     let sizes = (3_usize..6, 1_usize..4, 1_usize..4, 0_usize..9);
-    (sizes, any::<bool>(), any_projections(), 0.2_f64..5.0).prop_map(
-        |((d_head, n_heads, n_layers, d_ff), positions, projections, temperature)| {
+    let places = [NormPlace::Post, NormPlace::Pre, NormPlace::None];
+    let positions = [
+        Positions::Learned,
+        Positions::None,
+        Positions::Sinusoidal,
+        Positions::First,
+    ];
+    let kinds = (
+        prop::sample::select(places.to_vec()),
+        prop::sample::select(positions.to_vec()),
+    );
+    (sizes, kinds, any_projections(), 0.2_f64..5.0).prop_map(
+        |((d_head, n_heads, n_layers, d_ff), (norm, positions), projections, temperature)| {
             let mut config = ModelConfig {
                 d_ff,
+                norm,
                 positions,
                 ..ModelConfig::new(d_head * n_heads, n_heads, n_layers)
             };
@@ -242,7 +257,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mut config = ModelConfig::new(4 * n_heads, n_heads, 1);
-        let last = Inputs { cls_position: 5, ..inputs(6) };
+        let last = Inputs { cls: Some(5), read_position: 5, ..inputs(6) };
         let sample = [&sample[..], &[0]].concat();
         let free = model(&config, last, seed).forward(tokens(std::slice::from_ref(&sample)));
         config.attention.mask = Mask::Causal;

@@ -13,7 +13,8 @@ fn inputs(vocab_size: usize, positions: usize) -> Inputs {
     Inputs {
         vocab_size,
         positions,
-        cls_position: 0,
+        cls: Some(0),
+        read_position: 0,
         n_classes: 2,
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn explain(
     let explained =
         py.detach(|| explanation::of_sample(config, &model.parameters, &dataset, text.as_deref()));
     let explained = explained.map_err(raised)?;
-    let table = explanation::table(&explained, &config.data);
+    let table = explanation::table(&explained, config);
     let json = explanation::json(&explained, &config.data).to_string();
     Ok((json, table.text(COLUMNS), table.svg()))
 }

@@ -3,7 +3,9 @@
 use headlight_experiment::Engine;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::metrics::StepMetrics;
-use headlight_experiment::train::{Next, Observer, Progress, due, measure, train};
+use headlight_experiment::train::{
+    Next, Observer, Progress, due, evaluation_is_due, measure, train,
+};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
@@ -151,8 +153,7 @@ impl Observer for Fitting<'_> {
             self.sent.step(progress.step);
         }
         self.losses.extend(progress.loss.map(|loss| loss as f32));
-        let every = self.session.experiment.config.training.evaluate_every;
-        if progress.at_epoch_end || due(every, progress.step) {
+        if evaluation_is_due(&self.session.experiment, progress) {
             self.evaluate(engine)?;
         }
         let tracker = self.tracker.as_ref();

@@ -1,6 +1,6 @@
 //! Interventions, from Python.
 
-use headlight_experiment::fused::{Intervention, Place};
+use headlight_experiment::fused::{Array, Intervention, Place};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -32,23 +32,17 @@ pub(crate) fn intervention(change: &Bound<'_, PyDict>) -> PyResult<Intervention>
             weights: required("weights")?.extract()?,
         },
         "vector" => {
-            let place: String = required("place")?.extract()?;
+            let array: String = required("place")?.extract()?;
+            let layer = number("layer")?;
+            let place = match change.get_item("head")? {
+                Some(head) => Some(Place::Head(layer, head.extract()?)),
+                None => Place::of(&array, layer),
+            };
             Intervention::Replace {
-                place: match place.as_str() {
-                    "embeddings" => Place::Embeddings,
-                    "context" => match change.get_item("head")? {
-                        Some(head) => Place::Head(number("layer")?, head.extract()?),
-                        None => Place::Context(number("layer")?),
-                    },
-                    "residual" => Place::Residual(number("layer")?),
-                    "output" => Place::Output(number("layer")?),
-                    other => {
-                        let message = format!(
-                            "there is no place `{other}`; there are embeddings, context, residual, output"
-                        );
-                        return Err(PyValueError::new_err(message));
-                    }
-                },
+                place: place.ok_or_else(|| {
+                    let known = Place::ARRAYS.map(Array::name).join(", ");
+                    PyValueError::new_err(format!("there is no place `{array}`; there are {known}"))
+                })?,
                 position: number("position")?,
                 vector: required("vector")?.extract()?,
             }

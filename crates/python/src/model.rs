@@ -4,12 +4,13 @@ use std::mem;
 use std::path::PathBuf;
 use std::thread;
 
-use headlight_architecture::Parameter;
+use headlight_architecture::{NormKind, Parameter, Pooling, Positions};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Intervention, Place, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::{ROWS_AHEAD, Sink, work};
 use headlight_trainer::Failure;
+use headlight_trainer::sessions::dumping::is_masked;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::weights;
@@ -146,6 +147,32 @@ impl Model {
             arranged,
             &[lengths.len(), self.config.inputs().positions],
         )
+    }
+
+    /// What the values of arrays and weights mean in this model: which parts it has, and where.
+    fn structure<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let (model, inputs) = (&self.config.model, self.config.inputs());
+        let attention = &model.attention;
+        let parts = PyDict::new(py);
+        parts.set_item("n_layers", model.n_layers)?;
+        parts.set_item("n_heads", model.n_heads)?;
+        parts.set_item("d_head", model.d_head())?;
+        parts.set_item("d_model", model.d_model)?;
+        parts.set_item("d_ff", model.d_ff)?;
+        parts.set_item("norm", model.norm.name())?;
+        parts.set_item("final_norm", model.has_final_norm())?;
+        parts.set_item("rms", model.norm_kind == NormKind::Rms)?;
+        // As the engine rounds it.
+        parts.set_item("eps", model.layer_norm_eps as f32)?;
+        parts.set_item("rotary", model.positions == Positions::Rotary)?;
+        parts.set_item("softmax", attention.softmax)?;
+        parts.set_item("padding_token", attention.padding_token)?;
+        parts.set_item("masked", is_masked(&self.config))?;
+        parts.set_item("classifier_hidden", model.classifier_hidden)?;
+        // Of the mean, all positions are read.
+        let read = (model.pooling != Some(Pooling::Mean)).then_some(inputs.read_position);
+        parts.set_item("read_position", read)?;
+        Ok(parts)
     }
 
     /// The names of the arrays that the model computes beside the mask.

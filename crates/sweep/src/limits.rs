@@ -13,10 +13,11 @@ const REST: u64 = 1 << 14;
 
 /// The most bytes of a row: the loss of each epoch, and attention on each position in two classes.
 pub(crate) fn row(config: &ExperimentConfig) -> u64 {
+    // The number of samples, and so that of epochs, is not known here; with steps alone, an epoch has at least one.
     let numbers = config
         .training
-        .epochs
-        .saturating_add(2 * (config.data.seq_len + 1));
+        .total_steps(1)
+        .saturating_add(config.inputs().positions.saturating_mul(2));
     (numbers as u64).saturating_mul(NUMBER).saturating_add(REST)
 }
 

@@ -32,7 +32,8 @@ fn step(criterion: &mut Criterion) {
         group.sample_size(if on_gpu { 10 } else { 100 });
         let mut next = batches.iter().cycle();
         group.bench_function("training step", |bencher| {
-            bencher.iter(|| engine.step(train, next.next().expect("a batch")));
+            let rate = experiment.config.training.learning_rate;
+            bencher.iter(|| engine.step(train, next.next().expect("a batch"), rate));
         });
         group.bench_function("evaluation of 8,000 samples", |bencher| {
             let config = Some(&experiment.config);

@@ -132,7 +132,9 @@ impl Corpus {
         let token = |word| index(word).map_or(UNK, |index| FIRST_WORD + index as u32);
         let mut tokens: Vec<u32> = words.into_iter().map(token).collect();
         tokens.resize(self.seq_len(), PAD);
-        tokens.insert(cls.position(self.seq_len()), CLS);
+        if let Some(position) = cls.position(self.seq_len()) {
+            tokens.insert(position, CLS);
+        }
         tokens
     }
 

@@ -55,7 +55,10 @@ impl Rows {
         let largest = self.all_tokens().iter().copied().max().unwrap_or(0);
         // The ids of a vocabulary that the config sets are tokens, all of them.
         let adds_padding = is_ragged && keys.vocab_size.is_none();
-        let padding_token = keys.padding_token.or(self.padding_token);
+        // Where 0 is padding, it cannot be so for a model with [CLS], which is 0.
+        let own = self.padding_token;
+        let own = own.filter(|&token| token >= keys.cls.first_token());
+        let padding_token = keys.padding_token.or(own);
         let padding_token = padding_token.or(adds_padding.then_some(largest + 1));
         let last = largest.max(padding_token.unwrap_or(1)).max(1);
         let numbered = keys.n_classes.is_some() && self.labels.are_numbers();

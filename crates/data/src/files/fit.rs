@@ -47,8 +47,8 @@ impl Rows {
     ) -> Result<Dataset, FileError> {
         let shape = SampleShape::new(config, padding_token);
         let has_cls = self.has_cls(shape.cls);
-        let positions = shape.seq_len + 1;
-        let mut dataset = Dataset::empty(shape.seq_len);
+        let mut dataset = Dataset::empty(shape.seq_len, shape.cls);
+        let positions = dataset.positions();
         let given = self.all_tokens().len();
         if self.len().saturating_mul(positions) > PADDED_FREE.max(given * PADDING_RATIO) {
             let longest = (0..self.len()).max_by_key(|&row| self.tokens(row).len());
@@ -117,14 +117,16 @@ impl Rows {
         self.check_rule(&dataset, config)?;
         let (train, held_out) = self.parts(config)?;
         let gather = |rows: &[usize]| {
-            let mut part = Dataset::empty(config.seq_len);
+            let mut part = dataset.without_samples();
             for &row in rows {
                 part.push(dataset.tokens(row), dataset.label(row));
             }
             part
         };
+        let mut trained = gather(&train);
+        trained.relabel(|label, sample| config.noisy(label, train[sample]));
         Ok(Splits {
-            train: gather(&train),
+            train: trained,
             held_out: gather(&held_out),
             texts: None,
         })

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::config::{CLASS_LIMIT, DatasetConfig, check_name};
+use crate::config::{CLASS_LIMIT, DatasetConfig};
+use crate::validate::check_name;
 
 /// The whole numbers up to here are different ones in f64 and in JSON.
 const NUMBER_LIMIT: i64 = (1 << 53) - 1;

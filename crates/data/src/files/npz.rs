@@ -64,8 +64,7 @@ pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), Stri
         };
         let id = token_id(token).map_err(|reason| format!("`{PADDING_TOKEN}`: {reason}"))?;
         padding_token = Some(token);
-        // Where 0 is padding, it cannot be so for the model: 0 is [CLS].
-        rows.padding_token = Some(id).filter(|&id| id != CLS);
+        rows.padding_token = Some(id);
     }
     for (held_out, prefix) in [(false, ""), (true, HELD_OUT)] {
         let (tokens_name, labels_name) = (format!("{prefix}tokens"), format!("{prefix}labels"));

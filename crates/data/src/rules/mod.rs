@@ -5,6 +5,7 @@ mod equal_positions;
 mod kind;
 mod rule;
 mod sentence;
+mod sum_modulo;
 mod token_anywhere;
 mod token_at_position;
 mod token_before_token;
@@ -19,6 +20,7 @@ pub use equal_positions::EqualPositions;
 pub use kind::{Choice, Counts, Kind, Parameter, Setting};
 pub use rule::Rule;
 pub use sentence::Sentence;
+pub use sum_modulo::SumModulo;
 pub use token_anywhere::TokenAnywhere;
 pub use token_at_position::TokenAtPosition;
 pub use token_before_token::TokenBeforeToken;
@@ -28,7 +30,7 @@ macro_rules! rules {
     ($($rule:ident = $kind:literal,)*) => {
         /// A rule that decides a sample's class from its tokens; [`Rule`] is what each of them can tell.
         ///
-        /// Positions count `[CLS]`, which is at position 0 or at the end.
+        /// Positions count `[CLS]`, if samples have it: it is at position 0 or at the end.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
         pub enum LabelRule {
@@ -76,5 +78,6 @@ rules! {
     TokenBeforeToken = "token-before-token",
     EqualPositions = "equal-positions",
     Count = "count",
+    SumModulo = "sum-modulo",
     Sentence = "sentence",
 }

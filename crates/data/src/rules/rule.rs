@@ -49,6 +49,11 @@ pub trait Rule {
         2
     }
 
+    /// The number of classes, if the rule sets it.
+    fn n_classes(&self) -> Option<usize> {
+        None
+    }
+
     /// Whether the rule gives a sample a label.
     fn knows(&self, _tokens: &[u32]) -> bool {
         true

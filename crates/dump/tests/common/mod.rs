@@ -67,6 +67,7 @@ pub(crate) fn with_dims(dims: Dims) -> AttentionDump {
                 (4, "a\u{1b}[31m\n".to_owned()),
             ]),
             label_positions: vec![vec![1], vec![]],
+            read_position: None,
             config: serde_json::json!({"seed": 0}),
         },
         tokens: [0, 4, 2, 7, 0, 1, 3, 3][..samples * positions].to_vec(),

@@ -1,59 +1,69 @@
-//! Numbers that a run may adapt.
+//! Values that a run, or another key, may adapt.
 
-use headlight_keys::{Kind, Value};
+use headlight_keys::{Kind, Number, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A whole number that a run may adapt unless its config gives it. Configs write the number alone.
+/// A value that a run, or another key, may adapt unless the config gives it. Configs write the value alone.
 #[derive(Clone, Copy, Debug)]
-pub struct Adaptable {
-    /// The number.
-    pub value: usize,
+pub struct Adaptable<T = usize> {
+    /// The value.
+    pub value: T,
     /// Whether a config gives it.
     pub is_given: bool,
 }
 
-impl Adaptable {
-    /// The number of a config that leaves it out.
-    pub const fn by_default(value: usize) -> Self {
+impl<T> Adaptable<T> {
+    /// The value of a config that leaves it out.
+    pub const fn by_default(value: T) -> Self {
         Self {
             value,
             is_given: false,
         }
     }
 
-    /// Replaces the number unless a config gives it.
-    pub fn adapt(&mut self, value: usize) {
+    /// Replaces the value unless a config gives it.
+    pub fn adapt(&mut self, value: T) {
         if !self.is_given {
             self.value = value;
         }
     }
 }
 
-/// Configs are equal if their numbers are.
-impl PartialEq for Adaptable {
+/// Configs are equal if their values are.
+impl<T: PartialEq> PartialEq for Adaptable<T> {
     fn eq(&self, other: &Self) -> bool {
         self.value == other.value
     }
 }
 
-impl Serialize for Adaptable {
+impl<T: Serialize> Serialize for Adaptable<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.value.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Adaptable {
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Adaptable<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Self {
-            value: usize::deserialize(deserializer)?,
+            value: T::deserialize(deserializer)?,
             is_given: true,
         })
     }
 }
 
-impl Value for Adaptable {
+impl<T: Number> Number for Adaptable<T> {
+    fn number(&self) -> Option<f64> {
+        self.value.number()
+    }
+
+    fn text(&self) -> String {
+        self.value.text()
+    }
+}
+
+impl<T: Value> Value for Adaptable<T> {
     fn kind() -> Kind {
-        usize::kind()
+        T::kind()
     }
 
     fn written(&self) -> Option<String> {

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use headlight_architecture::{Inputs, ModelConfig};
+use headlight_architecture::{Inputs, ModelConfig, Pooling};
 use headlight_data::words::PAD;
-use headlight_data::{Dataset, DatasetConfig, SampleShape};
+use headlight_data::{CLS, Dataset, DatasetConfig, SampleShape};
 use headlight_keys::{InvalidValue, Section, section};
 
 use super::compute::ComputeConfig;
 use super::recording::{CheckpointConfig, DumpConfig, ReportConfig};
-use super::training::TrainingConfig;
+use super::training::{TokenSecondMoment, TrainingConfig};
 
 section! {
     /// The config of an experiment, with a field for each section.
@@ -60,6 +60,15 @@ impl ExperimentConfig {
         self.training
             .validate()
             .map_err(|invalid| invalid.within("training"))?;
+        if self.model.tied_embeddings
+            && self.training.token_second_moment.value == TokenSecondMoment::PerOccurrence
+        {
+            return Err(InvalidValue::new(
+                "training.token_second_moment",
+                "\"per-occurrence\" squares the gradients of tokens, and tied embeddings (model.tied_embeddings) have others, too; \
+                 set \"per-token\"",
+            ));
+        }
         if self.training.token_dropout > 0.0 && padding.is_none() {
             return Err(InvalidValue::new(
                 "training.token_dropout",
@@ -86,14 +95,40 @@ impl ExperimentConfig {
     /// The properties of the samples that determine the shape of the model.
     pub fn inputs(&self) -> Inputs {
         let data = &self.data;
+        let (cls, positions) = (
+            data.cls.position(data.seq_len),
+            data.cls.positions(data.seq_len),
+        );
+        let last = positions.saturating_sub(1);
         Inputs {
             vocab_size: data.vocab_size as usize,
-            positions: data.seq_len + 1,
-            cls_position: data.cls.position(data.seq_len),
+            positions,
+            cls,
+            read_position: match self.model.pooling {
+                None | Some(Pooling::Cls | Pooling::Mean) => cls.unwrap_or(last),
+                Some(Pooling::Last) => last,
+                Some(Pooling::Position(position)) => position,
+            },
             n_classes: data.n_classes,
         }
     }
-    /// Samples with `[CLS]` to run a model on: their labels mean nothing. `[sample][position]`
+
+    /// The position that the class is read from, as messages name it: `[CLS]`, or its number.
+    pub fn reader(&self) -> String {
+        if self.reads_cls() {
+            "[CLS]".to_owned()
+        } else {
+            format!("position {}", self.inputs().read_position)
+        }
+    }
+
+    /// Whether the class is read from `[CLS]`.
+    pub fn reads_cls(&self) -> bool {
+        let inputs = self.inputs();
+        inputs.cls == Some(inputs.read_position)
+    }
+
+    /// Samples to run a model on, with `[CLS]` where samples have it: their labels mean nothing. `[sample][position]`
     ///
     /// # Errors
     /// When a sample has another length, lacks `[CLS]`, or holds a token that the config lacks.
@@ -102,17 +137,22 @@ impl ExperimentConfig {
         samples: impl IntoIterator<Item: AsRef<[u32]>>,
     ) -> Result<Dataset, String> {
         let inputs = self.inputs();
-        let mut dataset = Dataset::empty(self.data.seq_len);
+        let mut dataset = Dataset::empty(self.data.seq_len, self.data.cls);
         for (index, tokens) in samples.into_iter().enumerate() {
             let tokens = tokens.as_ref();
-            let (length, at) = (inputs.positions, inputs.cls_position);
+            let length = inputs.positions;
             if tokens.len() != length {
-                let (count, given) = (length - 1, tokens.len());
+                let (count, given) = (self.data.seq_len, tokens.len());
+                let with_cls = inputs
+                    .cls
+                    .map_or_else(String::new, |_| format!(", with [CLS] {length}"));
                 return Err(format!(
-                    "a sample has {count} tokens, with [CLS] {length}; sample {index} has {given}"
+                    "a sample has {count} tokens{with_cls}; sample {index} has {given}"
                 ));
             }
-            if tokens[at] != 0 {
+            if let Some(at) = inputs.cls
+                && tokens[at] != CLS
+            {
                 return Err(format!(
                     "sample {index}: position {at} is not [CLS], which is token 0"
                 ));

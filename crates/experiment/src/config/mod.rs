@@ -6,6 +6,7 @@ mod experiment;
 #[cfg(feature = "toml")]
 mod explain;
 mod recording;
+mod schedule;
 #[cfg(feature = "toml")]
 pub mod toml;
 mod training;
@@ -16,4 +17,4 @@ pub use experiment::ExperimentConfig;
 #[cfg(feature = "toml")]
 pub use explain::explained;
 pub use recording::{CheckpointConfig, DumpConfig, DumpFormat, LEARNED, ReportConfig};
-pub use training::{TokenSecondMoment, TrainingConfig};
+pub use training::{CrossEntropyKind, OptimizerName, Schedule, TokenSecondMoment, TrainingConfig};

@@ -155,7 +155,10 @@ impl Source {
             let mut known = keys_of(unknown.name);
             // A key of another rule.
             known.retain(|known| *known != key);
-            let suggestion = if known.is_empty() {
+            let suggestion = if unknown.name == "dropout" && section != "training" {
+                "; Headlight has no dropout in models; remove the key, or leave out tokens with training.token_dropout"
+                    .to_owned()
+            } else if known.is_empty() {
                 unknown.suggestion("the keys there are")
             } else {
                 format!("; did you mean `{}`?", known.join("` or `"))

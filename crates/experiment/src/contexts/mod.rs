@@ -98,8 +98,9 @@ pub fn levels(
         }
     }
     let mut levels = vec![word];
-    // Without learned positions, the first block's input is the word.
-    levels.extend(config.model.positions.then_some(position));
+    // Without vectors of positions and without a norm, the first block's input is the word.
+    let differs = config.model.positions.is_added() || config.model.embedding_norm;
+    levels.extend(differs.then_some(position));
     levels.extend(blocks);
     Ok(levels)
 }

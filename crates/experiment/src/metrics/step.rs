@@ -11,6 +11,9 @@ use super::values::{ClassMetrics, EvalMetrics};
 /// The key of the metrics by class.
 const CLASSES: &str = "classes";
 
+/// The keys of the norms of weights and gradient.
+const NORMS: [&str; 2] = ["weight_norm", "gradient_norm"];
+
 /// A row of `metrics.jsonl`: a step of training, and the metrics of the model after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepMetrics {
@@ -25,6 +28,10 @@ pub struct StepMetrics {
     pub train: EvalMetrics,
     /// On the held-out samples, if the dataset has any.
     pub held_out: Option<EvalMetrics>,
+    /// The norm of all weights together, if the config asks for norms.
+    pub weight_norm: Option<f64>,
+    /// The norm of the last step's gradient, before it was scaled down, if the config asks for norms.
+    pub gradient_norm: Option<f64>,
 }
 
 impl StepMetrics {
@@ -37,6 +44,8 @@ impl StepMetrics {
             train_loss: line.get("train_loss")?.as_f64(),
             train: read(line, "")?,
             held_out: read(line, HELD_OUT),
+            weight_norm: line.get(NORMS[0]).and_then(Value::as_f64),
+            gradient_norm: line.get(NORMS[1]).and_then(Value::as_f64),
         })
     }
 
@@ -66,6 +75,11 @@ impl Serialize for StepMetrics {
         for (prefix, metrics) in of_splits {
             if let Some(metrics) = metrics.filter(|metrics| !metrics.classes.is_empty()) {
                 map.serialize_entry(&format!("{prefix}{CLASSES}"), &metrics.classes)?;
+            }
+        }
+        for (name, norm) in NORMS.iter().zip([self.weight_norm, self.gradient_norm]) {
+            if norm.is_some() {
+                map.serialize_entry(name, &norm)?;
             }
         }
         map.end()
@@ -111,6 +125,8 @@ mod tests {
                 step: 77,
                 train_loss: held_out.is_some().then_some(1.0 / 3.0),
                 train: train.clone(),
+                weight_norm: held_out.as_ref().map(|_| 1.0 / 7.0),
+                gradient_norm: None,
                 held_out,
             };
             let text = serde_json::to_string(&line).unwrap_or_default();

@@ -48,8 +48,12 @@ pub struct Outcome {
     pub one_class: Option<u8>,
     /// Whether it knows its training samples better than others.
     pub overfitting: Option<Overfitting>,
-    /// Whether attention from `[CLS]` to the deciding positions is still close to uniform. `false` if they are unknown.
+    /// Whether attention to the deciding positions is still close to uniform. `false` if they are unknown, or if there are no
+    /// other keys.
     pub uniform_attention: bool,
+    /// The position whose attention that is, as sentences name it: [`ExperimentConfig::reader`].
+    #[serde(skip)]
+    pub reader: String,
 }
 
 /// Whether a model learned its task.
@@ -136,6 +140,7 @@ impl Outcome {
             one_class: only.or_else(|| one_class(judged, splits, n_classes)),
             overfitting: overfitting(used, splits, accuracy_interval),
             uniform_attention: only.is_none() && is_uniform(&used.train),
+            reader: config.reader(),
         })
     }
 
@@ -191,7 +196,8 @@ fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<
 fn is_uniform(train: &EvalMetrics) -> bool {
     let is_close = |measured, uniform| {
         let (measured, uniform) = (train[measured]?, train[uniform]?);
-        (uniform > 0.0).then_some((measured - uniform).abs() < CLOSE_TO_UNIFORM)
+        let has_others = uniform > 0.0 && uniform < 1.0 - CLOSE_TO_UNIFORM;
+        has_others.then_some((measured - uniform).abs() < CLOSE_TO_UNIFORM)
     };
     let positive = is_close(Metric::AttentionPositive, Metric::UniformPositive);
     let negative = is_close(Metric::AttentionNegative, Metric::UniformNegative);

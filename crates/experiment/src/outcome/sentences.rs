@@ -134,7 +134,8 @@ impl Outcome {
             ));
         }
         if self.uniform_attention {
-            remarks.push("Attention from [CLS] is still close to uniform".to_owned());
+            let reader = &self.reader;
+            remarks.push(format!("Attention from {reader} is still close to uniform"));
         }
         remarks
     }

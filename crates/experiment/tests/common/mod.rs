@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use headlight_architecture::Parameter;
-use headlight_data::{Dataset, Splits};
+use headlight_data::{ClsPlace, Dataset, Splits};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, TrainingState};
 
@@ -35,7 +35,7 @@ pub(crate) fn parse(changes: &[&str]) -> Result<ExperimentConfig, String> {
 
 /// The samples `[0, 1, index, 1]`: with these labels.
 pub(crate) fn dataset(positive: &[bool]) -> Dataset {
-    let mut dataset = Dataset::empty(3);
+    let mut dataset = Dataset::empty(3, ClsPlace::First);
     for (index, &label) in positive.iter().enumerate() {
         dataset.push(&[0, 1, index as u32 % 8 + 1, 1], u8::from(label));
     }
@@ -86,7 +86,11 @@ impl Predictor for Scripted {
 }
 
 impl Engine for Scripted {
-    fn step(&mut self, _train: &Dataset, batch: &[u32]) -> f64 {
+    fn gradient_norm(&self) -> Option<f64> {
+        None
+    }
+
+    fn step(&mut self, _train: &Dataset, batch: &[u32], _learning_rate: f64) -> f64 {
         self.batches.push(batch.to_vec());
         self.steps += 1;
         self.losses[self.steps - 1]

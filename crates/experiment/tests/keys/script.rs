@@ -19,6 +19,12 @@ pub(crate) fn text() -> String {
         } else {
             continue;
         }
+        // A key that a config may leave out is shown with its default, or can be unset.
+        match &key.default {
+            Some(value) => control["default"] = serde_json::from_str(value).unwrap(),
+            None if !key.is_required => control["optional"] = json!(true),
+            None => {}
+        }
         let name = path.replace('.', "_");
         writeln!(text, "export const {name} = {control};").unwrap();
     }

@@ -1,7 +1,7 @@
-//! Sums, shifts and the rectifier, element by element.
+//! Sums, shifts and scaled rows, element by element.
 
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes, ZERO, larger, map, zip};
+use crate::lanes::{LANES, Lanes, ZERO, map, zip};
 
 for_each_set! {
     pub(super) fn add<'a>(sum: &'a mut [Lanes], other: &'a [Lanes]) {
@@ -24,19 +24,12 @@ for_each_set! {
 }
 
 for_each_set! {
-    pub(super) fn rectify<'a>(values: &'a mut [Lanes]) {
-        for value in values {
-            *value = map(*value, |value| larger(value, 0.0));
-        }
-    }
-}
-
-for_each_set! {
-    pub(super) fn through_rectifier<'a>(values: &'a [Lanes], gradient: &'a mut [Lanes]) {
-        for (gradient, value) in gradient.iter_mut().zip(values) {
-            *gradient = zip(*gradient, *value, |gradient, value| {
-                if value > 0.0 { gradient } else { 0.0 }
-            });
+    /// Multiplies each row by its own number.
+    pub(super) fn scale_rows<'a>(rows: &'a mut [Lanes], width: usize, factors: &'a [Lanes]) {
+        for (row, factor) in rows.chunks_exact_mut(width).zip(factors) {
+            for value in row {
+                *value = zip(*value, *factor, |value, factor| value * factor);
+            }
         }
     }
 }

@@ -8,17 +8,24 @@
 //! - Products for a `d_model` of 16 or heads of 8 that the compiler knows: no gain.
 //! - AVX-512's 32 registers: a small gain, which is not worth a third copy of the code.
 
+mod attention;
 mod backward;
 mod classifier;
 mod elements;
 mod embedding;
 mod forward;
+mod hidden;
+mod loss;
 mod norm;
 mod pass;
 mod places;
 mod probe;
 mod products;
+mod read_row;
+mod readout;
+mod rotate;
 mod softmax;
+mod sublayers;
 mod transposed;
 mod values;
 
@@ -30,6 +37,7 @@ use crate::architecture::Architecture;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes, ZERO};
 use crate::samples::{Predictions, Samples};
+use crate::training::CrossEntropy;
 use pass::Pass;
 use places::Places;
 pub(crate) use places::padded;
@@ -68,6 +76,7 @@ pub(crate) struct Blocks {
     architecture: Architecture,
     places: Places,
     values: Values,
+    cross_entropy: CrossEntropy,
 }
 
 impl Blocks {
@@ -76,7 +85,21 @@ impl Blocks {
             places: Places::new(architecture),
             values: Values::new(architecture),
             architecture: architecture.clone(),
+            cross_entropy: CrossEntropy::default(),
         }
+    }
+
+    /// The same with another loss.
+    pub(crate) fn with_loss(self, cross_entropy: CrossEntropy) -> Self {
+        Self {
+            cross_entropy,
+            ..self
+        }
+    }
+
+    /// Fills the places that no parameter has of its own, after the parameters have changed.
+    pub(crate) fn complete(&self, parameters: &mut [f32]) {
+        self.places.complete(parameters);
     }
 
     pub(crate) fn pack(&self, plain: &[f32]) -> Vec<f32> {
@@ -99,6 +122,7 @@ impl Blocks {
             parameters,
             values: &mut self.values,
             instructions: set,
+            cross_entropy: self.cross_entropy,
             probe: None,
         }
     }
@@ -124,11 +148,13 @@ impl Blocks {
             };
             pass.forward(chunk, false);
             for lane in 0..chosen.len() {
-                loss += pass.values.losses[lane];
+                loss += pass.training_loss(chunk, lane);
             }
             pass.start_from_losses(chunk, share);
-            pass.backward(chunk, &mut sums);
+            pass.backward(&mut sums);
+            pass.through_embeddings(chunk, &mut sums);
         }
+        self.places.collect(sums.gradient);
         loss * share
     }
 
@@ -149,9 +175,7 @@ impl Blocks {
                 positions,
             };
             self.pass(set, parameters).forward(chunk, false);
-            self.append(chosen.len(), predictions, |head, key| {
-                head * positions + key
-            });
+            self.append(chosen.len(), predictions, self.architecture.reads_mean);
         }
     }
 
@@ -164,7 +188,7 @@ impl Blocks {
         probe: &mut dyn Probe,
         predictions: &mut Predictions,
     ) {
-        let (positions, cls) = (self.architecture.positions, self.architecture.cls_position);
+        let positions = self.architecture.positions;
         // The probe may change the mask.
         self.values.may.resize(positions * positions, ZERO);
         let chunk = Chunk {
@@ -178,9 +202,7 @@ impl Blocks {
             ..pass
         }
         .forward(chunk, true);
-        self.append(chosen.len(), predictions, |head, key| {
-            (head * positions + cls) * positions + key
-        });
+        self.append(chosen.len(), predictions, true);
     }
 
     /// The gradient of a logit by the first block's input, for eight inputs that the probe gives, and these inputs'
@@ -210,22 +232,27 @@ impl Blocks {
         pass.forward(chunk, false);
         pass.values.d_logits.fill(ZERO);
         pass.values.d_logits[logit] = [1.0; LANES];
-        pass.backward(chunk, &mut sums);
+        pass.backward(&mut sums);
         self.values.transposed.is_wanted = true;
         let values = &self.values;
         (&values.d_stream, values.logits[logit])
     }
 
-    /// Appends the predictions of the last pass; `at` is the place of a weight of `[CLS]`.
-    fn append(
-        &self,
-        lanes: usize,
-        predictions: &mut Predictions,
-        at: impl Fn(usize, usize) -> usize,
-    ) {
+    /// Appends the predictions of the last pass, which computed all rows of the last block or the one that is read.
+    fn append(&self, lanes: usize, predictions: &mut Predictions, all_rows: bool) {
         let Architecture {
-            positions, n_heads, ..
+            positions,
+            n_heads,
+            read_position,
+            ..
         } = self.architecture;
+        let at = |head: usize, key: usize| {
+            if all_rows {
+                (head * positions + read_position) * positions + key
+            } else {
+                head * positions + key
+            }
+        };
         let values = &self.values;
         let Some(block) = values.blocks.last() else {
             return;

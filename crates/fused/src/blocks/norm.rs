@@ -1,4 +1,5 @@
-//! Layer norm of each row: `gamma ⊙ n + beta`, `n = (r - mean(r)) rho`, `rho = 1 / sqrt(variance(r) + eps)`.
+//! Layer norm of each row: `gamma ⊙ n + beta`, `n = (r - mean(r)) rho`, `rho = 1 / sqrt(variance(r) + eps)`. RMS norm is
+//! the same with a mean of 0, in both directions.
 
 use super::values::NormValues;
 use crate::instructions::for_each_set;
@@ -14,6 +15,7 @@ for_each_set! {
         beta: &'a [f32],
         d: usize,
         eps: f32,
+        is_rms: bool,
     ) {
         let share = 1.0 / d as f32;
         let (gamma, beta) = (&gamma[..d], &beta[..d]);
@@ -26,7 +28,7 @@ for_each_set! {
                 }
             }
             for l in 0..LANES {
-                mean[l] *= share;
+                mean[l] = if is_rms { 0.0 } else { mean[l] * share };
             }
             let mut variance = ZERO;
             for value in values.iter_mut() {
@@ -67,6 +69,7 @@ for_each_set! {
         gradient: &'a mut [Lanes],
         d_gamma: &'a mut [f32],
         d_beta: &'a mut [f32],
+        is_rms: bool,
     ) {
         let share = 1.0 / d as f32;
         let gamma = &gamma[..d];
@@ -106,7 +109,7 @@ for_each_set! {
             }
             let rstd = norm.rstd[row];
             for l in 0..LANES {
-                mean[l] *= share;
+                mean[l] = if is_rms { 0.0 } else { mean[l] * share };
                 along[l] *= share;
             }
             for (gradient, n) in gradient.iter_mut().zip(normalized) {

@@ -2,11 +2,12 @@
 
 use super::places::{Block, Linear, Places, padded};
 use super::probe::Probe;
-use super::products::Weights;
+use super::products::{Weights, project};
 use super::values::Values;
 use crate::architecture::Architecture;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes, ZERO};
+use crate::training::CrossEntropy;
 
 /// The passes with one set of parameters.
 pub(super) struct Pass<'a> {
@@ -15,6 +16,7 @@ pub(super) struct Pass<'a> {
     pub(super) parameters: &'a [f32],
     pub(super) values: &'a mut Values,
     pub(super) instructions: Instructions,
+    pub(super) cross_entropy: CrossEntropy,
     /// Reads and replaces values of a forward pass of all rows.
     pub(super) probe: Option<&'a mut dyn Probe>,
 }
@@ -28,6 +30,8 @@ pub(super) struct Sizes {
     pub(super) d: usize,
     pub(super) d_head: usize,
     pub(super) heads: usize,
+    /// Padded width of all heads together.
+    pub(super) inner: usize,
 }
 
 impl<'a> Pass<'a> {
@@ -42,6 +46,7 @@ impl<'a> Pass<'a> {
             d: self.architecture.d_model,
             d_head: self.architecture.d_head(),
             heads: self.architecture.n_heads,
+            inner: padded(self.architecture.heads_width()),
         }
     }
 
@@ -63,7 +68,7 @@ pub(super) fn weights_of(parameters: &[f32], linear: Linear) -> Weights<'_> {
     }
 }
 
-/// 1 where `[CLS]` may look at a key, else 0.
+/// 1 where a query may look at a key, else 0.
 pub(super) fn sees(may: &[Lanes]) -> Lanes {
     let mut sees = if may.is_empty() { [1.0; LANES] } else { ZERO };
     for may in may {
@@ -72,4 +77,24 @@ pub(super) fn sees(may: &[Lanes]) -> Lanes {
         }
     }
     sees
+}
+
+/// `output = input W + b`.
+pub(super) fn apply(
+    set: Instructions,
+    parameters: &[f32],
+    linear: Linear,
+    rows: usize,
+    input: &[Lanes],
+    width: usize,
+    output: &mut [Lanes],
+) {
+    let bias = &parameters[linear.bias.range()];
+    let weights = weights_of(parameters, linear);
+    for row in output.chunks_exact_mut(weights.stride).take(rows) {
+        for (output, bias) in row.iter_mut().zip(bias) {
+            *output = [*bias; LANES];
+        }
+    }
+    project(set, rows, weights, 0..weights.stride, input, width, output);
 }

@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::architecture::{Architecture, Projections};
+use crate::architecture::{Architecture, NormPlace, PositionEmbedding, Projections};
 
 /// A matrix, padded with zeros.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub(super) struct Norm {
 pub(super) struct FeedForward {
     pub(super) hidden: Linear,
     pub(super) output: Linear,
-    pub(super) norm: Norm,
+    pub(super) norm: Option<Norm>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,18 +51,38 @@ pub(super) struct Block {
     /// For queries, keys and values; the same one three times if they share it.
     pub(super) projections: Option<[Linear; 3]>,
     pub(super) output: Linear,
-    pub(super) norm: Norm,
+    pub(super) norm: Option<Norm>,
     pub(super) feed_forward: Option<FeedForward>,
 }
 
 /// The place of each parameter. Rows and columns are padded with zeros to whole vectors.
+///
+/// Parts that an architecture lacks have a place all the same, filled with numbers that have no effect: biases of 0, gains
+/// of 1, an identity in place of a projection. So the passes know nothing of them.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     pub(super) tokens: Matrix,
     pub(super) positions: Option<Matrix>,
+    pub(super) first_norm: Option<Norm>,
     pub(super) blocks: Vec<Block>,
+    pub(super) last_norm: Option<Norm>,
+    pub(super) classifier_hidden: Option<Linear>,
     pub(super) classifier: Linear,
     all: Vec<Matrix>,
+    fixed: Vec<(Matrix, Fixed)>,
+}
+
+/// The numbers of a place that no parameter has of its own.
+#[derive(Clone, Debug)]
+enum Fixed {
+    Constant(f32),
+    Identity,
+    /// Row-major.
+    Table(Vec<f32>),
+    /// The transposed matrix at another place.
+    Transposed(Matrix),
+    /// From this row on, the row before it.
+    RowsFrom(usize),
 }
 
 /// The next multiple of a vector's length.
@@ -74,10 +94,20 @@ pub(crate) const fn padded(size: usize) -> usize {
 struct Builder {
     end: usize,
     all: Vec<Matrix>,
+    fixed: Vec<(Matrix, Fixed)>,
+    /// Whether norms have gains and biases.
+    gain: bool,
+    shift: bool,
 }
 
 impl Builder {
-    fn matrix(&mut self, rows: usize, columns: usize, padded_rows: usize, stride: usize) -> Matrix {
+    /// A place; one of a parameter, or one with fixed numbers.
+    fn place(
+        &mut self,
+        [rows, columns]: [usize; 2],
+        [padded_rows, stride]: [usize; 2],
+        fixed: Option<Fixed>,
+    ) -> Matrix {
         let matrix = Matrix {
             start: self.end,
             rows,
@@ -86,78 +116,225 @@ impl Builder {
             stride,
         };
         self.end = matrix.range().end;
-        self.all.push(matrix);
+        match fixed {
+            None => self.all.push(matrix),
+            Some(fixed) => self.fixed.push((matrix, fixed)),
+        }
         matrix
     }
 
-    fn row(&mut self, columns: usize) -> Matrix {
-        self.matrix(1, columns, 1, padded(columns))
+    fn matrix(&mut self, rows: usize, columns: usize, fixed: Option<Fixed>) -> Matrix {
+        self.place([rows, columns], [padded(rows), padded(columns)], fixed)
     }
 
-    fn linear(&mut self, inputs: usize, outputs: usize) -> Linear {
-        let weight = self.matrix(inputs, outputs, padded(inputs), padded(outputs));
+    /// A row that is a parameter, or else constant.
+    fn row(&mut self, columns: usize, exists: bool, otherwise: f32) -> Matrix {
+        let fixed = (!exists).then_some(Fixed::Constant(otherwise));
+        self.place([1, columns], [1, padded(columns)], fixed)
+    }
+
+    fn linear(&mut self, inputs: usize, outputs: usize, has_bias: bool) -> Linear {
         Linear {
-            weight,
-            bias: self.row(outputs),
+            weight: self.matrix(inputs, outputs, None),
+            bias: self.row(outputs, has_bias, 0.0),
+        }
+    }
+
+    fn identity(&mut self, size: usize) -> Linear {
+        Linear {
+            weight: self.matrix(size, size, Some(Fixed::Identity)),
+            bias: self.row(size, false, 0.0),
         }
     }
 
     fn norm(&mut self, size: usize) -> Norm {
+        let (gain, shift) = (self.gain, self.shift);
         Norm {
-            gamma: self.row(size),
-            beta: self.row(size),
+            gamma: self.row(size, gain, 1.0),
+            beta: self.row(size, shift, 0.0),
         }
+    }
+
+    fn block(&mut self, architecture: &Architecture) -> Block {
+        let (d, d_ff, heads) = (
+            architecture.d_model,
+            architecture.d_ff,
+            architecture.heads_width(),
+        );
+        let biases = architecture.biases;
+        let has_norms = architecture.norms.place != NormPlace::None;
+        let mut project = |exists| {
+            if exists {
+                self.linear(d, heads, biases.attention)
+            } else {
+                self.identity(d)
+            }
+        };
+        Block {
+            projections: match architecture.projections {
+                Projections::Separate => {
+                    Some([true, true, architecture.value_projection].map(project))
+                }
+                Projections::Shared => Some([project(true); 3]),
+                Projections::None => None,
+            },
+            output: if architecture.output_projection {
+                self.linear(heads, d, biases.output)
+            } else {
+                self.identity(d)
+            },
+            norm: has_norms.then(|| self.norm(d)),
+            feed_forward: (d_ff > 0).then(|| FeedForward {
+                hidden: self.linear(d, d_ff, biases.feed_forward),
+                output: self.linear(d_ff, d, biases.feed_forward),
+                norm: has_norms.then(|| self.norm(d)),
+            }),
+        }
+    }
+}
+
+impl Architecture {
+    /// Number of trainable parameters.
+    pub fn parameter_count(&self) -> usize {
+        Places::new(self).parameter_count()
     }
 }
 
 impl Places {
     pub(super) fn new(architecture: &Architecture) -> Self {
-        let d = architecture.d_model;
+        let (d, p, vocab_size) = (
+            architecture.d_model,
+            architecture.positions,
+            architecture.vocab_size,
+        );
+        let (norms, logits) = (architecture.norms, architecture.n_logits());
         let mut builder = Builder {
             end: 0,
             all: Vec::new(),
+            fixed: Vec::new(),
+            gain: norms.gain,
+            shift: norms.bias,
         };
-        let tokens = builder.matrix(
-            architecture.vocab_size,
-            d,
-            architecture.vocab_size,
-            padded(d),
-        );
-        let positions = architecture
-            .position_embedding
-            .then(|| builder.matrix(architecture.positions, d, architecture.positions, padded(d)));
+        let tokens = builder.place([vocab_size, d], [vocab_size, padded(d)], None);
+        // The positions follow the tokens: the embedding's backward pass splits the gradient there.
+        let positions = match &architecture.position_embedding {
+            PositionEmbedding::None => None,
+            PositionEmbedding::Learned => Some(builder.place([p, d], [p, padded(d)], None)),
+            PositionEmbedding::Shared(rows) => {
+                let place = builder.place([*rows, d], [p, padded(d)], None);
+                builder.fixed.push((place, Fixed::RowsFrom(*rows)));
+                Some(place)
+            }
+            PositionEmbedding::Fixed(table) => {
+                let table = Fixed::Table(table.clone());
+                Some(builder.place([p, d], [p, padded(d)], Some(table)))
+            }
+        };
+        let first_norm = norms.is_first.then(|| builder.norm(d));
         let blocks = (0..architecture.n_layers)
-            .map(|_| Block {
-                projections: match architecture.projections {
-                    Projections::Separate => Some([(); 3].map(|()| builder.linear(d, d))),
-                    Projections::Shared => Some([builder.linear(d, d); 3]),
-                    Projections::None => None,
-                },
-                output: builder.linear(d, d),
-                norm: builder.norm(d),
-                feed_forward: (architecture.d_ff > 0).then(|| FeedForward {
-                    hidden: builder.linear(d, architecture.d_ff),
-                    output: builder.linear(architecture.d_ff, d),
-                    norm: builder.norm(d),
-                }),
-            })
+            .map(|_| builder.block(architecture))
             .collect();
-        let logits = architecture.n_logits();
+        let last_norm = norms.is_last.then(|| builder.norm(d));
+        let has_bias = architecture.biases.classifier;
+        let hidden = architecture.classifier_hidden;
+        let classifier_hidden = (hidden > 0).then(|| builder.linear(d, hidden, has_bias));
+        let inputs = if hidden > 0 { hidden } else { d };
+        let tied = architecture
+            .tied_embeddings
+            .then_some(Fixed::Transposed(tokens));
+        let no_bias = (!has_bias).then_some(Fixed::Constant(0.0));
         // Few columns, which are read one by one: they have no padding.
         let classifier = Linear {
-            weight: builder.matrix(d, logits, padded(d), logits),
-            bias: builder.matrix(1, logits, 1, logits),
+            weight: builder.place([inputs, logits], [padded(inputs), logits], tied),
+            bias: builder.place([1, logits], [1, logits], no_bias),
         };
         Self {
             tokens,
             positions,
+            first_norm,
             blocks,
+            last_norm,
+            classifier_hidden,
             classifier,
             all: builder.all,
+            fixed: builder.fixed,
         }
     }
 
-    pub(super) fn parameter_count(&self) -> usize {
+    /// Fills the places that no parameter has of its own.
+    pub(super) fn complete(&self, padded: &mut [f32]) {
+        for (place, fixed) in &self.fixed {
+            let Matrix {
+                start,
+                rows,
+                columns,
+                stride,
+                ..
+            } = *place;
+            let at = |row: usize, column: usize| start + row * stride + column;
+            let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
+            match fixed {
+                Fixed::Constant(value) => {
+                    cells.for_each(|(row, column)| padded[at(row, column)] = *value);
+                }
+                Fixed::Identity => (0..rows).for_each(|row| padded[at(row, row)] = 1.0),
+                Fixed::Table(values) => {
+                    for ((row, column), value) in cells.zip(values) {
+                        padded[at(row, column)] = *value;
+                    }
+                }
+                Fixed::Transposed(other) => {
+                    for (row, column) in cells {
+                        padded[at(row, column)] = padded[other.start + column * other.stride + row];
+                    }
+                }
+                Fixed::RowsFrom(first) => {
+                    for row in *first..place.padded_rows {
+                        padded.copy_within(at(first - 1, 0)..at(*first, 0), at(row, 0));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Moves the gradient of places without a parameter to the parameter that fills them, or sets it to zero.
+    pub(super) fn collect(&self, gradient: &mut [f32]) {
+        for (place, fixed) in &self.fixed {
+            let Matrix {
+                start,
+                rows,
+                columns,
+                stride,
+                ..
+            } = *place;
+            match fixed {
+                Fixed::Constant(_) | Fixed::Identity | Fixed::Table(_) => {
+                    gradient[place.range()].fill(0.0);
+                }
+                Fixed::Transposed(other) => {
+                    for row in 0..rows {
+                        for column in 0..columns {
+                            let own = start + row * stride + column;
+                            gradient[other.start + column * other.stride + row] += gradient[own];
+                            gradient[own] = 0.0;
+                        }
+                    }
+                }
+                Fixed::RowsFrom(first) => {
+                    let (own, others) = gradient[place.range()].split_at_mut(first * stride);
+                    let last = &mut own[(first - 1) * stride..];
+                    for row in others.chunks_exact_mut(stride) {
+                        for (sum, value) in last.iter_mut().zip(row) {
+                            *sum += *value;
+                            *value = 0.0;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn parameter_count(&self) -> usize {
         self.all
             .iter()
             .map(|matrix| matrix.rows * matrix.columns)
@@ -175,6 +352,7 @@ impl Places {
         self.each_row(|at, columns, plain_at| {
             padded[at..at + columns].copy_from_slice(&plain[plain_at..plain_at + columns]);
         });
+        self.complete(&mut padded);
         padded
     }
 

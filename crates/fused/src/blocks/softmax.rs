@@ -1,4 +1,4 @@
-//! The softmax of rows of scores, one sample per lane.
+//! From rows of scores to rows of weights, one sample per lane: their softmax, or what stands in its place.
 
 use crate::instructions::for_each_set;
 use crate::lanes::{
@@ -91,5 +91,43 @@ fn through_softmax(weights: &[Lanes], gradient: &mut [Lanes]) {
         *gradient = zip(*weight, centred, |weight, centred| {
             zero_below(1e-30, weight * centred)
         });
+    }
+}
+
+for_each_set! {
+    /// Weights of a softmax, mixed with constant ones: `share a + 1 - share` for each key that a query may look at. The rows
+    /// of `may` are used again from the first; all keys if it is empty.
+    pub(super) fn mix<'a>(softmax: &'a [Lanes], share: f32, keys: usize, may: &'a [Lanes], weights: &'a mut [Lanes]) {
+        let rest = 1.0 - share;
+        let rows = softmax.chunks_exact(keys).zip(weights.chunks_exact_mut(keys)).enumerate();
+        for (row, (softmax, weights)) in rows {
+            for (key, (a, weight)) in softmax.iter().zip(weights).enumerate() {
+                let may = if may.is_empty() { [1.0; LANES] } else { may[(row * keys + key) % may.len()] };
+                *weight = zip(*a, may, |a, may| share * a + rest * may);
+            }
+        }
+    }
+}
+
+for_each_set! {
+    /// Sets the numbers of keys that a query may not look at to 0. The rows of `may` are used again from the first.
+    pub(super) fn hide<'a>(rows: &'a mut [Lanes], may: &'a [Lanes]) {
+        if may.is_empty() {
+            return;
+        }
+        for rows in rows.chunks_mut(may.len()) {
+            for (value, may) in rows.iter_mut().zip(may) {
+                *value = zip(*value, *may, |value, may| if may == 0.0 { 0.0 } else { value });
+            }
+        }
+    }
+}
+
+for_each_set! {
+    /// Multiplies all numbers by a factor.
+    pub(super) fn scale<'a>(values: &'a mut [Lanes], factor: f32) {
+        for value in values {
+            *value = map(*value, |value| value * factor);
+        }
     }
 }

@@ -3,32 +3,45 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::hidden::Hidden;
 use super::places::padded;
 use super::transposed::Transposed;
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, NormPlace, Weighting};
 use crate::lanes::{Lanes, ZERO};
 
-/// The values of one block. Rows have the padded width of `d_model`, or of `d_ff`.
+/// The values of one block. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
 #[derive(Clone, Debug)]
 pub(super) struct BlockValues {
-    /// Queries, keys and values. `[position, d_model]`
+    /// Queries, keys and values. `[position, heads]`
     pub(super) query: Vec<Lanes>,
     pub(super) key: Vec<Lanes>,
     pub(super) value: Vec<Lanes>,
-    /// After the softmax. `[head, query, key]`, or `[head, key]` if only the row of `[CLS]` is computed.
+    /// The softmax of the scores, where weights are something else. `[head, query, key]`
+    pub(super) softmax: Vec<Lanes>,
+    /// `[head, query, key]`, or `[head, key]` if only one query is computed.
     pub(super) weights: Vec<Lanes>,
-    /// `[position, d_model]`
+    /// `[position, heads]`
     pub(super) context: Vec<Lanes>,
-    pub(super) attended: NormValues,
-    /// After the rectifier. `[position, d_ff]`
-    pub(super) hidden: Vec<Lanes>,
-    pub(super) fed: NormValues,
+    /// Attention with its norm and its residual addition, then the feed-forward layer.
+    pub(super) attended: Sublayer,
+    pub(super) hidden: Hidden,
+    pub(super) fed: Sublayer,
 }
 
-/// The values of a layer norm.
+/// The norm and the residual addition of attention or of a feed-forward layer.
+#[derive(Clone, Debug)]
+pub(super) struct Sublayer {
+    place: NormPlace,
+    /// Empty without a norm.
+    pub(super) norm: NormValues,
+    /// The input plus what was computed of it; empty where the norm follows, which has it then. `[position, d_model]`
+    sum: Vec<Lanes>,
+}
+
+/// The values of a norm.
 #[derive(Clone, Debug)]
 pub(super) struct NormValues {
-    /// Before the norm; then normalised, before scale and shift. `[position, d_model]`
+    /// Before the norm; then normalised, before gain and bias. `[position, d_model]`
     pub(super) normalized: Vec<Lanes>,
     /// One over the standard deviation. `[position]`
     pub(super) rstd: Vec<Lanes>,
@@ -46,21 +59,81 @@ impl NormValues {
     }
 }
 
+impl Sublayer {
+    fn new(place: NormPlace, rows: usize, width: usize) -> Self {
+        let has_norm = place != NormPlace::None;
+        let has_sum = place != NormPlace::Post;
+        Self {
+            place,
+            norm: NormValues::new(if has_norm { rows } else { 0 }, width),
+            sum: vec![ZERO; if has_sum { rows * width } else { 0 }],
+        }
+    }
+
+    /// What attention or the feed-forward layer reads: the sublayer's own input, or that after the norm.
+    #[inline(always)]
+    pub(super) fn source<'a>(&'a self, input: &'a [Lanes]) -> &'a [Lanes] {
+        match self.place {
+            NormPlace::Pre => &self.norm.output,
+            NormPlace::Post | NormPlace::None => input,
+        }
+    }
+
+    /// The residual.
+    #[inline(always)]
+    pub(super) fn sum_mut(&mut self) -> &mut [Lanes] {
+        match self.place {
+            NormPlace::Post => &mut self.norm.normalized,
+            NormPlace::Pre | NormPlace::None => &mut self.sum,
+        }
+    }
+
+    /// What it gives on: the residual, or that after the norm.
+    #[inline(always)]
+    pub(super) fn output(&self) -> &[Lanes] {
+        match self.place {
+            NormPlace::Post => &self.norm.output,
+            NormPlace::Pre | NormPlace::None => &self.sum,
+        }
+    }
+
+    #[inline(always)]
+    fn output_mut(&mut self) -> &mut [Lanes] {
+        match self.place {
+            NormPlace::Post => &mut self.norm.output,
+            NormPlace::Pre | NormPlace::None => &mut self.sum,
+        }
+    }
+}
+
 /// All values of a pass.
 #[derive(Clone, Debug)]
 pub(super) struct Values {
+    /// The norm of the first block's input; empty without it.
+    pub(super) first_norm: NormValues,
     /// The first block's input. `[position, d_model]`
     pub(super) embeddings: Vec<Lanes>,
     /// 1 where a query may look, else 0; empty if every query may look at every key. `[query, key]`
     pub(super) may: Vec<Lanes>,
+    /// What scores are multiplied by because of the number of keys; empty if they are not. `[query]`
+    pub(super) lengths: Vec<Lanes>,
     pub(super) blocks: Vec<BlockValues>,
+    /// The norm of the last block's output; empty without it.
+    pub(super) last_norm: NormValues,
+    /// 1 over the number of positions that the classifier reads where a position is one of them, else 0; empty if it reads
+    /// one. `[position]`
+    pub(super) shares: Vec<Lanes>,
+    /// What the classifier reads. `[d_model]`
+    pub(super) read: Vec<Lanes>,
+    /// The classifier's hidden layer.
+    pub(super) hidden: Hidden,
     /// `[logit]`
     pub(super) logits: Vec<Lanes>,
     /// Of the positive class, or of each of several classes. `[logit]`
     pub(super) probabilities: Vec<Lanes>,
     pub(super) losses: Lanes,
 
-    // Of the last block, where only the row of `[CLS]` is computed
+    // Of the last block, where only one row is computed, without keys and values
     /// Queries times the transpose of `W_k`, scaled. `[head, d_model]`
     pub(super) u: Vec<Lanes>,
     /// Inputs averaged by weight. `[head, d_model]`
@@ -69,10 +142,15 @@ pub(super) struct Values {
     // Gradients
     /// `[logit]`
     pub(super) d_logits: Vec<Lanes>,
+    /// Of what the classifier reads, and of its hidden layer.
+    pub(super) d_read: Vec<Lanes>,
+    pub(super) d_classifier_hidden: Vec<Lanes>,
     /// Of a block's output; after its backward pass, of its input. `[position, d_model]`
     pub(super) d_stream: Vec<Lanes>,
     /// Of a residual. `[position, d_model]`
     pub(super) d_residual: Vec<Lanes>,
+    /// Of what a feed-forward layer reads after its norm. `[position, d_model]`
+    pub(super) d_source: Vec<Lanes>,
     pub(super) d_context: Vec<Lanes>,
     pub(super) d_query: Vec<Lanes>,
     pub(super) d_key: Vec<Lanes>,
@@ -91,39 +169,56 @@ impl Values {
     pub(super) fn new(architecture: &Architecture) -> Self {
         let (p, heads) = (architecture.positions, architecture.n_heads);
         let (width, ff_width) = (padded(architecture.d_model), padded(architecture.d_ff));
+        let inner = padded(architecture.heads_width());
+        let (norms, activation) = (architecture.norms, architecture.activation);
         let lanes = |count: usize| vec![ZERO; count];
+        let only = |exists: bool, count: usize| vec![ZERO; if exists { count } else { 0 }];
         let masked = architecture.mask.is_some() || architecture.padding_token.is_some();
+        let is_mixed = matches!(architecture.weighting, Weighting::Mixed(_));
+        let ff_rows = if architecture.d_ff > 0 { p } else { 0 };
         let block = || BlockValues {
-            query: lanes(p * width),
-            key: lanes(p * width),
-            value: lanes(p * width),
+            query: lanes(p * inner),
+            key: lanes(p * inner),
+            value: lanes(p * inner),
+            softmax: only(is_mixed, heads * p * p),
             weights: lanes(heads * p * p),
-            context: lanes(p * width),
-            attended: NormValues::new(p, width),
-            hidden: lanes(p * ff_width),
-            fed: NormValues::new(if architecture.d_ff > 0 { p } else { 0 }, width),
+            context: lanes(p * inner),
+            attended: Sublayer::new(norms.place, p, width),
+            hidden: Hidden::new(activation, p * ff_width),
+            fed: Sublayer::new(norms.place, ff_rows, width),
         };
+        let hidden = padded(architecture.classifier_hidden);
+        let read_rows = if architecture.reads_mean { p } else { 1 };
         Self {
+            first_norm: NormValues::new(if norms.is_first { p } else { 0 }, width),
             embeddings: lanes(p * width),
-            may: lanes(if masked { p * p } else { 0 }),
+            may: only(masked, p * p),
+            lengths: only(architecture.log_length, p),
             blocks: (0..architecture.n_layers).map(|_| block()).collect(),
+            last_norm: NormValues::new(if norms.is_last { read_rows } else { 0 }, width),
+            shares: only(architecture.reads_mean, p),
+            read: lanes(width),
+            hidden: Hidden::new(activation, hidden),
             logits: lanes(architecture.n_logits()),
             probabilities: lanes(architecture.n_logits()),
             losses: ZERO,
             u: lanes(heads * width),
             pooled: lanes(heads * width),
             d_logits: lanes(architecture.n_logits()),
+            d_read: lanes(width),
+            d_classifier_hidden: lanes(hidden),
             d_stream: lanes(p * width),
             d_residual: lanes(p * width),
-            d_context: lanes(p * width),
-            d_query: lanes(p * width),
-            d_key: lanes(p * width),
-            d_value: lanes(p * width),
+            d_source: only(norms.place == NormPlace::Pre, ff_rows * width),
+            d_context: lanes(p * inner),
+            d_query: lanes(p * inner),
+            d_key: lanes(p * inner.max(width)),
+            d_value: lanes(p * inner),
             d_scores: lanes(heads * p * p),
             d_hidden: lanes(p * ff_width),
             d_u: lanes(heads * width),
             d_pooled: lanes(heads * width),
-            transposed: Transposed::new(p, width.max(ff_width)),
+            transposed: Transposed::new(p, width.max(ff_width).max(inner).max(hidden)),
         }
     }
 }
@@ -158,19 +253,19 @@ impl BlockValues {
     /// What the next block reads.
     #[inline(always)]
     pub(super) fn output(&self) -> &[Lanes] {
-        if self.fed.output.is_empty() {
-            &self.attended.output
+        if self.hidden.output.is_empty() {
+            self.attended.output()
         } else {
-            &self.fed.output
+            self.fed.output()
         }
     }
 
     #[inline(always)]
     pub(super) fn output_mut(&mut self) -> &mut [Lanes] {
-        if self.fed.output.is_empty() {
-            &mut self.attended.output
+        if self.hidden.output.is_empty() {
+            self.attended.output_mut()
         } else {
-            &mut self.fed.output
+            self.fed.output_mut()
         }
     }
 }

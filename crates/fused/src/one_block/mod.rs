@@ -87,7 +87,7 @@ impl OneBlock {
         Self {
             layout,
             constants: Constants {
-                layer_norm_eps: architecture.layer_norm_eps,
+                layer_norm_eps: architecture.norms.eps,
                 scale: architecture.scale(),
             },
             scratch: Scratch::new(layout),

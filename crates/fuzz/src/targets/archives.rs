@@ -3,7 +3,7 @@
 use std::io::{Cursor, Read, Write};
 use std::sync::OnceLock;
 
-use headlight_data::{Dataset, Stream};
+use headlight_data::{ClsPlace, Dataset, Stream};
 use headlight_dump::AttentionDump;
 use headlight_trainer::sessions::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::sessions::opening::open_device;
@@ -50,7 +50,7 @@ pub(crate) fn small_dump() -> &'static [u8] {
         config.model.validate_for(inputs).unwrap();
         let rng = &mut Stream::Weights.rng(config.seed);
         let parameters = config.model.initial_parameters(inputs, rng);
-        let mut dataset = Dataset::empty(2);
+        let mut dataset = Dataset::empty(2, ClsPlace::First);
         dataset.push(&[0, 1, 3], 1);
         let samples = Samples {
             dataset: &dataset,

@@ -21,6 +21,7 @@ fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
         cls: keys.cls,
         held_out: keys.held_out.unwrap_or(0),
         fold: None,
+        label_noise: 0.0,
         rule: None,
     };
     (config, keys.padding_token)
@@ -54,7 +55,7 @@ fn read_as(bytes: &[u8], format: Format) {
 fn seeds_as(format: Format) -> Vec<Vec<u8>> {
     let rule = LabelRule::from(TokenAnywhere { token: 3 });
     let of = |samples: &[[u32; 4]]| {
-        let mut dataset = Dataset::empty(3);
+        let mut dataset = Dataset::empty(3, ClsPlace::First);
         for sample in samples {
             dataset.push_labelled(sample, &rule, 2);
         }
@@ -78,6 +79,7 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
             cls: ClsPlace::First,
             held_out: 0,
             fold: None,
+            label_noise: 0.0,
             rule: None,
         };
         let contents = Contents {

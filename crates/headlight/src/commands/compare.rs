@@ -88,7 +88,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let keeps_best = runs.iter().any(|run| run.keeps_best);
     let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
-    print(&format!("{}\n{of_best}{LEGEND}\n", aligned(&rows)))
+    let legend = if runs.iter().all(|run| run.reads_cls) {
+        LEGEND.to_owned()
+    } else {
+        LEGEND.replace("[CLS]", "the position that the class\nis read from,")
+    };
+    print(&format!("{}\n{of_best}{legend}\n", aligned(&rows)))
 }
 
 /// The columns of a terminal, those of the longest metric's name, and those that a value of a setting has at least.
@@ -104,6 +109,7 @@ struct Summary {
     config: Table,
     class_names: Vec<String>,
     keeps_best: bool,
+    reads_cls: bool,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
     /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
@@ -117,6 +123,7 @@ impl Summary {
         let kept = run.kept_metrics(&config)?;
         let class_names = config.data.classes.clone();
         let keeps_best = config.training.keep_best.is_some();
+        let reads_cls = config.reads_cls();
         let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
@@ -126,6 +133,7 @@ impl Summary {
             config: table,
             class_names,
             keeps_best,
+            reads_cls,
             settings,
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })

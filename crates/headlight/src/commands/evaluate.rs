@@ -18,6 +18,7 @@ use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
+use super::interventions::{InterventionArguments, Interventions};
 use super::model::RunModel;
 use crate::arguments::{Force, Form, SweptArguments, device};
 use crate::terminal;
@@ -42,6 +43,8 @@ pub(crate) struct Arguments {
     /// Evaluate on this split of the run's own samples
     #[arg(long, conflicts_with = "data")]
     split: Option<Split>,
+    #[command(flatten)]
+    interventions: InterventionArguments,
     #[command(flatten)]
     form: Form,
     /// Also write the curves and the confusion matrix, as an SVG picture
@@ -69,6 +72,8 @@ struct Line<'a> {
     step: Option<usize>,
     /// How many models' probabilities are averaged.
     models: usize,
+    #[serde(skip_serializing_if = "Interventions::is_empty")]
+    interventions: Interventions,
     /// In the order of the classes; empty if they have only numbers.
     class_names: &'a [String],
     #[serde(flatten)]
@@ -93,7 +98,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         weights,
         arguments.device.as_ref(),
         &arguments.swept,
-    )?;
+    )?
+    .with(&arguments.interventions)?;
     let (dataset, split, trained) = if let Some(path) = file {
         let (dataset, rows) = samples::read_labelled(path, &model.config)?;
         (dataset, None, model.trained_on(&rows))
@@ -104,16 +110,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outputs = checked()?;
     let [svg, html] = outputs;
     let (step, which) = (model.step(), model.which());
-    let (session, members) = model.session(dataset)?;
+    let interventions = model.interventions.clone();
+    let (session, members, own) = model.session(dataset)?;
     let models = members.len();
     let samples = &session.experiment.splits.train;
-    let mut predictor = members.predictor(&session, &mut |_| Ok(()))?;
+    let mut predictor = members.predictor(&session, &own, &mut |_| Ok(()))?;
     let data = &session.experiment.config.data;
     let assessment = assess(predictor.as_mut(), samples, data.n_classes)?;
 
     let document = document(
         &title(arguments, split, assessment.samples),
-        about(arguments, split, models, which, trained),
+        about(
+            arguments,
+            split,
+            models,
+            [which, interventions.text()],
+            trained,
+        ),
         data,
         &assessment,
     );
@@ -133,6 +146,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         split,
         step,
         models,
+        interventions,
         class_names: &data.classes,
         assessment: &assessment,
     })
@@ -174,12 +188,13 @@ fn about(
     arguments: &Arguments,
     split: Option<Split>,
     models: usize,
-    which: Option<String>,
+    of_model: [Option<String>; 2],
     trained: Option<usize>,
 ) -> Vec<String> {
     let averaged =
         (models > 1).then(|| format!("Each probability is the mean of those of {models} models."));
-    let which = which.map(|which| format!("{}{}.", which[..1].to_uppercase(), &which[1..]));
+    let sentence = |own: String| format!("{}{}.", own[..1].to_uppercase(), &own[1..]);
+    let [which, interventions] = of_model.map(|own| own.map(sentence));
     let weights = arguments.weights.as_ref();
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
     let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
@@ -192,10 +207,16 @@ fn about(
     let known = (split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
-    [averaged, which, weights, none_held_out, known, trained]
-        .into_iter()
-        .flatten()
-        .collect()
+    let all = [
+        averaged,
+        which,
+        weights,
+        interventions,
+        none_held_out,
+        known,
+        trained,
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// A split of a run's samples.

@@ -10,6 +10,7 @@ mod ended;
 mod evaluate;
 mod init;
 mod inspect;
+mod interventions;
 mod lab;
 mod man;
 mod merge;

@@ -8,7 +8,8 @@ use headlight_data::files::{Format, Rows};
 use headlight_data::words::UNK;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Ensemble, Predictor, TrainingState};
+use headlight_experiment::fused::Intervention;
+use headlight_experiment::{Changed, Ensemble, Experiment, Predictor, TrainingState};
 use headlight_inspector::counted;
 use headlight_sweep::{Again, Plan, Seeds, Sink};
 use headlight_trainer::Failure;
@@ -21,6 +22,7 @@ use headlight_trainer::storage::run_dir::{KeptModel, RunDir};
 use headlight_trainer::storage::standard::shown;
 use headlight_trainer::storage::weights;
 
+use super::interventions::{InterventionArguments, Interventions};
 use crate::arguments::SweptArguments;
 use crate::terminal::SweepDisplay;
 
@@ -32,6 +34,8 @@ pub(super) struct RunModel {
     /// Which model of its run it is; `None` for weights from elsewhere, and for models of many runs.
     kept: Option<KeptModel>,
     pub(super) device: OpenDevice,
+    /// What is changed in its forward passes.
+    pub(super) interventions: Interventions,
 }
 
 /// The model of a run, or those of a results file, which are trained once everything else has been checked.
@@ -74,6 +78,7 @@ impl RunModel {
             members: Members::One(weights::load(&config, &weights)?),
             kept,
             device: open_device(&config.compute.device)?,
+            interventions: Interventions::default(),
             config,
         })
     }
@@ -117,8 +122,18 @@ impl RunModel {
             members: Members::Many(Again::read(path, plan)?),
             kept: None,
             device: open_device(&config.compute.device)?,
+            interventions: Interventions::default(),
             config,
         })
+    }
+
+    /// This model with interventions.
+    ///
+    /// # Errors
+    /// When they do not suit it.
+    pub(super) fn with(mut self, arguments: &InterventionArguments) -> Result<Self, Failure> {
+        self.interventions = Interventions::new(arguments, &self.config, self.members.len())?;
+        Ok(self)
     }
 
     /// This model, trained again if it is the only one of a results file.
@@ -179,18 +194,22 @@ impl RunModel {
             .then_some("no training sample holds [UNK], so what the model makes of it is arbitrary")
     }
 
-    /// The model for the samples of a dataset, and the weights of each member.
+    /// The model for the samples of a dataset, the weights of each member, and the interventions.
     ///
     /// # Errors
-    /// When the model would be too large, or as [`trained`](Self::trained).
-    pub(super) fn session(self, dataset: Dataset) -> Result<(Session, Members), Failure> {
+    /// When the model would be too large, an intervention does not suit the samples, or as [`trained`](Self::trained).
+    pub(super) fn session(
+        self,
+        dataset: Dataset,
+    ) -> Result<(Session, Members, Vec<Intervention>), Failure> {
+        let interventions = self.interventions.engine(dataset.len())?;
         let own = self.trained()?;
         let weights = match &own.members {
             Members::One(weights) => Some(weights.clone()),
             Members::Many(_) => None,
         };
         let session = Session::with_weights(own.config, weights, dataset, own.device)?;
-        Ok((session, own.members))
+        Ok((session, own.members, interventions))
     }
 }
 
@@ -249,8 +268,14 @@ impl Members {
     pub(super) fn predictor<'a>(
         self,
         session: &'a Session,
+        interventions: &[Intervention],
         with: &mut dyn FnMut(&[Parameter]) -> Result<(), Failure>,
     ) -> Result<Box<dyn Predictor + 'a>, Failure> {
+        if let (Self::One(weights), false) = (&self, interventions.is_empty()) {
+            let Experiment { config, splits, .. } = &session.experiment;
+            let changed = Changed::new(config, weights, &splits.train, interventions)?;
+            return Ok(Box::new(changed));
+        }
         let mut engine = session.engine()?;
         if self.len() == 1 {
             return Ok(engine);

@@ -1,4 +1,4 @@
-//! The page that compares runs with the seeds of a sweep: the attention of `[CLS]` in each.
+//! The page that compares runs with the seeds of a sweep: the attention of the position that the class is read from in each.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -75,14 +75,14 @@ fn own_row(
     Ok(OwnRow {
         name: name.to_owned(),
         over: "the recorded samples only, at the last step".to_owned(),
-        positive: mean_cls_row(last, true),
-        negative: mean_cls_row(last, false),
+        positive: mean_row(last, true),
+        negative: mean_row(last, false),
     })
 }
 
-/// The attention of `[CLS]` in the last block, averaged over heads and over the samples of a class;
+/// The attention of the position that the class is read from in the last block, averaged over heads and over the samples of a class;
 /// `None` without such samples. `[position]`
-fn mean_cls_row(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
+fn mean_row(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
     let dims = dump.dims;
     let is_of_class = |&sample: &usize| {
         let label = dump.labels[sample];
@@ -94,7 +94,7 @@ fn mean_cls_row(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
         return None;
     }
     let mut sums = vec![0.0; dims.positions];
-    let start = dump.cls_position() * dims.positions;
+    let start = dump.read_position() * dims.positions;
     for &sample in &samples {
         for head in 0..dims.heads {
             let weights = dump.weights(sample, dims.layers - 1, head);

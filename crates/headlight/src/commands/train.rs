@@ -99,7 +99,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         note(&format!("resuming from step {start} of {steps}"));
     }
     let is_accepted = match begun {
-        Some(run) if !arguments.force => has_as_many_epochs(run, &session)?,
+        Some(run) if !arguments.force => has_as_many_steps(run, &session)?,
         _ => arguments.force,
     };
     dump_volume::check(&session.experiment, start, is_accepted)?;
@@ -110,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(run) => run,
         None => create_run_dir(arguments)?,
     };
-    let display = TrainingDisplay::new(steps, start, session.experiment.config.model.n_heads);
+    let display = TrainingDisplay::new(steps, start, &session.experiment.config);
     let began = Instant::now();
     let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
     let stopped = || signals.received().is_some();
@@ -213,11 +213,12 @@ fn tell_over(
     check_complete(run, &training.lost())
 }
 
-/// Whether a run was begun with at least as many epochs as it has now, and so with as many dumps.
-fn has_as_many_epochs(run: &RunDir, session: &Session) -> Result<bool, Failure> {
-    let epochs = session.experiment.config.training.epochs;
+/// Whether a run was begun with at least as many steps as it has now, and so with as many dumps.
+fn has_as_many_steps(run: &RunDir, session: &Session) -> Result<bool, Failure> {
+    let experiment = &session.experiment;
     let begun = Failure::separate(run.config())?;
-    Ok(begun.is_ok_and(|begun| begun.training.epochs >= epochs))
+    let per_epoch = experiment.steps_per_epoch();
+    Ok(begun.is_ok_and(|begun| begun.training.total_steps(per_epoch) >= experiment.steps()))
 }
 
 /// Prints with `--verbose` the config, the samples, the engine and the device of the training.

@@ -30,8 +30,9 @@ function fitting(run, { temperature, causal, heads = [], keys = [], rows = [], p
     rows: rows.filter(({ layer, head, query, weights }) => layer < layers && head < headCount && query < positions && weights.length === positions),
     patches: patches.filter(({ layer, position, from }) => layer < layers && position < positions && run.sample(from)),
   };
-  // Recorded scores can have another softmax, and nothing else.
-  const names = run.isStatistic ? [] : run.isLive ? Object.keys(whole) : ["temperature", "causal"];
+  // Recorded scores can have another softmax, and nothing else: where they depend on the number of keys, no other mask.
+  const recorded = run.model.attention?.log_length ? ["temperature"] : ["temperature", "causal"];
+  const names = run.isStatistic ? [] : run.isLive ? Object.keys(whole) : recorded;
   return Object.fromEntries(Object.entries(whole).filter(([name, value]) => names.includes(name) && !(Array.isArray(value) && !value.length)));
 }
 
@@ -40,7 +41,7 @@ function changed(run, wanted) {
   const changes = fitting(run, wanted);
   const { facts, source, name, samples, times } = run;
   if (!Object.keys(changes).length) return { run, changes };
-  if (!(source instanceof Live)) return { run: new Run(facts, new Softened(source, changes), name), changes };
+  if (!(source instanceof Live)) return { run: new Run(facts, new Softened(source, changes, run.model.attention), name), changes };
   const live = source.changed(changes, (key) => run.sample(key));
   try {
     // The engine refuses what no model can compute, for example weights that are not finite.

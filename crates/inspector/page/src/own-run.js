@@ -32,7 +32,9 @@ export function startLive() {
   const why = cannot();
   if (why) return settle("recorded", page.lab ? `this page cannot train: ${why}.` : `${why}, so that the page cannot train the run again.`);
   if (!takesLong()) return train();
-  origin.value = { kind: "training", badge: BADGES.recorded, text: "the page can train this run again, but that may take long.", ask: train };
+  origin.value = page.lab
+    ? { kind: "training", badge: "Long", text: "this training may take minutes, so the page waits for you.", ask: train }
+    : { kind: "training", badge: BADGES.recorded, text: "the page can train this run again, but that may take long.", ask: train };
 }
 
 /** Trains the page's own run, and compares the weights. */

@@ -2,6 +2,7 @@
 
 import { UNIFORM_BELOW } from "./described.js";
 import { mean, range } from "./numbers.js";
+import { readerOf } from "./reader.js";
 import { textsOf } from "./words.js";
 
 /** @typedef {import("./types").Sample} Sample */
@@ -37,6 +38,22 @@ export class Run {
     this.padding = facts.config?.model.attention?.padding_token;
     const { positions, logits } = facts;
     this.positions = positions;
+    const { cls, reader, readerName, readsMean } = readerOf(facts);
+    /** The position of [CLS]; -1 if samples have none. */
+    this.cls = cls;
+    /** The position that the class is read from; if it is read from the mean of all, that whose attention is shown. */
+    this.reader = reader;
+    /** What sentences call that position. */
+    this.readerName = readerName;
+    /** Whether the class is read from the mean over all positions that are not padding. */
+    this.readsMean = readsMean;
+    /** The config of the model; without any keys where it is not known. @type {import("./types").Config} */
+    this.model = facts.model ?? {};
+    /** The smallest token that a reader may type, and how many of them a sample has. */
+    this.firstToken = this.cls < 0 ? 0 : 1;
+    this.tokenCount = positions - this.firstToken;
+    /** Whether each row of weights sums to 1. */
+    this.isShare = (this.model.attention?.rate ?? 1) === 1 && this.model.attention?.softmax !== false;
     this.classCount = logits === 1 ? 2 : logits;
     this.name = name ?? (facts.seed === null ? facts.name : `${facts.name} (seed ${facts.seed})`);
     /** @type {Sample[]} */
@@ -117,32 +134,32 @@ export class Run {
     if (known) return known;
     const { source } = this;
     if (!source.judge) throw new Error("only a live page computes samples of your own");
-    const [most, kind] = [this.positions - 1, this.words ? "words" : "tokens"];
+    const [most, kind] = [this.tokenCount, this.words ? "words" : "tokens"];
     if (tokens.length > most || tokens.length < most && this.padding === undefined) throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
     const size = this.facts.config?.data.vocab_size;
     const unknown = tokens.find((token) => token >= size);
-    if (unknown !== undefined) throw new Error(`${unknown} is no token of this model; use a whole number from 1 to ${size - 1}`);
+    if (unknown !== undefined) throw new Error(`${unknown} is no token of this model; use a whole number from ${this.firstToken} to ${size - 1}`);
     const withCls = tokens.slice();
     // Shorter samples are filled up.
-    while (this.padding !== undefined && withCls.length < this.positions - 1) withCls.push(this.padding);
-    withCls.splice(this.facts.cls, 0, 0);
+    while (this.padding !== undefined && withCls.length < most) withCls.push(this.padding);
+    if (this.cls >= 0) withCls.splice(this.cls, 0, 0);
     const [label, marked] = source.judge(withCls);
     const words = typed.slice();
-    words.splice(this.facts.cls, 0, "");
+    if (this.cls >= 0) words.splice(this.cls, 0, "");
     const sample = { key, number: null, label, tokens: withCls, typed: words, marked, index: null };
     this.#own.set(key, sample);
     return sample;
   }
 
-  /** Values of each position, without that of [CLS]. @template T @param {T[]} values @returns {T[]} */
+  /** Values of each position, without that of [CLS] if there is one. @template T @param {T[]} values @returns {T[]} */
   withoutCls(values) {
-    return values.filter((_, position) => position !== this.facts.cls);
+    return values.filter((_, position) => position !== this.cls);
   }
 
-  /** How many positions of a sample, or of the longest of several, are more than padding. Where [CLS] comes last, all are. @param {string} key */
+  /** How many positions of a sample, or of the longest of several, are more than padding, and the one that is read. @param {string} key */
   length(key) {
-    if (this.padding === undefined || this.facts.cls > 0) return this.positions;
-    return Math.max(1, ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1));
+    if (this.padding === undefined) return this.positions;
+    return Math.max(this.reader + 1, ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1));
   }
 
   /** What a reader reads: tokens as texts, without [CLS] and what fills the sample up. @param {Sample} sample */
@@ -155,7 +172,7 @@ export class Run {
   tokenText(sample, position) {
     const token = sample.tokens[position];
     if (sample.typed?.[position]) return sample.typed[position];
-    return position === this.facts.cls && token === 0 ? "[CLS]" : this.facts.token_strings[token] ?? String(token);
+    return position === this.cls && token === 0 ? "[CLS]" : this.facts.token_strings[token] ?? String(token);
   }
 
   /** A position's token; for several samples, the token that all have there, or a dot. @param {string} key @param {number} position */
@@ -199,13 +216,13 @@ export class Run {
   /** The class that the model chooses: the most probable one, and the first of equals. @param {Sample} sample @param {number} at */
   predicted(sample, at) {
     const values = this.source.results("logits", at, sample);
-    return this.classCount > 2 ? values.indexOf(Math.max(...values)) : Number(values[0] > 0);
+    return values.length > 1 ? values.indexOf(Math.max(...values)) : Number(values[0] > 0);
   }
 
   /** Of two classes the probability of the positive one; of more that of the sample's class, or of the chosen one if the sample's is unknown. @param {Sample} sample @param {number} at */
   probability(sample, at) {
     const values = this.source.results("probabilities", at, sample);
-    return this.classCount > 2 ? values[sample.label ?? this.predicted(sample, at)] : values[0];
+    return this.classCount > 2 ? values[sample.label ?? this.predicted(sample, at)] : values[values.length - 1];
   }
 
   /** The names of outcomes. @returns {Record<string, string>} */
@@ -233,10 +250,16 @@ export class Run {
     return range(this.positions).filter((key) => this.allows(sample, query, key));
   }
 
-  /** Uniform attention of a query on positions together: 1 / its keys for each of them that is a key; the mean over the samples whose query has keys. @param {Sample[]} samples @param {number} query @param {(sample: Sample) => number[]} positions */
+  /** Uniform attention of a query on positions together: 1 / its keys for each of them that is a key, mixed as the model mixes it; NaN for a model without softmax. The mean over the samples whose query has keys. @param {Sample[]} samples @param {number} query @param {(sample: Sample) => number[]} positions */
   uniform(samples, query, positions) {
     const all = samples.map((sample) => ({ keys: this.keys(sample, query), of: positions(sample) })).filter(({ keys }) => keys.length);
-    return mean(all.map(({ keys, of }) => keys.filter((key) => of.includes(key)).length / keys.length));
+    return mean(all.map(({ keys, of }) => keys.filter((key) => of.includes(key)).length * this.#even(keys)));
+  }
+
+  /** The weight of each key under uniform attention. @param {number[]} keys */
+  #even(keys) {
+    const { rate = 1, softmax = true } = this.model.attention ?? {};
+    return softmax ? rate / keys.length + 1 - rate : NaN;
   }
 
   /** How far a row of weights is from uniform attention over its keys, in nats. @param {number[]} keys @param {ArrayLike<number>} weights */
@@ -246,7 +269,10 @@ export class Run {
 
   /** Whether each row of a head is close to uniform attention (`is_uniform` in `crates/architecture/src/keys.rs`), of a sample or of all of a class. @param {string} key @param {number} at @param {number} layer @param {number} head */
   isUniform(key, at, layer, head) {
-    if (this.isDeviation) return false;
+    const { rate = 1, softmax = true } = this.model.attention ?? {};
+    // Attention is uniform before it is mixed; a rate of 0 leaves nothing of it.
+    if (this.isDeviation || !softmax || rate === 0) return false;
+    const shares = (/** @type {ArrayLike<number>} */ weights) => rate < 1 ? Array.from(weights, (weight) => (weight - 1 + rate) / rate) : weights;
     let hasRows = false;
     for (const sample of this.members(key)) {
       for (let query = 0; query < this.positions; query++) {
@@ -254,7 +280,7 @@ export class Run {
         // A query with a single key says nothing.
         if (keys.length < 2) continue;
         hasRows = true;
-        if (this.#divergence(keys, this.source.row("weights", at, sample, layer, head, query)) >= UNIFORM_BELOW) return false;
+        if (this.#divergence(keys, shares(this.source.row("weights", at, sample, layer, head, query))) >= UNIFORM_BELOW) return false;
       }
     }
     return hasRows;
@@ -266,12 +292,13 @@ export class Run {
   }
 
   #findStrongest() {
-    const { cls, heads, layers } = this.facts;
+    const { heads, layers } = this.facts;
+    const { reader } = this;
     const at = this.at(this.opening);
     const decided = this.samples.filter(({ label, marked }) => (label ?? 0) > 0 && marked.length);
     const strengths = range(heads).map((head) => decided.length
-      ? decided.reduce((sum, sample) => sum + this.onLabel(sample, at, layers - 1, head), 0)
-      : this.samples.reduce((sum, sample) => sum + this.#divergence(this.keys(sample, cls), this.source.row("weights", at, sample, layers - 1, head, cls)), 0));
+      ? decided.reduce((sum, sample) => sum + this.#onto(sample.marked, sample, at, layers - 1, head), 0)
+      : this.samples.reduce((sum, sample) => sum + this.#divergence(this.keys(sample, reader), this.source.row("weights", at, sample, layers - 1, head, reader)), 0));
     return Math.max(strengths.indexOf(Math.max(...strengths)), 0);
   }
 
@@ -286,7 +313,7 @@ export class Run {
     const row = this.source.row("weights", at, sample, layer, head, query);
     const keys = this.keys(sample, query);
     const difference = new Float64Array(row.length);
-    for (const key of keys) difference[key] = row[key] - 1 / keys.length;
+    for (const key of keys) difference[key] = row[key] - this.#even(keys);
     return difference;
   }
 
@@ -303,13 +330,23 @@ export class Run {
     return cells;
   }
 
-  /** [CLS]'s attention on the positions that decide the label; NaN without such positions. @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
+  /** The reader's attention on the positions that decide the label; NaN without such positions. @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
   onLabel(sample, at, layer, head) {
-    if (!sample.marked.length) return NaN;
-    const { cls } = this.facts;
-    if (this.source.weight) return sample.marked.reduce((sum, position) => sum + /** @type {any} */ (this.source).weight(at, sample, layer, head, cls, position), 0);
-    const row = this.source.row("weights", at, sample, layer, head, cls);
-    return sample.marked.reduce((sum, position) => sum + row[position], 0);
+    const looked = this.lookedAt(sample);
+    return looked.length ? this.#onto(looked, sample, at, layer, head) : NaN;
+  }
+
+  /** The positions that decide a label, apart from the one that the class is read from: that has its own token in any case. @param {Sample} sample */
+  lookedAt({ marked }) {
+    return marked.filter((position) => position !== this.reader);
+  }
+
+  /** The reader's attention on positions together. @param {number[]} positions @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
+  #onto(positions, sample, at, layer, head) {
+    const { reader } = this;
+    if (this.source.weight) return positions.reduce((sum, position) => sum + /** @type {any} */ (this.source).weight(at, sample, layer, head, reader, position), 0);
+    const row = this.source.row("weights", at, sample, layer, head, reader);
+    return positions.reduce((sum, position) => sum + row[position], 0);
   }
 
   /** That attention over all steps, of a sample or the mean over a class. Null while it is computed. @param {string} key @param {number} layer @param {number} head @returns {[number, number][] | null} */
@@ -319,7 +356,7 @@ export class Run {
     const members = this.members(key);
     // All are asked for, so that they are computed together.
     if (members.filter((sample) => !this.source.covers(sample)).length) return null;
-    const known = members.filter(({ marked }) => marked.length);
+    const known = members.filter((sample) => this.lookedAt(sample).length);
     const curve = this.times.map((time, at) => [time, known.length ? mean(known.map((sample) => this.onLabel(sample, at, layer, head))) : NaN]);
     this.#curves.set(name, curve);
     return /** @type {[number, number][]} */ (curve);

@@ -122,12 +122,12 @@ export const shown = computed(() => {
 // apart.
 const MOST_IN_UNITS = 16;
 
-/** The parts of the view, made to fit the shown run. What the reader has not chosen is [CLS] and what it should look at, the strongest head of the last block, and the best step or the last one. */
+/** The parts of the view, made to fit the shown run. What the reader has not chosen is the position that the class is read from and what it should look at, the strongest head of the last block, and the best step or the last one. */
 export const here = computed(() => {
   const run = shown.value;
   const now = view.value;
   if (!run) return null;
-  const { layers, heads, cls } = run.facts;
+  const { layers, heads } = run.facts;
   // One that several positions decide shows the most.
   const positives = run.samples.filter(({ label }) => (label ?? 0) > 0);
   const firstPositive = positives.find(({ marked }) => marked.length > 1) ?? positives[0] ?? run.samples[0];
@@ -139,9 +139,10 @@ export const here = computed(() => {
     run, sample, at, step: run.times[at],
     /** The sample itself; null for the mean over a class. */
     one: run.isGroup(sample) ? null : run.sample(sample),
-    query: now.query < positions ? now.query : cls, key: now.key < positions ? now.key : run.members(sample)[0]?.marked[0] ?? 0,
+    query: now.query < positions ? now.query : run.reader, key: now.key < positions ? now.key : run.members(sample)[0]?.marked[0] ?? 0,
     layer: chosen(now.layer, layers, () => layers - 1), head: chosen(now.head, heads, () => (base.value ?? run).strongest),
-    show: now.show, range: now.range || (run.positions > MOST_IN_UNITS ? "uniform" : "unit"),
+    show: run.model.attention?.softmax === false && now.show === "uniform" ? "weights" : now.show,
+    range: !run.isShare && now.range !== "own" ? "unit" : now.range || (run.positions > MOST_IN_UNITS ? "uniform" : "unit"),
     isWhatIf: run.source !== base.value?.source,
   };
 });

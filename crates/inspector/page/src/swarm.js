@@ -11,7 +11,7 @@ import { newWorker } from "./engine/workers.js";
  * @property {string} [failed] why its training failed
  * @property {Metrics} train
  * @property {Metrics | null} held_out
- * @property {{ positive: number[] | null, negative: number[] | null }} attention of [CLS] in the last block, mean over heads and training samples
+ * @property {{ positive: number[] | null, negative: number[] | null }} attention of the position that the class is read from in the last block, mean over heads and training samples
  * @property {boolean} learned whether it learned its task, as the core decides
  * @property {number} learned_from the F1 from which it does
  * @property {string} weights_sha256

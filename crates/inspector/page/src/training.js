@@ -1,6 +1,6 @@
 // Trainings of the page: of its own run, to compare the weights, and of the reader's experiments.
 
-import { givenOf } from "./config.js";
+import { givenOf, logitsOf } from "./config.js";
 import { newWorker, ownLab, prepareWorker } from "./engine/workers.js";
 import { Run } from "./run.js";
 import { Live } from "./sources/live.js";
@@ -18,7 +18,7 @@ const REST = 300;
 /** What a training is of. @typedef {object} Task
  * @property {Config} config
  * @property {number} [steps] fewer than all
- * @property {number[][]} [tokens] samples to watch, with [CLS]; without them, those of a run's dumps
+ * @property {number[][]} [tokens] whole samples to watch; without them, those of a run's dumps
  * @property {number} [keep] a step that is kept in any case
  * @property {import("./config.js").Data} [data] the samples, if they come from a file
  * @property {Partial<Facts>} [facts] facts that the config does not tell: names, evidence
@@ -99,7 +99,7 @@ function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
 /** The facts of a training of this page. @param {Config} config @param {any} begun @param {number[]} steps @param {number[]} losses @returns {Facts} */
 function factsOf(config, begun, steps, losses) {
   const { model, data } = config;
-  const d_head = model.d_model / model.n_heads;
+  const d_head = model.d_head ?? model.d_model / model.n_heads;
   const { scale, temperature = 1 } = model.attention ?? {};
   const factor = scale === false ? 1 : typeof scale === "number" ? scale : 1 / Math.sqrt(d_head);
   const text = scale === false ? "1 (scale off)" : typeof scale === "number" ? String(scale) : `1 / √${d_head}`;
@@ -108,8 +108,8 @@ function factsOf(config, begun, steps, losses) {
     d_head, d_model: model.d_model, has_feed_forward: (model.d_ff ?? 0) > 0,
     factor: factor / temperature, factor_text: temperature === 1 ? text : `${text} / temperature ${temperature}`,
     norm_eps: model.layer_norm_eps ?? 1e-6, steps, vectors: steps.map((_, at) => at), vector_arrays: [], masked: begun.mask.length > 0,
-    logits: begun.inputs.classes > 2 ? begun.inputs.classes : 1, classes: data.classes ?? [],
-    samples: begun.samples, token_strings: {}, cls: begun.inputs.cls,
+    logits: logitsOf(config), classes: data.classes ?? [],
+    samples: begun.samples, token_strings: {}, cls: begun.inputs.cls ?? null, read: begun.inputs.read, model,
     loss: losses.map((loss, index) => ({ step: index + 1, loss })), loss_over: "the samples of each batch",
     evidence: [{ name: "Config, as resolved", text: JSON.stringify(config, null, 2) }],
     notes: ["The page trained this model itself, and computed all numbers."], config,

@@ -9,7 +9,7 @@ export interface Sample {
   number: number | null;
   /** Null if it is unknown. */
   label: number | null;
-  /** With `[CLS]`. */
+  /** With `[CLS]`, if samples have it. */
   tokens: number[];
   /** What the reader typed, or her text has, for tokens that the model does not know, by position; empty for all others. */
   typed?: string[];
@@ -61,7 +61,12 @@ export interface Facts {
   classes: string[];
   samples: { number: number | null; label: number | null; tokens: number[]; marked: number[]; typed?: string[] }[];
   token_strings: Record<string, string>;
-  cls: number;
+  /** The position of `[CLS]`; null if samples have none. */
+  cls: number | null;
+  /** The position that the class is read from, if it is not that of `[CLS]`. */
+  read?: number;
+  /** The config of the model; null or absent where it is not known. */
+  model?: Config | null;
   /** The head of the last block that a recording shows first. */
   strongest?: number;
   loss: LossPoint[];
@@ -144,7 +149,7 @@ export interface Source {
   /** A single weight, where it can be had without its row: curves ask for very many. */
   weight?(at: number, sample: Sample, layer: number, head: number, query: number, key: number): number;
   results(name: "logits" | "probabilities", at: number, sample: Sample): number[];
-  /** The label of tokens with [CLS] and the positions that decide it, where the source computes any sample. Throws an error with a sentence if the model cannot take them. */
+  /** The label of a whole sample and the positions that decide it, where the source computes any sample. Throws an error with a sentence if the model cannot take them. */
   judge?(tokens: number[]): [number | null, number[]];
   /** All arrays of a sample at a step; null where the source has none. */
   arrays(at: number, sample: Sample): Arrays | null;

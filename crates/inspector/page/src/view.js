@@ -121,10 +121,10 @@ function objectOf(text) {
 }
 
 // Only these: a path such as `constructor.prototype` would lead out of the config.
-const SETTING = /^(seed|(data|training|dump|compute)\.[a-z][a-z_\d]*|model\.(attention\.)?[a-z][a-z_\d]*)$/;
+const SETTING = /^(seed|(data|training|dump|compute)\.[a-z][a-z_\d]*|model\.((attention|init|init\.std)\.)?[a-z][a-z_\d]*)$/;
 
-/** Only settings of keys that a config can have. @param {Record<string, unknown>} said */
-const checkedSettings = (said) => Object.fromEntries(Object.entries(said).filter(([key, value]) => SETTING.test(key) && value !== null && key !== "model.attention"));
+/** Only settings of keys that a config can have; null unsets one. @param {Record<string, unknown>} said */
+const checkedSettings = (said) => Object.fromEntries(Object.entries(said).filter(([key, value]) => SETTING.test(key) && key !== "model.attention" && key !== "model.init"));
 
 /** @param {string} text @returns {View["pin"]} */
 function pinOf(text) {
@@ -143,7 +143,7 @@ function checkedChanges({ heads, keys, rows, patches, temperature = 1, causal })
   const whole = (/** @type {any} */ value) => Number.isInteger(value) && value >= 0;
   if (Array.isArray(heads)) changes.heads = heads.filter((head) => Array.isArray(head) && head.length === 2 && head.every(whole));
   if (Array.isArray(keys)) changes.keys = keys.filter(whole);
-  if (Array.isArray(rows)) changes.rows = rows.filter((row) => whole(row?.layer) && whole(row.head) && whole(row.query) && Array.isArray(row.weights) && row.weights.every((/** @type {any} */ weight) => weight >= 0 && weight <= 1));
+  if (Array.isArray(rows)) changes.rows = rows.filter((row) => whole(row?.layer) && whole(row.head) && whole(row.query) && Array.isArray(row.weights) && row.weights.every(Number.isFinite));
   if (Array.isArray(patches)) changes.patches = patches.filter((patch) => ["embeddings", "context", "residual", "output"].includes(patch?.place) && whole(patch.layer) && whole(patch.position) && typeof patch.from === "string");
   if (typeof temperature === "number" && temperature !== 1 && temperature >= 0.01 && temperature <= 100) changes.temperature = temperature;
   if (causal === true) changes.causal = true;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { affine, chancesOf, Computation, difference, normOf, product, sum, weighted } from "../src/parts/computation.js";
+import { ACTIVATIONS, placeOf, rotated } from "../src/parts/functions.js";
 import { matches, wordsOf } from "../src/parts/search.js";
 import { stagesOf } from "../src/parts/stages.js";
 
@@ -147,6 +148,63 @@ test("of many positions, the squares have the row of the query alone", () => {
   const c = new Computation({ ...way().way, facts, arrays, parameter: () => null, tokens: Array(positions).fill(1), row: () => Array(positions).fill(1 / positions), layer: 0, head: 0, query: 7 });
   const [weights] = stagesOf(c, { ...NAMES, token: String, row: String }, 3).find(({ title }) => title === "Softmax").grids;
   assert.deepEqual([weights.rows, weights.chosen, weights.columns.length], [["7"], 0, positions]);
+});
+
+// Of tables of the normal distribution: Φ(1) = 0.8413447461, Φ(-3) = 0.0013498980.
+test("activations, fixed positions and rotations", () => {
+  near([1, -3, 6, 0].map(ACTIVATIONS.gelu.of), [0.8413447461, -0.004049694, 6, 0]);
+  assert.ok(difference([1, -3, 0.5].map(ACTIVATIONS["gelu-tanh"].of), [1, -3, 0.5].map(ACTIVATIONS.gelu.of)) < 1e-3);
+  near([0, 1].map(ACTIVATIONS.silu.of), [0, 1 / (1 + Math.exp(-1))]);
+  near(placeOf("sinusoidal", 3, 4), [Math.sin(3), Math.cos(3), Math.sin(0.03), Math.cos(0.03)]);
+  assert.deepEqual([placeOf("first", 1, 3), placeOf("first", 2, 3), placeOf("rotary", 1, 4)], [[1, 0, 0], [0, 0, 0], null]);
+  // A rotation keeps lengths, and products depend on the distance alone.
+  const [one, other] = [[1, 2, 3, 4], [0.5, -1, 2, 0]];
+  near([product(rotated(one, 5), rotated(one, 5))], [30]);
+  near([product(rotated(one, 5), rotated(other, 2))], [product(rotated(one, 8), rotated(other, 5))]);
+  near(rotated([1, 0], 1), [Math.cos(1), Math.sin(1)]);
+});
+
+test("an RMS norm divides by the root of the mean square, and may learn nothing", () => {
+  const { even, variance } = normOf([3, 1, -1, -1], 0, null, null, true);
+  near([variance, ...even], [3, ...[3, 1, -1, -1].map((value) => value / Math.sqrt(3))]);
+  const c = way({ facts: { ...FACTS, model: { norm_gain: false, norm_bias: false } }, parameter: (name) => /gamma|beta/.test(name) ? null : parameter(name) });
+  near(c.norm().scaled, c.norm().even);
+});
+
+test("a norm may come first, or not at all", () => {
+  const of = (norm) => way({ facts: { ...FACTS, model: { norm } } });
+  const [pre, none] = [of("pre"), of("none")];
+  // The input [22, 23] is [-1, 1] once normalised, then [-1, 3].
+  assert.ok(difference(pre.projected("query"), [-1 * 2 + 3 * 4 + 0.2]) < 1e-4);
+  assert.equal(pre.norm(), null);
+  assert.deepEqual([pre.feedForward().input, none.feedForward().input], [[16, 17], [16, 17]]);
+  assert.ok(difference(pre.feedForward().hidden, [0, 1, 1]) < 1e-4, String(pre.feedForward().hidden));
+  assert.deepEqual(none.feedForward().hidden, [16, 0, 17]);
+  // Hidden numbers 39 to 41 of the engine give [80, 81], which is added to the residual.
+  assert.deepEqual(none.feedForward().block, [16 + 80, 17 + 81]);
+  const titles = stagesOf(pre, NAMES, 1).map(({ title }) => title);
+  assert.deepEqual(titles.slice(0, 3), ["Inputs", "Norm", "Queries, keys, values"]);
+  assert.ok(!stagesOf(none, NAMES, 1).some(({ title }) => title === "Norm"));
+});
+
+test("weights may be mixed, or the scores themselves", () => {
+  const of = (attention) => way({ facts: { ...FACTS, model: { attention } } });
+  near(of({ rate: 0.5 }).mixed(), [0.625, 0.875]);
+  near(of({ softmax: false }).mixed(), [0, Math.log(3)]);
+  near([of({ log_length: true }).scaleOf()], [Math.log(2)]);
+  const { formula, sentence } = stagesOf(of({ rate: 0.5 }), NAMES, 1).find(({ title }) => title === "Softmax");
+  assert.match(formula, /^weight = 0\.5 × exp/);
+  assert.ok(!sentence.includes("%"), sentence);
+});
+
+test("without [CLS] the classifier reads another position, or the mean", () => {
+  const facts = { ...FACTS, cls: null, read: 1 };
+  assert.match(stagesOf(way({ facts, query: 0 }), NAMES, 1).at(-1).sentence, /^The classifier reads the last position alone\./);
+  const mean = way({ facts: { ...facts, model: { pooling: "mean" } } }).classified();
+  // The outputs [24, 25] and [26, 27].
+  assert.deepEqual([mean.output, mean.logits], [[25, 26], [25 * 2 - 26 + 0.5]]);
+  const padded = way({ facts: { ...facts, model: { pooling: "mean", attention: { padding_token: 2 } } } }).classified();
+  assert.deepEqual(padded.output, [24, 25]);
 });
 
 test("a search finds whole tokens that follow each other", () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { isLong, settingsText, stepsOf, tomlOf, withSettings } from "../src/config.js";
+import { isLong, logitsOf, settingsText, stepsOf, tomlOf, withSettings } from "../src/config.js";
 
 const notebook = {
   seed: 0,
@@ -32,6 +32,27 @@ test("settings leave the config as it was, and make tables that it lacks", () =>
   assert.deepEqual([changed.model.attention, changed.seed], [{ mask: "causal" }, 3]);
   assert.deepEqual([notebook.model.attention, notebook.seed], [undefined, 0]);
   assert.equal(settingsText({ seed: 3, "data.rule": { kind: "count", token: 5 } }), "seed 3, rule count 5");
+});
+
+test("null unsets a key, and what depends on the optimizer follows it unless it is set", () => {
+  const training = { epochs: 3, batch_size: 16, epsilon: 1e-7, token_second_moment: "per-occurrence" };
+  const trained = (settings) => withSettings({ ...notebook, training }, settings).training;
+  assert.deepEqual(trained({ "training.optimizer": "adamw" }), { ...training, optimizer: "adamw", epsilon: 1e-8, token_second_moment: "per-token" });
+  assert.equal(trained({ "training.optimizer": "adamw", "training.epsilon": 0.1 }).epsilon, 0.1);
+  assert.equal(withSettings({ ...notebook, training: { ...training, epsilon: 0.5 } }, { "training.optimizer": "sgd" }).training.epsilon, 0.5);
+  const unset = trained({ "training.epochs": null, "training.steps": 7 });
+  assert.deepEqual([unset.epochs, unset.steps, settingsText({ "training.epochs": null })], [undefined, 7, "epochs unset"]);
+});
+
+test("steps end a training, alone or before its epochs do", () => {
+  assert.equal(stepsOf(withSettings(notebook, { "training.steps": 20 })), 20);
+  assert.equal(stepsOf(withSettings(notebook, { "training.steps": 9000 })), 1500);
+  assert.equal(stepsOf(withSettings(notebook, { "training.steps": 9000, "training.epochs": null })), 9000);
+});
+
+test("two classes have one logit, or one per class", () => {
+  const logits = (data, model) => logitsOf({ data, model });
+  assert.deepEqual([logits({}, {}), logits({ n_classes: 2 }, { logits: "per-class" }), logits({ n_classes: 5 }, {})], [1, 2, 5]);
 });
 
 test("samples of a file take the place of all that generated samples have", () => {

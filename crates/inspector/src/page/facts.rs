@@ -55,8 +55,13 @@ struct RunFacts<'a> {
     classes: Vec<&'a str>,
     samples: Vec<SampleFacts>,
     token_strings: BTreeMap<i64, String>,
-    /// The position of `[CLS]`.
-    cls: usize,
+    /// The position of `[CLS]`; `None` if samples have none.
+    cls: Option<usize>,
+    /// The position that the class is read from, if it is not that of `[CLS]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read: Option<usize>,
+    /// The config of the model; null if the dump has none.
+    model: &'a serde_json::Value,
     /// The head of the last block that the page shows first.
     strongest: usize,
     loss: &'a [LossPoint],
@@ -138,7 +143,9 @@ impl PageRun {
                 .iter()
                 .map(|&token| (token, last.token_string(token)))
                 .collect(),
-            cls: last.cls_position(),
+            cls: last.cls(),
+            read: last.meta.read_position,
+            model: &last.meta.config["model"],
             strongest: self.strongest,
             loss: &self.loss,
             evidence: self.evidence(last),

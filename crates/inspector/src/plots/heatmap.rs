@@ -36,8 +36,8 @@ pub struct Heatmap {
     pub tokens: Vec<String>,
     /// Tokens that the label depends on.
     pub marked: Vec<usize>,
-    /// The place of `[CLS]`.
-    pub cls: usize,
+    /// The place of the position that the class is read from.
+    pub read: usize,
     /// The keys that each query may look at. `[query]`
     pub keys: Vec<Keys>,
     /// The numbers of the layers.
@@ -98,7 +98,7 @@ impl Heatmap {
                 .iter()
                 .filter_map(kept)
                 .collect(),
-            cls: kept(&dump.cls_position()).unwrap_or(0),
+            read: kept(&dump.read_position()).unwrap_or(0),
             keys: positions.iter().map(keys).collect(),
             layers: layers.to_vec(),
             heads: heads.to_vec(),

@@ -44,9 +44,9 @@ impl Heatmap {
     /// The heatmap as text of at most 20 kB, with `*` at positions that the label depends on.
     ///
     /// One head: its matrix, a row per query. A matrix that does not fit is cut to the largest values: a list for
-    /// `[CLS]`, which decides the class, then a line per query. With `query`, only the list for that query.
+    /// the one that the class is read from, then a line per query. With `query`, only the list for that query.
     ///
-    /// Several heads: a row per head, for `query` or else for `[CLS]`.
+    /// Several heads: a row per head, for `query` or else for the one that the class is read from.
     ///
     /// `query` is a position. If it is padding, all queries are shown.
     pub fn text(&self, options: Options, query: Option<usize>) -> String {
@@ -60,7 +60,7 @@ impl Heatmap {
             say(&mut text, options, sentence);
         }
         let count = self.tokens.len();
-        let shown = query.unwrap_or(self.cls);
+        let shown = query.unwrap_or(self.read);
         let rows = if self.matrices() > 1 {
             self.heads_of(shown)
         } else {

@@ -12,6 +12,7 @@ from importlib.util import find_spec as _find_spec
 from typing import TYPE_CHECKING, Any
 
 from . import keys
+from ._cache import Cache
 from ._headlight import Diverged
 from ._config import configs
 from ._data import datasets
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Attention",
     "AttentionClassifier",
+    "Cache",
     "Diverged",
     "Explanation",
     "Fit",

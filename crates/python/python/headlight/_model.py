@@ -13,8 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _headlight
 from ._arrays import array, finite
+from ._cache import Cache
+from ._circuits import head_matrix, logit_attribution
 from ._config import Source, resolve
 from ._explanation import Explanation, explanation
+from ._lens import hooked
 from ._needed import needed
 from ._texts import texts
 
@@ -133,6 +136,32 @@ class Model:
         values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), _index(logit, "logit")).sum(axis=2)
         return values
 
+    def qk(self, layer: int, head: int) -> NDArray[np.float32]:
+        """`W_Q W_K^T`: what a head looks for. `[d_model, d_model]`: of the query's vector, of the key's.
+
+        As TransformerLens's `QK`, it has neither the factor of the scores (1 / sqrt(d_head)), nor biases, nor a norm, nor the
+        rotation of rotary positions. Without projections, it is the identity on the head's part of the vector.
+
+        Raises:
+            ValueError: The model has no such layer or head.
+        """
+        query, key = (self._head(name, layer, head) for name in ("query", "key"))
+        return (query @ key.T).astype(np.float32)
+
+    def ov(self, layer: int, head: int) -> NDArray[np.float32]:
+        """`W_V W_O`: what a head adds of what it looks at. `[d_model, d_model]`: of the key's vector, of what is added.
+
+        As TransformerLens's `OV`, it has neither biases nor a norm.
+
+        Raises:
+            ValueError: The model has no such layer or head.
+        """
+        value, output = (self._head(name, layer, head) for name in ("value", "output"))
+        return (value @ output).astype(np.float32)
+
+    def _head(self, name: str, layer: int, head: int) -> NDArray[np.float64]:
+        return head_matrix(self._model, name, _index(layer, "layer"), _index(head, "head"))
+
     def explain(self, sample: Samples) -> Explanation:
         """Which words decided: the prediction without each word, and integrated gradients, beside attention.
 
@@ -153,6 +182,25 @@ class Model:
         """The weights as PyTorch tensors, by name."""
         torch = needed("torch", "torch", "Model.to_torch")
         return {name: torch.from_numpy(values) for name, values in self.weights.items()}
+
+    def to_transformer_lens(self) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
+        """The model as a `HookedTransformer` of TransformerLens: the keyword arguments of its config, and its state dict.
+
+            cfg, state = model.to_transformer_lens()
+            hooked = HookedTransformer(HookedTransformerConfig(**cfg))
+            hooked.load_state_dict({name: torch.from_numpy(values) for name, values in state.items()}, strict=False)
+            logits = hooked(torch.from_numpy(model.tokens(samples).astype("int64")))      # [sample, position, class]
+
+        The model's logits are those at the position that it reads, or their mean over positions with `pooling = "mean"`. A
+        model with one logit, the log-odds of class 1, has two there: 0 and that. Parts that the model lacks are biases of 0,
+        identities and positions of 0; fixed positions and tied embeddings are weights of their own. `strict=False` leaves masks
+        and tables of rotary positions as TransformerLens makes them.
+
+        Raises:
+            ValueError: A `HookedTransformer` cannot hold the model: norms after each addition, shared projections, an attention
+                rate and some others. The message names the key of the config.
+        """
+        return hooked(self._model)
 
     def __repr__(self) -> str:
         model = self.config["model"]
@@ -280,6 +328,26 @@ class Output:
     def __dir__(self) -> list[str]:
         short = {stored: name for name, stored in self._names.items()}
         return sorted([*super().__dir__(), *(short.get(name, name) for name in self._model.array_names())])
+
+    @property
+    def cache(self) -> Cache:
+        """All arrays by name: those above, and activations by the names of TransformerLens."""
+        return Cache(self)
+
+    def logit_attribution(self) -> dict[str, NDArray[np.float32]]:
+        """What each part of the model adds to each logit (direct logit attribution). The parts add up to `logits`.
+
+        Returns:
+            For each part an array with the shape of `logits`, in the order of the stream: `embeddings`, the first block's input;
+            `blocks.L.head.H`; `blocks.L.feed_forward`; biases by their names (that of the values is in what a head adds); of a
+            changed output `patched.PLACE.L`, the vectors that `patched` put there. If the last block's output is normalised,
+            each part has the scale of the whole, and `final_norm.beta` is a part.
+
+        Raises:
+            ValueError: The logits are no sum: the model has norms after the residual additions, or a classifier with a hidden
+                layer.
+        """
+        return logit_attribution(self._model, self._tokens, self._changes)
 
     @property
     def predicted(self) -> NDArray[np.int64]:

@@ -24,7 +24,7 @@ class DataRule(TypedDict, total=False):
     """The rule that labels samples; generated samples need it."""
 
     kind: str
-    """One of token-at-position, token-anywhere, token-before-token, equal-positions, count, sentence."""
+    """One of token-at-position, token-anywhere, token-before-token, equal-positions, count, sum-modulo, sentence."""
     token: Whole
     """The token that the rule looks for."""
     position: Whole
@@ -33,6 +33,8 @@ class DataRule(TypedDict, total=False):
     """The token that must come earlier."""
     second: Whole
     """The token that must come later."""
+    modulus: Whole
+    """What the sum is divided by; its remainder is the class, so there are as many classes."""
     corpus: str
     """The grammar."""
 
@@ -70,7 +72,7 @@ class Data(TypedDict, total=False):
     features: Sequence[str] | NDArray[Any]
     """The columns of categories in the file; each is a position of the samples, and each of its values a token."""
     vocab_size: Whole
-    """Number of different tokens, including `[CLS]` = 0; a dataset file or the grammar gives it too."""
+    """Number of different tokens, including `[CLS]` = 0 if samples have it; a dataset file or the grammar gives it too."""
     seq_len: Whole
     """Tokens per sample, without `[CLS]`; a dataset file or the grammar gives it too."""
     n_classes: Whole
@@ -83,6 +85,8 @@ class Data(TypedDict, total=False):
     """Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset."""
     fold: str
     """Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file."""
+    label_noise: Number
+    """Probability that a training sample's label is replaced by another class, each as likely; held-out labels stay true."""
     rule: DataRule
     """The rule that labels samples; generated samples need it."""
     words: DataWords
@@ -94,14 +98,66 @@ class ModelAttention(TypedDict, total=False):
 
     projections: str
     """The projections that compute queries, keys and values."""
+    bias: bool
+    """Whether queries, keys and values have biases."""
+    value_projection: bool
+    """Whether values are projected; if not, a head's value is its part of the vector itself."""
+    output_projection: bool
+    """Whether the contexts of all heads are projected; if not, they are added to the residual stream as they are."""
+    output_bias: bool
+    """Whether the output projection has a bias."""
     scale: bool | Number
     """The factor of the products of queries and keys: `true` is 1 / sqrt(d_head), `false` is 1."""
     temperature: Number
     """Divides the scaled scores: above 1, weights become more even; below 1, sharper."""
+    log_length: bool
+    """Whether scores are also multiplied by the natural logarithm of the number of keys that the query may look at."""
+    softmax: bool
+    """Whether weights are the softmax of the scores; if not, they are the scores themselves."""
+    rate: Number
+    """Attention rate r: weights are r times the softmax plus 1 - r, over the keys that the query may look at."""
     mask: str | Sequence[Sequence[Whole | bool] | NDArray[Any]] | NDArray[Any]
     """Which keys each query may look at. A matrix has one row per query and one column per key; 1 allows attention."""
     padding_token: Whole
     """A token that no query looks at, at any position: it pads samples that are shorter than others."""
+
+
+class ModelInitStd(TypedDict, total=False):
+    """With `scheme = "normal"`, the standard deviation of each matrix: a number, or one divided by the root of a size, such as `"1/sqrt(d_model)"`."""
+
+    all: Number | str
+    """Of each matrix that has none of its own."""
+    token_embedding: Number | str
+    """Of the token embedding."""
+    position_embedding: Number | str
+    """Of the position embedding."""
+    query: Number | str
+    """Of the projection to queries, or of the one that queries, keys and values share."""
+    key: Number | str
+    """Of the projection to keys."""
+    value: Number | str
+    """Of the projection to values."""
+    attention_output: Number | str
+    """Of the attention's output projection."""
+    feed_forward_hidden: Number | str
+    """Of the feed-forward layer's first matrix."""
+    feed_forward_output: Number | str
+    """Of the feed-forward layer's second matrix."""
+    classifier_hidden: Number | str
+    """Of the classifier's hidden layer."""
+    classifier: Number | str
+    """Of the classifier's matrix to the logits."""
+
+
+class ModelInit(TypedDict, total=False):
+    """How weights are drawn."""
+
+    scheme: str
+    """The distributions of initial weights."""
+    std: ModelInitStd
+    """With `scheme = "normal"`, the standard deviation of each matrix: a number, or one divided by the root of a size, such as `"1/sqrt(d_model)"`."""
+    copy_blocks: bool
+    """Whether all blocks start as copies of the first, as in PyTorch's `nn.TransformerEncoder`."""
 
 
 class Model(TypedDict, total=False):
@@ -110,40 +166,98 @@ class Model(TypedDict, total=False):
     d_model: Whole
     """Width of embeddings and of the residual stream."""
     n_heads: Whole
-    """Attention heads per block; divides `d_model`."""
+    """Attention heads per block; divides `d_model`, unless `d_head` is set."""
+    d_head: Whole
+    """Width of each head's queries, keys and values; if unset, `d_model / n_heads`."""
     n_layers: Whole
     """Number of blocks."""
+    norm: str
+    """Where each block normalises vectors."""
+    norm_kind: str
+    """What all norms compute."""
+    norm_gain: bool
+    """Whether norms learn a gain for each component."""
+    norm_bias: bool
+    """Whether norms learn a bias for each component; if unset, layer norms do and RMS norms do not."""
+    final_norm: bool
+    """Whether the output of the last block is normalised; if unset, it is with `norm = "pre"`."""
+    embedding_norm: bool
+    """Whether the first block's input is normalised."""
     layer_norm_eps: Number
-    """Added to the variance in layer norm."""
+    """Added to the variance, or to the mean square, in norms."""
     d_ff: Whole
     """Width of the feed-forward layer that follows attention in each block; 0 for none."""
-    positions: bool
-    """Whether a learned vector for each position is added to the token's vector."""
+    activation: str
+    """The function between the two matrices of feed-forward layers."""
+    feed_forward_bias: bool
+    """Whether feed-forward layers have biases."""
+    positions: bool | str
+    """How the model knows positions."""
+    positions_shared_from: Whole
+    """With learned positions, all positions from this one on share its vector, so that longer samples have a meaning."""
+    pooling: str | Whole
+    """The vector that the classifier reads; if unset, that of `[CLS]`, or of the last position without `[CLS]`."""
+    classifier_hidden: Whole
+    """Width of a hidden layer of the classifier, which uses `activation`; 0 for none."""
+    classifier_bias: bool
+    """Whether the classifier has biases."""
+    logits: str
+    """The logits of a model of two classes."""
+    tied_embeddings: bool
+    """Whether the classifier's matrix is the transposed token embedding, where class `k` is token `k`."""
     attention: ModelAttention
     """Settings of the attention."""
+    init: ModelInit
+    """How weights are drawn."""
 
 
 class Training(TypedDict, total=False):
     """Epochs, batches and Adam."""
 
     epochs: Whole
-    """Passes over the training samples, which are shuffled again for each."""
+    """Passes over the training samples, which are shuffled again for each. With `steps`, it may be left out."""
+    steps: Whole
+    """Training ends after this many steps, or after `epochs`, whichever comes first."""
     batch_size: Whole
     """Samples per step."""
+    optimizer: str
+    """The rule by which each step changes the weights."""
     learning_rate: Number
-    """Adam's step size."""
+    """The optimizer's step size."""
+    schedule: str
+    """How the step size changes over training."""
+    warmup_steps: Whole
+    """Over the first steps the step size grows from 0, by 1 / `warmup_steps` of it per step."""
     beta_1: Number
     """Decay of Adam's mean of gradients."""
     beta_2: Number
     """Decay of Adam's mean of squared gradients."""
     epsilon: Number
-    """Added to the root of Adam's mean of squared gradients."""
+    """Added to the root of Adam's mean of squared gradients. If it is left out, `adamw` uses 1e-8."""
+    weight_decay: Number
+    """With `adamw`: each step first shrinks every weight by this share of the step size. If unset, 0.01."""
+    momentum: Number
+    """With `sgd`: the share of the last step's direction that a step keeps."""
+    max_grad_norm: Number
+    """If the norm of the gradient of all weights together is larger, the gradient is scaled down to this norm."""
     token_second_moment: str
-    """How a token that occurs several times in a batch enters Adam's mean of squared gradients."""
+    """How a token that occurs several times in a batch enters Adam's mean of squared gradients. If it is left out, `adamw` uses `per-token`."""
+    cross_entropy: str
+    """How the cross-entropy is computed; if unset, `plain` with `adam` and `accurate` with other optimizers."""
+    label_smoothing: Number
+    """The share of the target that all classes have in equal parts; the true class has the rest. Evaluations measure without it."""
     token_dropout: Number
     """The share of tokens that each step leaves out at random; `[CLS]` stays, and evaluations leave out none. It needs `model.attention.padding_token`, which takes their place."""
     evaluate_every: Whole
     """Steps between evaluations within an epoch; 0 evaluates only at the end of each epoch."""
+    evaluate_at: Sequence[Whole] | NDArray[Any]
+    """Steps to evaluate at, in place of `evaluate_every` and of the ends of epochs; the last step is always evaluated."""
+    evaluations_per_decade: Whole
+    """Evaluations per factor of ten of steps, as even as whole steps allow, in place of `evaluate_every` and of the ends of epochs; 0 for none."""
+    norms: bool
+    """Whether each evaluation also measures the norm of all weights together and that of the last step's gradient."""
+    save_weights: bool
+    """Whether the weights of each evaluated step are saved, in `weights/`."""
     keep_best: str
     """The measure by which the best model is chosen and kept, beside the last one. If unset, only the last model is kept."""
     patience: Whole

@@ -40,10 +40,13 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
     }
     let steps = summary.columns.number(LEARNED).iter();
     add("learned at step", 0, Sample::of(steps.copied()));
-    let how = "final models, after all epochs: a sweep uses neither training.keep_best nor training.patience; loss: mean \
-               cross-entropy over all samples; attention: of [CLS] in the last layer, mean over heads and training \
-               samples; sd: standard deviation; 5% and 95%: that share of the runs has a lower value";
-    Table::of_text("All runs", how, rows)
+    let how = format!(
+        "final models, after all epochs: a sweep uses neither training.keep_best nor training.patience; loss: mean \
+         cross-entropy over all samples; attention: of {} in the last layer, mean over heads and training samples; \
+         sd: standard deviation; 5% and 95%: that share of the runs has a lower value",
+        summary.reader
+    );
+    Table::of_text("All runs", &how, rows)
 }
 
 /// Why runs failed, the most common reason first.

@@ -1,4 +1,4 @@
-//! The names of the two groups of samples whose attention rows hold.
+//! The names of the two groups of samples whose attention rows hold, and of the position whose attention it is.
 
 use headlight_experiment::config::ExperimentConfig;
 
@@ -7,6 +7,13 @@ pub(super) fn classes<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig
     let first = configs.next().map(named);
     let same = first.filter(|first| configs.all(|config| named(config) == *first));
     same.unwrap_or_else(|| ["label 1 or more", "label 0"].map(str::to_owned))
+}
+
+/// The position that the class is read from, if these configs agree, as sentences name it.
+pub(super) fn reader<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig>) -> String {
+    let first = configs.next().map(ExperimentConfig::reader);
+    let same = first.filter(|first| configs.all(|config| config.reader() == *first));
+    same.unwrap_or_else(|| "the position that the class is read from".to_owned())
 }
 
 fn named(config: &ExperimentConfig) -> [String; 2] {

@@ -152,9 +152,10 @@ fn attention(summary: &Summary) -> Option<String> {
         ));
     }
     let Looks { towards, away } = summary.looks();
+    let reader = &summary.reader;
     let uniform = match summary.common_uniform() {
         Some(uniform) => format!("uniform attention, {}", number(Some(uniform), 3)),
-        None => "uniform attention over the keys that [CLS] may look at".to_owned(),
+        None => format!("uniform attention over the keys that {reader} may look at"),
     };
     let verb = if towards == 1 { "looks" } else { "look" };
     let known = summary.attention[0]
@@ -169,7 +170,7 @@ fn attention(summary: &Summary) -> Option<String> {
         ),
     };
     Some(format!(
-        "{towards} {verb} towards {target}, {away} away: the mean attention of [CLS] there, in samples of {}, is above or \
+        "{towards} {verb} towards {target}, {away} away: the mean attention of {reader} there, in samples of {}, is above or \
          below {uniform}{part}",
         summary.classes[0]
     ))

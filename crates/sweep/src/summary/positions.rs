@@ -43,7 +43,8 @@ pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
         "each run's mean over heads and over the samples of a class{}",
         lengths(summary)
     );
-    (rows.len() > 1).then(|| Table::of_text("Attention of [CLS] on each position", &how, rows))
+    let title = format!("Attention of {} on each position", summary.reader);
+    (rows.len() > 1).then(|| Table::of_text(&title, &how, rows))
 }
 
 pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
@@ -60,7 +61,7 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
     (positions > 0).then(|| Plot::Ranges {
         labels: [
             format!("position{}", lengths(summary)),
-            "attention of [CLS] (median, 5% to 95%)".to_owned(),
+            format!("attention of {} (median, 5% to 95%)", summary.reader),
         ],
         groups: (0..positions.min(MOST_ROWS))
             .map(|position| position.to_string())

@@ -12,7 +12,7 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::classes::classes;
+use super::classes::{classes, reader};
 use super::columns::{Columns, LEARNED, NEGATIVE, POSITIVE, numbers};
 use super::padding::is_padded;
 use super::target::AttentionTarget;
@@ -56,6 +56,8 @@ pub struct Summary {
     pub(super) uniform: Vec<f64>,
     /// The names of positives and of negatives.
     pub(super) classes: [String; 2],
+    /// The position whose attention rows hold: `[CLS]`, or the one that the class is read from.
+    pub(super) reader: String,
     /// The grid's keys that the tables and plots compare.
     pub(super) by: Vec<String>,
 }
@@ -94,6 +96,7 @@ impl Summary {
         let mut summary =
             Self::padded(path, target, &[], learned_from, Measured::default(), padded)?;
         summary.classes = classes(configs());
+        summary.reader = reader(configs());
         Ok(summary)
     }
 
@@ -147,6 +150,7 @@ impl Summary {
             attention: [Vec::new(), Vec::new()],
             uniform: Vec::new(),
             classes: ["label 1 or more", "label 0"].map(str::to_owned),
+            reader: "[CLS]".to_owned(),
             by: Vec::new(),
         };
         let mut rows = Rows::open(path)?;
@@ -239,8 +243,10 @@ impl Summary {
     /// Takes from the config of the rows the names of classes, and the target if it was not given.
     fn take_config(&mut self, origin: &Origin, measured: Measured) {
         let keys = self.points.iter().flat_map(|point| &point.values);
-        // Otherwise, the rule is the same at all points.
-        let varies = |(key, _): &(String, Value)| key.starts_with("data.") && key != FOLD;
+        // Otherwise, the rule and the position that the class is read from are the same at all points.
+        let varies = |(key, _): &(String, Value)| {
+            key.starts_with("data.") && key != FOLD || key == "model.pooling"
+        };
         let points = if keys.into_iter().any(varies) {
             &self.points[..]
         } else {
@@ -252,6 +258,7 @@ impl Summary {
             return;
         };
         self.classes = classes(configs.iter());
+        self.reader = reader(configs.iter());
         self.padded |= configs.iter().any(is_padded);
         if self.target == AttentionTarget::Main {
             let rules = configs.iter().map(|config| config.data.rule.as_ref());

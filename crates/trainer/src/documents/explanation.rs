@@ -1,7 +1,7 @@
 //! Which words decided, as a table, a picture and JSON.
 
 use headlight_architecture::Parameter;
-use headlight_data::{Dataset, DatasetConfig};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::explain::{Explanation, Word, explain};
 use headlight_inspector::{BarColumn, BarTable, counted, number};
@@ -74,7 +74,8 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
 }
 
 /// The explanation as a table with bars.
-pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
+pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
+    let data = &config.data;
     let own = explanation;
     let class = data.answer(own.predicted.into());
     let each = |text: &dyn Fn(&Word) -> String| own.words.iter().map(text).collect::<Vec<_>>();
@@ -129,17 +130,22 @@ pub fn table(explanation: &Explanation, data: &DatasetConfig) -> BarTable {
         rows: place + rows,
         names: own.words.iter().map(name).collect(),
         columns,
-        notes: notes(own, data, &class, rows),
+        notes: notes(own, config, &class, rows),
     }
 }
 
 /// What the columns are, and what became of words.
-fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Vec<String> {
+fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) -> Vec<String> {
+    let data = &config.data;
     let keys = own.uniform.map_or(0.0, f64::recip).round();
     let uniform = if own.is_uniform {
         format!(" It is close to uniform: this attention tells no {word}s apart.")
     } else {
         String::new()
+    };
+    let from_cls = match data.cls {
+        ClsPlace::None => String::new(),
+        _ => format!("{} from [CLS] and ", signed(own.gradients.cls, GRADIENT)),
     };
     let quantity = match data.n_classes {
         2 => "log-odds",
@@ -147,9 +153,11 @@ fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Ve
     };
     let mut notes = vec![
         format!(
-            "attention: the weight of [CLS] in layer {}, head {}, in multiples of uniform attention (1/{keys}). Of the \
+            "attention: the weight of {} in layer {}, head {}, in multiples of uniform attention (1/{keys}). Of the \
              last layer's heads, this one is the farthest from uniform in this sample.{uniform}",
-            own.layer, own.head
+            config.reader(),
+            own.layer,
+            own.head
         ),
         format!(
             "if removed: the probability of {class} when no query of any layer may look at the {word}, and its change{}.",
@@ -164,9 +172,8 @@ fn notes(own: &Explanation, data: &DatasetConfig, class: &str, word: &str) -> Ve
             }
         ),
         format!(
-            "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {} from [CLS] and {} \
+            "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {from_cls}{} \
              for an input of zeros, is the {quantity}: {}.",
-            signed(own.gradients.cls, GRADIENT),
             signed(own.gradients.baseline, GRADIENT),
             signed(own.gradients.logit, GRADIENT)
         ),

@@ -110,7 +110,7 @@ fn smaller(experiment: &Experiment) -> Vec<DumpConfig> {
         all.push(dump.clone());
     }
     if !dump.every_epochs.is_given {
-        let epochs = experiment.config.training.epochs;
+        let epochs = experiment.epochs();
         let doubled = std::iter::successors(Some(2_usize), |every| every.checked_mul(2));
         for every in doubled.take_while(|&every| every < epochs).chain([0]) {
             dump.every_epochs.adapt(every);

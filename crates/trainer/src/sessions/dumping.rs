@@ -8,7 +8,7 @@ use headlight_dump::{AttentionDump, Meta, VERSION, axes};
 #[cfg(feature = "burn")]
 use headlight_experiment::config::EngineName;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused;
+use headlight_experiment::fused::{self, Intervention};
 use headlight_experiment::metrics::rounded_probabilities;
 
 use crate::Failure;
@@ -57,8 +57,22 @@ pub fn dump(
     origin: Origin,
     device: &OpenDevice,
 ) -> Result<AttentionDump, Failure> {
+    dump_changed(model, samples, origin, device, &[])
+}
+
+/// As [`dump`], with interventions, which the fused engine computes.
+///
+/// # Errors
+/// As [`dump`], and when an intervention does not suit the model.
+pub fn dump_changed(
+    model: Model<'_>,
+    samples: &Samples<'_>,
+    origin: Origin,
+    device: &OpenDevice,
+    interventions: &[Intervention],
+) -> Result<AttentionDump, Failure> {
     let mut dump = empty(samples, origin, model.config)?;
-    forward(&mut dump, model, samples.dataset, &samples.indices, device)?;
+    forward(&mut dump, model, samples, device, interventions)?;
     dump.probabilities = rounded_probabilities(&dump.logits, dump.dims.logits);
     for &sample in &samples.indices {
         let tokens = samples.dataset.tokens(sample).iter();
@@ -67,7 +81,13 @@ pub fn dump(
         dump.labels
             .push(if samples.labelled { label } else { f32::NAN });
     }
-    dump.check().map_err(|error| {
+    let checked = if interventions.is_empty() {
+        dump.check()
+    } else {
+        // A query may have lost all of its keys.
+        dump.check_finite()
+    };
+    checked.map_err(|error| {
         let step = origin
             .step
             .map_or_else(String::new, |step| format!(" at step {step}"));
@@ -81,19 +101,22 @@ pub fn dump(
 fn forward(
     dump: &mut AttentionDump,
     model: Model<'_>,
-    dataset: &Dataset,
-    indices: &[usize],
+    samples: &Samples<'_>,
     device: &OpenDevice,
+    interventions: &[Intervention],
 ) -> Result<(), Failure> {
     let Model { config, parameters } = model;
+    let (dataset, indices) = (samples.dataset, &samples.indices);
     #[cfg(feature = "burn")]
-    if device.adapter.is_some() || config.compute.engine == EngineName::Burn {
+    if interventions.is_empty()
+        && (device.adapter.is_some() || config.compute.engine == EngineName::Burn)
+    {
         return crate::sessions::burn::fill(dump, config, parameters, dataset, indices, device);
     }
     #[cfg(not(feature = "burn"))]
     let _ = device;
     let chosen: Vec<u32> = indices.iter().map(|&sample| sample as u32).collect();
-    let all = fused::forward(config, parameters, dataset, &chosen, &[])?;
+    let all = fused::forward(config, parameters, dataset, &chosen, interventions)?;
     dump.logits = all.predictions.logits;
     dump.arrays = all.arrays;
     if let Some(mask) = &mut dump.attention_mask {
@@ -103,7 +126,7 @@ fn forward(
 }
 
 /// Whether dumps hold a mask.
-pub(crate) fn is_masked(config: &ExperimentConfig) -> bool {
+pub fn is_masked(config: &ExperimentConfig) -> bool {
     let attention = &config.model.attention;
     attention.mask != Mask::None || attention.padding_token.is_some()
 }
@@ -113,7 +136,7 @@ fn empty(
     origin: Origin,
     config: &ExperimentConfig,
 ) -> Result<AttentionDump, Failure> {
-    let rule = config.data.rule.as_ref();
+    let (rule, inputs) = (config.data.rule.as_ref(), config.inputs());
     let tokens = |&sample: &usize| samples.dataset.tokens(sample);
     let config_json = serde_json::to_value(config).map_err(|error| {
         Failure::System(format!("the config cannot be written as JSON: {error}"))
@@ -153,6 +176,8 @@ fn empty(
                     })
                 })
                 .collect(),
+            read_position: (inputs.cls != Some(inputs.read_position))
+                .then_some(inputs.read_position),
             config: config_json,
         },
         attention_mask: masked.then(Vec::new),

@@ -2,7 +2,7 @@
 
 use headlight_experiment::Experiment;
 use headlight_experiment::best::BestTracker;
-use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::config::{ExperimentConfig, Schedule};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -15,7 +15,13 @@ use crate::storage::weights::{FREE_LIMIT, HEADER_LIMIT};
 
 /// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so
 /// far, and a file may have moved, since its contents are compared.
-const CHANGEABLE: [&str; 4] = ["training.epochs", "data.file", "reference", "checkpoint"];
+const CHANGEABLE: [&str; 5] = [
+    "training.epochs",
+    "training.steps",
+    "data.file",
+    "reference",
+    "checkpoint",
+];
 
 /// Refuses settings that would make it a different run.
 ///
@@ -26,7 +32,9 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
     find_differences("", before, &json(now)?, &mut differences);
     differences.retain(|(key, ..)| {
         let section = key.split('.').next().unwrap_or_default();
-        !CHANGEABLE.contains(&key.as_str()) && !CHANGEABLE.contains(&section)
+        let is_length = ["training.epochs", "training.steps"].contains(&key.as_str());
+        is_length && now.training.schedule != Schedule::Constant
+            || !CHANGEABLE.contains(&key.as_str()) && !CHANGEABLE.contains(&section)
     });
     if differences.is_empty() {
         return Ok(());
@@ -36,8 +44,8 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
         .map(|(key, before, now)| format!("{key} was {before} and would be {now}"))
         .collect();
     Err(Failure::Input(format!(
-        "the run in {} cannot be resumed with other settings: {}; only a larger training.epochs and \
-         changes to [checkpoint] are allowed; start a new run with another --run",
+        "the run in {} cannot be resumed with other settings: {}; only changes to [checkpoint] and, without a \
+         training.schedule, larger training.epochs and training.steps are allowed; start a new run with another --run",
         run.path().display(),
         list.join(", ")
     )))
@@ -136,10 +144,9 @@ pub(crate) fn latest_checkpoint(
     let step = checkpoint.progress.step;
     if step > experiment.steps() {
         return Err(Failure::Input(format!(
-            "the run in {} is already at step {step}, more than the {} steps of training.epochs = {}",
+            "the run in {} is already at step {step}, more than the {} steps of training.epochs and training.steps",
             run.path().display(),
             experiment.steps(),
-            experiment.config.training.epochs
         )));
     }
     Ok(Some(checkpoint))
@@ -155,7 +162,11 @@ pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
         tracker.is_out_of_patience()
     });
     (stopped || checkpoint.progress.step == experiment.steps())
-        && checkpoint.config["training"]["epochs"] == training.epochs
+        && checkpoint.config["training"]["epochs"] == serde_json::json!(training.epochs)
+        && checkpoint.config["training"]
+            .get("steps")
+            .unwrap_or(&Value::Null)
+            == &serde_json::json!(training.steps)
 }
 
 /// More than the bytes before the header of a checkpoint.

@@ -8,7 +8,7 @@ use headlight_dump::AttentionDump;
 use headlight_experiment::best::{BestModel, BestTracker};
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_experiment::metrics::StepMetrics;
-use headlight_experiment::train::{Next, Observer, Progress, due, measure};
+use headlight_experiment::train::{Next, Observer, Progress, due, evaluation_is_due, measure};
 use headlight_experiment::{Engine, Experiment};
 
 use crate::Failure;
@@ -257,6 +257,10 @@ impl<'a> RunWriter<'a> {
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
         let metrics = measure(&self.session.experiment, engine, self.progress)?;
         self.display.evaluated(&metrics);
+        if self.session.experiment.config.training.save_weights {
+            let step = self.progress.step;
+            self.run.write_step_weights(step, engine.parameters())?;
+        }
         self.log.append_line(&metrics)?;
         if let Some(tracker) = &mut self.tracker {
             tracker.update(&metrics, engine);
@@ -299,8 +303,7 @@ impl Observer for RunWriter<'_> {
         if dump_is_due(experiment, step) {
             self.write_dump(engine)?;
         }
-        let every = experiment.config.training.evaluate_every;
-        if progress.at_epoch_end || due(every, step) {
+        if evaluation_is_due(experiment, progress) {
             self.evaluate(engine)?;
         }
         if self.checkpoint_is_due(step) {

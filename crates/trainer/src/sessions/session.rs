@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headlight_architecture::Parameter;
+use headlight_architecture::{Parameter, Pooling};
 use headlight_data::files::{FitError, Rows};
 use headlight_data::{ClsPlace, Dataset, Source, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
@@ -30,21 +30,33 @@ pub struct Session {
     pub reference: Option<Reference>,
 }
 
-/// That `[CLS]` sees no token, so that nothing can be learned from them, and what to do.
-pub(crate) fn blind_cls(config: &ExperimentConfig) -> Option<String> {
+/// That the position that the class is read from sees no other, so that nothing can be learned from them, and what to do.
+pub(crate) fn blind_reader(config: &ExperimentConfig) -> Option<String> {
+    let remedy = match (is_blind(config), config.reads_cls(), config.data.cls) {
+        (false, ..) => return None,
+        (true, true, ClsPlace::First) => "data.cls = \"last\"",
+        (true, true, _) => "data.cls = \"first\"",
+        (true, false, _) => "model.pooling",
+    };
+    let samples = if config.reads_cls() {
+        "its samples"
+    } else {
+        "the rest of its samples"
+    };
+    Some(format!(
+        "the mask lets {} look at no token but itself, so the model cannot read {samples}; choose another \
+         model.attention.mask, or {remedy}",
+        config.reader()
+    ))
+}
+
+/// Whether the position that the class is read from sees no other.
+pub(crate) fn is_blind(config: &ExperimentConfig) -> bool {
     let inputs = config.inputs();
     let attention = &config.model.attention;
-    let is_blind = attention.is_blind(inputs.cls_position, inputs.positions);
-    is_blind.then(|| {
-        let other = match config.data.cls {
-            ClsPlace::First => "last",
-            ClsPlace::Last => "first",
-        };
-        format!(
-            "the mask lets [CLS] look at no token but itself, so the model cannot read its samples; choose another \
-             model.attention.mask, or data.cls = \"{other}\""
-        )
-    })
+    config.model.pooling != Some(Pooling::Mean)
+        && inputs.positions > 1
+        && attention.is_blind(inputs.read_position, inputs.positions)
 }
 
 impl Session {
@@ -61,7 +73,7 @@ impl Session {
         }
         let session = Self::with_shared(config, splits, device)?;
         session.experiment.check_recording()?;
-        if let Some(sentence) = blind_cls(&session.experiment.config) {
+        if let Some(sentence) = blind_reader(&session.experiment.config) {
             note(&sentence);
         }
         Ok(session)
@@ -101,7 +113,7 @@ impl Session {
         device: OpenDevice,
     ) -> Result<Self, Failure> {
         let splits = Splits {
-            held_out: Dataset::empty(config.data.seq_len),
+            held_out: Dataset::empty(config.data.seq_len, config.data.cls),
             train: dataset,
             texts: None,
         };

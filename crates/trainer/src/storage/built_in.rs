@@ -32,13 +32,14 @@ macro_rules! configs {
 }
 
 /// All configs of `configs`.
-pub static CONFIGS: [BuiltIn<str>; 16] = configs!(
+pub static CONFIGS: [BuiltIn<str>; 17] = configs!(
     "notebook"
     "quick"
     "token_anywhere"
     "token_before_token"
     "equal_positions"
     "count"
+    "grokking"
     "negation"
     "pronoun"
     "bank"

@@ -4,12 +4,13 @@ use headlight_data::words::{PAD, PATTERN, SPECIAL};
 use headlight_data::{CLS, ClsPlace, DatasetConfig, Words};
 use serde_json::{Map, Value, json};
 
-/// The file's content: it encodes a text as Headlight does, with `[CLS]`, and cut to the length of a sample.
+/// The file's content: it encodes a text as Headlight does, with `[CLS]`, which texts always have, and cut to the length of a
+/// sample.
 ///
 /// The special tokens are no `added_tokens`: those are looked for in texts, where `[CLS]` is but a word in brackets. With
 /// `[CLS]` at the end there is no padding, which would come after it.
 pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
-    let positions = config.seq_len + 1;
+    let positions = config.cls.positions(config.seq_len);
     let own = words.vocabulary.iter().map(String::as_str);
     let tokens = SPECIAL.into_iter().chain(own).zip(0..);
     let vocabulary: Map<String, Value> = tokens
@@ -29,7 +30,7 @@ pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
                 "pad_token": "[PAD]",
             }),
         ),
-        ClsPlace::Last => ([text, cls], Value::Null),
+        ClsPlace::Last | ClsPlace::None => ([text, cls], Value::Null),
     };
     json!({
         "version": "1.0",

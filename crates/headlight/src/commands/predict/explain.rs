@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use headlight_data::{Dataset, DatasetConfig};
+use headlight_data::Dataset;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::explain::Explanation;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::explanation;
@@ -63,19 +64,19 @@ pub(super) fn of(
 /// When the picture cannot be written.
 pub(super) fn show(
     explained: &Explanation,
-    data: &DatasetConfig,
+    config: &ExperimentConfig,
     described: &str,
     json: impl FnOnce() -> Value,
     form: Form,
     picture: Option<Output<'_>>,
 ) -> Result<(), Failure> {
-    let table = explanation::table(explained, data);
+    let table = explanation::table(explained, config);
     if let Some(out) = picture {
         out.write_all(table.svg().as_bytes())?;
     }
     if form.json {
         let mut line = json();
-        line["explanation"] = explanation::json(explained, data);
+        line["explanation"] = explanation::json(explained, &config.data);
         return print_json(&line);
     }
     let text = table.text(terminal::options().width);

@@ -66,8 +66,8 @@ pub(super) fn write_rows(
     }
     let trained = model.trained_on(&read);
     drop(read);
-    let (session, members) = model.session(dataset)?;
-    let mut predictor = members.predictor(&session, &mut |_| Ok(()))?;
+    let (session, members, interventions) = model.session(dataset)?;
+    let mut predictor = members.predictor(&session, &interventions, &mut |_| Ok(()))?;
     let rows = Rows {
         dataset: &session.experiment.splits.train,
         config: &session.experiment.config.data,

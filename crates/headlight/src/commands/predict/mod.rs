@@ -13,8 +13,9 @@ use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::{STANDARD, shown};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::interventions::{InterventionArguments, Interventions};
 use super::model::RunModel;
 use crate::arguments::{Force, Form, SweptArguments, device};
 
@@ -52,6 +53,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "explain")]
     svg: Option<Destination>,
     #[command(flatten)]
+    interventions: InterventionArguments,
+    #[command(flatten)]
     output: Force,
     #[command(flatten)]
     form: Form,
@@ -74,13 +77,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let listed = tokens.filter(|tokens| !is_sample(tokens)).map(Path::new);
     if arguments.explain {
         explain::check_one(arguments.file.as_deref().or(listed))?;
+        arguments.interventions.refuse_beside_explain()?;
     }
     let model = RunModel::open(
         &arguments.run,
         weights,
         arguments.device.as_ref(),
         &arguments.swept,
-    )?;
+    )?
+    .with(&arguments.interventions)?;
     if let Some(path) = &arguments.file {
         if path != Path::new(STANDARD) && !path.exists() {
             return Err(Failure::Input(format!(
@@ -89,9 +94,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             )));
         }
         let out = output(arguments)?;
-        let which = (model.step(), model.which());
+        let which = Which::of(&model);
         let count = beside::write(model, path, out)?;
-        return tell_count(arguments, out, &count, which);
+        return tell_count(arguments, out, &count, &which);
     }
     if arguments.explain {
         explain::check(&model)?;
@@ -104,9 +109,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             )));
         }
         let out = output(arguments)?;
-        let which = (model.step(), model.which());
+        let which = Which::of(&model);
         let count = file::write(model, path, out)?;
-        return tell_count(arguments, out, &count, which);
+        return tell_count(arguments, out, &count, &which);
     }
     if arguments.out.is_some() {
         let message = "--out needs a file of samples";
@@ -135,9 +140,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         None
     };
-    let which = model.which();
+    let (which, interventions) = (model.which(), model.interventions.clone());
     let dump = sample::dump(model, &dataset, label.is_some())?;
-    let described = sample::describe(&dump, &config, label);
+    let mut described = sample::describe(&dump, &config, label);
+    if let Some(text) = interventions.text() {
+        described = format!("{described}{text}\n");
+    }
     if let Some(explained) = explained {
         let json = || sample::as_json(&dump, &config, label);
         let described = format!(
@@ -146,7 +154,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         );
         return explain::show(
             &explained,
-            &config.data,
+            &config,
             &described,
             json,
             arguments.form,
@@ -154,7 +162,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         );
     }
     if arguments.form.json {
-        return print_json(&sample::as_json(&dump, &config, label));
+        let mut line = sample::as_json(&dump, &config, label);
+        add_interventions(&mut line, &interventions);
+        return print_json(&line);
     }
     let which = which.map(|which| format!("\n{which}\n"));
     let heads = sample::heads(&dump, &config, models);
@@ -175,23 +185,48 @@ fn output(arguments: &Arguments) -> Result<Output<'_>, Failure> {
     Ok(out)
 }
 
-/// Tells how many samples were classified, and by which model: its step, and that in words.
+/// Which model predicts: its step, that in words, and what is changed in it.
+struct Which {
+    step: Option<usize>,
+    text: Option<String>,
+    interventions: Interventions,
+}
+
+impl Which {
+    fn of(model: &RunModel) -> Self {
+        Self {
+            step: model.step(),
+            text: model.which(),
+            interventions: model.interventions.clone(),
+        }
+    }
+}
+
+/// Adds the interventions to an object, if there are any.
+fn add_interventions(line: &mut Value, interventions: &Interventions) {
+    if !interventions.is_empty() {
+        line["interventions"] = json!(interventions);
+    }
+}
+
+/// Tells how many samples were classified, and by which model.
 fn tell_count(
     arguments: &Arguments,
     out: Output<'_>,
     count: &file::Count,
-    (step, which): (Option<usize>, Option<String>),
+    which: &Which,
 ) -> Result<(), Failure> {
     if arguments.form.json {
-        return print_json(
-            &json!({"samples": count.samples, "correct": count.correct, "step": step}),
-        );
+        let mut line =
+            json!({"samples": count.samples, "correct": count.correct, "step": which.step});
+        add_interventions(&mut line, &which.interventions);
+        return print_json(&line);
     }
-    let which = which.map(|which| format!("; {which}"));
     let trained = count.trained;
-    let trained = trained.map(|trained| format!("; {trained} of them are also training samples"));
-    let texts = [which, trained].map(Option::unwrap_or_default);
-    tell(out, &format!("{count}{}", texts.concat()))
+    let trained = trained.map(|trained| format!("{trained} of them are also training samples"));
+    let more = [which.text.clone(), which.interventions.text(), trained];
+    let more = more.into_iter().flatten().map(|text| format!("; {text}"));
+    tell(out, &format!("{count}{}", more.collect::<String>()))
 }
 
 /// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is

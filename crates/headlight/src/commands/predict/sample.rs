@@ -1,4 +1,4 @@
-//! What a model says of one sample: its prediction, and where `[CLS]` looks.
+//! What a model says of one sample: its prediction, and where the position that the class is read from looks.
 
 use std::fmt::Write;
 use std::mem;
@@ -47,20 +47,20 @@ pub(super) fn dump(
         step: model.step(),
         ..Origin::default()
     };
-    let (session, members) = model.session(dataset.clone())?;
+    let (session, members, interventions) = model.session(dataset.clone())?;
     let of = |parameters: &[Parameter]| {
         let one = Model {
             config: &session.experiment.config,
             parameters,
         };
-        dumping::dump(one, &samples, origin, &session.device)
+        dumping::dump_changed(one, &samples, origin, &session.device, &interventions)
     };
     if let Members::One(parameters) = &members {
         return of(parameters);
     }
     let count = members.len() as f32;
     let mut mean: Option<AttentionDump> = None;
-    let mut predictor = members.predictor(&session, &mut |parameters| {
+    let mut predictor = members.predictor(&session, &[], &mut |parameters| {
         let mut one = of(parameters)?;
         let Some(mean) = &mut mean else {
             mean = Some(one);
@@ -83,18 +83,18 @@ pub(super) fn dump(
     Ok(mean)
 }
 
-/// What the model says of the sample, and the weights of `[CLS]` by layer, head and key.
+/// What the model says of the sample, and the weights of the position that the class is read from by layer, head and key.
 pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> Value {
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let class = |class| file::class_value(&config.data, class);
-    let cls = config.data.cls.position(config.data.seq_len);
-    let of_cls = |layer, head| {
+    let read = dump.read_position();
+    let of_reader = |layer, head| {
         let rows = dump.weights(0, layer, head);
-        rows[cls * dump.dims.positions..][..dump.dims.positions].to_vec()
+        rows[read * dump.dims.positions..][..dump.dims.positions].to_vec()
     };
     let attention = (0..dump.dims.layers)
         .map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)))
-        .map(|heads| heads.map(|(layer, head)| of_cls(layer, head)).collect())
+        .map(|heads| heads.map(|(layer, head)| of_reader(layer, head)).collect())
         .collect::<Vec<Vec<Vec<f32>>>>();
     json!({
         "step": dump.meta.step,
@@ -160,14 +160,14 @@ pub(super) fn describe(
     text
 }
 
-/// The attention of `[CLS]` in each head; of several models, their mean.
+/// The attention of the position that the class is read from in each head; of several models, their mean.
 pub(super) fn heads(dump: &AttentionDump, config: &ExperimentConfig, models: usize) -> String {
     let mut text = String::new();
     let of_mean = match models {
         1 => String::new(),
         _ => format!(", mean of {models} models"),
     };
-    let names = words(dump);
+    let (names, reader) = (words(dump), dump.reader());
     let all =
         (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));
     let heads: Vec<(usize, usize)> = all.collect();
@@ -175,7 +175,7 @@ pub(super) fn heads(dump: &AttentionDump, config: &ExperimentConfig, models: usi
     for &(layer, head) in heads.iter().take(MOST_ROWS / LEAST_ROWS) {
         let _ = writeln!(
             text,
-            "\nattention of [CLS], layer {layer}, head {head}{of_mean}"
+            "\nattention of {reader}, layer {layer}, head {head}{of_mean}"
         );
         text += &attention(dump, config, layer, head, &names, rows);
     }
@@ -189,7 +189,7 @@ pub(super) fn heads(dump: &AttentionDump, config: &ExperimentConfig, models: usi
     text
 }
 
-/// The attention of `[CLS]` on the positions with the largest weights, `rows` of them, and how much the others have.
+/// The attention of the position that the class is read from on the positions with the largest weights, `rows` of them, and how much the others have.
 fn attention(
     dump: &AttentionDump,
     config: &ExperimentConfig,
@@ -199,8 +199,8 @@ fn attention(
     rows: usize,
 ) -> String {
     let positions = dump.dims.positions;
-    let cls = config.data.cls.position(config.data.seq_len);
-    let weights = &dump.weights(0, layer, head)[cls * positions..][..positions];
+    let read = dump.read_position();
+    let weights = &dump.weights(0, layer, head)[read * positions..][..positions];
     let padding = config.model.attention.padding_token;
     let padding = padding.map(i64::from);
     let is_padding = |&position: &usize| Some(dump.tokens(0)[position]) == padding;

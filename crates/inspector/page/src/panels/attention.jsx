@@ -51,13 +51,16 @@ function runNames() {
   return [...runs.value.keys(), ...statistics].map((key) => [String(key), runOf(/** @type {View["run"]} */ (key))?.name ?? ""]);
 }
 
+/** @param {boolean} hasSoftmax @returns {[string, string][]} */
+const showsOf = (hasSoftmax) => [["weights", "weights"], ...(hasSoftmax ? /** @type {[string, string][]} */ ([["scores", "scores, before the softmax"], ["uniform", "difference from uniform"]]) : [/** @type {[string, string]} */ (["scores", "scores"])])];
+
 function Controls() {
   const several = runs.value.length > 1;
   const { run } = view.value;
   return (
     <div class="row tools" role="group" aria-label="What the matrix shows">
       {several && <Choice id="run" label="Run" value={run} options={runNames()} onChoose={(key) => change({ run: key === "mean" || key === "deviation" ? key : Number(key), settings: {} })} />}
-      <Choice id="show" label="Show" value={show.value} options={[["weights", "weights"], ["scores", "scores, before the softmax"], ["uniform", "difference from uniform"]]} onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })} />
+      <Choice id="show" label="Show" value={show.value} options={showsOf(here.value?.run.model.attention?.softmax !== false)} onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })} />
       <ColourChoice />
       <Pin />
       <HeadSwitch />

@@ -129,7 +129,7 @@ function Origin() {
     <p id="origin" role="status" class={kind}>
       {text && <><b class="badge">{badge}</b><span class="unseen">: </span><span class="rest">{brief.charAt(0).toUpperCase() + brief.slice(1)}</span></>}
       <Progress steps={progress} />
-      {ask && <> <button type="button" onClick={ask}>Train it again here</button></>}
+      {ask && <> <button type="button" onClick={ask}>Train it {page.lab ? "" : "again "}here</button></>}
       {stop && <> <button type="button" onClick={stop}>Stop</button></>}
     </p>
   );

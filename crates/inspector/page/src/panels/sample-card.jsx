@@ -52,7 +52,7 @@ function Heading() {
         </select>
         <button type="button" id="sample-next" aria-label="Next sample" onClick={() => move(1)}>›</button>
       </span>
-      {query.value !== now.facts.cls && <button type="button" id="from-cls" onClick={() => change({ query: now.facts.cls })}>Show [CLS] again</button>}
+      {query.value !== now.reader && <button type="button" id="from-cls" onClick={() => change({ query: now.reader })}>Show {now.readerName} again</button>}
     </div>
   );
 }

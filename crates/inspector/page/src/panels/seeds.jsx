@@ -176,8 +176,8 @@ function Start({ swarm }) {
 /** @param {import("../swarm.js").Swarm} swarm @param {number} wanted @param {boolean} [isSure] */
 async function begin(swarm, wanted, isSure) {
   const run = /** @type {import("../run.js").Run} */ (shown.peek());
-  swarm.positions = run.classCount === 2 ? range(run.positions).filter((position) => decides(run, position)) : [];
-  swarm.uniform = run.uniform(run.samples.filter(({ label }) => label), run.facts.cls, () => swarm.positions);
+  swarm.positions = run.classCount === 2 && run.isShare ? range(run.positions).filter((position) => position !== run.reader && decides(run, position)) : [];
+  swarm.uniform = run.uniform(run.samples.filter(({ label }) => label), run.reader, () => swarm.positions);
   await swarm.start(wanted, isSure);
   if (swarm.state.peek().name === "ended") say(`${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(isLearned).length} learned`);
 }

@@ -159,13 +159,13 @@ function Sentences({ run, sentences, planes }) {
 
 /** A sentence with one of its words marked. @param {Run} run @param {number[]} tokens @param {number} position */
 function textOf(run, tokens, position) {
-  const texts = tokens.map((token, at) => at === position ? `[${run.facts.token_strings[token]}]` : at === run.facts.cls || token === run.padding ? "" : run.facts.token_strings[token] ?? String(token));
+  const texts = tokens.map((token, at) => at === position ? `[${run.facts.token_strings[token]}]` : at === run.cls || token === run.padding ? "" : run.facts.token_strings[token] ?? String(token));
   return texts.filter(Boolean).join(" ");
 }
 
 /** @param {Run} run @param {number[]} tokens */
 function show(run, tokens) {
-  const own = tokens.filter((_, position) => position !== run.facts.cls);
+  const own = tokens.filter((_, position) => position !== run.cls);
   const same = run.samples.find((sample) => String(sample.tokens) === String(tokens));
   change({ sample: same?.key ?? ownKey(own) });
 }

@@ -33,7 +33,7 @@ export function Answer() {
     <div class="answer">
       {several
         ? <Bars results={results} before={before} run={run} label={label} />
-        : <Gauge value={results[0]} before={before?.[0]} run={run} />}
+        : <Gauge value={results[results.length - 1]} before={before?.[before.length - 1]} run={run} />}
       <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} /></p>
       <p class="hint">{noteOf(now, members)}</p>
     </div>

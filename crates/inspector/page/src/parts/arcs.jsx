@@ -1,4 +1,5 @@
-// Bands from one position to all others, as wide as its attention on them.
+// Bands from one position to all others, as wide as its attention on them. Where weights are no shares of 1, they share the
+// width of all bands, and those below 0 have another colour.
 
 import { range } from "../numbers.js";
 
@@ -11,6 +12,13 @@ export const LEAST = 0.6;
 // Of more keys than these, all but the strongest few are faint.
 const MOST_KEYS = 16;
 const STRONGEST = 8;
+
+/** The share of each weight in the width of all bands. @param {ArrayLike<number>} weights */
+export function sharesOf(weights) {
+  const sizes = Array.from(weights, Math.abs);
+  const total = Math.max(sizes.reduce((one, other) => one + other, 0), 1);
+  return sizes.map((size) => size / total);
+}
 
 /** Where the bands begin within the query's column: none crosses another. @param {number} query @param {ArrayLike<number>} weights */
 export function starts(query, weights) {
@@ -39,16 +47,17 @@ export function band(from, to, width, rise) {
 /** @param {{ query: number, weights: ArrayLike<number>, isMarked: (key: number) => boolean }} props */
 export function Arcs({ query, weights, isMarked }) {
   const count = weights.length;
-  const from = starts(query, weights);
+  const shares = sharesOf(weights);
+  const from = starts(query, shares);
   const furthest = Math.max(query, count - 1 - query, 1);
-  const least = count > MOST_KEYS ? Array.from(weights).sort((a, b) => b - a)[STRONGEST - 1] : 0;
+  const least = count > MOST_KEYS ? shares.toSorted((a, b) => b - a)[STRONGEST - 1] : 0;
   return (
     <svg class="arcs" viewBox={`0 0 ${count * COLUMN} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
-      {range(count).filter((key) => weights[key] > 0).map((key) => {
-        const width = weights[key] * WIDTH;
+      {range(count).filter((key) => shares[key] > 0).map((key) => {
+        const width = shares[key] * WIDTH;
         const to = (key + 0.5) * COLUMN - width / 2;
         const rise = key === query ? 12 + width / 3 : 22 + 76 * Math.abs(key - query) / furthest;
-        const kind = isMarked(key) ? " marked" : weights[key] < least ? " faint" : "";
+        const kind = (isMarked(key) ? " marked" : shares[key] < least ? " faint" : "") + (weights[key] < 0 ? " below" : "");
         return <path key={key} class={`band${kind}`} data-key={key} d={band(from[key], to, Math.max(width, LEAST), rise)} />;
       })}
     </svg>

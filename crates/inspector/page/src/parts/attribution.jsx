@@ -26,23 +26,24 @@ export function Attribution() {
     return <p class="hint">Integrated gradients are computed for a single sample of a live page, without changes and while nothing plays.</p>;
   }
   const { run, one, at, layer, head } = now;
-  const logit = run.classCount > 2 ? run.predicted(one, at) : 0;
+  const logit = run.facts.logits > 1 ? run.predicted(one, at) : 0;
   const { values, logits, points } = attributed(/** @type {Live} */ (run.source), one, at, logit);
-  const weights = run.source.row("weights", at, one, layer, head, run.facts.cls);
+  const weights = run.source.row("weights", at, one, layer, head, run.reader);
   const sum = values.reduce((/** @type {number} */ total, /** @type {number} */ value) => total + value, 0);
   const most = Math.max(...values.map(Math.abs), 1e-12);
+  const widest = run.isShare ? 1 : Math.max(...Array.from(weights, Math.abs), 1e-12);
   return (
     <section class="card" id="attribution" aria-labelledby="attribution-title">
       <h2 id="attribution-title">What each position adds to the logit</h2>
-      <p class="how">Integrated gradients (Sundararajan et al. 2017) from an input of zeros, {points} points, beside the attention of [CLS] in layer {layer}, head {head}. They add up to {fixed(sum)}; the logits differ by {fixed(logits[0] - logits[1])}.</p>
+      <p class="how">Integrated gradients (Sundararajan et al. 2017) from an input of zeros, {points} points, beside the attention of {run.readerName} in layer {layer}, head {head}. They add up to {fixed(sum)}; the logits differ by {fixed(logits[0] - logits[1])}.</p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Integrated gradients">
         <table class="numbers">
-          <thead><tr><th scope="col">position</th><th scope="col">adds to the logit{run.classCount > 2 ? ` of ${run.className(logit)}` : ""}</th><td /><th scope="col">attention of [CLS]</th><td /></tr></thead>
+          <thead><tr><th scope="col">position</th><th scope="col">adds to the logit{run.facts.logits > 1 ? ` of ${run.className(logit)}` : ""}</th><td /><th scope="col">attention of {run.readerName}</th><td /></tr></thead>
           <tbody>{range(run.positions).map((position) => (
             <tr key={position}>
               <th scope="row"><bdi>{run.rowName(now.sample, position)}</bdi></th>
               <td>{fixed(values[position])}</td><td><Bar share={values[position] / most} /></td>
-              <td>{fixed(weights[position])}</td><td><Bar share={weights[position]} /></td>
+              <td>{fixed(weights[position])}</td><td><Bar share={weights[position] / widest} /></td>
             </tr>
           ))}</tbody>
         </table>

@@ -22,7 +22,8 @@ export function captionsOf(run) {
   const found = known.get(run);
   if (found) return found;
   const sample = exampleOf(run);
-  if (!sample || run.times.length < 2) return [];
+  // They compare shares of attention, which other weights are not.
+  if (!sample || run.times.length < 2 || !run.isShare) return [];
   const made = madeOf(run, sample);
   if (run.source.covers(sample)) known.set(run, made);
   return made;
@@ -32,24 +33,25 @@ export function captionsOf(run) {
 function exampleOf(run) {
   const at = run.at(run.opening);
   const isRight = (/** @type {Run} */ one, /** @type {Sample} */ sample) => one.outcome(sample, at) === "right";
-  const wishes = [(/** @type {Sample} */ sample) => sample.marked.length > 0, (/** @type {Sample} */ sample) => run.isLive && isRight(run, sample) && !isRight(takenFrom(run, sample), sample), (/** @type {Sample} */ { label }) => (label ?? 0) > 0, (/** @type {Sample} */ sample) => isRight(run, sample)];
+  const wishes = [(/** @type {Sample} */ sample) => run.lookedAt(sample).length > 0, (/** @type {Sample} */ sample) => run.isLive && isRight(run, sample) && !isRight(takenFrom(run, sample), sample), (/** @type {Sample} */ { label }) => (label ?? 0) > 0, (/** @type {Sample} */ sample) => isRight(run, sample)];
   const worth = (/** @type {Sample} */ sample) => wishes.reduce((sum, wish, place) => sum + (wish(sample) ? 2 ** -place : 0), 0);
   return run.samples.reduce((/** @type {Sample | undefined} */ best, sample) => best && worth(best) >= worth(sample) ? best : sample, undefined);
 }
 
 /** @param {Run} run @param {Sample} sample @returns {Caption[]} */
 function madeOf(run, sample) {
-  const { cls, layers, heads } = run.facts;
+  const { layers, heads } = run.facts;
+  const { cls, reader, readerName } = run;
   const end = run.at(run.opening);
   const [layer, head] = [layers - 1, run.strongest];
-  const who = layers * heads > 1 ? `[CLS] (layer ${layer}, head ${head})` : "[CLS]";
-  const weights = (/** @type {Sample} */ of, at = end) => weightsOf({ run, sample: of.key, at, query: cls, layer, head });
+  const who = layers * heads > 1 ? `${readerName} (layer ${layer}, head ${head})` : readerName;
+  const weights = (/** @type {Sample} */ of, at = end) => weightsOf({ run, sample: of.key, at, query: reader, layer, head });
   const most = mostOf(weights(sample));
-  const decides = sample.marked.filter((position) => position !== cls);
+  const decides = run.lookedAt(sample);
   const places = decides.length ? decides : [most];
   const where = placesText(run, sample.key, places);
-  const even = run.uniform([sample], cls, () => places);
-  const view = (/** @type {number} */ at, of = sample, changes = {}) => ({ query: cls, key: places[0], layer, head, show: /** @type {const} */ ("weights"), sample: of.key, step: run.times[at], changes });
+  const even = run.uniform([sample], reader, () => places);
+  const view = (/** @type {number} */ at, of = sample, changes = {}) => ({ query: reader, key: places[0], layer, head, show: /** @type {const} */ ("weights"), sample: of.key, step: run.times[at], changes });
   const shareAt = (/** @type {number} */ at) => sumOf(weights(sample, at), places);
 
   const [first, last] = [shareAt(0), shareAt(end)];
@@ -57,13 +59,13 @@ function madeOf(run, sample) {
   const isEven = first < LOOKS * even && first > even / LOOKS;
   return [{
     title: "Where will it look?",
-    text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. Before it answers, it looks at the ${run.words ? "words" : "tokens"} from [CLS], a place of its own. At which one does it look most? Choose one.`,
+    text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. ${looksFrom(run)} At which one does it look most? Choose one.`,
     parts: view(end),
     answerTo: (guess) => {
       const shares = weights(sample);
       const chosen = guess === cls ? "[CLS] itself" : placesText(run, sample.key, [guess]);
-      const said = guess === most ? `Yes: ${who} gives the most` : `No: ${chosen} gets ${percent(shares[guess])}. ${who} gives the most`;
-      const decided = places.includes(most) ? "" : ` ${capital(where)} ${places.length > 1 ? "decide" : "decides"} the label: ${percent(last)}.`;
+      const said = guess === most ? `Yes: ${who} gives the most` : `No: ${chosen} gets ${percent(shares[guess])}. ${capital(who)} gives the most`;
+      const decided = places.includes(most) ? "" : ` ${capital(where)} ${places.length > 1 ? "decide" : "decides"} the label${withOwn(run, sample)}: ${percent(last)}.`;
       return `${said}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
     },
   }, {
@@ -110,20 +112,20 @@ function turn(run, sample, { end, even, last, where, places, shareAt, view }) {
 /** A sample of another class: what the model looks at where the answer is another. @param {Run} run @param {Sample} sample @param {{ end: number, layer: number, head: number, who: string, view: (at: number, of: Sample) => any }} found @returns {Caption[]} */
 function otherClass(run, sample, { end, layer, head, who, view }) {
   const others = run.samples.filter(({ label }) => label !== null && label !== sample.label);
-  const other = others.find((one) => one.marked.length && run.outcome(one, end) === "right") ?? others.find((one) => one.marked.length) ?? others[0];
+  const other = others.find((one) => run.lookedAt(one).length && run.outcome(one, end) === "right") ?? others.find((one) => run.lookedAt(one).length) ?? others[0];
   if (!other) return [];
-  const { cls } = run.facts;
-  const weights = weightsOf({ run, sample: other.key, at: end, query: cls, layer, head });
+  const { reader } = run;
+  const weights = weightsOf({ run, sample: other.key, at: end, query: reader, layer, head });
   const name = `${capital(run.sampleName(other.key))} is ${run.facts.classes.length ? "of class " : ""}${run.className(other.label)}`;
   const parts = view(end, other);
-  const places = other.marked.filter((position) => position !== cls);
+  const places = run.lookedAt(other);
   if (!places.length) {
     const most = mostOf(weights);
     const nothing = run.facts.config?.data.rule ? "Nothing in it decides the label. " : "";
-    return [{ title: "Another class.", text: `${name}. ${nothing}${who} gives the most, ${percent(weights[most])}, to ${placesText(run, other.key, [most])}.`, parts }];
+    return [{ title: "Another class.", text: `${name}. ${nothing}${capital(who)} gives the most, ${percent(weights[most])}, to ${placesText(run, other.key, [most])}.`, parts }];
   }
   const share = sumOf(weights, places);
-  const even = run.uniform([other], cls, () => places);
+  const even = run.uniform([other], reader, () => places);
   const where = placesText(run, other.key, places);
   // The same positions decide in all samples.
   const isFixed = run.samples.every(({ marked }) => String(marked) === String(sample.marked));
@@ -131,7 +133,7 @@ function otherClass(run, sample, { end, layer, head, who, view }) {
   const why = share < even / LOOKS ? `${capital(where)} ${gets(places)} ${percent(share)}, less than under uniform attention (${percent(even)}): in this sample this head looks elsewhere, most at ${placesText(run, other.key, [most])}, ${percent(weights[most])}.`
     : share <= LOOKS * even ? `${capital(where)} ${gets(places)} ${percent(share)}, about as much as under uniform attention.`
       : isFixed ? `${capital(where)} ${gets(places)} ${percent(share)} all the same; uniform attention would give ${percent(even)}. The model has to look there before it can know what stands there.`
-        : `Here ${where} ${places.length > 1 ? "decide" : "decides"} the label, and ${gets(places)} ${percent(share)}.`;
+        : `Here ${where} ${places.length > 1 ? "decide" : "decides"} the label${withOwn(run, other)}, and ${gets(places)} ${percent(share)}.`;
   return [{ title: isFixed ? "The surprise." : "Another class.", text: `${name}. ${why}`, parts }];
 }
 
@@ -142,8 +144,8 @@ function taken(run, sample, { end, where, places, view }) {
   const [before, after] = [run, changedRun(run, changes)].map((one) => one.probability(sample, end));
   const of = run.classCount > 2 ? run.className(sample.label ?? run.predicted(sample, end)) : run.className(1);
   const becomes = Math.abs(after - before) < 0.01 ? `stays at ${fixed(after, 3)}` : `${after < before ? "falls" : "rises"} from ${fixed(before, 3)} to ${fixed(after, 3)}`;
-  const { cls } = run.facts;
-  const instead = run.keys(sample, cls).find((key) => key !== cls && !places.includes(key));
+  const { cls, reader } = run;
+  const instead = run.keys(sample, reader).find((key) => key !== cls && !places.includes(key));
   const control = instead === undefined ? "" : `; without position ${instead} instead it is ${fixed(changedRun(run, { keys: [instead] }).probability(sample, end), 3)}`;
   return [{
     title: "Take it away.", parts: view(end, sample, changes),
@@ -153,7 +155,7 @@ function taken(run, sample, { end, where, places, view }) {
 
 /** How many samples are right without what decides them; empty where nothing says what does. @param {Run} run @param {number} end */
 function allTaken(run, end) {
-  const known = run.samples.filter(({ marked, label }) => label !== null && marked.some((position) => position !== run.facts.cls));
+  const known = run.samples.filter(({ marked, label }) => label !== null && marked.some((position) => position !== run.reader));
   const isRight = (/** @type {Run} */ one, /** @type {Sample} */ sample) => one.outcome(sample, end) === "right";
   const answers = known.map((sample) => ({ sample, taken: takenFrom(run, sample) }));
   const without = answers.filter(({ sample, taken }) => isRight(taken, sample)).length;
@@ -164,7 +166,17 @@ function allTaken(run, end) {
 }
 
 /** The run in which no token may look at what decides a sample. @param {Run} run @param {Sample} sample */
-const takenFrom = (run, sample) => changedRun(run, { keys: sample.marked.filter((position) => position !== run.facts.cls) });
+const takenFrom = (run, sample) => changedRun(run, { keys: run.lookedAt(sample) });
+
+/** That the position that the class is read from decides a label, too. @param {Run} run @param {Sample} sample */
+const withOwn = (run, sample) => sample.marked.includes(run.reader) ? ` together with ${run.readerName}` : "";
+
+/** Where the model looks from, in words. @param {Run} run */
+function looksFrom(run) {
+  const what = run.words ? "words" : "tokens";
+  if (run.readsMean) return `It answers from the mean over all positions, each of which looks at the ${what}; the arcs show ${run.readerName}.`;
+  return `Before it answers, it looks at the ${what} from ${run.readerName}${run.reader === run.cls ? ", a place of its own" : ""}.`;
+}
 
 /** What the model can answer, in words. @param {Run} run */
 function answersOf(run) {

@@ -4,6 +4,7 @@ import { fixed, percent, range, softmax } from "../numbers.js";
 import { change } from "../view.js";
 import { calm } from "./calm.js";
 import { chancesOf } from "./computation.js";
+import { ACTIVATIONS } from "./functions.js";
 import { NumberTable } from "./dom.jsx";
 import { weightsOf } from "./sentence.js";
 import { Check } from "./steps.jsx";
@@ -36,6 +37,7 @@ export function Chain() {
 function Bars({ now }) {
   const { run, sample, query } = now;
   const weights = weightsOf(now);
+  const most = run.isShare ? 1 : Math.max(...Array.from(weights, Math.abs), 1e-12);
   const which = `${run.sampleName(sample)}, step ${run.stepName(now.at)}, layer ${now.layer}, head ${now.head}`;
   return (
     <figure id="row" class="stage">
@@ -47,7 +49,7 @@ function Bars({ now }) {
         {range(run.length(sample)).map((key) => (
           <li key={key} class={run.marked(sample, key) ? "marked" : ""}>
             <span class="name"><bdi>{run.rowName(sample, key)}</bdi></span>
-            <span class="track" aria-hidden="true"><span class="bar" style={{ width: percent(weights[key]) }} /></span>
+            <span class="track" aria-hidden="true"><span class="bar" style={{ width: percent(Math.abs(weights[key]) / most) }} /></span>
             <span class="value">{fixed(weights[key])}</span>
           </li>
         ))}
@@ -72,10 +74,11 @@ function Stages({ now }) {
       {now.isWhatIf && !run.isLive && <p class="failed">The numbers below are as recorded: the what-if does not change them.</p>}
       {c.hasWeights && <p class="hint">The page computes each stage again, in JavaScript, from the engine's numbers before it, and says how far its result is from the engine's.</p>}
       {c.hasWeights && <Input {...stage} />}
+      {c.hasWeights && <Norm {...stage} norm={c.firstNorm()} />}
       <Vectors {...stage} />
       <Softmax run={run} now={now} source={source} c={c} />
       <Context {...stage} />
-      {c.hasWeights ? <><Output {...stage} /><Norm {...stage} /><FeedForward {...stage} /><Later {...stage} /><Classifier {...stage} /></> : <Residual {...stage} />}
+      {c.hasWeights ? <><Output {...stage} /><Norm {...stage} norm={c.norm()} isAfter /><FeedForward {...stage} /><Later {...stage} /><Classifier {...stage} /></> : <Residual {...stage} />}
       <Decision {...stage} layer={c.layer} />
     </>
   );
@@ -105,10 +108,23 @@ function Input({ run, sample, c }) {
   }
   const embedding = c.embedding();
   if (!embedding) return null;
-  const rows = [[`token ${run.tokenText(sample, query)}`, ...embedding.token], ...(embedding.place ? [[`position ${query}`, ...embedding.place], ["sum", ...embedding.sum]] : []), ["input, engine", ...input]];
-  const text = embedding.place ? "The vector of the token and that of the position add up to the input." : "The vector of the token is the input: this model has no vectors of positions.";
-  return <NumberTable id="input" title="Token and position" text={<>{text} <Check of={[[embedding.sum, input]]} isChanged={c.isChanged("input")} /></>} columns={["", ...names(input.length)]} rows={rows} />;
+  const rows = [
+    [`token ${run.tokenText(sample, query)}`, ...embedding.token], ...(embedding.place ? [[`position ${query}`, ...embedding.place], ["sum", ...embedding.sum]] : []),
+    ...(embedding.norm ? [["norm", ...embedding.input]] : []), ["input, engine", ...input],
+  ];
+  const text = <>{INPUTS[c.parts.positions]}{embedding.norm ? `, once ${normWords(c)}` : ""}. <Check of={[[embedding.input, input]]} isChanged={c.isChanged("input")} /></>;
+  return <NumberTable id="input" title="Token and position" text={text} columns={["", ...names(input.length)]} rows={rows} />;
 }
+
+/** What a block's first input is, by how the model knows positions. */
+const INPUTS = {
+  learned: "The vector of the token and that of the position add up to the input", none: "The vector of the token is the input: this model has no vectors of positions",
+  sinusoidal: "The vector of the token and the sines and cosines of its position add up to the input", rotary: "The vector of the token is the input: positions rotate queries and keys instead",
+  first: "The vector of the token is the input; at position 1, its first number is larger by 1",
+};
+
+/** What a norm does. @param {Computation} c */
+const normWords = (c) => c.parts.isRms ? "divided by the root of its mean square" : "brought to mean 0 and variance 1, with the norm's scale and shift";
 
 /** @param {Stage} props */
 function Vectors({ run, sample, c }) {
@@ -117,9 +133,18 @@ function Vectors({ run, sample, c }) {
   const all = /** @type {const} */ (["query", "key", "value"]).flatMap((kind) => (kind === "query" ? [query] : positions).map((position) => [kind, position]));
   const checks = c.hasWeights ? all.map(([kind, position]) => /** @type {[number[], number[]]} */ ([c.projected(/** @type {any} */ (kind), Number(position)) ?? [NaN], c.ofHead(/** @type {any} */ (kind), Number(position))])) : [];
   const text = c.hasWeights
-    ? <>{c.projection("query") ? "The inputs of the positions times the head's columns of W_q, W_k and W_v, plus the biases." : `The inputs of the positions: this model has no projections, and head ${head} takes its part of them.`} <Check of={checks} /></>
+    ? <>{projectedWords(c)} <Check of={checks} /></>
     : `Vectors of the query, and of each key and value, head ${head}, recorded.`;
   return <NumberTable id="vectors" title="Query, keys and values" text={text} columns={["", ...names(run.facts.d_head)]} rows={[[`query ${query}: ${run.tokenText(sample, query)}`, ...c.ofHead("query", query)], ...rows]} />;
+}
+
+/** How queries, keys and values are made. @param {Computation} c */
+function projectedWords(c) {
+  const source = c.parts.norm === "pre" ? "The norms of the inputs" : "The inputs";
+  const [query, value] = [c.projection("query"), c.projection("value")];
+  const how = query ? `${source} of the positions times the head's columns of ${value ? "W_q, W_k and W_v" : "W_q and W_k"}${query.hasBias ? ", plus the biases" : ""}.` : `${source} of the positions: this model has no projections, and head ${c.head} takes its part of them.`;
+  const values = query && !value ? ` Values are not projected: head ${c.head} takes its part.` : "";
+  return `${how}${values}${c.parts.positions === "rotary" ? " Queries and keys are then rotated by their positions." : ""}`;
 }
 
 /** @param {{ run: Run, now: Now, source: string, c: Computation | null }} props */
@@ -130,19 +155,28 @@ function Softmax({ run, now, source, c }) {
   const weights = Array.from(run.source.row("weights", at, sample, layer, head, query));
   const keys = range(run.positions);
   const may = (/** @type {number} */ key) => c ? c.allows(key) : run.allows(sample, query, key);
+  const { rate = 1, softmax: hasSoftmax = true, log_length: isLong = false } = run.model.attention ?? {};
   const again = c ? c.shares() : Array.from(softmax(Float64Array.from(scores), may, 1));
+  const mixed = again.map((share, key) => may(key) ? hasSoftmax ? rate * share + 1 - rate : scores[key] : 0);
   const products = c?.products();
-  const factor = c && c.factor !== run.facts.factor ? fixed(c.factor) : run.facts.factor_text;
+  const scale = c?.scaleOf() ?? NaN;
+  const factor = `${c && c.factor !== run.facts.factor ? fixed(c.factor) : run.facts.factor_text}${isLong ? ` × ln ${keys.filter(may).length}` : ""}`;
   const total = (/** @type {number[]} */ values) => values.reduce((sum, value) => sum + value, 0);
   const rows = [
-    ...keys.map((key) => [run.rowName(sample.key, key), ...(products && c ? [products[key], products[key] * c.factor] : []), scores[key], may(key) ? "yes" : "no", again[key], weights[key]]),
-    ["sum", ...(products ? ["", ""] : []), "", "", total(again), total(weights)],
+    ...keys.map((key) => [run.rowName(sample.key, key), ...(products && c ? [products[key], products[key] * scale] : []), scores[key], may(key) ? "yes" : "no", ...(hasSoftmax ? [again[key]] : []), ...(rate < 1 ? [mixed[key]] : []), weights[key]]),
+    ["sum", ...(products ? ["", ""] : []), "", "", ...(hasSoftmax ? [total(again)] : []), ...(rate < 1 ? [total(mixed)] : []), total(weights)],
   ];
   const mask = keys.every(may) ? "This query may look at each key." : "Keys that the query may not look at have weight 0.";
   const allowed = keys.filter(may);
-  const of = /** @type {[number[], number[]][]} */ (c && products ? [[allowed.map((key) => products[key] * c.factor), allowed.map((key) => scores[key])], [again, weights]] : []);
-  const text = <>{products && `Products of the query with each key, times ${factor}, are the scores. `}{mask} {c?.hasWeights && <Check of={of} isChanged={c.isChanged("softmax")} />}</>;
-  return <NumberTable id="softmax" title="Scores and softmax" text={text} columns={["key", ...(products ? ["query · key", `× ${factor}`] : []), `score, ${source}`, "allowed", "softmax of the score", `weight, ${source}`]} rows={rows} />;
+  const of = /** @type {[number[], number[]][]} */ (c && products ? [[allowed.map((key) => products[key] * scale), allowed.map((key) => scores[key])], [mixed, weights]] : []);
+  const text = <>{products && `Products of the query with each key, times ${factor}, are the scores. `}{mask} {mixWords(rate, hasSoftmax)}{c?.hasWeights && <Check of={of} isChanged={c.isChanged("softmax")} />}</>;
+  return <NumberTable id="softmax" title={hasSoftmax ? "Scores and softmax" : "Scores and weights"} text={text} columns={["key", ...(products ? ["query · key", `× ${factor}`] : []), `score, ${source}`, "allowed", ...(hasSoftmax ? ["softmax of the score"] : []), ...(rate < 1 ? [`× ${rate} + ${fixed(1 - rate, 2)}`] : []), `weight, ${source}`]} rows={rows} />;
+}
+
+/** What weights are, if they are not the softmax. @param {number} rate @param {boolean} hasSoftmax */
+function mixWords(rate, hasSoftmax) {
+  if (!hasSoftmax) return "This model has no softmax: a weight is its score. ";
+  return rate < 1 ? `A weight is ${rate} times the softmax, plus ${fixed(1 - rate, 2)} for each allowed key. ` : "";
 }
 
 /** @param {Stage} props */
@@ -162,16 +196,19 @@ function Context({ run, sample, c, source }) {
 function Residual({ run, c }) {
   const residual = c.ofPosition("residual");
   const norm = c.norm();
-  if (!residual || !norm) return null;
+  if (!residual) return null;
   const [input, output] = [c.input(), c.ofPosition("output")];
+  const isProjected = run.model.attention?.output_projection !== false;
   const rows = [
     ...(input ? [[c.layer ? `output of layer ${c.layer - 1}, recorded` : "input (embedding), recorded", ...input], ["output of attention: residual minus input", ...residual.map((value, at) => value - input[at])]] : []),
     ["residual, recorded", ...residual],
-    ["scaled to mean 0 and variance 1", ...norm.even],
+    ...(norm ? [[c.parts.isRms ? "scaled to mean square 1" : "scaled to mean 0 and variance 1", ...norm.even]] : []),
     ...(output ? [["output of the block, recorded", ...output]] : []),
   ];
-  const text = `The contexts of all heads, projected by W_o, are added to the input. W_o, and the norm's scale and shift, are not recorded in dumps: the row of variance 1 is the norm without scale and shift.${input ? "" : " The input of this block is not recorded either, so the output of its attention is unknown."}`;
-  return <NumberTable id="residual" title="Output, residual and norm" text={text} columns={["", ...names(run.facts.d_model)]} rows={rows} />;
+  const isLearned = c.parts.hasGain || c.parts.hasShift;
+  const missing = norm && isLearned ? `${isProjected ? "W_o, and the" : "The"} norm's scale and shift, are not recorded in dumps: the row of ${c.parts.isRms ? "mean square" : "variance"} 1 is the norm without scale and shift.` : isProjected ? "W_o is not recorded in dumps." : "";
+  const text = `The contexts of all heads${isProjected ? ", projected by W_o," : ""} are added to the input. ${missing}${input ? "" : " The input of this block is not recorded either, so the output of its attention is unknown."}`;
+  return <NumberTable id="residual" title={norm ? "Output, residual and norm" : "Output and residual"} text={text} columns={["", ...names(run.facts.d_model)]} rows={rows} />;
 }
 
 /** @param {Stage} props */
@@ -181,80 +218,106 @@ function Output({ run, c }) {
   const { projection, output, input } = found;
   const contexts = c.contexts();
   const { d_head, d_model } = run.facts;
-  const isListed = contexts.length <= MOST_ROWS;
+  const isListed = projection && contexts.length <= MOST_ROWS;
+  const { hasBias = false } = projection ?? {};
   const rows = [
     ...(isListed ? contexts.map((value, at) => [`head ${Math.floor(at / d_head)}, ${at % d_head}`, value, ...projection.rows[at]]) : []),
-    ["bias", "", ...projection.bias], ["output: contexts · W_o + bias", "", ...output], ["input", "", ...input], ["residual: input + output", "", ...found.sum], ["residual, engine", "", ...residual],
+    ...(hasBias ? [["bias", "", .../** @type {any} */ (projection).bias]] : []), [`output: contexts${projection ? " · W_o" : ""}${hasBias ? " + bias" : ""}`, "", ...output], ["input", "", ...input], ["residual: input + output", "", ...found.sum], ["residual, engine", "", ...residual],
   ];
-  const listed = isListed ? "Each of the first rows is one number of a context, and the row of W_o that it multiplies." : `W_o has ${contexts.length} × ${d_model} numbers, which are not listed.`;
-  const text = <>The contexts of all heads, one after the other, times W_o, plus its bias, are the output of attention; it is added to the input. {listed} <Check of={[[found.sum, residual]]} isChanged={c.isChanged("residual")} /></>;
+  const listed = !projection ? "" : isListed ? "Each of the first rows is one number of a context, and the row of W_o that it multiplies. " : `W_o has ${contexts.length} × ${d_model} numbers, which are not listed. `;
+  const text = <>The contexts of all heads, one after the other{projection ? `, times W_o${hasBias ? ", plus its bias" : ""}` : ""}, are the output of attention; it is added to the input{c.parts.norm === "pre" ? " as it was before the norm" : ""}. {listed}<Check of={[[found.sum, residual]]} isChanged={c.isChanged("residual")} /></>;
   return <NumberTable id="residual" title="Output and residual" text={text} columns={["", "context", ...names(d_model)]} rows={rows} />;
 }
 
 /** @param {number} value */
 const short = (value) => Number(value.toPrecision(4));
 
-/** @param {Stage} props */
-function Norm({ run, c }) {
-  const [norm, residual] = [c.norm(), c.ofPosition("residual")];
-  if (!norm?.scaled || !residual) return null;
-  const output = run.facts.has_feed_forward ? null : c.ofPosition("output");
+/** The norm of the input, or of the residual after attention. @param {Stage & { norm: ReturnType<Computation["norm"]>, isAfter?: boolean }} props */
+function Norm({ run, c, norm, isAfter = false }) {
+  const vector = isAfter ? c.ofPosition("residual") : c.input();
+  if (!norm?.scaled || !vector) return null;
+  const output = !isAfter || run.facts.has_feed_forward ? null : c.ofPosition("output");
+  const { gamma, beta } = norm;
+  const { isRms } = c.parts;
   const rows = [
-    ["residual, engine", ...residual], ["to mean 0 and variance 1", ...norm.even], ["scale (gamma)", ...c.vector(`${c.block}.norm.gamma`) ?? []], ["shift (beta)", ...c.vector(`${c.block}.norm.beta`) ?? []],
-    ["times scale, plus shift", ...norm.scaled], ...(output ? [["output of the block, engine", ...output]] : []),
+    [isAfter ? "residual, engine" : "input, engine", ...vector], [isRms ? "to mean square 1" : "to mean 0 and variance 1", ...norm.even], ...(gamma ? [["scale (gamma)", ...gamma]] : []), ...(beta ? [["shift (beta)", ...beta]] : []),
+    [learnt(norm, "times scale", "plus shift") || "norm", ...norm.scaled], ...(output ? [["output of the block, engine", ...output]] : []),
   ];
-  const text = <>The residual has the mean {short(norm.mean)} and the variance {short(norm.variance)}. Less its mean, divided by √(variance + {run.facts.norm_eps}), times the scale, plus the shift, it is {output ? "the output of the block" : "the input of the feed-forward layer"}. {output && <Check of={[[norm.scaled, output]]} isChanged={c.isChanged("output")} />}</>;
-  return <NumberTable id="norm" title="Norm" text={text} columns={["", ...names(residual.length)]} rows={rows} />;
+  const what = isAfter ? "residual" : "input";
+  const learned = learnt(norm, "times the scale", "plus the shift");
+  const is = isAfter ? output ? "the output of the block" : "the input of the feed-forward layer" : "what queries, keys and values are made of";
+  const how = isRms ? `The ${what} has the mean square ${short(norm.variance)}. Divided by √(mean square + ${run.facts.norm_eps})` : `The ${what} has the mean ${short(norm.mean)} and the variance ${short(norm.variance)}. Less its mean, divided by √(variance + ${run.facts.norm_eps})`;
+  const text = <>{how}{learned ? `, ${learned}` : ""}, it is {is}. {output && <Check of={[[norm.scaled, output]]} isChanged={c.isChanged("output")} />}</>;
+  return <NumberTable id={isAfter ? "norm" : "first-norm"} title={isAfter ? "Norm" : "Norm before attention"} text={text} columns={["", ...names(vector.length)]} rows={rows} />;
 }
+
+/** What a norm has learned, in words. @param {{ gamma?: number[] | null, beta?: number[] | null }} norm @param {string} scale @param {string} shift */
+const learnt = ({ gamma, beta }, scale, shift) => [gamma && scale, beta && shift].filter(Boolean).join(", ");
 
 /** @param {Stage} props */
 function FeedForward({ c }) {
   const found = c.feedForward();
   const [hidden, residual, output] = [c.ofPosition("feed_forward_hidden"), c.ofPosition("feed_forward_residual"), c.ofPosition("output")];
-  if (!found || !hidden || !residual || !output || !found.norm.scaled) return null;
+  if (!found || !hidden || !residual || !output) return null;
+  const { activation, norm: place } = c.parts;
+  const source = { post: "The norm", pre: "The norm of the residual", none: "The residual" }[place];
+  const above = activation === "relu" ? ` ${hidden.filter((value) => value > 0).length} of ${hidden.length} are above 0.` : "";
+  const end = found.norm ? "; a second norm gives the output of the block" : ", which gives the output of the block";
   return (
     <>
-      <NumberTable id="hidden" title="Feed-forward layer: hidden numbers" text={<>The norm times W_1, plus its bias; what is below 0 becomes 0. {hidden.filter((value) => value > 0).length} of {hidden.length} are above 0. <Check of={[[found.hidden, hidden]]} /></>}
+      <NumberTable id="hidden" title="Feed-forward layer: hidden numbers" text={<>{source} times W_1{found.first.hasBias ? ", plus its bias" : ""}; {ACTIVATIONS[activation].words}.{above} <Check of={[[found.hidden, hidden]]} /></>}
         columns={["", ...names(hidden.length)]} rows={[["hidden, computed", ...found.hidden], ["hidden, engine", ...hidden]]} />
-      <NumberTable id="feed-forward" title="Feed-forward layer: output, residual and norm" text={<>The hidden numbers times W_2, plus its bias, are added to the layer's input; a second norm gives the output of the block. <Check of={[[found.residual, residual], [found.norm.scaled, output]]} isChanged={c.isChanged("output")} /></>}
-        columns={["", ...names(output.length)]} rows={[["input: the norm above", ...found.input], ["output: hidden · W_2 + bias", ...found.output], ["residual: input + output", ...found.residual], ["residual, engine", ...residual], ["norm of the residual", ...found.norm.scaled], ["output of the block, engine", ...output]]} />
+      <NumberTable id="feed-forward" title={`Feed-forward layer: output, residual${found.norm ? " and norm" : ""}`} text={<>The hidden numbers times W_2{found.second.hasBias ? ", plus its bias," : ""} are added to the {place === "post" ? "layer's input" : "residual after attention"}{end}. <Check of={[[found.residual, residual], [found.block, output]]} isChanged={c.isChanged("output")} /></>}
+        columns={["", ...names(output.length)]} rows={[[place === "post" ? "input: the norm above" : "residual after attention", ...found.input], ...(found.before ? [["its norm", ...found.before.scaled ?? []]] : []), [`output: hidden · W_2${found.second.hasBias ? " + bias" : ""}`, ...found.output], ["residual: input + output", ...found.residual], ["residual, engine", ...residual], ...(found.norm ? [["norm of the residual", ...found.block]] : []), ["output of the block, engine", ...output]]} />
     </>
   );
 }
 
-/** What the blocks after the shown one make of [CLS]. @param {Stage} props */
+/** What the blocks after the shown one make of the position that is read. @param {Stage} props */
 function Later({ run, c }) {
-  const { facts } = run;
+  const { facts, reader } = run;
   const later = range(facts.layers).slice(c.layer + 1);
   if (!later.length) return null;
   const rows = later.flatMap((layer) => [
-    [`input of layer ${layer}`, ...c.input(facts.cls, layer) ?? []], [`residual of layer ${layer}`, ...c.ofPosition("residual", facts.cls, layer) ?? []], [`output of layer ${layer}`, ...c.ofPosition("output", facts.cls, layer) ?? []],
+    [`input of layer ${layer}`, ...c.input(reader, layer) ?? []], [`residual of layer ${layer}`, ...c.ofPosition("residual", reader, layer) ?? []], [`output of layer ${layer}`, ...c.ofPosition("output", reader, layer) ?? []],
   ]);
-  return <NumberTable id="later" title={later.length > 1 ? "Later layers" : `Layer ${later[0]}`} text={`Each later layer does the same with the outputs of the one before. These are the engine's vectors at [CLS] (position ${facts.cls}); choose another layer above to follow it.`} columns={["", ...names(facts.d_model)]} rows={rows} />;
+  return <NumberTable id="later" title={later.length > 1 ? "Later layers" : `Layer ${later[0]}`} text={`Each later layer does the same with the outputs of the one before. These are the engine's vectors at ${placeText(run)}; choose another layer above to follow it.`} columns={["", ...names(facts.d_model)]} rows={rows} />;
 }
 
 /** @param {Stage} props */
 function Classifier({ run, c }) {
   const found = c.classified();
   if (!found) return null;
-  const { classifier, read, logits } = found;
-  const { cls } = run.facts;
-  const rows = [["output at [CLS]", ...read, "", ""], ...logits.flatMap((logit, at) => {
+  const { classifier, output, norm, hidden, read, logits } = found;
+  const { name, isMean } = readText(run);
+  const [own, what] = hidden ? ["hidden", "hidden numbers"] : norm ? ["norm", "norm"] : ["output", "output"];
+  const blank = ["", ""];
+  const vectors = [[isMean ? "mean of the outputs" : `output at ${run.readerName}`, ...output], ...(norm ? [[isMean ? "mean of their norms" : "its norm", ...norm]] : []), ...(hidden ? [["hidden", ...hidden]] : [])];
+  const width = Math.max(...vectors.map(({ length }) => length)) - 1;
+  const padded = (/** @type {(string | number)[]} */ row) => [...row, ...Array(width + 1 - row.length).fill("")];
+  const rows = [...vectors.map((row) => [...padded(row), ...blank]), ...logits.flatMap((logit, at) => {
     const weights = classifier.rows.map((row) => row[at]);
     const of = logits.length > 1 ? ` of ${run.className(at)}` : "";
-    return [[`weights${of}`, ...weights, classifier.bias[at], ""], [`output × weights${of}`, ...weights.map((weight, index) => weight * read[index]), "", logit]];
+    return [[...padded([`weights${of}`, ...weights]), classifier.hasBias ? classifier.bias[at] : "", ""], [...padded([`${own} × weights${of}`, ...weights.map((weight, index) => weight * read[index])]), "", logit]];
   })];
-  const reads = c.query === cls ? "" : c.isLast ? `It does not read this query, position ${c.query}, which comes too late to be looked at.` : `Position ${c.query} counts only as far as later layers look at it.`;
-  const text = <>The classifier reads [CLS] (position {cls}) after the last layer: each number times its weight, added up, plus the bias, is the logit. {reads} <Check of={[[logits, c.way.logits]]} /></>;
-  return <NumberTable id="classifier" title="Classifier" text={text} columns={["", ...names(read.length), "bias", logits.length > 1 ? "logits" : "logit"]} rows={rows} />;
+  const reads = isMean || c.query === run.reader ? "" : c.isLast ? `It does not read this query, position ${c.query}, which comes too late to be looked at. ` : `Position ${c.query} counts only as far as later layers look at it. `;
+  const through = [norm ? "the last norm" : "", hidden ? "a hidden layer" : ""].filter(Boolean).join(" and ");
+  const text = <>The classifier reads {name} after the last layer{through ? `, through ${through}` : ""}: each number{through ? ` of the ${what}` : ""} times its weight, added up{classifier.hasBias ? ", plus the bias" : ""}, is the logit.{run.model.tied_embeddings ? " The weights of a class are the vector of its token." : ""} {reads}<Check of={[[logits, c.way.logits]]} /></>;
+  return <NumberTable id="classifier" title="Classifier" text={text} columns={["", ...names(width), "bias", logits.length > 1 ? "logits" : "logit"]} rows={rows} />;
 }
+
+/** @param {Run} run */
+const placeText = (run) => run.readerName === `position ${run.reader}` ? run.readerName : `${run.readerName} (position ${run.reader})`;
+
+/** What the classifier reads. @param {Run} run */
+const readText = (run) => ({ isMean: run.readsMean, name: run.readsMean ? "the mean over all positions that are not padding" : placeText(run) });
 
 /** @param {Omit<Stage, "c"> & { c: Computation | null, layer: number }} props */
 function Decision({ run, sample, at, source, c, layer }) {
   const { label } = sample;
   const logits = run.source.results("logits", at, sample);
   const probabilities = run.source.results("probabilities", at, sample);
-  const several = run.classCount > 2;
+  const several = run.facts.logits > 1;
   const chances = chancesOf(logits);
   const spread = (/** @type {string} */ first) => [first, ...logits.slice(1).map(() => "")];
   const rows = [
@@ -266,9 +329,10 @@ function Decision({ run, sample, at, source, c, layer }) {
     ["outcome", ...spread(run.outcomes[run.outcome(sample, at)] ?? "unknown")],
   ];
   const { facts } = run;
-  const after = [layer < facts.layers - 1 ? "later layers" : "", facts.has_feed_forward ? "the feed-forward layer" : "", "the classifier's weights"].filter(Boolean);
+  const parts = run.model;
+  const after = [layer < facts.layers - 1 ? "later layers" : "", facts.has_feed_forward ? "the feed-forward layer" : "", parts.final_norm ?? parts.norm === "pre" ? "the last norm" : "", "the classifier's weights"].filter(Boolean);
   const text = c?.hasWeights
     ? <>{several ? "The softmax of the logits gives the probabilities." : "The sigmoid of the logit, 1 / (1 + exp(−logit)), gives the probability."} <Check of={[[chances, probabilities]]} /></>
-    : `The classifier reads [CLS] (position ${facts.cls}) after the last layer. Not in this page: ${after.join(", ")}.`;
+    : `The classifier reads ${readText(run).name} after the last layer. Not in this page: ${after.join(", ")}.`;
   return <NumberTable id="decision" title="Decision" text={text} columns={["", ...(several ? range(run.classCount).map((at) => run.className(at)) : ["value"])]} rows={rows} />;
 }

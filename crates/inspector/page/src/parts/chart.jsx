@@ -51,10 +51,12 @@ export function Chart({ chart }) {
   const top = (21 + 13 * rows) * unit;
   const bottom = (beforeName.value ? 84 : 100 + 13 * rows) * unit;
   const height = bottom + 18 * unit;
-  const yOf = (/** @type {number} */ value) => bottom - Math.min(value / chart.top, 1) * (bottom - top);
+  const { low = 0 } = chart;
+  const extent = chart.top - low;
+  const yOf = (/** @type {number} */ value) => bottom - Math.min((value - low) / extent, 1) * (bottom - top);
   const scrub = scrubber((x) => (x - left) / inner * last, (time) => time / last * inner);
   const place = { xOf, yOf, top, bottom };
-  const digits = chart.top < 0.1 ? 3 : 2;
+  const digits = extent < 0.1 ? 3 : 2;
   return (
     <figure>
       <figcaption>
@@ -68,8 +70,8 @@ export function Chart({ chart }) {
           <svg id={`chart-${chart.name}`} class="chart" width={width} height={height} role="img" aria-label={`${chart.title}, over the steps of the training`}>
             {[0, 0.5, 1].map((share) => (
               <g key={share}>
-                <line class="rule" x1={left} x2={width - right} y1={yOf(chart.top * share)} y2={yOf(chart.top * share)} />
-                <text class="tick end" x={left - 5 * unit} y={yOf(chart.top * share) + 4 * unit}>{fixed(chart.top * share, digits)}</text>
+                <line class="rule" x1={left} x2={width - right} y1={yOf(low + extent * share)} y2={yOf(low + extent * share)} />
+                <text class="tick end" x={left - 5 * unit} y={yOf(low + extent * share) + 4 * unit}>{fixed(low + extent * share, digits)}</text>
               </g>
             ))}
             {ticksOf(last, Math.max(inner / (64 * unit), 1)).map((step) => <text key={step} class={step === last ? "tick end" : "tick middle"} x={step === last ? width - right + 8 * unit : xOf(step)} y={height - 3 * unit}>{step}</text>)}

@@ -26,7 +26,7 @@ const shape = computed(() => {
 export const extents = () => shape.value.split(",").map(Number);
 
 export function ColourChoice() {
-  const options = rangesOf(show.value);
+  const options = rangesOf(show.value, here.value?.run.isShare);
   const value = options.some(([key]) => key === colourRange.value) ? colourRange.value : "unit";
   return <Choice id="range" label="Colours" value={value} options={options} onChoose={(key) => change({ range: /** @type {View["range"]} */ (key) })} />;
 }

@@ -2,6 +2,8 @@
 // before it, so that its result can be held against the engine's.
 
 import { range, softmax } from "../numbers.js";
+import { readerOf } from "../reader.js";
+import { ACTIVATIONS, placeOf, rotated } from "./functions.js";
 
 /** @typedef {import("../types").Facts} Facts */
 /** @typedef {{ shape: number[], values: Float32Array } | null} Parameter */
@@ -9,7 +11,7 @@ import { range, softmax } from "../numbers.js";
 /**
  * @typedef {object} Way
  * @property {Facts} facts
- * @property {number[]} tokens with [CLS]
+ * @property {number[]} tokens of the whole sample
  * @property {import("../types").Arrays} arrays of the sample
  * @property {(name: string) => Parameter} parameter null where a page has no weights
  * @property {(name: "scores" | "weights", layer: number, head: number, query: number) => ArrayLike<number>} row the engine's
@@ -35,12 +37,12 @@ export const sum = (...vectors) => Array.from(vectors[0], (_, at) => vectors.red
 /** Each vector times its weight, added up. @param {ArrayLike<number>} weights @param {number[][]} vectors */
 export const weighted = (weights, vectors) => vectors[0].map((_, at) => vectors.reduce((total, vector, index) => total + weights[index] * vector[at], 0));
 
-/** The layer norm of a vector, step by step. @param {number[]} vector @param {number} eps @param {ArrayLike<number>} [gamma] @param {ArrayLike<number>} [beta] */
-export function normOf(vector, eps, gamma, beta) {
-  const mean = vector.reduce((total, value) => total + value, 0) / vector.length;
+/** The layer norm of a vector, step by step, or its RMS norm, whose mean counts as 0. `scaled` is null without weights. @param {number[]} vector @param {number} eps @param {number[] | null} [gamma] @param {number[] | null} [beta] @param {boolean} [isRms] */
+export function normOf(vector, eps, gamma, beta, isRms = false) {
+  const mean = isRms ? 0 : vector.reduce((total, value) => total + value, 0) / vector.length;
   const variance = vector.reduce((total, value) => total + (value - mean) ** 2, 0) / vector.length;
   const even = vector.map((value) => (value - mean) / Math.sqrt(variance + eps));
-  return { mean, variance, even, scaled: gamma && beta ? even.map((value, at) => value * gamma[at] + beta[at]) : null };
+  return { mean, variance, even, gamma, beta, scaled: gamma || beta ? even.map((value, at) => value * (gamma?.[at] ?? 1) + (beta?.[at] ?? 0)) : null };
 }
 
 /** The probabilities that logits stand for: of one logit the sigmoid, else the softmax. @param {number[]} logits */
@@ -52,9 +54,9 @@ export function chancesOf(logits) {
 /** The largest difference of two lists of numbers; NaN if a number is none. @param {ArrayLike<number>} one @param {ArrayLike<number>} other */
 export const difference = (one, other) => Math.max(0, ...Array.from(one, (value, at) => Math.abs(value - other[at])));
 
-/** A matrix `[in, out]` of parameters, and its bias. @typedef {{ rows: number[][], bias: number[] }} Linear */
+/** A matrix `[in, out]` of parameters, and its bias: zeros if it has none. @typedef {{ rows: number[][], bias: number[], hasBias: boolean }} Linear */
 
-/** @param {ArrayLike<number>} vector @param {Linear} linear */
+/** @param {ArrayLike<number>} vector @param {Pick<Linear, "rows" | "bias">} linear */
 export const affine = (vector, { rows, bias }) => bias.map((start, column) => rows.reduce((total, row, at) => total + vector[at] * row[column], start));
 
 export class Computation {
@@ -72,6 +74,20 @@ export class Computation {
     this.hasWeights = way.parameter("token_embedding") !== null;
     this.factor = facts.factor / (way.changes.temperature ?? 1);
     this.isLast = layer === facts.layers - 1;
+    const model = facts.model ?? {};
+    const { rate = 1, softmax = true, log_length: isLong = false, padding_token: padding } = model.attention ?? {};
+    /** The parts of the model, as its config has them. */
+    this.parts = {
+      /** @type {"post" | "pre" | "none"} */
+      norm: model.norm ?? "post", isRms: model.norm_kind === "rms", hasGain: model.norm_gain !== false, hasShift: model.norm_bias ?? model.norm_kind !== "rms",
+      hasFirstNorm: model.embedding_norm === true, hasLastNorm: model.final_norm ?? model.norm === "pre",
+      /** @type {keyof typeof ACTIVATIONS} */
+      activation: model.activation ?? "relu",
+      /** @type {"learned" | "none" | "sinusoidal" | "rotary" | "first"} */
+      positions: model.positions === false ? "none" : model.positions === true ? "learned" : model.positions ?? "learned",
+      rate, softmax, isLong, padding,
+    };
+    this.read = readerOf(facts);
   }
 
   // The engine's numbers.
@@ -125,42 +141,74 @@ export class Computation {
   /** @param {string} name @param {number} [first] the first column @param {number} [count] of columns @returns {Linear | null} */
   linear(name, first = 0, count) {
     const weight = this.way.parameter(`${name}.weight`);
+    if (!weight) return null;
     const bias = this.vector(`${name}.bias`);
-    if (!weight || !bias) return null;
     const [inputs, outputs] = weight.shape;
     const columns = range(count ?? outputs).map((column) => first + column);
-    return { rows: range(inputs).map((row) => columns.map((column) => weight.values[row * outputs + column])), bias: columns.map((column) => bias[column]) };
+    return { hasBias: bias !== null, rows: range(inputs).map((row) => columns.map((column) => weight.values[row * outputs + column])), bias: columns.map((column) => bias?.[column] ?? 0) };
   }
 
   /** The projection of this head; null if the model has none. @param {"query" | "key" | "value"} kind */
   projection(kind) {
     const { d_head } = this.facts;
+    // A shared projection gives all three.
     return this.linear(`${this.block}.attention.${kind}`, this.head * d_head, d_head) ?? this.linear(`${this.block}.attention.shared`, this.head * d_head, d_head);
   }
 
   // The computations. What needs weights is null without them.
 
-  /** The vectors of a token and of its position, and their sum. A model may have none of positions. @param {number} [position] */
+  /** The norm with the parameters of a name. @param {number[]} vector @param {string} name */
+  normed(vector, name) {
+    const { eps, isRms } = { eps: this.facts.norm_eps, isRms: this.parts.isRms };
+    const found = normOf(vector, eps, this.vector(`${name}.gamma`), this.vector(`${name}.beta`), isRms);
+    // A norm may learn nothing.
+    return this.hasWeights ? { ...found, scaled: found.scaled ?? found.even } : found;
+  }
+
+  /** The vectors of a token and of its position, and their sum, normalised if the model does so. A model may have none of positions. @param {number} [position] */
   embedding(position = this.query) {
     const token = this.rowOf("token_embedding", this.way.tokens[position]);
     if (!token) return null;
-    const place = this.rowOf("position_embedding", position);
-    return { token, place, sum: place ? sum(token, place) : token };
+    const { positions, hasFirstNorm } = this.parts;
+    const rows = this.way.parameter("position_embedding")?.shape[0] ?? 0;
+    // Positions may share a vector from one on.
+    const place = rows ? this.rowOf("position_embedding", Math.min(position, rows - 1)) : placeOf(positions, position, token.length);
+    const total = place ? sum(token, place) : token;
+    const norm = hasFirstNorm ? this.normed(total, "embedding_norm") : null;
+    return { token, place, sum: total, norm, input: norm?.scaled ?? total };
+  }
+
+  /** The norm before attention; null if the model has none there. @param {number} [position] */
+  firstNorm(position = this.query) {
+    const input = this.input(position);
+    return input && this.parts.norm === "pre" && this.hasWeights ? this.normed(input, `${this.block}.norm`) : null;
+  }
+
+  /** What queries, keys and values are made of. @param {number} [position] */
+  source(position = this.query) {
+    return this.firstNorm(position)?.scaled ?? this.input(position);
   }
 
   /** @param {"query" | "key" | "value"} kind @param {number} [position] @returns {number[] | null} */
   projected(kind, position = this.query) {
-    const input = this.hasWeights ? this.input(position) : null;
-    if (!input) return null;
+    const source = this.hasWeights ? this.source(position) : null;
+    if (!source) return null;
     const projection = this.projection(kind);
     const { d_head } = this.facts;
-    return projection ? affine(input, projection) : input.slice(this.head * d_head, (this.head + 1) * d_head);
+    const found = projection ? affine(source, projection) : source.slice(this.head * d_head, (this.head + 1) * d_head);
+    return this.parts.positions === "rotary" && kind !== "value" ? rotated(found, position) : found;
   }
 
   /** The query's product with each key. @param {number} [query] */
   products(query = this.query) {
     const vector = this.ofHead("query", query);
     return this.positions.map((key) => product(vector, this.ofHead("key", key)));
+  }
+
+  /** What products are multiplied by: the factor, and the logarithm of the number of keys if the model has it. @param {number} [query] */
+  scaleOf(query = this.query) {
+    const count = this.positions.filter((key) => this.allows(key, query)).length;
+    return this.factor * (this.parts.isLong ? Math.log(Math.max(count, 1)) : 1);
   }
 
   /** @param {number} key @param {number} [query] */
@@ -173,6 +221,13 @@ export class Computation {
     return Array.from(softmax(Float64Array.from(this.scores(query)), (key) => this.allows(key, query), 1));
   }
 
+  /** The weights that the engine's scores give. @param {number} [query] */
+  mixed(query = this.query) {
+    const { rate, softmax } = this.parts;
+    const parts = softmax ? this.shares(query) : this.scores(query);
+    return parts.map((part, key) => this.allows(key, query) ? softmax ? rate * part + 1 - rate : part : 0);
+  }
+
   /** The engine's weights times its values, added up. */
   context() {
     return weighted(this.weights(), this.positions.map((key) => this.ofHead("value", key)));
@@ -182,34 +237,58 @@ export class Computation {
   residual() {
     const projection = this.linear(`${this.block}.attention.output`);
     const input = this.input();
-    if (!projection || !input) return null;
-    const output = affine(this.contexts(), projection);
+    if (!this.hasWeights || !input) return null;
+    const output = projection ? affine(this.contexts(), projection) : this.contexts();
     return { projection, output, input, sum: sum(input, output) };
   }
 
-  /** The norm of the engine's residual. */
+  /** The norm of the engine's residual; null if the model has none there. */
   norm() {
     const residual = this.ofPosition("residual");
-    return residual && normOf(residual, this.facts.norm_eps, this.vector(`${this.block}.norm.gamma`) ?? undefined, this.vector(`${this.block}.norm.beta`) ?? undefined);
+    return residual && this.parts.norm === "post" ? this.normed(residual, `${this.block}.norm`) : null;
   }
 
-  /** The feed-forward layer, from the norm to the block's output; null without one. */
+  /** The feed-forward layer, from its input to the block's output; null without one. `before` and `norm` are the norms before and after it. */
   feedForward() {
     const name = `${this.block}.feed_forward`;
-    const [first, second, input] = [this.linear(`${name}.hidden`), this.linear(`${name}.output`), this.norm()?.scaled];
+    const { norm: place, activation } = this.parts;
+    const [first, second] = [this.linear(`${name}.hidden`), this.linear(`${name}.output`)];
+    const input = place === "post" ? this.norm()?.scaled : this.ofPosition("residual");
     if (!first || !second || !input) return null;
-    const hidden = affine(input, first).map((value) => Math.max(0, value));
+    const before = place === "pre" ? this.normed(input, `${name}.norm`) : null;
+    const hidden = affine(before?.scaled ?? input, first).map(ACTIVATIONS[activation].of);
     const output = affine(this.ofPosition("feed_forward_hidden") ?? hidden, second);
     const residual = sum(input, output);
-    const norm = normOf(this.ofPosition("feed_forward_residual") ?? residual, this.facts.norm_eps, this.vector(`${name}.norm.gamma`) ?? undefined, this.vector(`${name}.norm.beta`) ?? undefined);
-    return { input, hidden, output, residual, norm };
+    const norm = place === "post" ? this.normed(this.ofPosition("feed_forward_residual") ?? residual, `${name}.norm`) : null;
+    return { input, before, first, hidden, second, output, residual, norm, block: norm?.scaled ?? residual };
   }
 
-  /** What the classifier reads, and what it makes of it. */
+  /** What the classifier reads, and what it makes of it: `output` is the last block's, of the position that is read or the mean over all. */
   classified() {
-    const classifier = this.linear("classifier");
-    const read = this.ofPosition("output", this.facts.cls, this.facts.layers - 1);
-    return classifier && read && { classifier, read, logits: affine(read, classifier) };
+    const last = this.facts.layers - 1;
+    const { reader, readsMean } = this.read;
+    if (!this.hasWeights) return null;
+    const read = this.positions.filter((position) => readsMean ? this.way.tokens[position] !== this.parts.padding : position === reader);
+    const outputs = read.map((position) => this.ofPosition("output", position, last));
+    if (!outputs.length || outputs.includes(null)) return null;
+    const all = /** @type {number[][]} */ (outputs);
+    const mean = (/** @type {number[][]} */ rows) => weighted(rows.map(() => 1 / rows.length), rows);
+    const output = mean(all);
+    const norm = this.parts.hasLastNorm ? mean(all.map((row) => this.normed(row, "final_norm").scaled ?? row)) : null;
+    const first = this.linear("classifier.hidden");
+    const hidden = first && affine(norm ?? output, first).map(ACTIVATIONS[this.parts.activation].of);
+    const classifier = this.linear("classifier") ?? this.#tied();
+    const found = hidden ?? norm ?? output;
+    return classifier && { classifier, output, norm, hidden, read: found, logits: affine(found, classifier) };
+  }
+
+  /** A classifier whose matrix is the token embedding's. @returns {Linear | null} */
+  #tied() {
+    const tokens = this.way.parameter("token_embedding");
+    if (!tokens) return null;
+    const [count, width] = tokens.shape;
+    const bias = this.vector("classifier.bias");
+    return { hasBias: bias !== null, bias: bias ?? Array(count).fill(0), rows: range(width).map((row) => range(count).map((token) => tokens.values[token * width + row])) };
   }
 
   /**

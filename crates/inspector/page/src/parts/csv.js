@@ -59,18 +59,18 @@ export function csvOfLines(text) {
   return `label,text\n${rows.join("")}`;
 }
 
-/** @param {string} cell @param {number} line @param {string} column */
-function tokenOf(cell, line, column) {
+/** @param {string} cell @param {number} line @param {string} column @param {number} least */
+function tokenOf(cell, line, column, least) {
   const token = Number(cell);
-  if (!/^\d+$/.test(cell) || token >= 2 ** 16) throw new Error(`Line ${line}, column ${column}: “${cell.slice(0, 30)}” is not a token; use a whole number from 1 to 65535`);
-  if (token === 0) throw new Error(`Line ${line}, column ${column}: 0 is [CLS], which Headlight adds itself`);
+  if (!/^\d+$/.test(cell) || token >= 2 ** 16) throw new Error(`Line ${line}, column ${column}: “${cell.slice(0, 30)}” is not a token; use a whole number from ${least} to 65535`);
+  if (token < least) throw new Error(`Line ${line}, column ${column}: 0 is [CLS], which Headlight adds itself`);
   return token;
 }
 
 const SPLITS = ["train", "held_out", "val", "validation", "test"];
 
-/** The samples of a CSV text. Throws an error with a sentence that names line and column. @param {string} text @returns {import("../types").OwnData} */
-export function samplesOf(text) {
+/** The samples of a CSV text. Throws an error with a sentence that names line and column. @param {string} text @param {number} [least] the smallest token: 0 where samples have no [CLS] @returns {import("../types").OwnData} */
+export function samplesOf(text, least = 1) {
   const [head, ...rows] = cellsOf(text);
   if (!head) throw new Error("The text is empty; its first line names the columns: label, token_0, token_1, …");
   const names = head.cells;
@@ -92,7 +92,7 @@ export function samplesOf(text) {
     const empty = words.indexOf("");
     if (empty >= 0) throw new Error(`Line ${line}, column ${tokens[empty].name}: the cell is empty, and a later one is not`);
     if (!words.length) throw new Error(`Line ${line} has no tokens`);
-    data.tokens.push(words.map((word, at) => tokenOf(word, line, tokens[at].name)));
+    data.tokens.push(words.map((word, at) => tokenOf(word, line, tokens[at].name, least)));
     if (!cells[label]) throw new Error(`Line ${line}, column label: the cell is empty`);
     labels.push(cells[label]);
     const named = split < 0 ? "train" : cells[split] || "train";

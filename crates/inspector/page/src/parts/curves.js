@@ -24,6 +24,7 @@ import { niceTop, runningMean, wideOf } from "./series.js";
  * @property {string} name
  * @property {string} title
  * @property {number} top the end of the axis of values
+ * @property {number} [low] its beginning, if values are below 0
  * @property {Line[]} lines
  * @property {number} [level] uniform attention
  * @property {boolean} [isCut] whether values above the top are drawn at it
@@ -93,7 +94,7 @@ export function attentionOf(run, key) {
 }
 
 /** @param {Run} run @param {string} key */
-export const hasLabelPosition = (run, key) => run.members(key).some(({ marked }) => marked.length);
+export const hasLabelPosition = (run, key) => run.members(key).some((sample) => run.lookedAt(sample).length);
 
 /** Losses as points, and their running mean. @type {WeakMap<import("../types").LossPoint[], { points: Points, smooth: Points }>} */
 const losses = new WeakMap();
@@ -112,6 +113,9 @@ function lossOf({ facts: { loss } }) {
 
 /** @param {(Points | null | undefined)[]} all */
 const most = (...all) => all.reduce((highest, points) => (points ?? []).reduce((high, [, value]) => value > high ? value : high, highest), 0);
+
+/** The lowest value below 0, or 0. @param {(Points | null | undefined)[]} all */
+const least = (...all) => all.reduce((lowest, points) => (points ?? []).reduce((low, [, value]) => value < low ? value : low, lowest), 0);
 
 /** @param {Run} run */
 const prefix = (run) => runs.value.length > 1 ? `${run.name}, ` : "";
@@ -150,7 +154,7 @@ const attentionChart = computed(() => {
   /** @param {string} key */
   const lineOf = (key) => ({ points: attentionOf(run, key), before: other && hasLabelPosition(other, key) ? attentionOf(other, key) : undefined });
   /** @type {Line[]} */
-  const lines = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key)).map((key) => ({
+  const lines = classesOf(run, sampleKey.value).filter((key) => hasLabelPosition(run, key)).map((key) => ({
     label: run.groupName(key, run.members(key).length), ...lineOf(key),
     ...(run.classCount > 2 ? { style: "several", colour: classColour(run.groups[key], run.classCount) } : { style: key }),
   }));
@@ -163,18 +167,32 @@ const attentionChart = computed(() => {
   }
   if (!lines.length) return null;
   const isDeviation = run.isDeviation && !held;
+  const drawnPoints = lines.flatMap(({ points, before }) => [points, before]);
+  const isShare = [run, other, held?.run].every((one) => one?.isShare ?? true);
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
-    name: "attention", title: `Attention of [CLS] on the label's position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
-    top: isDeviation ? niceTop(most(...lines.map(({ points }) => points))) : 1,
+    name: "attention", title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
+    top: isDeviation ? niceTop(most(...lines.map(({ points }) => points))) : isShare ? 1 : niceTop(Math.max(most(...drawnPoints), 0.1)),
+    ...(least(...drawnPoints) < 0 ? { low: -niceTop(-least(...drawnPoints)) } : {}),
   };
 });
 
 /** @type {import("@preact/signals").ReadonlySignal<ChartModel[]>} */
 export const charts = computed(() => [lossChart.value, attentionChart.value].filter((chart) => chart !== null));
 
+// Of more classes, there is a line for that of the shown sample alone.
+const MOST_CLASSES = 10;
+
+/** The classes that have a line. @param {Run} run @param {string} sample */
+function classesOf(run, sample) {
+  const keys = Object.keys(run.groups);
+  if (keys.length <= MOST_CLASSES) return keys;
+  const [first] = run.members(sample);
+  return keys.filter((key) => run.groups[key] === first?.label);
+}
+
 /** What even attention would give the positions that decide the labels; null if it differs between samples. @param {Run} run */
 function uniformOf(run) {
-  const shares = run.samples.filter(({ marked }) => marked.length).map((sample) => run.uniform([sample], run.facts.cls, () => sample.marked));
+  const shares = run.samples.filter((sample) => run.lookedAt(sample).length).map((sample) => run.uniform([sample], run.reader, () => run.lookedAt(sample)));
   return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
 }

@@ -47,7 +47,7 @@ export function Interventions() {
   );
 }
 
-/** The weights of the shown query, set by hand: the others share what is left. */
+/** The weights of the shown query, set by hand: the others share what is left, if weights are shares. */
 function Weights() {
   const now = /** @type {NonNullable<typeof here.value>} */ (here.value);
   const { rows = [] } = view.value.changes;
@@ -56,7 +56,9 @@ function Weights() {
   const isThis = (/** @type {{ layer: number, head: number, query: number }} */ row) => row.layer === layer && row.head === head && row.query === query;
   const weights = Array.from(now.run.source.row("weights", now.at, now.one, layer, head, query));
   const others = rows.filter((row) => !isThis(row));
+  const [least, most] = [Math.floor(Math.min(0, ...weights)), Math.ceil(Math.max(1, ...weights))];
   const setWeight = (/** @type {number} */ key, /** @type {number} */ value) => {
+    if (!now.run.isShare) return setChanges({ rows: [...others, { layer, head, query, weights: weights.map((weight, at) => Number((at === key ? value : weight).toFixed(6))) }] });
     const rest = weights.reduce((sum, weight, at) => at === key ? sum : sum + weight, 0);
     const shared = weights.map((weight, at) => at === key ? value : rest > 0 ? weight * (1 - value) / rest : (1 - value) / (weights.length - 1));
     setChanges({ rows: [...others, { layer, head, query, weights: shared.map((weight) => Number(weight.toFixed(6))) }] });
@@ -66,7 +68,7 @@ function Weights() {
       <div class="sliders">
         {weights.slice(0, now.run.length(now.sample)).map((weight, key) => (
           <label key={key}><span>{now.run.rowName(now.sample, key)}</span>
-            <input type="range" min="0" max="1" step="0.01" value={weight} disabled={!now.run.allows(/** @type {any} */ (now.one), query, key)} onInput={({ currentTarget }) => setWeight(key, Number(currentTarget.value))} />
+            <input type="range" min={now.run.isShare ? 0 : least} max={now.run.isShare ? 1 : most} step="0.01" value={weight} disabled={!now.run.allows(/** @type {any} */ (now.one), query, key)} onInput={({ currentTarget }) => setWeight(key, Number(currentTarget.value))} />
             <output>{fixed(weight)}</output>
           </label>
         ))}

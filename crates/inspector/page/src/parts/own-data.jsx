@@ -14,9 +14,12 @@ const wrong = signal("");
 const pasted = signal("");
 let count = 0;
 
+/** The smallest token: 0 is [CLS], if samples have it. */
+const leastToken = () => config.value?.data.cls === "none" ? 0 : 1;
+
 /** Trains on samples of token ids. @param {string} text @param {string} name */
 function takeTokens(text, name) {
-  const data = samplesOf(text);
+  const data = samplesOf(text, leastToken());
   ownData.set(name, data);
   const others = Object.fromEntries(Object.entries(view.value.settings).filter(([key]) => !key.startsWith("data.") && key !== "model.attention.padding_token" && key !== "training.epochs"));
   change({ settings: { ...others, ...settingsFor(data, name, config.value?.training.batch_size ?? 16) }, changes: {}, sample: "" });
@@ -60,13 +63,14 @@ function takeFile(file) {
   });
 }
 
-const TOKENS = <>CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from 1. Without splits, the page holds out a fifth. The samples stay in this page; an address does not hold them. <code>headlight lab negation</code> writes a page that takes texts.</>;
+/** @param {number} least the smallest token */
+const tokensHow = (least) => <>CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from {least}. Without splits, the page holds out a fifth. The samples stay in this page; an address does not hold them. <code>headlight lab negation</code> writes a page that takes texts.</>;
 const TEXTS = <>Each line is a label, a comma and a text. Or give a CSV of up to 2 MB: its first line names the columns, such as <code>label,text</code> (with <code>token_0</code>, <code>token_1</code>, … samples are token ids). The page trains as <code>headlight train FILE</code> does, to the same weights, and holds out a fifth, unless a column <code>split</code> says which. The texts stay in this page; an address does not hold them.</>;
 
 export function OwnData() {
   const [title, how, example] = hasWords.value
     ? ["Your own texts", TEXTS, "good, I liked every minute of it\nbad, What a waste of an evening\n…"]
-    : ["Your own samples", TOKENS, "label,token_0,token_1\nspam,7,3\nham,2,5"];
+    : ["Your own samples", tokensHow(leastToken()), "label,token_0,token_1\nspam,7,3\nham,2,5"];
   return (
     <section class="card" id="own-data" aria-labelledby="own-data-title" onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); takeFile(event.dataTransfer?.files[0]); }}>
       <h2 id="own-data-title">{title}</h2>

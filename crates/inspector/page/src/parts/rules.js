@@ -10,8 +10,8 @@ const NEEDED = new Set(["data.n_classes", ...Object.values(RULES).flatMap(({ nee
 
 /** The smallest and the largest value of a field. @param {Config} config @param {import("../types").Counts} of @returns {[number, number]} */
 export function limitsOf({ data }, of) {
-  if (of === "token") return [1, data.vocab_size - 1];
-  return data.cls === "last" ? [0, data.seq_len - 1] : [1, data.seq_len];
+  if (of === "token") return [data.cls === "none" ? 0 : 1, data.vocab_size - 1];
+  return data.cls === "last" || data.cls === "none" ? [0, data.seq_len - 1] : [1, data.seq_len];
 }
 
 /** The question that a rule asks, after "Can a tiny transformer learn:". @param {Rule | null | undefined} rule */

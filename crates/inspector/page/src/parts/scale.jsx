@@ -7,18 +7,21 @@ import { extent } from "./matrices.js";
 /** @typedef {import("./matrices.js").Cells} Cells */
 /** @typedef {import("../colour.js").Scale} Scale */
 
-/** The ranges to choose from, for what is shown. @param {import("../types").Show} show @returns {[import("../types").Range, string][]} */
-export function rangesOf(show) {
+/** The ranges to choose from, for what is shown. @param {import("../types").Show} show @param {boolean} [isShare] whether weights are shares of 1 @returns {[import("../types").Range, string][]} */
+export function rangesOf(show, isShare = true) {
   if (show === "scores") return [["unit", "same at all steps"], ["own", "own range"]];
   if (show === "uniform") return [["unit", "-1 to 1"], ["own", "own range"]];
+  if (!isShare) return [["unit", "from 0"], ["own", "own range"]];
   return [["unit", "0 to 1"], ["uniform", "× uniform (log)"], ["own", "own range"]];
 }
 
 /** One scale of panels that are to be compared. @param {Cells[]} panels @param {import("../types").Range} range @returns {Scale} */
 export function sharedScale(panels, range) {
   const [{ id, show, place: { run, layer, head } }] = panels;
+  // Of weights that are no shares of 1, the colours say which are below 0.
+  const isFree = show === "weights" && panels.some(({ place }) => !place.run.isShare);
   const isOwn = range === "own";
-  const [least, highest] = isOwn ? extent(panels) : [0, 1];
+  const [least, highest] = isOwn || isFree ? extent(panels) : [0, 1];
   const most = Math.max(Math.abs(least), Math.abs(highest)) || 1;
   if (show === "scores") {
     const end = isOwn ? most : Math.max(...panels.map(({ place }) => place.base.mostScore(place.layer, place.head)));
@@ -26,7 +29,9 @@ export function sharedScale(panels, range) {
   }
   if (show === "uniform" || show === "difference") return { from: -most, to: most, diverging: true, name: show === "uniform" ? "weight minus uniform" : "difference" };
   if (panels.every(({ place }) => place.run.isDeviation)) return isOwn ? { from: least, to: highest, diverging: false, name: "standard deviation" } : scaleOf(run, show, "unit", layer, head);
+  if (isFree && least < 0) return { from: -most, to: most, diverging: true, name: "weight" };
   if (isOwn) return { from: least, to: highest, diverging: false, name: "weight" };
+  if (isFree) return { from: 0, to: Math.max(highest, 1), diverging: false, name: "weight" };
   return { ...scaleOf(run, show, range, layer, head), name: range === "uniform" ? "weight, times uniform" : "weight" };
 }
 

@@ -1,12 +1,15 @@
 // What the attention of one query says, as numbers and as a sentence.
 
-import { percent as whole, range } from "../numbers.js";
+import { fixed, percent as whole, range } from "../numbers.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {{ run: Run, sample: string, at: number, query: number, layer: number, head: number }} Place */
 
 /** A share in percent. Of many positions each has little: a decimal tells them apart. @param {number} share */
 export const percent = (share) => share < 0.0995 && share > 0 ? `${(100 * share).toFixed(1)}%` : whole(share);
+
+/** A weight as a share of the query's attention, or as a number where the weights of a query have another sum. @param {Run} run @param {number} weight */
+export const weightText = (run, weight) => run.isShare ? percent(weight) : fixed(weight, 2);
 
 /** The weights of a query: of a sample, or the mean over a class. `[key]` @param {Place} place */
 export function weightsOf({ run, sample, at, query, layer, head }) {
@@ -32,8 +35,8 @@ const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, 
 export function placesText(run, sample, positions) {
   const one = positions.length === 1;
   const tokens = positions.map((position) => run.tokenAt(sample, position));
-  const named = tokens.some((token) => token === "·") || positions.includes(run.facts.cls) ? "" : ` (${run.words ? "word" : "token"}${one ? "" : "s"} ${listed(tokens)})`;
-  return positions.includes(run.facts.cls) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
+  const named = tokens.some((token) => token === "·") || positions.includes(run.cls) ? "" : ` (${run.words ? "word" : "token"}${one ? "" : "s"} ${listed(tokens)})`;
+  return positions.includes(run.cls) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
 }
 
 /** That a head is close to uniform attention; empty if it is not. @param {Omit<Place, "query">} place */
@@ -45,7 +48,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const isGroup = run.isGroup(sample);
   const over = isGroup ? `on average over ${run.sampleName(sample).replace("mean over ", "")}, ` : "";
   const which = run.facts.layers * run.facts.heads > 1 ? ` (layer ${layer}, head ${head})` : "";
-  const who = `${query === run.facts.cls ? "[CLS]" : placesText(run, sample, [query])}${which}`;
+  const who = `${query === run.reader ? run.readerName : placesText(run, sample, [query])}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
   const share = keys.reduce((sum, key) => sum + weights[key], 0);
   if (run.isDeviation) {
@@ -57,16 +60,18 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
     const none = !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
-    if (uniform) return `${capital(`${step}${over}${named}${who} looks at all positions about alike: none gets more than ${percent(weights[most])}.`)} ${none}`;
-    return `${capital(`${step}${over}${named}${who} gives the most attention, ${percent(weights[most])}, to ${most === query && query !== run.facts.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
+    if (uniform) return `${capital(`${step}${over}${named}${who} looks at all positions about alike: none gets more than ${weightText(run, weights[most])}.`)} ${none}`;
+    return `${capital(`${step}${over}${named}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
   }
   const members = run.members(sample);
   if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${named}${who} may not look at ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);
-  const even = run.uniform(members, query, () => keys);
-  const shares = listed(keys.map((key) => percent(weights[key])));
+  const shares = listed(keys.map((key) => weightText(run, weights[key])));
   const places = placesText(run, sample, keys);
   const where = keys.length < 2 ? places : places.endsWith(")") ? places.replace(/\)$/, `: ${shares})`) : `${places} (${shares})`;
-  return `${capital(`${step}${over}${named}${who} gives ${percent(share)} of its attention to ${where}, which ${keys.length > 1 ? "decide" : "decides"} the label.`)} Uniform attention would give ${percent(even)}.${uniform}`;
+  const decides = `${keys.length > 1 ? "decide" : "decides"} the label${run.cls < 0 && run.marked(sample, query) ? " together with it" : ""}`;
+  const even = run.uniform(members, query, () => keys);
+  const level = Number.isNaN(even) ? "" : ` Uniform attention would give ${weightText(run, even)}.`;
+  return `${capital(`${step}${over}${named}${who} gives ${run.isShare ? `${percent(share)} of its attention` : `${keys.length > 1 ? "weights that add up to" : "the weight"} ${fixed(share, 2)}`} to ${where}, which ${decides}.`)}${level}${uniform}`;
 }
 
 /** @param {string} text */

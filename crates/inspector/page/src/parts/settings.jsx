@@ -7,58 +7,122 @@ import { fixed } from "../numbers.js";
 import { config, configBefore, experiment, ghost, here, settingsOf, base } from "../state.js";
 import { change, view } from "../view.js";
 
-/** A key of a config, with its values or its least number. @typedef {{ key: string, values?: (string | boolean)[], least?: number, step?: number | string }} Key */
+/** A key of a config, with its values or its least number. @typedef {{ key: string, values?: (string | boolean)[], least?: number, step?: number | string, default?: unknown, optional?: boolean, text?: boolean }} Key */
 
-/** A setting: its key, its name, and the largest number that the page offers. @typedef {[key: Key, name: string, most?: number]} Setting */
+/** A setting: its key, its name, and more: the largest number that the page offers, the names of values, and what it means if it is unset. @typedef {[key: Key, name: string, more?: { most?: number, names?: Record<string, string>, unset?: string }]} Setting */
+
+const POSITIONS = { ...keys.model_positions, values: [true, "sinusoidal", "rotary", "first", false] };
+// A number, or one divided by the root of a size.
+const STD = { key: "model.init.std.all", optional: true, text: true };
 
 /** @type {Setting[]} */
-const SETTINGS = [
-  [keys.training_learning_rate, "Learning rate", 1],
-  [keys.training_epochs, "Epochs", 1000],
-  [keys.training_batch_size, "Batch size", 4096],
-  [keys.model_d_model, "Width (d_model)", 256],
-  [keys.model_n_heads, "Heads per block (n_heads)", 16],
-  [keys.model_n_layers, "Blocks (n_layers)", 8],
-  [keys.model_d_ff, "Feed-forward width (0: none)", 1024],
+const FIRST = [
+  [keys.training_learning_rate, "Learning rate", { most: 1 }],
+  [keys.training_epochs, "Epochs", { most: 100000, unset: "no end" }],
+  [keys.training_batch_size, "Batch size", { most: 4096 }],
+  [keys.model_d_model, "Width (d_model)", { most: 256 }],
+  [keys.model_n_heads, "Heads per block (n_heads)", { most: 16 }],
+  [keys.model_n_layers, "Blocks (n_layers)", { most: 8 }],
+  [keys.model_d_ff, "Feed-forward width (0: none)", { most: 1024 }],
   [keys.data_cls, "[CLS]"],
-  [keys.model_attention_mask, "Mask"],
-  [keys.model_attention_projections, "Projections"],
+  [keys.model_attention_mask, "Mask", { names: { causal: "causal: no later keys" } }],
+  [keys.model_attention_projections, "Projections", { names: { separate: "separate Q, K and V", shared: "one for all three" } }],
   [keys.model_attention_scale, "Scaled by 1 / √d_head"],
-  [keys.model_positions, "Position embedding"],
+  [POSITIONS, "Positions", { names: { true: "learned", first: "first: marks position 1", false: "none" } }],
 ];
 
-/** Values whose names say too little. @type {Record<string, string>} */
-const NAMES = { causal: "causal: no later keys", separate: "separate Q, K and V", shared: "one for all three", true: "yes", false: "no" };
+/** Groups that are folded until a reader opens them, or one of their keys is set. @type {Record<string, Setting[]>} */
+const GROUPS = {
+  "Parts of the model": [
+    [keys.model_norm, "Norm", { names: { post: "post: after adding", pre: "pre: before each part" } }],
+    [keys.model_norm_kind, "Kind of norm", { names: { layer: "layer norm", rms: "RMS norm" } }],
+    [keys.model_final_norm, "Norm of the last output", { unset: "with pre" }],
+    [keys.model_embedding_norm, "Norm of the first input"],
+    [keys.model_norm_gain, "Norms learn a scale"],
+    [keys.model_norm_bias, "Norms learn a shift", { unset: "layer norms do" }],
+    [keys.model_activation, "Activation"],
+    [keys.model_d_head, "Width of a head (d_head)", { most: 256, unset: "d_model / n_heads" }],
+    [keys.model_attention_bias, "Biases of Q, K and V"],
+    [keys.model_attention_output_bias, "Bias of attention's output"],
+    [keys.model_feed_forward_bias, "Feed-forward biases"],
+    [keys.model_classifier_bias, "Classifier biases"],
+    [keys.model_attention_value_projection, "Values are projected"],
+    [keys.model_attention_output_projection, "Attention's output is projected"],
+    [keys.model_attention_rate, "Attention rate", { most: 1 }],
+    [keys.model_attention_log_length, "Scores × ln(number of keys)"],
+    [keys.model_attention_softmax, "Softmax"],
+    [keys.model_pooling, "The classifier reads", { names: { cls: "[CLS]", last: "the last position", mean: "the mean over positions" }, unset: "[CLS], or else the last" }],
+    [keys.model_classifier_hidden, "Classifier's hidden width (0: none)", { most: 1024 }],
+    [keys.model_tied_embeddings, "Tied embeddings"],
+    [keys.model_logits, "Logits of two classes", { names: { "log-odds": "one: log-odds", "per-class": "one per class" } }],
+    [keys.model_init_scheme, "Initial weights"],
+    [STD, "Their standard deviation", { unset: "of the scheme" }],
+    [keys.model_init_copy_blocks, "Blocks start equal"],
+  ],
+  Optimizer: [
+    [keys.training_optimizer, "Optimizer"],
+    [keys.training_weight_decay, "Weight decay", { most: 100, unset: "0.01 with adamw" }],
+    [keys.training_momentum, "Momentum", { most: 1 }],
+    [keys.training_schedule, "Schedule"],
+    [keys.training_warmup_steps, "Warm-up steps", { most: 100000 }],
+    [keys.training_max_grad_norm, "Gradient norm at most", { most: 1000, unset: "any" }],
+    [keys.training_label_smoothing, "Label smoothing", { most: 1 }],
+    [keys.training_cross_entropy, "Cross-entropy", { unset: "by optimizer" }],
+    [keys.training_token_second_moment, "Squares of repeated tokens"],
+    [keys.training_steps, "Steps at most", { most: 1000000, unset: "all epochs" }],
+  ],
+};
+const SETTINGS = [...FIRST, ...Object.values(GROUPS).flat()];
 
-/** Sets a key of the experiment; a value of the page's own config is no change. @param {string} key @param {unknown} value */
+/** Values whose names say too little. @type {Record<string, string>} */
+const NAMES = { true: "yes", false: "no" };
+
+/** The value of a key, with what it is if it is left out; null if it is then unset. @param {import("../types").Config} of @param {Key} key */
+const given = (of, { key, default: usual = null }) => valueOf(of, key) ?? usual;
+
+/** Sets a key of the experiment, or unsets it with null; a value of the page's own config is no change. @param {Key} key @param {unknown} value */
 function set(key, value) {
   const own = /** @type {import("../types").Config} */ (configBefore(view.value.settings));
-  const { [key]: _, ...others } = view.value.settings;
-  change({ settings: value === valueOf(own, key) ? others : { ...others, [key]: value } });
+  const { [key.key]: _, ...others } = view.value.settings;
+  change({ settings: value === given(own, key) ? others : { ...others, [key.key]: value } });
 }
 
 /** Where any number above 0 is valid, the least one is the page's choice. @param {{ setting: Setting }} props */
-function Control({ setting: [{ key, values, least = 1e-6, step = 1 }, name, most] }) {
-  const now = valueOf(/** @type {import("../types").Config} */ (config.value), key);
-  const isOther = key in view.value.settings;
-  const id = `set-${key.replaceAll(".", "-")}`;
+function Control({ setting: [key, name, { most, names = {}, unset } = {}] }) {
+  const { values, least = 1e-6, step = 1, optional: isOptional = false, text: isText = false } = key;
+  const now = given(/** @type {import("../types").Config} */ (config.value), key);
+  const id = `set-${key.key.replaceAll(".", "-")}`;
+  const isListed = values?.includes(now) || isOptional && now === null;
   return (
-    <label class={isOther ? "is-other" : undefined} for={id}>{name}
+    <label class={key.key in view.value.settings ? "is-other" : undefined} for={id}>{name}
       {values
         ? (
-          <select id={id} value={values.includes(now) ? String(now) : "other"} onChange={({ currentTarget }) => {
-            set(key, values.find((value) => String(value) === currentTarget.value));
+          <select id={id} value={isListed ? String(now) : "other"} onChange={({ currentTarget }) => {
+            set(key, values.find((value) => String(value) === currentTarget.value) ?? null);
           }}>
-            {!values.includes(now) && <option value="other" disabled>{String(JSON.stringify(now))}</option>}
-            {values.map(String).map((value) => <option key={value} value={value}>{NAMES[value] ?? value}</option>)}
+            {!isListed && <option value="other" disabled>{String(JSON.stringify(now))}</option>}
+            {isOptional && <option value="null">unset{unset && ` (${unset})`}</option>}
+            {values.map(String).map((value) => <option key={value} value={value}>{names[value] ?? NAMES[value] ?? value}</option>)}
           </select>
         )
         : (
-          <input id={id} type="number" min={least} max={most} step={step} value={now ?? 0} onChange={({ currentTarget }) => {
-            if (currentTarget.reportValidity() && currentTarget.value !== "") set(key, Number(currentTarget.value));
+          <input id={id} {.../** @type {object} */ (isText ? {} : { type: "number", min: least, max: most, step })} value={now ?? ""} placeholder={unset} onChange={({ currentTarget }) => {
+            const { value } = currentTarget;
+            if (currentTarget.reportValidity() && (value !== "" || isOptional)) set(key, value === "" ? null : Number.isNaN(Number(value)) ? value : Number(value));
           }} />
         )}
     </label>
+  );
+}
+
+/** Controls that are folded until one of them is set. @param {{ name: string, settings: Setting[] }} props */
+function Group({ name, settings }) {
+  const count = settings.filter(([{ key }]) => key in view.value.settings).length;
+  return (
+    <details class="settings-group" open={count > 0 || undefined}>
+      <summary>{name}{count > 0 && ` (${count} changed)`}</summary>
+      <div class="settings">{settings.map((setting) => <Control key={setting[1]} setting={setting} />)}</div>
+    </details>
   );
 }
 
@@ -76,7 +140,8 @@ export function Settings() {
     <section class="card" id="settings" aria-labelledby="settings-title">
       <h2 id="settings-title">Another training</h2>
       <p class="how">Each change trains again, with the same seed unless you change it above. The curves of the run before stay behind the new ones.</p>
-      <div class="settings">{SETTINGS.map((setting) => <Control key={setting[1]} setting={setting} />)}</div>
+      <div class="settings">{FIRST.map((setting) => <Control key={setting[1]} setting={setting} />)}</div>
+      {Object.entries(GROUPS).map(([name, settings]) => <Group key={name} name={name} settings={settings} />)}
       <State />
       {trained && Object.keys(shownSettings).length > 0 && (
         <table class="numbers" id="outcome-of-experiment">

@@ -23,7 +23,7 @@ function shownPlace() {
 export const pin = computed(() => view.value.pin);
 export const layer = computed(() => here.value?.layer ?? 0);
 export const head = computed(() => here.value?.head ?? 0);
-export const show = computed(() => view.value.show);
+export const show = computed(() => here.value?.show ?? view.value.show);
 export const colourRange = computed(() => /** @type {import("../types").Range} */ (here.value?.range ?? "unit"));
 
 /** Where the pinned matrix is from, or a sentence that says why there is none. @type {import("@preact/signals").ReadonlySignal<Place | string | null>} */

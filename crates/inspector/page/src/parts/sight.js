@@ -2,9 +2,9 @@
 // the size that previews of links have.
 
 import { fixed, mean, range, shorten } from "../numbers.js";
-import { band, COLUMN, HEIGHT, LEAST, starts, WIDTH } from "./arcs.jsx";
+import { band, COLUMN, HEIGHT, LEAST, sharesOf, starts, WIDTH } from "./arcs.jsx";
 import { isolated, linesOf, xmlText } from "./export.js";
-import { percent, sentenceOf, weightsOf } from "./sentence.js";
+import { sentenceOf, weightsOf, weightText } from "./sentence.js";
 
 /** What is shown. @typedef {{ run: import("../run.js").Run, sample: string, at: number, query: number, layer: number, head: number }} Shown */
 
@@ -44,7 +44,7 @@ function fitted(text, most, lines, wider = 1) {
 function answersOf({ run, sample, at }) {
   const all = run.members(sample).map((member) => run.source.results("probabilities", at, member));
   const means = range(all[0]?.length ?? 0).map((logit) => mean(all.map((values) => values[logit])));
-  if (run.classCount === 2) return means.map((value) => [`${run.isDeviation ? "Standard deviation: p" : "P"}robability of “${run.className(1)}”`, value]);
+  if (run.classCount === 2) return means.slice(-1).map((value) => [`${run.isDeviation ? "Standard deviation: p" : "P"}robability of “${run.className(1)}”`, value]);
   return means.map((value, label) => /** @type {[string, number]} */ ([run.className(label), value])).sort(([, one], [, other]) => other - one).slice(0, MOST_CLASSES);
 }
 
@@ -81,13 +81,13 @@ export function sightOf(shown, { question, title, address }) {
     const isMarked = run.marked(sample, position);
     const middle = MARGIN + (position + 0.5) * column;
     const room = column - gap;
-    box(middle - room / 2, tilesAt, room, 48, `rx="7" fill="${position === run.facts.cls ? PANEL : "#ffffff"}" stroke="${position === query ? ACCENT : isMarked ? MARKED : SOFT}" stroke-width="${isMarked || position === query ? 3 : 1.5}"`);
+    box(middle - room / 2, tilesAt, room, 48, `rx="7" fill="${position === run.cls ? PANEL : "#ffffff"}" stroke="${position === query ? ACCENT : isMarked ? MARKED : SOFT}" stroke-width="${isMarked || position === query ? 3 : 1.5}"`);
     const token = isNarrow ? "" : shorten(run.tokenAt(sample, position), 18);
     const size = Math.max(sizeFor(token, 26, (room - 6) / BOLD), 13);
     if (token) text(token, middle, tilesAt + 24 + size * 0.36, size, { anchor: "middle", weight: 600, room: room - 8 });
     const isStrong = !isNarrow || isMarked || weights[position] >= 0.1;
     if (isStrong) text(isNarrow ? `${position}` : `${isMarked ? "◆ " : ""}${position}`, middle, tilesAt + 68, 15, { anchor: "middle", ink: isMarked ? MARKED : SOFT, room: Math.max(column, 40) });
-    const share = run.isDeviation ? `±${weights[position].toFixed(2)}` : percent(weights[position]);
+    const share = run.isDeviation ? `±${weights[position].toFixed(2)}` : weightText(run, weights[position]);
     if (isStrong) text(share, middle, tilesAt + 92, Math.max(Math.min(20, sizeFor(share, 20, Math.max(column - 2, 40))), 12), { anchor: "middle", weight: isMarked ? 700 : 400, room: Math.max(column, 40) });
   });
   answers.forEach(([name, value], at) => {
@@ -109,13 +109,14 @@ export function sightOf(shown, { question, title, address }) {
 
 /** The bands of `arcs.jsx` above the tiles. @param {Shown} shown @param {Float64Array} weights @param {number} top @param {number} height @returns {string[]} */
 function bands({ run, sample, query }, weights, top, height) {
-  const from = starts(query, weights);
+  const shares = sharesOf(weights);
+  const from = starts(query, shares);
   const furthest = Math.max(query, weights.length - 1 - query, 1);
-  const paths = range(weights.length).filter((key) => weights[key] > 0).map((key) => {
-    const width = weights[key] * WIDTH;
+  const paths = range(weights.length).filter((key) => shares[key] > 0).map((key) => {
+    const width = shares[key] * WIDTH;
     const rise = key === query ? 12 + width / 3 : 22 + 76 * Math.abs(key - query) / furthest;
     const isMarked = run.marked(sample, key);
-    return `<path d="${band(from[key], (key + 0.5) * COLUMN - width / 2, Math.max(width, LEAST), rise)}" fill="${isMarked ? MARKED : SOFT}" opacity="${isMarked ? 0.85 : 0.4}"/>`;
+    return `<path d="${band(from[key], (key + 0.5) * COLUMN - width / 2, Math.max(width, LEAST), rise)}" fill="${weights[key] < 0 ? ACCENT : isMarked ? MARKED : SOFT}" opacity="${isMarked ? 0.85 : 0.4}"/>`;
   });
   return [`<svg x="${MARGIN}" y="${round(top)}" width="${INNER}" height="${round(height)}" viewBox="0 0 ${weights.length * COLUMN} ${HEIGHT}" preserveAspectRatio="none">${paths.join("")}</svg>`];
 }

@@ -29,11 +29,11 @@ const heldOut = (run) => {
 const accuracyOf = (run) => Number(run.facts.ended?.held_out?.accuracy ?? NaN);
 
 /** The positions that decide a sample, apart from [CLS]. @param {Run} run @param {Sample | null} one */
-const placesOf = (run, one) => (one?.marked ?? []).filter((position) => position !== run.facts.cls);
+const placesOf = (run, one) => (one?.marked ?? []).filter((position) => position !== run.cls);
 
 /** The attention of [CLS] on positions together. @param {Shown} shown @param {number[]} places @param {number} layer @param {number} head */
 const shareOf = ({ run, sample, at }, places, layer, head) => {
-  const weights = weightsOf({ run, sample, at, query: run.facts.cls, layer, head });
+  const weights = weightsOf({ run, sample, at, query: run.reader, layer, head });
   return places.reduce((sum, place) => sum + weights[place], 0);
 };
 
@@ -45,11 +45,12 @@ const chance = (run, one, at) => `the probability of “${run.className(1)}” i
 
 /** Rows of [CLS] in the last block that give positions nothing. @param {Shown} shown @param {number[]} places */
 function withoutIn({ run, sample, at }, places) {
-  const { cls, layers, heads } = run.facts;
+  const { layers, heads } = run.facts;
+  const { reader } = run;
   return range(heads).map((head) => {
-    const weights = Array.from(weightsOf({ run, sample, at, query: cls, layer: layers - 1, head }), (weight, position) => places.includes(position) ? 0 : weight);
+    const weights = Array.from(weightsOf({ run, sample, at, query: reader, layer: layers - 1, head }), (weight, position) => places.includes(position) ? 0 : weight);
     const sum = weights.reduce((one, other) => one + other, 0);
-    return { layer: layers - 1, head, query: cls, weights: weights.map((weight) => weight / (sum || 1)) };
+    return { layer: layers - 1, head, query: reader, weights: weights.map((weight) => weight / (sum || 1)) };
   });
 }
 
@@ -66,10 +67,10 @@ function contrast({ run, one, at }, even, share) {
 /** @param {Shown} shown */
 function looksElsewhere(shown) {
   const { run, one, at, sample } = shown;
-  const { cls, layers } = run.facts;
+  const { layers } = run.facts;
   const places = placesOf(run, one);
   if (!one || !places.length || layers < 2 || !run.isLive || run.outcome(one, at) !== "right") return "";
-  const even = run.uniform([one], cls, () => places);
+  const even = run.uniform([one], run.reader, () => places);
   const last = mostIn(shown, places, layers - 1);
   if (last > even / 3) return "";
   const [inLast, inAll] = [{ rows: withoutIn(shown, places) }, { keys: places }].map((changes) => changedRun(run, changes));
@@ -86,7 +87,7 @@ function looksAway(shown) {
   const places = placesOf(run, one);
   if (!one || !places.length || run.outcome(one, at) !== "right") return "";
   const share = (/** @type {Sample} */ other) => shareOf({ ...shown, sample: other.key }, placesOf(run, other), layer, head);
-  const even = run.uniform([one], run.facts.cls, () => places);
+  const even = run.uniform([one], run.reader, () => places);
   if (share(one) >= even) return "";
   return `${capital(placesText(run, sample, places))} gets ${percent(share(one))}, less than under uniform attention (${percent(even)}), and the answer is right: ${chance(run, one, at)}.${contrast(shown, even, share)}`;
 }
@@ -103,7 +104,7 @@ function rearranged(run, one) {
   }
   const [place] = placesOf(run, one);
   const to = run.positions - 1 === place ? place - 1 : run.positions - 1;
-  if (place === undefined || to === run.facts.cls) return null;
+  if (place === undefined || to === run.cls) return null;
   const all = one.tokens.with(place, one.tokens[to]).with(to, one.tokens[place]);
   return { tokens: run.withoutCls(all), what: `if token ${run.tokenText(one, place)} stands at position ${to}` };
 }
@@ -128,7 +129,7 @@ function alwaysText(run) {
 /** @param {Shown} shown */
 function onlyItself(shown) {
   const { run, one, at, layer, head } = shown;
-  const { cls } = run.facts;
+  const { cls } = run;
   if (!one || shareOf(shown, [cls], layer, head) < 0.9995) return "";
   const all = new Set(run.samples.map((sample) => fixed(run.probability(sample, at), 3)));
   if (all.size > 1) return "";
@@ -140,7 +141,7 @@ function onlyItself(shown) {
 function seesAll(shown) {
   const { run, one, at, sample, layer, head } = shown;
   const places = placesOf(run, one);
-  if (!one || !places.length || run.outcome(one, at) !== "right" || run.keys(one, run.facts.cls).length < run.positions) return "";
+  if (!one || !places.length || run.outcome(one, at) !== "right" || run.keys(one, run.reader).length < run.positions) return "";
   const right = heldOut(run);
   return `[CLS] stands last, and may look at all ${run.positions} positions: ${placesText(run, sample, places)} gets ${percent(shareOf(shown, places, layer, head))}, and ${chance(run, one, at)}.${right && ` Of the samples that were held out, ${right} are right.`}`;
 }
@@ -158,7 +159,7 @@ function findsNot(shown) {
   const places = placesOf(run, one);
   if (!one || !places.length || run.outcome(one, at) !== "right") return "";
   const { not, isOwn } = notIn(run, one);
-  const even = run.uniform([one], run.facts.cls, () => [not]);
+  const even = run.uniform([one], run.reader, () => [not]);
   const share = not < 0 ? 0 : shareOf(shown, [not], layer, head);
   const with_ = run.samples.map((other) => ({ other, ...notIn(run, other) })).filter((found) => found.not >= 0);
   const means = [true, false].map((own) => with_.filter((found) => found.isOwn === own).map(({ other, not: place }) => shareOf({ ...shown, sample: other.key }, [place], layer, head)))
@@ -170,10 +171,10 @@ function findsNot(shown) {
 /** @param {Shown} shown */
 function nearlyUniform(shown) {
   const { run, one, at } = shown;
-  const { cls, layers, heads } = run.facts;
+  const { layers, heads } = run.facts;
   if (!one || run.outcome(one, at) !== "right") return "";
-  const most = Math.max(...range(layers).flatMap((layer) => range(heads).flatMap((head) => Array.from(weightsOf({ ...shown, query: cls, layer, head })))));
-  const even = 1 / run.keys(one, cls).length;
+  const most = Math.max(...range(layers).flatMap((layer) => range(heads).flatMap((head) => Array.from(weightsOf({ ...shown, query: run.reader, layer, head })))));
+  const even = 1 / run.keys(one, run.reader).length;
   const right = heldOut(run);
   return most > LOOKS * even ? "" : `No head of any block gives a token more than ${percent(most)} (uniform attention: ${percent(even)}), and the answer is right: ${chance(run, one, at)}.${right && ` Of the samples that were held out, ${right} are right.`}`;
 }
@@ -217,7 +218,9 @@ const EXPERIMENTS = [{
 
 /** The surprises that suit a page's config, whatever its seed. @param {Config | null} config @returns {Surprise[]} */
 export function surprisesOf(config) {
-  const found = config && EXPERIMENTS.find(({ is }) => Object.entries(is).every(([key, value]) => same(valueOf(config, key), value)));
+  // They are about attention that [CLS] shares out, and answers that come from there.
+  const { pooling = "cls", attention: { rate = 1, softmax = true } = {} } = config?.model ?? {};
+  const found = config && (pooling === "cls" && softmax && rate === 1 ? EXPERIMENTS : []).find(({ is }) => Object.entries(is).every(([key, value]) => same(valueOf(config, key), value)));
   return found ? found.surprises.map((surprise) => ({ ...surprise, settings: Object.fromEntries(Object.entries(surprise.settings).filter(([key, value]) => valueOf(config, key) !== value)) })) : [];
 }
 

@@ -1,4 +1,4 @@
-// A sweep's seeds (`inspect --sweep`): the attention of [CLS] over all of them, and the page's own runs to compare.
+// A sweep's seeds (`inspect --sweep`): the attention of the position that the class is read from, over all of them, and the page's own runs to compare.
 
 import { fixed, range } from "../numbers.js";
 import { NumberTable } from "./dom.jsx";
@@ -30,7 +30,7 @@ export function Sweep({ seeds, run }) {
   return (
     <section class="sweep" aria-labelledby="sweep-title">
       <h2 id="sweep-title">A sweep: {seeds.count} seeds</h2>
-      <p class="how">Attention of [CLS] in the last layer: {heads > 1 ? `mean of ${heads} heads and ` : "mean "}of all training samples of a class, then mean and standard deviation over the {seeds.count} seeds of <bdi>{seeds.name}</bdi>.{failed}</p>
+      <p class="how">Attention of {run.readerName} in the last layer: {heads > 1 ? `mean of ${heads} heads and ` : "mean "}of all training samples of a class, then mean and standard deviation over the {seeds.count} seeds of <bdi>{seeds.name}</bdi>.{failed}</p>
       <ul>
         {deciding(seeds, run).map((line) => <li key={line}>{line}</li>)}
         {seeds.own.map(({ name, over }) => <li key={name}><bdi>{name}</bdi>, for comparison: {over}.</li>)}
@@ -58,7 +58,7 @@ function Bars({ seeds, run }) {
   const block = 26 + 8 * seeds.own.length;
   const group = classes.length * block + 16;
   const [width, height] = [48 + run.positions * group, 214];
-  const top = Math.min(1, Math.ceil(4 * Math.max(...classes.flatMap((name) => figuresOf(seeds, name).mean)) + 0.5) / 4);
+  const top = Math.min(run.isShare ? 1 : Infinity, Math.ceil(4 * Math.max(...classes.flatMap((name) => figuresOf(seeds, name).mean)) + 0.5) / 4);
   const yOf = (/** @type {number} */ value) => 190 - 180 * Math.min(top, Math.max(0, value)) / top;
   const bar = (/** @type {string} */ key, /** @type {number} */ x, /** @type {number} */ wide, /** @type {number} */ value, /** @type {string} */ style) => <rect key={key} x={x} width={wide} y={yOf(value)} height={190 - yOf(value)} class={`column ${style}`} />;
   return (

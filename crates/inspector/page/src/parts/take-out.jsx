@@ -27,7 +27,7 @@ export function dumpOf(run, source, at) {
       ...(masked ? { attention_mask: ["sample", "query", "key"] } : {}),
     },
     step: run.times[at], epoch: null, seed: facts.seed, samples: samples.map(({ number }) => number), token_strings: strings,
-    label_positions: samples.map(({ marked }) => marked), config,
+    label_positions: samples.map(({ marked }) => marked), ...(run.reader === run.cls ? {} : { read_position: run.reader }), config,
   };
   return npz({
     tokens: int64(samples.flatMap(({ tokens }) => tokens), [samples.length, positions]),

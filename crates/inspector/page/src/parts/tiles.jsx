@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { percent as whole, range } from "../numbers.js";
+import { fixed, percent as whole, range } from "../numbers.js";
 import { view } from "../view.js";
 import { guess, isAsked } from "./guess.js";
 import { decisive, percent } from "./sentence.js";
@@ -40,7 +40,7 @@ function Tiles() {
     <ol class={now.words ? "tiles words" : "tiles"} tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
       {range(length.value).map((position) => {
         const isMarked = !isAsked.value && now.marked(key.value, position);
-        const isCls = position === now.facts.cls;
+        const isCls = position === now.cls;
         const isUnknown = Boolean(sample?.typed?.[position]);
         const isShut = shut.includes(String(position));
         const name = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
@@ -72,7 +72,7 @@ const Eye = ({ isShut }) => <svg viewBox="0 0 16 12" aria-hidden="true"><path d=
 /** @param {{ position: number }} props */
 function ShareOf({ position }) {
   const share = readWeights.value[position] ?? 0;
-  return <span class="share">{run.value?.isDeviation ? `±${share.toFixed(2)}` : (run.value?.positions ?? 0) > mostInARow() ? percent(share) : whole(share)}</span>;
+  return <span class="share">{run.value?.isDeviation ? `±${share.toFixed(2)}` : !run.value?.isShare ? fixed(share, 2) : run.value.positions > mostInARow() ? percent(share) : whole(share)}</span>;
 }
 
 /** A token that can be changed. @param {{ run: Run, sample: Sample, position: number, name: string }} props */
@@ -114,7 +114,7 @@ function Tile({ run, sample, position, name }) {
     }
     const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     const number = Number(sample.tokens[position]) + (by ?? 0);
-    if (!by || event.altKey || event.ctrlKey || event.metaKey || number < 1) return;
+    if (!by || event.altKey || event.ctrlKey || event.metaKey || number < run.firstToken) return;
     event.preventDefault();
     show(number, "", true);
   };

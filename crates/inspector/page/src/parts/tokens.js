@@ -22,7 +22,7 @@ export function tokenOf(run, word) {
   if (known === undefined && run.words) return UNKNOWN;
   if (known === undefined && !/^\d{1,9}$/.test(word)) throw new Error(`“${shorten(word, 20)}” is not a token; use a whole number`);
   const token = known ?? Number(word);
-  if (token === 0) throw new Error("0 is [CLS], which the page adds itself");
+  if (token < run.firstToken) throw new Error("0 is [CLS], which the page adds itself");
   return token;
 }
 
@@ -30,7 +30,7 @@ export function tokenOf(run, word) {
 export function tokensOf(run, text) {
   if (!run.words) return { tokens: text.split(/[\s,;]+/).filter((word) => word !== "" && word !== "[CLS]").map((word) => tokenOf(run, word)), typed: [], left: [] };
   const words = text.replace(/\[(CLS|PAD|UNK)\]/g, (special) => special === "[UNK]" ? "\u{fffd}" : " ").match(WORD) ?? [""];
-  const taken = words.slice(0, run.positions - 1);
+  const taken = words.slice(0, run.tokenCount);
   const tokens = taken.map((word) => tokenOf(run, word));
   return { tokens, typed: taken.map((word, at) => typedOf(run, tokens[at], word)), left: words.slice(taken.length) };
 }

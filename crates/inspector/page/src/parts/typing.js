@@ -54,6 +54,6 @@ export function takeText(text) {
   }
   told(() => {
     const { tokens, typed, left } = tokensOf(now, text);
-    if (showOwn(tokens, typed, false) && left.length) said.value = `The model takes ${now.positions - 1} words: “${shorten(left.join(" "), 60)}” is left out.`;
+    if (showOwn(tokens, typed, false) && left.length) said.value = `The model takes ${now.tokenCount} words: “${shorten(left.join(" "), 60)}” is left out.`;
   });
 }

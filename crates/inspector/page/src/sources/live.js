@@ -1,6 +1,7 @@
 // The numbers of a training that the page made itself: of every step, of any sample, and with the reader's changes.
 
 import { signal } from "@preact/signals";
+import { logitsOf } from "../config.js";
 import { partsOf, sizeOf } from "../engine/lab.js";
 
 /** @typedef {import("../types").Source} Source */
@@ -55,8 +56,8 @@ export class Live {
     this.isChanged = Object.keys(changes).length > 0;
     this.config = changedConfig(trained.config, changes);
     const { heads, layers } = { heads: trained.config.model.n_heads, layers: trained.config.model.n_layers };
-    this.shape = { heads, layers, positions: trained.config.data.seq_len + 1 };
-    this.logits = trained.config.data.n_classes > 2 ? trained.config.data.n_classes : 1;
+    this.shape = { heads, layers, positions: trained.config.data.seq_len + (trained.config.data.cls === "none" ? 0 : 1) };
+    this.logits = logitsOf(trained.config);
     this.weightCount = trained.row[0][1];
     this.starts = startsOf(trained.row);
   }

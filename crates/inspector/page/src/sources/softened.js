@@ -7,8 +7,10 @@ import { softmax } from "../numbers.js";
 
 /** @implements {Source} */
 export class Softened {
-  /** @param {Source} source @param {import("../types").Changes} changes */
-  constructor(source, { temperature = 1, causal = false }) {
+  /** @param {Source} source @param {import("../types").Changes} changes @param {import("../types").Config} [attention] that of the model's config */
+  constructor(source, { temperature = 1, causal = false }, { rate = 1, softmax: hasSoftmax = true } = {}) {
+    this.rate = rate;
+    this.hasSoftmax = hasSoftmax;
     this.source = source;
     this.kind = source.kind;
     this.temperature = temperature;
@@ -19,7 +21,10 @@ export class Softened {
   row(name, at, sample, layer, head, query) {
     const scores = this.source.row("scores", at, sample, layer, head, query);
     if (name === "scores") return scores.map((score) => score / this.temperature);
-    return softmax(scores, (key) => this.allows(sample, query, key), this.temperature);
+    const may = (/** @type {number} */ key) => this.allows(sample, query, key);
+    if (!this.hasSoftmax) return scores.map((score, key) => may(key) ? score / this.temperature : 0);
+    const shares = softmax(scores, may, this.temperature);
+    return this.rate === 1 ? shares : shares.map((share, key) => may(key) ? this.rate * share + 1 - this.rate : 0);
   }
 
   /** @type {Source["results"]} */

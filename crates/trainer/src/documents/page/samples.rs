@@ -59,10 +59,11 @@ fn too_large(verb: &str, size: f64, unit: &str) -> Carried {
 /// The samples in the file's order. A config adds `[CLS]` and padding to them, and holds some out.
 fn own_data(rows: &Rows, config: &ExperimentConfig) -> Result<OwnData, Failure> {
     let shape = config.sample_shape();
+    let has_cls = shape.cls.is_somewhere();
     let samples = rows.dataset(&config.data, shape.padding_token)?;
     let tokens = (0..samples.len()).map(|row| {
         let tokens = shape.without_padding(samples.tokens(row));
-        tokens.filter(|&token| token != CLS).collect()
+        tokens.filter(|&token| !has_cls || token != CLS).collect()
     });
     let held_out: Vec<bool> = (0..rows.len()).map(|row| rows.is_held_out(row)).collect();
     let split = |&held_out: &bool| if held_out { "test" } else { "train" };

@@ -44,12 +44,13 @@ pub(super) fn sections(
 /// The samples that means are over.
 const WITH_PLACE: &str = "in which a position decides the label";
 
-/// The attention of `[CLS]` to the place that decides the label, on average over the samples of each class.
+/// The attention of the position that the class is read from to the place that decides the label, on average over the samples of each class.
 fn means(config: &ExperimentConfig, rule: &LabelRule, metrics: &EvalMetrics) -> Vec<Section> {
+    let reader = config.reader();
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
     if config.data.n_classes == 2 {
         return vec![Section::of_paragraph(format!(
-            "From [CLS] to {place}, on average over the training samples {WITH_PLACE}: {} for positives ({} if \
+            "From {reader} to {place}, on average over the training samples {WITH_PLACE}: {} for positives ({} if \
              uniform), {} for negatives ({}).",
             number(metrics[Metric::AttentionPositive], 3),
             number(metrics[Metric::UniformPositive], 3),
@@ -70,7 +71,7 @@ fn means(config: &ExperimentConfig, rule: &LabelRule, metrics: &EvalMetrics) -> 
     });
     let table = Section {
         paragraphs: vec![format!(
-            "From [CLS] to {place}, on average over the training samples of each class {WITH_PLACE} (uniform: if \
+            "From {reader} to {place}, on average over the training samples of each class {WITH_PLACE} (uniform: if \
              attention were uniform):"
         )],
         tables: vec![Table::of_text(
@@ -129,7 +130,8 @@ fn heads(dump: &AttentionDump, strongest: (usize, usize)) -> Vec<Section> {
     sections
 }
 
-/// The attention of a head in a sample of the dump: the whole matrix, or the main keys of `[CLS]`.
+/// The attention of a head in a sample of the dump: the whole matrix, or the main keys of the position that the class
+/// is read from.
 fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Section {
     let sample = dump.meta.samples[shown].unwrap_or(shown);
     let layer_name = match dump.dims.layers {
@@ -155,7 +157,10 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
         };
     }
     let keys = main_keys(&heatmap);
-    let keys = format!("{title} of [CLS], the largest of {count} positions: {keys}.");
+    let keys = format!(
+        "{title} of {}, the largest of {count} positions: {keys}.",
+        dump.reader()
+    );
     Section {
         paragraphs: [keys].into_iter().chain(uniform).collect(),
         ..Section::default()
@@ -173,10 +178,10 @@ fn matrix(cells: &[f32], size: usize) -> Vec<String> {
     rows.collect()
 }
 
-/// The largest weights of `[CLS]`, each with its key and the token there.
+/// The largest weights of the position that the class is read from, each with its key and the token there.
 fn main_keys(heatmap: &Heatmap) -> String {
     let count = heatmap.tokens.len();
-    let row = &heatmap.cells[heatmap.cls * count..][..count];
+    let row = &heatmap.cells[heatmap.read * count..][..count];
     let keys = largest(row).into_iter().take(MAIN_KEYS);
     let on = |key: usize| {
         let token = shorten(&heatmap.tokens[key], MOST_NAME);

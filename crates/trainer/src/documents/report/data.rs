@@ -46,6 +46,12 @@ pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Sectio
         ))),
         (None, None) => {}
     }
+    if data.label_noise > 0.0 {
+        sections.push(Section::of_paragraph(format!(
+            "Each training sample has a wrong label with probability {} (data.label_noise); held-out labels are true.",
+            data.label_noise
+        )));
+    }
     sections
 }
 

@@ -2,7 +2,6 @@
 
 use headlight_data::DatasetConfig;
 use headlight_experiment::best::BestTracker;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
@@ -44,10 +43,9 @@ pub(super) fn outcome(outcome: &Outcome, data: &DatasetConfig) -> Section {
 /// That training was interrupted.
 pub(super) fn interrupted(
     Progress { step, epoch, .. }: Progress,
-    config: &ExperimentConfig,
+    epochs: usize,
     shows_best: bool,
 ) -> Section {
-    let epochs = config.training.epochs;
     let model = if shows_best {
         "of the best model until then"
     } else {

@@ -85,9 +85,10 @@ impl RunReport<'_> {
             .tracker
             .and_then(|tracker| ending::best(tracker, metrics));
         let shows_best = best.is_some();
+        let epochs = config.training.total_epochs(splits.train.len());
         let ending = [
             self.interrupted
-                .map(|progress| ending::interrupted(progress, config, shows_best)),
+                .map(|progress| ending::interrupted(progress, epochs, shows_best)),
             best,
             self.outcome
                 .map(|outcome| ending::outcome(outcome, &config.data)),

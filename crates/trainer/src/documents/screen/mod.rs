@@ -17,7 +17,7 @@ use headlight_inspector::{Part, Screen, counted};
 use crate::Failure;
 use crate::documents::report::{data_title, f1_of, parts_counted, quoted_answer};
 use crate::sessions::reference::Comparison;
-use crate::sessions::session::blind_cls;
+use crate::sessions::session::is_blind;
 use crate::storage::run_dir::RunDir;
 use crate::storage::standard::{quoted, shown};
 
@@ -85,12 +85,15 @@ impl Ended<'_> {
             lines.push(outcome.verdict_text(name, f1_of(&config.data).as_deref()));
             lines.extend(outcome.baseline_texts(name, parts_counted(&config.data)));
             lines.extend(outcome.remarks(name, parts_counted(&config.data)));
-            if blind_cls(config).is_some() {
-                lines.push("The mask lets [CLS] look at no token but itself".to_owned());
+            if is_blind(config) {
+                let reader = config.reader();
+                lines.push(format!(
+                    "The mask lets {reader} look at no token but itself"
+                ));
             }
         }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
-            let epochs = config.training.epochs;
+            let epochs = self.experiment.epochs();
             lines.push(format!(
                 "Interrupted after step {step}, with {epoch} of {} finished",
                 counted(epochs, "epoch")
@@ -180,9 +183,9 @@ fn row(experiment: &Experiment) -> Option<String> {
     let judged = experiment.splits.judged();
     let is_known = |&row: &usize| !judged.tokens(row).contains(&UNK);
     let row = (0..judged.len()).find(is_known).unwrap_or(0);
-    let cls = experiment.config.inputs().cls_position;
+    let cls = experiment.config.inputs().cls;
     let tokens = judged.tokens(row).iter().enumerate();
-    let tokens = tokens.filter(|&(position, _)| position != cls);
+    let tokens = tokens.filter(|&(position, _)| Some(position) != cls);
     let values = tokens.zip(features).map(|((_, &token), name)| {
         let own = words.text(token).strip_prefix(name.as_str());
         let value = own

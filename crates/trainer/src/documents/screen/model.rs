@@ -115,17 +115,17 @@ impl<'a> UsedModel<'a> {
 
     fn look<'b>(&self, dataset: &Dataset, said: &'b Said) -> Look<'b> {
         let config = self.config();
-        let cls = config.inputs().cls_position;
+        let read = config.inputs().read_position;
         let positions = dataset.positions();
         let heads = said.heads.iter();
         Look::alone(
             heads
-                .map(|head| &head[cls * positions..][..positions])
+                .map(|head| &head[read * positions..][..positions])
                 .collect(),
             config
                 .model
                 .attention
-                .keys(cls, dataset.tokens(said.sample)),
+                .keys(read, dataset.tokens(said.sample)),
         )
     }
 

@@ -1,4 +1,5 @@
-//! Samples of numbers: how many, where `[CLS]` looks in each class, and the weights of one of them.
+//! Samples of numbers: how many, where the position that the class is read from looks in each class, and the weights of one
+//! of them.
 
 use headlight_data::Dataset;
 use headlight_experiment::{Error, Experiment};
@@ -65,14 +66,15 @@ pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
     ])
 }
 
-/// Where `[CLS]` looks on average over samples of each class.
+/// Where the position that the class is read from looks on average over samples of each class.
 fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> Weights {
     let config = model.config();
     let (data, positions) = (&config.data, judged.positions());
-    let cls = config.inputs().cls_position;
+    let inputs = config.inputs();
+    let read = inputs.read_position;
     let keys_of = |said: &Said| {
         let tokens = judged.tokens(said.sample);
-        config.model.attention.keys(cls, tokens)
+        config.model.attention.keys(read, tokens)
     };
     // Samples of different lengths have no uniform attention in common, and their weights no common measure.
     let first = all.first().map(keys_of);
@@ -84,7 +86,7 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
             .filter(|said| usize::from(judged.label(said.sample)) == class);
         let mut sums = vec![(0.0_f64, 0.0_f64); positions];
         for said in own {
-            let row = &said.heads[head][cls * positions..][..positions];
+            let row = &said.heads[head][read * positions..][..positions];
             let keys = keys_of(said);
             for (key, (sum, count)) in sums.iter_mut().enumerate() {
                 if keys.has(key) {
@@ -108,21 +110,21 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
     }
     let split = model.split();
     let samples = counted(all.len(), &format!("{split} sample"));
-    let layer = config.model.n_layers - 1;
+    let (layer, reader) = (config.model.n_layers - 1, config.reader());
     Weights {
         title: match common {
             Some(keys) => format!(
-                "Where [CLS] looks, mean of {samples} (layer {layer}, head {head}; uniform {})",
+                "Where {reader} looks, mean of {samples} (layer {layer}, head {head}; uniform {})",
                 number(keys.each(), 2)
             ),
             None => format!(
-                "Where [CLS] looks, in multiples of a sample's uniform attention: mean of {samples} of different \
+                "Where {reader} looks, in multiples of a sample's uniform attention: mean of {samples} of different \
                  lengths (layer {layer}, head {head})"
             ),
         },
         keys: (0..positions)
             .map(|position| match position {
-                _ if position == cls => "[CLS]".to_owned(),
+                _ if Some(position) == inputs.cls => "[CLS]".to_owned(),
                 _ => position.to_string(),
             })
             .collect(),
@@ -138,16 +140,17 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     let train = &model.experiment.splits.train;
     let sample = train.positives().next().unwrap_or(0);
     let tokens = train.tokens(sample);
-    let (positions, cls) = (train.positions(), config.inputs().cls_position);
+    let (positions, inputs) = (train.positions(), config.inputs());
+    let (read, cls) = (inputs.read_position, inputs.cls);
     let all = model.ask(train, &[sample], &[])?;
     let said = &all[0];
     let shown = model.filled(tokens);
     let weights = &said.heads[head];
     let mut without = model.deciding(tokens);
     if without.is_empty() || without.len() > MOST_DECIDING {
-        let keys = shown.iter().copied().filter(|&key| key != cls);
+        let keys = shown.iter().copied().filter(|&key| Some(key) != cls);
         let largest = keys.reduce(|best, key| {
-            let row = &weights[cls * positions..];
+            let row = &weights[read * positions..];
             if row[key] > row[best] { key } else { best }
         });
         without = largest.into_iter().collect();
@@ -170,8 +173,8 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     };
     let place: Vec<String> = without.iter().map(usize::to_string).collect();
     let s = if place.len() == 1 { "" } else { "s" };
-    let is_whole = positions <= WHOLE_MATRIX + 1;
-    let queries = shown.iter().filter(|&&query| is_whole || query == cls);
+    let is_whole = config.data.seq_len <= WHOLE_MATRIX;
+    let queries = shown.iter().filter(|&&query| is_whole || query == read);
     let row = |&query: &usize| {
         let row = &weights[query * positions..][..positions];
         let row = shown.iter().map(|&key| row[key]).collect();
@@ -179,7 +182,7 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     };
     let rows: Vec<(String, Vec<f32>)> = queries.map(row).collect();
     let main = if is_whole {
-        shown.iter().position(|&query| query == cls)
+        shown.iter().position(|&query| query == read)
     } else {
         Some(0)
     };

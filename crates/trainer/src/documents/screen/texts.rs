@@ -67,8 +67,10 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said) -> St
         "row"
     };
     let tokens = judged.tokens(said.sample).iter();
-    let cls = model.config().inputs().cls_position;
-    let words = tokens.enumerate().filter(|&(position, _)| position != cls);
+    let cls = model.config().inputs().cls;
+    let words = tokens
+        .enumerate()
+        .filter(|&(position, _)| Some(position) != cls);
     let words: Vec<u32> = words.map(|(_, &token)| token).collect();
     let words = data.words.as_ref().map(|own| own.join(&words));
     let words = shorten(&words.unwrap_or_default(), START);
@@ -89,14 +91,15 @@ fn removed(
     asked: &[&Said],
 ) -> Result<Vec<Vec<(Word, f64)>>, Error> {
     let config = model.config();
-    let (positions, cls) = (judged.positions(), config.inputs().cls_position);
+    let (positions, inputs) = (judged.positions(), config.inputs());
+    let (read, cls) = (inputs.read_position, inputs.cls);
     let samples: Vec<usize> = asked.iter().map(|said| said.sample).collect();
     let heads: Vec<usize> = asked
         .iter()
         .map(|said| model.head_of(judged, said))
         .collect();
-    let attention = |said: &Said, head: usize, key: usize| said.heads[head][cls * positions + key];
-    let mut keys: Vec<usize> = (0..positions).filter(|&key| key != cls).collect();
+    let attention = |said: &Said, head: usize, key: usize| said.heads[head][read * positions + key];
+    let mut keys: Vec<usize> = (0..positions).filter(|&key| Some(key) != cls).collect();
     if positions > MOST_REMOVED {
         let most = |key: usize| {
             let all = asked.iter().zip(&heads);
@@ -112,7 +115,7 @@ fn removed(
         let asked = asked.iter().zip(&heads);
         for (((said, &head), without), words) in asked.zip(&without).zip(&mut words) {
             let tokens = judged.tokens(said.sample);
-            let allowed = config.model.attention.keys(cls, tokens);
+            let allowed = config.model.attention.keys(read, tokens);
             let uniform = allowed.uniform(&[key]).filter(|&uniform| uniform > 0.0);
             let Some(uniform) = uniform else {
                 continue;

@@ -1,7 +1,6 @@
 //! The reference engine: Burn's tensors and automatic differentiation.
 
 use burn::module::{Module, ModuleVisitor, Param};
-use burn::tensor::activation::log_softmax;
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData, s};
 use headlight_architecture::{Parameter, ParameterMismatch};
 use headlight_data::{Batch, Dataset};
@@ -9,7 +8,9 @@ use headlight_experiment::metrics::{cross_entropy, probabilities};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, TrainingState};
 use headlight_model::TransformerClassifier;
 
-use super::adam::{Adam, Lookup};
+use super::gradient::{self, Lookup};
+use super::loss::Loss;
+use super::optimizer::Optimizer;
 
 /// Trains on any device of Burn.
 #[derive(Debug)]
@@ -17,7 +18,8 @@ pub struct BurnEngine<'a> {
     experiment: &'a Experiment,
     /// The model, with automatic differentiation.
     model: TransformerClassifier,
-    adam: Adam,
+    loss: Loss,
+    optimizer: Optimizer,
     /// The device, without automatic differentiation.
     device: Device,
 }
@@ -29,10 +31,15 @@ impl<'a> BurnEngine<'a> {
     /// When the experiment's initial weights do not match its config.
     pub fn new(experiment: &'a Experiment, device: &Device) -> Result<Self, Error> {
         let model = trainable(experiment, &experiment.start, device);
+        let training = &experiment.config.training;
         Ok(Self {
             experiment,
             model: model.map_err(|mismatch| Error::Input(mismatch.to_string()))?,
-            adam: Adam::new(&experiment.config.training),
+            loss: Loss {
+                is_accurate: training.is_accurate(),
+                smoothing: training.label_smoothing,
+            },
+            optimizer: Optimizer::new(training),
             device: device.clone(),
         })
     }
@@ -50,7 +57,7 @@ impl<'a> BurnEngine<'a> {
             .detach()
             .require_grad(); // [batch, position, d_model]
         let logits = self.model.forward_rows(tokens.clone(), rows.clone()).logits; // [batch, logit]
-        let loss = mean_loss(logits, &batch); // [1]
+        let loss = self.loss.mean(logits, &batch); // [1]
         (loss, Lookup { tokens, rows })
     }
 }
@@ -74,11 +81,9 @@ impl Predictor for BurnEngine<'_> {
         }
         if let Some(last) = output.layers.last() {
             let weights = last.attention.weights.clone();
-            let cls = self.model.inputs.cls_position;
-            let cls_rows = weights.slice(s![.., .., cls..cls + 1, ..]).mean_dim(1); // [batch, 1, 1, position]
-            predictions
-                .attention
-                .extend(cls_rows.into_data().iter::<f64>());
+            let read = self.model.inputs.read_position;
+            let rows = weights.slice(s![.., .., read..read + 1, ..]).mean_dim(1); // [batch, 1, 1, position]
+            predictions.attention.extend(rows.into_data().iter::<f64>());
         }
     }
 
@@ -88,18 +93,25 @@ impl Predictor for BurnEngine<'_> {
 }
 
 impl Engine for BurnEngine<'_> {
-    fn step(&mut self, train: &Dataset, batch: &[u32]) -> f64 {
+    fn step(&mut self, train: &Dataset, batch: &[u32], learning_rate: f64) -> f64 {
         let (loss, lookup) = self.loss(train, batch);
         let gradients = loss.backward();
-        self.model = self.adam.step(self.model.clone(), gradients, &lookup);
+        let model = self.model.clone();
+        self.model = self
+            .optimizer
+            .step(model, gradients, &lookup, learning_rate);
         loss.into_scalar::<f64>()
+    }
+
+    fn gradient_norm(&self) -> Option<f64> {
+        self.optimizer.gradient_norm()
     }
 
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {
         let device = self.device.clone().autodiff();
         let batch = Batch::gather(train, batch);
         let logits = self.model.forward(token_tensor(&batch, &device)).logits;
-        let mut gradients = mean_loss(logits, &batch).backward();
+        let mut gradients = self.loss.mean(logits, &batch).backward();
         let mut collect = Collect {
             gradients: &mut gradients,
             values: Vec::new(),
@@ -122,12 +134,12 @@ impl Engine for BurnEngine<'_> {
         let parameters = self.model.parameters();
         let sizes = parameters.iter().map(|parameter| parameter.values.len());
         let count = sizes.sum();
-        let (first, second) = self.adam.moments(count);
+        let (first, second) = self.optimizer.moments(count);
         TrainingState {
             parameters,
             first,
             second,
-            steps: self.adam.steps(),
+            steps: self.optimizer.steps(),
         }
     }
 
@@ -135,7 +147,7 @@ impl Engine for BurnEngine<'_> {
         state.check(&self.experiment.start)?;
         let model = trainable(self.experiment, &state.parameters, &self.device);
         self.model = model.map_err(|mismatch| Error::Input(mismatch.to_string()))?;
-        self.adam
+        self.optimizer
             .restore(state.steps, &state.first, &state.second, &self.device);
         Ok(())
     }
@@ -163,26 +175,6 @@ pub(super) fn token_tensor(batch: &Batch, device: &Device) -> Tensor<2, Int> {
     Tensor::from_data(TensorData::new(batch.tokens.clone(), shape), device)
 }
 
-/// Mean cross-entropy from logits `z` and a batch's labels `y`: of one logit
-/// `max(z, 0) - z y + log(1 + exp(-|z|))`, the formula of TensorFlow's
-/// `sigmoid_cross_entropy_with_logits`; of several `-log softmax(z)[y]`.
-///
-/// # Shapes
-/// - logits: `[batch, logit]`
-/// - output: `[1]`
-fn mean_loss(logits: Tensor<2>, batch: &Batch) -> Tensor<1> {
-    let ([size, n_logits], device) = (logits.dims(), logits.device());
-    if n_logits > 1 {
-        let labels: Vec<i32> = batch.labels.iter().map(|&label| label.into()).collect();
-        let labels = Tensor::<2, Int>::from_data(TensorData::new(labels, [size, 1]), &device);
-        return log_softmax(logits, 1).gather(1, labels).mean().neg();
-    }
-    let labels: Vec<f32> = batch.labels.iter().map(|&label| label.into()).collect();
-    let targets = Tensor::<2>::from_data(TensorData::new(labels, [size, 1]), &device);
-    let linear = logits.clone().clamp_min(0.0) - logits.clone() * targets; // [batch, 1]
-    (linear + logits.abs().neg().exp().log1p()).mean()
-}
-
 /// Collects the gradients of all parameters.
 struct Collect<'a> {
     gradients: &'a mut Gradients,
@@ -191,7 +183,7 @@ struct Collect<'a> {
 
 impl ModuleVisitor for Collect<'_> {
     fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        let gradient = param.val().grad_remove(self.gradients);
-        self.values.push(gradient.map_or_else(Vec::new, host));
+        self.values
+            .push(host(gradient::gradient(param, self.gradients)));
     }
 }

@@ -1,9 +1,11 @@
 //! Burn: the reference with which every other engine is compared.
 
-mod adam;
 pub mod device;
 mod engine;
 mod forward;
+mod gradient;
+mod loss;
+mod optimizer;
 
 pub use engine::BurnEngine;
 pub use forward::fill;

@@ -91,7 +91,11 @@ impl<'a> Reader<'a> {
             self.differences.push("`samples` is empty".to_owned());
         }
         let order = self.integers("batch_order", Some(&[epochs, train.len()]), train.len());
-        let stream = [samples.len(), config.data.seq_len + 1, config.model.d_model];
+        let stream = [
+            samples.len(),
+            config.inputs().positions,
+            config.model.d_model,
+        ];
         let embeddings = self.floats("initial.embeddings", &stream);
         self.floats("final.embeddings", &stream);
         Reference {
@@ -110,14 +114,14 @@ impl<'a> Reader<'a> {
 
     /// The number of recorded epochs, which must be at least that of the config.
     fn epochs(&mut self, config: &ExperimentConfig, train: &Dataset) -> usize {
-        let wanted = config.training.epochs;
+        let wanted = config.training.total_epochs(train.len());
         let recorded = match self.tensors.tensor("batch_order") {
             Ok(order) => order.shape().first().copied().unwrap_or(0),
             Err(_) => wanted,
         };
         if recorded < wanted {
             self.differences.push(format!(
-                "`batch_order` holds {recorded} epochs of {} samples, but training.epochs is {wanted}",
+                "`batch_order` holds {recorded} epochs of {} samples, but training has {wanted}",
                 train.len()
             ));
         }
@@ -136,7 +140,7 @@ impl<'a> Reader<'a> {
     }
 
     fn forward(&mut self, prefix: &str, samples: usize, config: &ExperimentConfig) -> Forward {
-        let (heads, positions) = (config.model.n_heads, config.data.seq_len + 1);
+        let (heads, positions) = (config.model.n_heads, config.inputs().positions);
         let (d_head, d_model) = (config.model.d_head(), config.model.d_model);
         // One block has no axis of its own, and neither has one logit.
         let per_block = |rest: &[usize]| {
@@ -237,7 +241,7 @@ impl<'a> Reader<'a> {
 
 /// The shape of the logits of samples.
 fn per_logit(samples: usize, config: &ExperimentConfig) -> Vec<usize> {
-    match config.inputs().n_logits() {
+    match config.model.n_logits(config.data.n_classes) {
         1 => vec![samples],
         several => vec![samples, several],
     }

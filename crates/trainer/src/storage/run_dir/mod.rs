@@ -56,6 +56,7 @@ const CHECKPOINTS: &str = "checkpoint";
 const LOSS_LOG: &str = "losses.f32";
 /// The dumps.
 const ATTENTION: &str = "attention";
+const STEP_WEIGHTS: &str = "weights";
 /// The name of the best model's dump, without its format.
 const BEST_DUMP: &str = "best";
 /// The page.

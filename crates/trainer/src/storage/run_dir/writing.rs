@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::damage::ENVIRONMENT_LIMIT;
 use super::{
     ATTENTION, BEST, BEST_DUMP, CHECKPOINTS, CONFIG, ENVIRONMENT, LOSSES, MANIFEST, PAGE, REPORT,
-    RunDir, TOKENIZER, WEIGHTS, is_unfinished, refuse_special,
+    RunDir, STEP_WEIGHTS, TOKENIZER, WEIGHTS, is_unfinished, refuse_special,
 };
 use crate::Failure;
 use crate::storage::checkpoint::{Checkpoint, Checkpoints};
@@ -141,6 +141,7 @@ impl RunDir {
         for folder in [
             &self.path,
             &self.attention_path(),
+            &self.path.join(STEP_WEIGHTS),
             &self.path.join(CHECKPOINTS),
         ] {
             let mut paths = paths_in(folder)?;
@@ -170,6 +171,20 @@ impl RunDir {
     /// When they cannot be written.
     pub fn write_weights(&self, parameters: Vec<Parameter>) -> Result<(), Failure> {
         self.write_all(WEIGHTS, &weights::encode(parameters)?)
+    }
+
+    /// Writes the weights after a step, in a file named after it.
+    ///
+    /// # Errors
+    /// When they cannot be written.
+    pub(crate) fn write_step_weights(
+        &self,
+        step: usize,
+        parameters: Vec<Parameter>,
+    ) -> Result<(), Failure> {
+        self.create_subfolder(&self.path.join(STEP_WEIGHTS))?;
+        let name = format!("{STEP_WEIGHTS}/step-{step:06}.safetensors");
+        self.write_all(&name, &weights::encode(parameters)?)
     }
 
     /// Writes the best model: its weights, then its dump in the given formats. Those of an earlier step are

@@ -1,0 +1,244 @@
+//! The config of initial weights: schemes, and standard deviations by parameter.
+
+use std::fmt;
+
+use headlight_keys::{InvalidValue, Kind, Value, choices, section};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+section! {
+    /// The `[model.init]` section: how weights are drawn.
+    #[derive(Copy)]
+    pub struct InitConfig {
+        /// The distributions of initial weights.
+        pub scheme: Scheme = Scheme::Keras,
+        /// With `scheme = "normal"`, the standard deviation of each matrix: a number, or one divided by the root of a size,
+        /// such as `"1/sqrt(d_model)"`.
+        #[omit(default)]
+        pub std: StdConfig = StdConfig::default(),
+        /// Whether all blocks start as copies of the first, as in PyTorch's `nn.TransformerEncoder`.
+        #[omit(default)]
+        pub copy_blocks: bool = false,
+    }
+}
+
+choices! {
+    /// The distributions of initial weights.
+    pub enum Scheme {
+        /// Keras's: embeddings uniform to 0.05, matrices Glorot uniform, biases 0.
+        Keras = "keras",
+        /// PyTorch's, of `nn.Embedding`, `nn.TransformerEncoderLayer` and `nn.Linear`.
+        Pytorch = "pytorch",
+        /// TransformerLens's: every matrix normal with standard deviation 0.8 / sqrt(d_model), biases 0.
+        TransformerLens = "transformer-lens",
+        /// Every matrix normal with a standard deviation of `std`, biases 0.
+        Normal = "normal",
+    }
+}
+
+section! {
+    /// The `[model.init.std]` section: the standard deviation of each matrix.
+    #[derive(Copy)]
+    pub struct StdConfig {
+        /// Of each matrix that has none of its own.
+        #[omit(default)]
+        pub all: Option<Std> = None,
+        /// Of the token embedding.
+        #[omit(default)]
+        pub token_embedding: Option<Std> = None,
+        /// Of the position embedding.
+        #[omit(default)]
+        pub position_embedding: Option<Std> = None,
+        /// Of the projection to queries, or of the one that queries, keys and values share.
+        #[omit(default)]
+        pub query: Option<Std> = None,
+        /// Of the projection to keys.
+        #[omit(default)]
+        pub key: Option<Std> = None,
+        /// Of the projection to values.
+        #[omit(default)]
+        pub value: Option<Std> = None,
+        /// Of the attention's output projection.
+        #[omit(default)]
+        pub attention_output: Option<Std> = None,
+        /// Of the feed-forward layer's first matrix.
+        #[omit(default)]
+        pub feed_forward_hidden: Option<Std> = None,
+        /// Of the feed-forward layer's second matrix.
+        #[omit(default)]
+        pub feed_forward_output: Option<Std> = None,
+        /// Of the classifier's hidden layer.
+        #[omit(default)]
+        pub classifier_hidden: Option<Std> = None,
+        /// Of the classifier's matrix to the logits.
+        #[omit(default)]
+        pub classifier: Option<Std> = None,
+    }
+}
+
+impl StdConfig {
+    /// The keys of the matrices with their values.
+    fn own(&self) -> [(&'static str, Option<Std>); 10] {
+        [
+            ("token_embedding", self.token_embedding),
+            ("position_embedding", self.position_embedding),
+            ("query", self.query),
+            ("key", self.key),
+            ("value", self.value),
+            ("attention_output", self.attention_output),
+            ("feed_forward_hidden", self.feed_forward_hidden),
+            ("feed_forward_output", self.feed_forward_output),
+            ("classifier_hidden", self.classifier_hidden),
+            ("classifier", self.classifier),
+        ]
+    }
+
+    /// The standard deviation of the matrix with this key.
+    pub(crate) fn of(&self, key: &str) -> Option<Std> {
+        let own = self.own().into_iter().find(|(name, _)| *name == key);
+        own.and_then(|(_, std)| std).or(self.all)
+    }
+}
+
+impl InitConfig {
+    /// Checks which keys go together. `missing` is the key of a matrix without a standard deviation that it needs.
+    ///
+    /// # Errors
+    /// Names the first key that is wrong.
+    pub(crate) fn validate(&self, missing: Option<&str>) -> Result<(), InvalidValue> {
+        if self.scheme != Scheme::Normal && self.std != StdConfig::default() {
+            let message =
+                "standard deviations belong to scheme = \"normal\"; set it, or remove them";
+            return Err(InvalidValue::new("std", message));
+        }
+        if let Some(key) = missing {
+            let message =
+                format!("the model's `{key}` has no standard deviation; set std.{key} or std.all");
+            return Err(InvalidValue::new(format!("std.{key}"), message));
+        }
+        Ok(())
+    }
+}
+
+/// A standard deviation: a number, or a number divided by the root of a size.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Std {
+    factor: f64,
+    root_of: Option<Size>,
+}
+
+/// A size that a standard deviation may depend on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    Width,
+    FeedForward,
+    Head,
+    Vocabulary,
+}
+
+const SIZES: [(Size, &str); 4] = [
+    (Size::Width, "d_model"),
+    (Size::FeedForward, "d_ff"),
+    (Size::Head, "d_head"),
+    (Size::Vocabulary, "vocab_size"),
+];
+
+/// The sizes that standard deviations depend on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) d_model: usize,
+    pub(crate) d_ff: usize,
+    pub(crate) d_head: usize,
+    pub(crate) vocab_size: usize,
+}
+
+impl Std {
+    pub(crate) fn value(self, sizes: Sizes) -> f64 {
+        let size = match self.root_of {
+            None => return self.factor,
+            Some(Size::Width) => sizes.d_model,
+            Some(Size::FeedForward) => sizes.d_ff,
+            Some(Size::Head) => sizes.d_head,
+            Some(Size::Vocabulary) => sizes.vocab_size,
+        };
+        self.factor / (size.max(1) as f64).sqrt()
+    }
+
+    /// `NUMBER/sqrt(SIZE)`.
+    fn parse(text: &str) -> Option<Self> {
+        let (factor, rest) = text.split_once('/')?;
+        let size = rest.trim().strip_prefix("sqrt(")?.strip_suffix(')')?.trim();
+        let (size, _) = SIZES.into_iter().find(|(_, name)| *name == size)?;
+        Self::checked(factor.trim().parse().ok()?, Some(size))
+    }
+
+    fn checked(factor: f64, root_of: Option<Size>) -> Option<Self> {
+        let is_valid = (0.0..1e6).contains(&factor);
+        is_valid.then_some(Self { factor, root_of })
+    }
+}
+
+impl fmt::Display for Std {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = SIZES.iter().find(|(size, _)| Some(*size) == self.root_of);
+        match name {
+            Some((_, name)) => write!(f, "{}/sqrt({name})", self.factor),
+            None => write!(f, "{:?}", self.factor),
+        }
+    }
+}
+
+impl Value for Std {
+    fn kind() -> Kind {
+        Kind::Either(vec![Kind::Number, Kind::Text])
+    }
+
+    fn written(&self) -> Option<String> {
+        match self.root_of {
+            None => self.factor.written(),
+            Some(_) => Some(format!("\"{self}\"")),
+        }
+    }
+}
+
+impl Serialize for Std {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.root_of {
+            None => serializer.serialize_f64(self.factor),
+            Some(_) => serializer.collect_str(self),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Std {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl Visitor<'_> for Any {
+            type Value = Std;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number from 0, or one divided by the root of d_model, d_ff, d_head or vocab_size, such as \"1/sqrt(d_model)\"")
+            }
+
+            fn visit_f64<E: de::Error>(self, factor: f64) -> Result<Std, E> {
+                Std::checked(factor, None)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Float(factor), &self))
+            }
+
+            fn visit_i64<E: de::Error>(self, factor: i64) -> Result<Std, E> {
+                self.visit_f64(factor as f64)
+            }
+
+            fn visit_u64<E: de::Error>(self, factor: u64) -> Result<Std, E> {
+                self.visit_f64(factor as f64)
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Std, E> {
+                Std::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
+    }
+}

@@ -1,0 +1,168 @@
+//! How a model knows positions.
+
+use std::fmt;
+
+use headlight_keys::{Choice, Kind, Value};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::mathematics::{cos, exp, ln, sin};
+
+/// The base of the wavelengths of sinusoidal and rotary positions (Vaswani et al. 2017, section 3.5; Su et al. 2021).
+const BASE: f64 = 10_000.0;
+
+/// How a model knows positions.
+///
+/// In TOML `true` and `false`, as older configs have them, or a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Positions {
+    /// A learned vector for each position, added to the token's.
+    #[default]
+    Learned,
+    /// Not at all.
+    None,
+    /// A fixed vector of sines and cosines, added to the token's (Vaswani et al. 2017, section 3.5).
+    Sinusoidal,
+    /// Queries and keys are rotated by their position (Su et al. 2021).
+    Rotary,
+    /// A fixed vector whose first component is 1 at position 1, added to the token's (Chiang and Cholak 2022).
+    First,
+}
+
+/// Each name with its sentence.
+const NAMES: [(Positions, &str, &str); 5] = [
+    (
+        Positions::Learned,
+        "learned",
+        "A learned vector for each position is added to the token's vector.",
+    ),
+    (Positions::None, "none", "Not at all."),
+    (
+        Positions::Sinusoidal,
+        "sinusoidal",
+        "A fixed vector of sines and cosines is added.",
+    ),
+    (
+        Positions::Rotary,
+        "rotary",
+        "Queries and keys are rotated by their position, halves of a head paired as in GPT-NeoX.",
+    ),
+    (
+        Positions::First,
+        "first",
+        "A fixed vector is added whose first component is 1 at position 1, and which is 0 elsewhere.",
+    ),
+];
+
+impl Positions {
+    /// The name in configs.
+    pub fn name(self) -> &'static str {
+        let own = NAMES.iter().find(|(positions, ..)| *positions == self);
+        own.map_or("", |(_, name, _)| name)
+    }
+
+    /// Whether a vector for each position is added to the token's.
+    pub fn is_added(self) -> bool {
+        matches!(self, Self::Learned | Self::Sinusoidal | Self::First)
+    }
+
+    /// The fixed vectors that are added to those of tokens. `[position, d_model]`
+    ///
+    /// Sinusoidal: component `2i` of position `p` is `sin(p / 10000^(2i / d_model))`, and component `2i + 1` its cosine.
+    pub fn table(self, positions: usize, d_model: usize) -> Option<Vec<f32>> {
+        let cell = |position: usize, i: usize| match self {
+            Self::Sinusoidal => {
+                let angle = angle(position, i / 2, d_model);
+                (if i.is_multiple_of(2) {
+                    sin(angle)
+                } else {
+                    cos(angle)
+                }) as f32
+            }
+            _ => f32::from(u8::from((position, i) == (1, 0))),
+        };
+        let cells = (0..positions).flat_map(|position| (0..d_model).map(move |i| (position, i)));
+        matches!(self, Self::Sinusoidal | Self::First)
+            .then(|| cells.map(|(position, i)| cell(position, i)).collect())
+    }
+
+    /// The cosines and sines that queries and keys are rotated by; component `i` is paired with `i + d_head / 2`.
+    /// `[position, d_head / 2]` each
+    pub fn rotation(self, positions: usize, d_head: usize) -> Option<[Vec<f32>; 2]> {
+        let all = |function: fn(f64) -> f64| {
+            let pairs =
+                (0..positions).flat_map(|position| (0..d_head / 2).map(move |i| (position, i)));
+            pairs
+                .map(|(position, i)| function(angle(position, i, d_head)) as f32)
+                .collect()
+        };
+        (self == Self::Rotary).then(|| [all(cos), all(sin)])
+    }
+}
+
+/// `position / 10000^(2 pair / width)`.
+fn angle(position: usize, pair: usize, width: usize) -> f64 {
+    position as f64 * exp(-ln(BASE) * (2 * pair) as f64 / width as f64)
+}
+
+impl Value for Positions {
+    fn kind() -> Kind {
+        let choices = NAMES.map(|(_, name, sentence)| Choice {
+            name: name.to_owned(),
+            sentence: sentence.to_owned(),
+        });
+        Kind::Either(vec![Kind::Switch, Kind::Choice(choices.into())])
+    }
+
+    fn written(&self) -> Option<String> {
+        match self {
+            Self::Learned => true.written(),
+            Self::None => false.written(),
+            _ => Some(format!("{:?}", self.name())),
+        }
+    }
+}
+
+impl Serialize for Positions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            // The words of older configs, so that they keep their bytes and hashes.
+            Self::Learned => serializer.serialize_bool(true),
+            Self::None => serializer.serialize_bool(false),
+            _ => serializer.serialize_str(self.name()),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Positions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+
+        impl Visitor<'_> for Any {
+            type Value = Positions;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(
+                    "true, false, \"learned\", \"none\", \"sinusoidal\", \"rotary\" or \"first\"",
+                )
+            }
+
+            fn visit_bool<E: de::Error>(self, learned: bool) -> Result<Positions, E> {
+                Ok(if learned {
+                    Positions::Learned
+                } else {
+                    Positions::None
+                })
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Positions, E> {
+                let found = NAMES.iter().find(|(_, name, _)| *name == text);
+                found
+                    .map(|(positions, ..)| *positions)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+            }
+        }
+
+        deserializer.deserialize_any(Any)
+    }
+}

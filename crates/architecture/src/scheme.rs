@@ -1,0 +1,119 @@
+//! What the schemes of initial weights draw.
+//!
+//! - `keras`, Keras's defaults: embeddings uniform in (-0.05, 0.05), matrices Glorot uniform in
+//!   `±sqrt(6 / (fan_in + fan_out))` (Glorot and Bengio 2010), biases 0.
+//! - `pytorch`: `nn.Embedding` normal with standard deviation 1. `nn.MultiheadAttention` draws queries, keys and values as
+//!   one Glorot uniform matrix of three times the outputs, with biases 0, and so is the bias of its output projection.
+//!   Its other matrices are `nn.Linear`'s: weights and biases uniform in `±1 / sqrt(fan_in)`.
+//! - `transformer-lens`: `HookedTransformerConfig.init_mode = "gpt2"`, every matrix normal with standard deviation
+//!   `0.8 / sqrt(d_model)`, biases 0.
+//! - `normal`: every matrix normal with the config's standard deviation, biases 0.
+
+use crate::init::{InitConfig, Scheme, Sizes};
+use crate::initial::Initial;
+use crate::{Inputs, ModelConfig};
+
+const EMBEDDING_LIMIT: f32 = 0.05;
+
+/// A part of a model that has a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    TokenEmbedding,
+    PositionEmbedding,
+    /// Also the projection that queries, keys and values share.
+    Query,
+    Key,
+    Value,
+    AttentionOutput,
+    FeedForwardHidden,
+    FeedForwardOutput,
+    ClassifierHidden,
+    Classifier,
+}
+
+impl Part {
+    /// The key of its standard deviation in `[model.init.std]`.
+    fn key(self) -> &'static str {
+        match self {
+            Self::TokenEmbedding => "token_embedding",
+            Self::PositionEmbedding => "position_embedding",
+            Self::Query => "query",
+            Self::Key => "key",
+            Self::Value => "value",
+            Self::AttentionOutput => "attention_output",
+            Self::FeedForwardHidden => "feed_forward_hidden",
+            Self::FeedForwardOutput => "feed_forward_output",
+            Self::ClassifierHidden => "classifier_hidden",
+            Self::Classifier => "classifier",
+        }
+    }
+
+    fn is_embedding(self) -> bool {
+        matches!(self, Self::TokenEmbedding | Self::PositionEmbedding)
+    }
+
+    fn is_of_query_key_or_value(self) -> bool {
+        matches!(self, Self::Query | Self::Key | Self::Value)
+    }
+}
+
+/// The distributions of a model's initial weights.
+pub(crate) struct Draw {
+    init: InitConfig,
+    sizes: Sizes,
+    /// The key of a matrix whose standard deviation the config lacks.
+    pub(crate) missing: Option<&'static str>,
+}
+
+impl Draw {
+    pub(crate) fn new(model: &ModelConfig, inputs: Inputs) -> Self {
+        Self {
+            init: model.init,
+            sizes: Sizes {
+                d_model: model.d_model,
+                d_ff: model.d_ff,
+                d_head: model.d_head(),
+                vocab_size: inputs.vocab_size,
+            },
+            missing: None,
+        }
+    }
+
+    /// Of a matrix `[fan_in, fan_out]`.
+    pub(crate) fn matrix(&mut self, part: Part, [fan_in, fan_out]: [usize; 2]) -> Initial {
+        let glorot = |fan_out: usize| {
+            let limit = (6.0 / (fan_in + fan_out) as f64).sqrt() as f32;
+            Initial::Uniform(limit)
+        };
+        match self.init.scheme {
+            Scheme::Keras if part.is_embedding() => Initial::Uniform(EMBEDDING_LIMIT),
+            Scheme::Keras => glorot(fan_out),
+            Scheme::Pytorch if part.is_embedding() => Initial::Normal(1.0),
+            Scheme::Pytorch if part.is_of_query_key_or_value() => glorot(3 * fan_out),
+            Scheme::Pytorch => linear(fan_in),
+            Scheme::TransformerLens => Initial::Normal(0.8 / (self.sizes.d_model as f64).sqrt()),
+            Scheme::Normal => {
+                let std = self.init.std.of(part.key());
+                if std.is_none() {
+                    self.missing.get_or_insert(part.key());
+                }
+                Initial::Normal(std.map_or(0.0, |std| std.value(self.sizes)))
+            }
+        }
+    }
+
+    /// Of the biases of a matrix `[fan_in, fan_out]`.
+    pub(crate) fn bias(&self, part: Part, [fan_in, _]: [usize; 2]) -> Initial {
+        let is_of_attention = part.is_of_query_key_or_value() || part == Part::AttentionOutput;
+        if self.init.scheme == Scheme::Pytorch && !is_of_attention {
+            linear(fan_in)
+        } else {
+            Initial::Constant(0.0)
+        }
+    }
+}
+
+/// `nn.Linear`'s weights and biases.
+fn linear(fan_in: usize) -> Initial {
+    Initial::Uniform((1.0 / (fan_in as f64).sqrt()) as f32)
+}

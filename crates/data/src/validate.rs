@@ -1,0 +1,262 @@
+//! The values of a dataset's config that are refused.
+
+use headlight_keys::InvalidValue;
+
+use crate::config::{DatasetConfig, POSITIVE_RATE, Source};
+use crate::generator::Generator;
+
+/// The longest name of a class, in bytes.
+const NAME_LIMIT: usize = 100;
+
+/// The largest number of tokens in a generated dataset (4 bytes each).
+const TOKEN_LIMIT: u64 = 1 << 30;
+
+/// The most different samples that the generator `all` lists.
+const ALL_LIMIT: u64 = 1 << 24;
+
+fn refused(key: &str, message: impl Into<String>) -> Result<(), InvalidValue> {
+    Err(InvalidValue::new(key, message))
+}
+
+impl DatasetConfig {
+    /// Checks every value.
+    ///
+    /// # Errors
+    /// Names the first invalid value.
+    pub fn validate(&self) -> Result<(), InvalidValue> {
+        self.check_ranges()?;
+        self.validate_classes()?;
+        self.validate_words()?;
+        self.validate_rule()?;
+        if self.fold.is_some() && self.held_out > 0 {
+            return refused(
+                "fold",
+                "`fold` and `held_out` both choose the held-out samples; remove one of them",
+            );
+        }
+        match self.source {
+            Source::File(_) => Ok(()),
+            Source::Generated {
+                generator,
+                samples,
+                positive_rate,
+            } => {
+                self.validate_generated(generator, samples)?;
+                self.validate_positive_rate(generator, positive_rate)
+            }
+        }
+    }
+
+    fn validate_rule(&self) -> Result<(), InvalidValue> {
+        let Some(rule) = &self.rule else {
+            return Ok(());
+        };
+        let (seq_len, n_classes) = (self.seq_len, self.n_classes);
+        rule.validate(self.sampler())?;
+        if let Some(own) = rule.n_classes()
+            && n_classes != own
+        {
+            let message = format!(
+                "n_classes is {n_classes}, but the rule ({}) gives {own} classes; set n_classes = {own}, or remove it",
+                rule.describe()
+            );
+            return refused("n_classes", message);
+        }
+        let most = rule.most_classes(seq_len);
+        if n_classes > most {
+            let message = format!(
+                "n_classes is {n_classes}, but the rule ({}) gives samples of this length at most {most} classes",
+                rule.describe()
+            );
+            return refused("n_classes", message);
+        }
+        Ok(())
+    }
+
+    fn validate_generated(&self, generator: Generator, samples: usize) -> Result<(), InvalidValue> {
+        if self.fold.is_some() {
+            return refused(
+                "fold",
+                "folds divide the samples of a file, and these are generated; set held_out instead",
+            );
+        }
+        let tokens = (samples as u64)
+            .saturating_add(self.held_out as u64)
+            .saturating_mul(self.cls.positions(self.seq_len) as u64);
+        if tokens > TOKEN_LIMIT {
+            let positions = if self.cls.is_somewhere() {
+                "(seq_len + 1)"
+            } else {
+                "seq_len"
+            };
+            let message = format!(
+                "(samples + held_out) * {positions} is over {TOKEN_LIMIT} tokens; ask for fewer or shorter samples"
+            );
+            return refused("samples", message);
+        }
+        if generator == Generator::Numpy && u32::try_from(self.seed).is_err() {
+            let message = format!(
+                "np.random.seed takes 0 to 4294967295, not {}; use a smaller seed or generator = \"chacha\"",
+                self.seed
+            );
+            return refused("seed", message);
+        }
+        if generator == Generator::All {
+            self.validate_all(samples)?;
+        }
+        let needed = self.rule.as_ref().and_then(|rule| rule.generator());
+        if (needed == Some(Generator::Sentences)) != (generator == Generator::Sentences) {
+            return refused(
+                "generator",
+                "generator = \"sentences\" and rule.kind = \"sentence\" belong together; set both or neither",
+            );
+        }
+        Ok(())
+    }
+
+    fn validate_positive_rate(
+        &self,
+        generator: Generator,
+        positive_rate: Option<f64>,
+    ) -> Result<(), InvalidValue> {
+        let n_classes = self.n_classes;
+        match (positive_rate, generator) {
+            (Some(_), Generator::Sentences) => refused(
+                "positive_rate",
+                "in generated sentences, each class is as likely as the others; remove positive_rate",
+            ),
+            (Some(_), _) if n_classes > 2 => refused(
+                "positive_rate",
+                format!(
+                    "there are {n_classes} classes; the share of positives can be set for two only; remove it"
+                ),
+            ),
+            (Some(_), Generator::All) => refused(
+                "positive_rate",
+                "generator = \"all\" takes each sample at most once, so the rule alone decides the share of positives; remove positive_rate",
+            ),
+            (Some(_), Generator::Numpy) => refused(
+                "positive_rate",
+                "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or remove positive_rate",
+            ),
+            // Every rule holds for a sample of one repeated token.
+            (Some(rate), Generator::Chacha) if rate < 1.0 && self.sampler().n_tokens() == 1 => {
+                refused(
+                    "positive_rate",
+                    "with vocab_size = 2 only one sample is possible, and it is positive; raise vocab_size",
+                )
+            }
+            (rate, _) => POSITIVE_RATE.check("positive_rate", &rate),
+        }
+    }
+
+    /// Checks that there are as many different samples as the generator `all` is asked for.
+    fn validate_all(&self, samples: usize) -> Result<(), InvalidValue> {
+        let count = self.sampler().count();
+        if count > ALL_LIMIT {
+            let message = format!(
+                "there are over {ALL_LIMIT} different samples of {} tokens; lower vocab_size or seq_len, or set generator = \"chacha\"",
+                self.seq_len
+            );
+            return refused("generator", message);
+        }
+        let asked = (samples as u64).saturating_add(self.held_out as u64);
+        if asked > count {
+            let key = if samples as u64 > count {
+                "samples"
+            } else {
+                "held_out"
+            };
+            let message = format!(
+                "samples + held_out is {asked}, but there are only {count} different samples; lower one of them"
+            );
+            return refused(key, message);
+        }
+        Ok(())
+    }
+
+    fn validate_words(&self) -> Result<(), InvalidValue> {
+        let known = self.rule.as_ref().map_or(&[][..], |rule| rule.words());
+        if cfg!(not(feature = "words")) {
+            let message =
+                "this page cannot train on texts; `headlight lab negation` writes one that can";
+            return if self.words.is_some() || !known.is_empty() {
+                Err(InvalidValue::new("words", message))
+            } else {
+                Ok(())
+            };
+        }
+        if !known.is_empty() {
+            let words = self.words.iter().flat_map(|words| &words.vocabulary);
+            if !words.eq(known) {
+                let message = "the vocabulary is not that of the rule's grammar; remove data.words";
+                return Err(InvalidValue::new("words.vocabulary", message));
+            }
+        } else if self.words.is_some() && matches!(self.source, Source::Generated { .. }) {
+            let message = "these samples are numbers, not words; remove data.words";
+            return Err(InvalidValue::new("words", message));
+        }
+        let Some(words) = &self.words else {
+            return Ok(());
+        };
+        if !self.cls.is_somewhere() {
+            let message = "texts need [CLS], which is token 0 of their vocabulary; set cls = \"first\" or \"last\" (model.pooling = \"mean\" then reads the mean over all words and [CLS])";
+            return Err(InvalidValue::new("cls", message));
+        }
+        words
+            .validate(!self.columns.features.is_empty())
+            .map_err(|invalid| invalid.within("words"))?;
+        if words.vocab_size() != self.vocab_size {
+            let message = format!(
+                "vocab_size is {}, but [CLS], [PAD], [UNK] and the {} words of data.words.vocabulary are {}; remove vocab_size",
+                self.vocab_size,
+                words.vocabulary.len(),
+                words.vocab_size()
+            );
+            return Err(InvalidValue::new("vocab_size", message));
+        }
+        Ok(())
+    }
+
+    fn validate_classes(&self) -> Result<(), InvalidValue> {
+        let (classes, n_classes) = (&self.classes, self.n_classes);
+        if classes.is_empty() {
+            return Ok(());
+        }
+        if classes.len() != n_classes {
+            let message = format!(
+                "n_classes is {n_classes}, but the classes have {} names: {}",
+                classes.len(),
+                classes.join(", ")
+            );
+            return Err(InvalidValue::new("n_classes", message));
+        }
+        for (index, name) in classes.iter().enumerate() {
+            check_name(name).map_err(|reason| InvalidValue::new("classes", reason))?;
+            if classes[..index].contains(name) {
+                let message = format!("two classes have the name `{name}`");
+                return Err(InvalidValue::new("classes", message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks the name of a class.
+pub(crate) fn check_name(name: &str) -> Result<(), String> {
+    if name.trim().is_empty() {
+        return Err("the name of a class is empty".to_owned());
+    }
+    if name.len() > NAME_LIMIT {
+        let start: String = name.chars().take(20).collect();
+        return Err(format!(
+            "the name of class `{start}...` is longer than {NAME_LIMIT} bytes"
+        ));
+    }
+    if name.chars().any(char::is_control) {
+        return Err(format!(
+            "the name of class `{name}` holds a line break or another control character"
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,334 @@
+//! Attention of some queries, all of them or one: from a block's input to its context, and back.
+//!
+//! The input is the rows `x_j`, one for each position, after the norm if it comes first. With `s = 1 / sqrt(d_head)`, or
+//! another scale, and the columns of each head apart:
+//!
+//! ```text
+//! q_i = x_i W_q + b_q,  k_j = x_j W_k + b_k,  v_j = x_j W_v + b_v    then rotated, with rotary positions
+//! z_ij = s q_i · k_j                      also times the logarithm of the number of keys, if the architecture says so
+//! a_ij = softmax_j(z_ij)                  over the keys j that query i may look at; 0 without such a key
+//! w_ij = a_ij                             or r a_ij + 1 - r, or z_ij, for these keys
+//! c_i = Σ_j w_ij v_j                      context
+//! ```
+//!
+//! Backward, `dy` being the gradient of the loss by `y`:
+//!
+//! ```text
+//! dv_j = Σ_i w_ij dc_i,  dw_ij = dc_i · v_j,  da_ij = r dw_ij,  dz_ij = a_ij (da_ij - Σ_k a_ik da_ik)
+//! dq_i = s Σ_j dz_ij k_j,  dk_j = s Σ_i dz_ij q_i,  dx = dq W_q^T + dk W_k^T + dv W_v^T
+//! ```
+
+use core::ops::Range;
+
+use super::elements::{add, scale_rows};
+use super::pass::{Pass, Sizes, apply, weights_of};
+use super::probe::{Site, reach};
+use super::products::{Grid, multiply, project_back};
+use super::rotate::rotate;
+use super::softmax;
+use super::values::{block_and_input, block_mut_and_input};
+use crate::adam::Sums;
+use crate::architecture::{Projections, Weighting};
+use crate::arrays::Array;
+use crate::lanes::{LANES, ZERO, log};
+
+impl Pass<'_> {
+    /// Attention of some queries: their contexts, from the first row on.
+    pub(super) fn attend(&mut self, layer: usize, rows: Range<usize>) {
+        let Sizes {
+            p,
+            d_head,
+            heads,
+            inner,
+            ..
+        } = self.sizes();
+        self.count_keys();
+        let (architecture, count) = (self.architecture, rows.len());
+        let set = self.instructions;
+        self.project_rows(layer, &rows);
+        let values = &mut *self.values;
+        let block = &mut values.blocks[layer];
+        let may = match &values.may[..] {
+            [] => &[][..],
+            may => &may[rows.start * p..rows.end * p],
+        };
+        for head in 0..heads {
+            let column = head * d_head;
+            let pairs = head * count * p..(head + 1) * count * p;
+            let weights = &mut block.weights[pairs.clone()];
+            multiply(
+                set,
+                [count, d_head, p],
+                Grid::Of(&block.query[column..], inner),
+                Grid::Transposed(&block.key[column..], inner),
+                architecture.scale(),
+                weights,
+                p,
+            );
+            if architecture.log_length {
+                scale_rows(set, weights, p, &values.lengths[rows.clone()]);
+            }
+            let site = Site::Pairs(Array::Scores, layer, head);
+            reach(&mut self.probe, site, weights);
+            match architecture.weighting {
+                Weighting::Softmax => softmax::forward(set, weights, p, may),
+                Weighting::Mixed(share) => {
+                    let softmax = &mut block.softmax[pairs];
+                    softmax.copy_from_slice(weights);
+                    softmax::forward(set, softmax, p, may);
+                    softmax::mix(set, softmax, share, p, may, weights);
+                }
+                Weighting::Scores => softmax::hide(set, weights, may),
+            }
+            let site = Site::Pairs(Array::Weights, layer, head);
+            reach(&mut self.probe, site, weights);
+            multiply(
+                set,
+                [count, p, d_head],
+                Grid::Of(weights, p),
+                Grid::Of(&block.value[column..], inner),
+                1.0,
+                &mut block.context[column..],
+                inner,
+            );
+        }
+        let site = Site::Vectors(Array::Context, layer);
+        reach(&mut self.probe, site, &mut block.context);
+    }
+
+    /// Queries of some rows, and keys and values of all.
+    fn project_rows(&mut self, layer: usize, rows: &Range<usize>) {
+        let Sizes {
+            p,
+            width,
+            d_head,
+            heads,
+            inner,
+            ..
+        } = self.sizes();
+        let (architecture, count) = (self.architecture, rows.len());
+        let (place, parameters, set) = self.of_block(layer);
+        let values = &mut *self.values;
+        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
+        let source = block.attended.source(input);
+        let own = &source[rows.start * width..rows.end * width];
+        if let Some([query, key, value]) = place.projections {
+            apply(set, parameters, key, p, source, width, &mut block.key);
+            if architecture.projections == Projections::Shared {
+                block.value.copy_from_slice(&block.key);
+                let own = &block.key[rows.start * inner..rows.end * inner];
+                block.query[..count * inner].copy_from_slice(own);
+            } else {
+                apply(set, parameters, query, count, own, width, &mut block.query);
+                apply(set, parameters, value, p, source, width, &mut block.value);
+            }
+        } else {
+            block.query[..count * width].copy_from_slice(own);
+            block.key.copy_from_slice(&source[..p * width]);
+            block.value.copy_from_slice(&source[..p * width]);
+        }
+        if let Some(tables) = &architecture.rotation {
+            let query = &mut block.query[..count * inner];
+            rotate(
+                set,
+                query,
+                inner,
+                heads,
+                rows.start,
+                tables,
+                d_head / 2,
+                1.0,
+            );
+            rotate(
+                set,
+                &mut block.key,
+                inner,
+                heads,
+                0,
+                tables,
+                d_head / 2,
+                1.0,
+            );
+        }
+        for (array, vectors) in [
+            (Array::Query, &mut block.query),
+            (Array::Key, &mut block.key),
+            (Array::Value, &mut block.value),
+        ] {
+            reach(&mut self.probe, Site::Vectors(array, layer), vectors);
+        }
+    }
+
+    /// The logarithm of the number of keys that each query may look at; 0 for none.
+    fn count_keys(&mut self) {
+        let p = self.architecture.positions;
+        let values = &mut *self.values;
+        for (query, length) in values.lengths.iter_mut().enumerate() {
+            let mut count = [p as f32; LANES];
+            if !values.may.is_empty() {
+                count = ZERO;
+                for may in &values.may[query * p..][..p] {
+                    for l in 0..LANES {
+                        count[l] += may[l];
+                    }
+                }
+            }
+            *length = count.map(|count| if count > 1.0 { log(count) } else { 0.0 });
+        }
+    }
+
+    /// From the gradient of the contexts to those of queries, keys and values.
+    pub(super) fn through_attention(&mut self, layer: usize, rows: Range<usize>) {
+        let Sizes {
+            p,
+            d_head,
+            heads,
+            inner,
+            ..
+        } = self.sizes();
+        let (architecture, set) = (self.architecture, self.instructions);
+        let (scale, count) = (architecture.scale(), rows.len());
+        let values = &mut *self.values;
+        let block = &values.blocks[layer];
+        for head in 0..heads {
+            let column = head * d_head;
+            let pairs = head * count * p..(head + 1) * count * p;
+            let weights = &block.weights[pairs.clone()];
+            let d_scores = &mut values.d_scores[..count * p];
+            // dv = W^T dc
+            multiply(
+                set,
+                [p, count, d_head],
+                Grid::Transposed(weights, p),
+                Grid::Of(&values.d_context[column..], inner),
+                1.0,
+                &mut values.d_value[column..],
+                inner,
+            );
+            // dW = dc V^T
+            multiply(
+                set,
+                [count, d_head, p],
+                Grid::Of(&values.d_context[column..], inner),
+                Grid::Transposed(&block.value[column..], inner),
+                1.0,
+                d_scores,
+                p,
+            );
+            match architecture.weighting {
+                Weighting::Softmax => softmax::backward(set, weights, d_scores, p),
+                Weighting::Mixed(share) => {
+                    softmax::scale(set, d_scores, share);
+                    softmax::backward(set, &block.softmax[pairs], d_scores, p);
+                }
+                Weighting::Scores if values.may.is_empty() => {}
+                Weighting::Scores => {
+                    softmax::hide(set, d_scores, &values.may[rows.start * p..rows.end * p]);
+                }
+            }
+            if architecture.log_length {
+                scale_rows(set, d_scores, p, &values.lengths[rows.clone()]);
+            }
+            // dq = scale dZ K, dk = scale dZ^T Q
+            multiply(
+                set,
+                [count, p, d_head],
+                Grid::Of(d_scores, p),
+                Grid::Of(&block.key[column..], inner),
+                scale,
+                &mut values.d_query[column..],
+                inner,
+            );
+            multiply(
+                set,
+                [p, count, d_head],
+                Grid::Transposed(d_scores, p),
+                Grid::Of(&block.query[column..], inner),
+                scale,
+                &mut values.d_key[column..],
+                inner,
+            );
+        }
+        if let Some(tables) = &architecture.rotation {
+            let (d_query, d_key) = (
+                &mut values.d_query[..count * inner],
+                &mut values.d_key[..p * inner],
+            );
+            rotate(
+                set,
+                d_query,
+                inner,
+                heads,
+                rows.start,
+                tables,
+                d_head / 2,
+                -1.0,
+            );
+            rotate(set, d_key, inner, heads, 0, tables, d_head / 2, -1.0);
+        }
+    }
+
+    /// From the gradients of queries, keys, values and residual to that of the block's input, in `d_stream`.
+    pub(super) fn through_projections(
+        &mut self,
+        layer: usize,
+        rows: Range<usize>,
+        sums: &mut Sums<'_>,
+    ) {
+        let Sizes {
+            p, width, inner, ..
+        } = self.sizes();
+        let (place, parameters, set) = self.of_block(layer);
+        self.start_stream(&rows);
+        let values = &mut *self.values;
+        let stream = &mut values.d_stream[..p * width];
+        let (own, all) = (rows.start * inner..rows.end * inner, p * inner);
+        let query = &mut values.d_query[..rows.len() * inner];
+        let (key, value) = (&mut values.d_key[..all], &mut values.d_value[..all]);
+        let is_separate = self.architecture.projections == Projections::Separate;
+        if !is_separate {
+            // In the order of the three, whatever the number of queries.
+            if rows.len() == p {
+                add(set, query, key);
+                key.copy_from_slice(query);
+            } else {
+                add(set, &mut key[own], query);
+            }
+            add(set, key, value);
+        }
+        let Some([to_query, to_key, to_value]) = place.projections else {
+            add(set, stream, key);
+            self.through_first_norm(layer, &rows, sums);
+            return;
+        };
+        let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
+        let source = &block.attended.source(input)[..p * width];
+        let transposed = &mut values.transposed;
+        let d = self.architecture.heads_width();
+        let queried = rows.start * width..rows.end * width;
+        if is_separate {
+            transposed.input(set, &source[queried.clone()], width);
+            transposed.add_linear(set, query, inner, to_query, sums);
+            let weights = weights_of(parameters, to_query);
+            project_back(
+                set,
+                rows.len(),
+                weights,
+                0..d,
+                query,
+                width,
+                &mut stream[queried],
+            );
+        }
+        transposed.input(set, source, width);
+        for (linear, gradient) in [(to_key, key), (to_value, value)]
+            .into_iter()
+            .take(if is_separate { 2 } else { 1 })
+        {
+            transposed.add_linear(set, gradient, inner, linear, sums);
+            let weights = weights_of(parameters, linear);
+            project_back(set, p, weights, 0..d, gradient, width, stream);
+        }
+        self.through_first_norm(layer, &rows, sums);
+    }
+}

@@ -1,0 +1,266 @@
+//! What stands around attention and in the feed-forward layer of a block: norms, residual additions, and the hidden layer.
+//!
+//! ```text
+//! norm after (post):   y = norm(x + c W_o + b_o),   y' = norm(y + f(y W_1 + b_1) W_2 + b_2)
+//! norm before (pre):   y = x + c W_o + b_o,         y' = y + f(n W_1 + b_1) W_2 + b_2,   n = norm(y); c is made from norm(x)
+//! no norm:             y = x + c W_o + b_o,         y' = y + f(y W_1 + b_1) W_2 + b_2
+//! ```
+//!
+//! `c` is the context, `f` the activation. The derivatives of norms are in `norm.rs`, those of activations in
+//! `functions.rs`; a projection `y = x W + b` gives `dx = dy W^T`, and, summed over positions and samples,
+//! `dW = Σ x ⊗ dy` and `db = Σ dy`.
+
+use core::ops::Range;
+
+use super::elements::{add, shift};
+use super::hidden::{activate, through_activation};
+use super::norm;
+use super::pass::{Pass, Sizes, apply, weights_of};
+use super::places::{Norm, padded};
+use super::probe::{Site, reach};
+use super::products::{project, project_back};
+use super::values::{NormValues, block_mut_and_input};
+use crate::adam::Sums;
+use crate::architecture::{NormPlace, Norms};
+use crate::arrays::Array;
+use crate::instructions::Instructions;
+use crate::lanes::{Lanes, ZERO};
+
+impl Pass<'_> {
+    /// With the norm first, normalises a block's input.
+    pub(super) fn start_block(&mut self, layer: usize) {
+        let Sizes { p, width, .. } = self.sizes();
+        let norms = self.norms();
+        let (place, ..) = self.of_block(layer);
+        let values = &mut *self.values;
+        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
+        if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
+            norms.normalize(
+                &mut block.attended.norm,
+                Some(&input[..p * width]),
+                p,
+                place,
+            );
+        }
+    }
+
+    /// From the contexts of some rows to the block's output, from the first row on.
+    pub(super) fn finish_block(&mut self, layer: usize, rows: &Range<usize>) {
+        let Sizes { width, inner, .. } = self.sizes();
+        let norms = self.norms();
+        let (place, parameters, set) = self.of_block(layer);
+        let (activation, ff_width) = (self.architecture.activation, padded(self.architecture.d_ff));
+        let (count, all) = (rows.len(), rows.len() * width);
+        let values = &mut *self.values;
+        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
+        let input = &input[rows.start * width..][..all];
+
+        let bias = &parameters[place.output.bias.range()];
+        let weights = weights_of(parameters, place.output);
+        let residual = block.attended.sum_mut();
+        shift(set, input, bias, &mut residual[..all], width);
+        project(
+            set,
+            count,
+            weights,
+            0..width,
+            &block.context,
+            inner,
+            residual,
+        );
+        let site = Site::Vectors(Array::Residual, layer);
+        reach(&mut self.probe, site, residual);
+        if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
+            norms.normalize(&mut block.attended.norm, None, count, place);
+        }
+
+        let Some(place) = place.feed_forward else {
+            return;
+        };
+        let input = &block.attended.output()[..all];
+        if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
+            norms.normalize(&mut block.fed.norm, Some(input), count, place);
+        }
+        let source = &block.fed.source(input)[..all];
+        apply(
+            set,
+            parameters,
+            place.hidden,
+            count,
+            source,
+            width,
+            &mut block.hidden.output,
+        );
+        activate(set, activation, &mut block.hidden, count * ff_width);
+        let site = Site::Vectors(Array::FeedForwardHidden, layer);
+        reach(&mut self.probe, site, &mut block.hidden.output);
+        let bias = &parameters[place.output.bias.range()];
+        let weights = weights_of(parameters, place.output);
+        let residual = block.fed.sum_mut();
+        shift(set, input, bias, &mut residual[..all], width);
+        project(
+            set,
+            count,
+            weights,
+            0..width,
+            &block.hidden.output,
+            ff_width,
+            residual,
+        );
+        let site = Site::Vectors(Array::FeedForwardResidual, layer);
+        reach(&mut self.probe, site, residual);
+        if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
+            norms.normalize(&mut block.fed.norm, None, count, place);
+        }
+    }
+
+    /// From the gradient of a block's output in `d_stream` to those of its contexts and, in `d_residual`, of the
+    /// residual.
+    pub(super) fn through_finish(&mut self, layer: usize, count: usize, sums: &mut Sums<'_>) {
+        let Sizes {
+            width, d, inner, ..
+        } = self.sizes();
+        let norms = self.norms();
+        let (place, parameters, set) = self.of_block(layer);
+        let (d_ff, ff_width) = (self.architecture.d_ff, padded(self.architecture.d_ff));
+        let all = count * width;
+        let values = &mut *self.values;
+        let block = &values.blocks[layer];
+        let gradient = &mut values.d_stream[..all];
+        if let Some(place) = place.feed_forward {
+            if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
+                norms.through(&block.fed.norm, count, place, gradient, sums);
+            }
+            // Now of the residual: through W_2, the activation and W_1, and past them.
+            let d_hidden = &mut values.d_hidden[..count * ff_width];
+            let weights = weights_of(parameters, place.output);
+            d_hidden.fill(ZERO);
+            project_back(set, count, weights, 0..d, gradient, ff_width, d_hidden);
+            through_activation(set, self.architecture.activation, &block.hidden, d_hidden);
+            let transposed = &mut values.transposed;
+            transposed.input(set, &block.hidden.output[..count * ff_width], ff_width);
+            transposed.add_linear(set, gradient, width, place.output, sums);
+            let input = block.attended.output();
+            transposed.input(set, &block.fed.source(input)[..all], width);
+            transposed.add_linear(set, d_hidden, ff_width, place.hidden, sums);
+            let weights = weights_of(parameters, place.hidden);
+            if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
+                let d_source = &mut values.d_source[..all];
+                d_source.fill(ZERO);
+                project_back(set, count, weights, 0..d_ff, d_hidden, width, d_source);
+                norms.through(&block.fed.norm, count, place, d_source, sums);
+                add(set, gradient, d_source);
+            } else {
+                project_back(set, count, weights, 0..d_ff, d_hidden, width, gradient);
+            }
+        }
+        if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
+            norms.through(&block.attended.norm, count, place, gradient, sums);
+        }
+        let weights = weights_of(parameters, place.output);
+        let d_context = &mut values.d_context[..count * inner];
+        d_context.fill(ZERO);
+        project_back(set, count, weights, 0..d, gradient, inner, d_context);
+        let transposed = &mut values.transposed;
+        transposed.input(set, &block.context[..count * inner], inner);
+        transposed.add_linear(set, gradient, width, place.output, sums);
+        values.d_residual[..all].copy_from_slice(gradient);
+    }
+
+    /// The gradient of attention's input before attention has added to it: that of the residual of some rows, unless a norm
+    /// is between the two.
+    pub(super) fn start_stream(&mut self, rows: &Range<usize>) {
+        let Sizes { p, width, .. } = self.sizes();
+        let values = &mut *self.values;
+        let stream = &mut values.d_stream[..p * width];
+        let is_pre = self.architecture.norms.place == NormPlace::Pre;
+        if is_pre || rows.len() < p {
+            stream.fill(ZERO);
+        }
+        if !is_pre {
+            let own = rows.start * width..rows.end * width;
+            stream[own.clone()].copy_from_slice(&values.d_residual[..own.len()]);
+        }
+    }
+
+    /// With the norm first, from the gradient of attention's input in `d_stream` to that of the block's.
+    pub(super) fn through_first_norm(
+        &mut self,
+        layer: usize,
+        rows: &Range<usize>,
+        sums: &mut Sums<'_>,
+    ) {
+        let Sizes { p, width, .. } = self.sizes();
+        let norms = self.norms();
+        let (place, _, set) = self.of_block(layer);
+        let values = &mut *self.values;
+        if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
+            let stream = &mut values.d_stream[..p * width];
+            norms.through(&values.blocks[layer].attended.norm, p, place, stream, sums);
+            let own = rows.start * width..rows.end * width;
+            let residual = &values.d_residual[..own.len()];
+            add(set, &mut stream[own], residual);
+        }
+    }
+}
+
+impl<'a> Pass<'a> {
+    /// How this pass computes norms.
+    pub(super) fn norms(&self) -> NormPass<'a> {
+        NormPass {
+            set: self.instructions,
+            parameters: self.parameters,
+            of: self.architecture.norms,
+            width: self.width(),
+            d: self.architecture.d_model,
+        }
+    }
+}
+
+/// How a pass computes norms.
+#[derive(Clone, Copy)]
+pub(super) struct NormPass<'a> {
+    set: Instructions,
+    parameters: &'a [f32],
+    of: Norms,
+    width: usize,
+    d: usize,
+}
+
+impl NormPass<'_> {
+    /// Normalises the first rows of `input`, or those that the values of the norm already have.
+    pub(super) fn normalize(
+        self,
+        values: &mut NormValues,
+        input: Option<&[Lanes]>,
+        rows: usize,
+        place: Norm,
+    ) {
+        if let Some(input) = input {
+            values.normalized[..input.len()].copy_from_slice(input);
+        }
+        let [gamma, beta] = [place.gamma, place.beta].map(|place| &self.parameters[place.range()]);
+        let Norms { eps, is_rms, .. } = self.of;
+        norm::forward(
+            self.set, values, rows, self.width, gamma, beta, self.d, eps, is_rms,
+        );
+    }
+
+    /// From the gradient of a norm's output to that of its input, in place; adds that of its parameters.
+    pub(super) fn through(
+        self,
+        values: &NormValues,
+        rows: usize,
+        place: Norm,
+        gradient: &mut [Lanes],
+        sums: &mut Sums<'_>,
+    ) {
+        let gamma = &self.parameters[place.gamma.range()];
+        let own = &mut sums.gradient[place.gamma.range().start..place.beta.range().end];
+        let (d_gamma, d_beta) = own.split_at_mut(gamma.len());
+        let (width, d, is_rms) = (self.width, self.d, self.of.is_rms);
+        norm::backward(
+            self.set, values, rows, width, gamma, d, gradient, d_gamma, d_beta, is_rms,
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Places of a forward pass whose vectors can be replaced, and their names.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use core::fmt;
+use core::ops::Range;
+use core::str::FromStr;
+
+use crate::architecture::Architecture;
+use crate::arrays::Array;
+use crate::blocks::Site;
+
+/// A place of the forward pass that has a vector for each position. Blocks count from 0.
+///
+/// As text it is `embeddings`, `context.L`, `head.L.H`, `residual.L` or `output.L`, with block `L` and head `H`.
+///
+/// ```
+/// use headlight_fused::Place;
+///
+/// assert_eq!("head.0.1".parse(), Ok(Place::Head(0, 1)));
+/// assert_eq!(Place::Residual(2).to_string(), "residual.2");
+/// assert!("head.0".parse::<Place>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The first block's input.
+    Embeddings,
+    /// A block's context, head after head.
+    Context(usize),
+    /// The context of a head of a block.
+    Head(usize, usize),
+    /// A block's residual, before the norm.
+    Residual(usize),
+    /// A block's output.
+    Output(usize),
+}
+
+/// A text that is not the name of a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidPlace(String);
+
+impl fmt::Display for InvalidPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "there is no place `{}`; the places are embeddings, context.L, head.L.H, residual.L and output.L, with block L \
+             and head H, both from 0",
+            self.0
+        )
+    }
+}
+
+impl core::error::Error for InvalidPlace {}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.array().name();
+        match self {
+            Self::Embeddings => f.write_str(name),
+            Self::Head(layer, head) => write!(f, "head.{layer}.{head}"),
+            Self::Context(layer) | Self::Residual(layer) | Self::Output(layer) => {
+                write!(f, "{name}.{layer}")
+            }
+        }
+    }
+}
+
+impl FromStr for Place {
+    type Err = InvalidPlace;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPlace> {
+        let mut parts = text.split('.');
+        let name = parts.next().unwrap_or_default();
+        let [first, second] = [parts.next(), parts.next()].map(|part| part.map(str::parse));
+        let place = match (name, first, second, parts.next()) {
+            ("head", Some(Ok(layer)), Some(Ok(head)), None) => Some(Self::Head(layer, head)),
+            (_, None, None, None) => Self::of(name, 0).filter(|place| *place == Self::Embeddings),
+            (_, Some(Ok(layer)), None, None) => {
+                Self::of(name, layer).filter(|place| *place != Self::Embeddings)
+            }
+            _ => None,
+        };
+        place.ok_or_else(|| InvalidPlace(text.to_owned()))
+    }
+}
+
+impl Place {
+    /// The arrays whose vectors can be replaced.
+    pub const ARRAYS: [Array; 4] = [
+        Array::Embeddings,
+        Array::Context,
+        Array::Residual,
+        Array::Output,
+    ];
+
+    /// The place of an array by its name, in a block; only the first block has embeddings.
+    pub fn of(array: &str, layer: usize) -> Option<Self> {
+        let array = Self::ARRAYS.into_iter().find(|own| own.name() == array)?;
+        Some(match array {
+            Array::Embeddings => Self::Embeddings,
+            Array::Context => Self::Context(layer),
+            Array::Residual => Self::Residual(layer),
+            _ => Self::Output(layer),
+        })
+    }
+
+    /// The array that has its vectors.
+    pub fn array(self) -> Array {
+        match self {
+            Self::Embeddings => Array::Embeddings,
+            Self::Context(_) | Self::Head(..) => Array::Context,
+            Self::Residual(_) => Array::Residual,
+            Self::Output(_) => Array::Output,
+        }
+    }
+
+    /// The block; the first one for its input.
+    pub fn layer(self) -> usize {
+        match self {
+            Self::Embeddings => 0,
+            Self::Context(layer)
+            | Self::Head(layer, _)
+            | Self::Residual(layer)
+            | Self::Output(layer) => layer,
+        }
+    }
+
+    /// Its numbers in a row.
+    pub(crate) fn columns(self, architecture: &Architecture) -> Range<usize> {
+        let d_head = architecture.d_head();
+        match self {
+            Self::Head(_, head) => head * d_head..(head + 1) * d_head,
+            Self::Context(_) => 0..architecture.heads_width(),
+            _ => 0..architecture.d_model,
+        }
+    }
+
+    pub(crate) fn site(self) -> Site {
+        Site::Vectors(self.array(), self.layer())
+    }
+}

@@ -1,0 +1,360 @@
+"""Checks that Headlight and PyTorch train every model with every optimizer alike, over random configs.
+
+    python scripts/pytorch/check_pytorch_training.py --headlight target/release/headlight
+    python scripts/pytorch/check_pytorch_training.py --headlight target/release/headlight --configs 500 --seed 1
+    python scripts/pytorch/check_pytorch_training.py --headlight target/release/headlight --only 17
+
+For each config Headlight draws samples and initial weights, and trains for 20 steps of all samples. PyTorch
+trains the model of `every_model.py` from the same weights, with autograd, its own optimizers and `clip_grad_norm_`.
+Every third config has a model whose blocks are `nn.TransformerEncoderLayer`.
+
+The losses of the steps must agree within 1e-5 of the loss, or of 0.1 where it is smaller: a float32 logit z is
+rounded by up to 6e-8 z, so a small loss has no more digits. PyTorch computes in float64, so that only Headlight
+rounds; `--float32` shows what both round together. A step of rate 0, the first of a warm-up, leaves the weights as
+they were drawn: that is how the script gets them.
+"""
+
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+import safetensors.numpy
+import torch
+from torch import nn
+
+from every_model import Classifier, optimizer_and_schedule
+
+STEPS = 20
+TOLERANCE = 1e-5
+FLOOR = 0.1
+# Each of these must occur in so many configs of a hundred.
+LEAST = 4
+# What the summary counts: a key with its values; of a number, whether it is set.
+SWITCHES = {
+    "data.cls": ["first", "last", "none"],
+    "data.label_noise": ["unset", "set"],
+    "model.d_head": ["unset", "set"],
+    "model.norm": ["post", "pre", "none"],
+    "model.norm_kind": ["layer", "rms"],
+    "model.norm_gain": [True, False],
+    "model.norm_bias": ["unset", True, False],
+    "model.final_norm": ["unset", True, False],
+    "model.embedding_norm": [False, True],
+    "model.activation": ["relu", "gelu", "gelu-tanh", "silu"],
+    "model.feed_forward_bias": [True, False],
+    "model.positions": ["learned", "none", "sinusoidal", "rotary", "first"],
+    "model.positions_shared_from": ["unset", "set"],
+    "model.pooling": ["unset", "cls", "last", "mean", "set"],
+    "model.classifier_hidden": ["unset", "set"],
+    "model.classifier_bias": [True, False],
+    "model.logits": ["log-odds", "per-class"],
+    "model.tied_embeddings": [False, True],
+    "model.init.scheme": ["keras", "pytorch", "transformer-lens", "normal"],
+    "model.init.copy_blocks": [False, True],
+    "model.attention.projections": ["separate", "shared", "none"],
+    "model.attention.bias": [True, False],
+    "model.attention.value_projection": [True, False],
+    "model.attention.output_projection": [True, False],
+    "model.attention.output_bias": [True, False],
+    "model.attention.log_length": [False, True],
+    "model.attention.softmax": [True, False],
+    "model.attention.rate": ["unset", "set"],
+    "model.attention.padding_token": ["unset", "set"],
+    "training.optimizer": ["adam", "adamw", "sgd"],
+    "training.weight_decay": ["unset", 0.0, "set"],
+    "training.momentum": ["unset", "set"],
+    "training.schedule": ["constant", "linear", "cosine"],
+    "training.warmup_steps": ["unset", "set"],
+    "training.max_grad_norm": ["unset", "set"],
+    "training.label_smoothing": ["unset", "set"],
+    "training.cross_entropy": ["unset", "plain", "accurate"],
+}
+# The value of an unset key, where it has a name.
+UNSET = {key: values[0] for key, values in SWITCHES.items()}
+
+
+class Draw:
+    """Draws the keys of one config; a key that gets its default is left out."""
+
+    def __init__(self, generator: np.random.Generator, uses_layers: bool):
+        self.generator = generator
+        self.uses_layers = uses_layers
+        self.config: dict[str, object] = {}
+
+    def chance(self, share: float) -> bool:
+        return bool(self.generator.random() < share)
+
+    def whole(self, least: int, most: int) -> int:
+        return int(self.generator.integers(least, most + 1))
+
+    def one_of(self, *values: object) -> object:
+        return values[self.whole(0, len(values) - 1)]
+
+    def set(self, key: str, *values: object, chance: float = 1.0) -> object:
+        """Sets a key to one of the values, or leaves it out; returns its value."""
+        value = self.one_of(*values) if self.chance(chance) else UNSET.get(key)
+        if value != UNSET.get(key):
+            self.config[key] = value
+        return value
+
+    def all(self) -> dict[str, object]:
+        positions = self.data()
+        self.model(positions)
+        self.attention(positions)
+        self.training()
+        self.config["seed"] = self.whole(0, 2**31)
+        return self.config
+
+    def data(self) -> int:
+        """The samples; returns their positions."""
+        config = self.config
+        place = self.set("data.cls", "first", "last", "none")
+        seq_len, vocab_size = self.whole(3, 6), self.whole(4, 12)
+        first = 0 if place == "none" else 1
+        token = self.whole(first, vocab_size - 1)
+        start = 1 if place == "first" else 0
+        rule = self.one_of("token-at-position", "count", "sum-modulo", "tied")
+        if rule == "token-at-position":
+            rule = {"token": token, "position": self.whole(start, start + seq_len - 1), "kind": rule}
+            config |= {"data.generator": "chacha", "data.positive_rate": 0.4}
+        elif rule == "count":
+            config["data.n_classes"] = self.whole(2, 4)
+            rule = {"token": token, "kind": rule}
+        else:
+            # Where classes are tokens, the embedding can be the classifier.
+            is_tied = self.set("model.tied_embeddings", True, chance=1.0 if rule == "tied" else 0.0)
+            modulus = vocab_size if is_tied else self.whole(2, 5)
+            rule = {"kind": "sum-modulo", "first": start, "second": start + 2, "modulus": modulus}
+            config["data.n_classes"] = modulus
+        samples = self.whole(24, 64)
+        config |= {f"data.rule.{key}": value for key, value in rule.items()}
+        config |= {"data.vocab_size": vocab_size, "data.seq_len": seq_len, "data.held_out": 0}
+        config |= {"data.samples": samples, "data.seed": self.whole(0, 2**31), "training.batch_size": samples}
+        config |= {"dump.samples": [], "dump.positives": 0, "dump.negatives": 0}
+        self.set("data.label_noise", 0.2, chance=0.3)
+        if config.get("data.n_classes", 2) == 2:
+            self.set("model.logits", "per-class", chance=0.5)
+        return seq_len + first
+
+    def model(self, positions: int) -> None:
+        config, uses_layers = self.config, self.uses_layers
+        n_heads = self.whole(1, 4)
+        # The norm of a few numbers can amplify rounding by any factor.
+        d_model = n_heads * self.whole(-(-8 // n_heads), 24 // n_heads)
+        # Without a softmax each block is a polynomial of degree 3 in its input: several grow beyond all bounds.
+        has_softmax = uses_layers or self.set("model.attention.softmax", False, chance=0.2)
+        n_layers = self.whole(1, 3 if has_softmax else 2)
+        config |= {"model.d_model": d_model, "model.n_heads": n_heads, "model.n_layers": n_layers}
+        if not uses_layers:
+            self.set("model.d_head", 2, 4, 6, chance=0.3)
+        self.set("model.norm", "post", "pre", *["none"] * (not uses_layers))
+        self.set("model.final_norm", True, False, chance=0.4)
+        self.set("model.embedding_norm", True, chance=0.3)
+        has_final_norm = config.get("model.final_norm", config.get("model.norm") == "pre")
+        if config.get("model.norm") != "none" or has_final_norm or "model.embedding_norm" in config:
+            config["model.layer_norm_eps"] = self.one_of(1e-6, 1e-5, 1e-3)
+            if not uses_layers:
+                self.set("model.norm_kind", "layer", "rms")
+                self.set("model.norm_gain", False, chance=0.3)
+                self.set("model.norm_bias", True, False, chance=0.5)
+        if uses_layers or self.chance(0.6):
+            config["model.d_ff"] = self.whole(4, 24)
+            if not uses_layers:
+                self.set("model.feed_forward_bias", False, chance=0.3)
+        if "model.tied_embeddings" not in config:
+            self.set("model.classifier_hidden", self.whole(4, 16), chance=0.3)
+        self.set("model.classifier_bias", False, chance=0.3)
+        if "model.d_ff" in config or "model.classifier_hidden" in config:
+            self.set("model.activation", "relu", "gelu", "gelu-tanh", "silu")
+        is_even = config.get("model.d_head", d_model // n_heads) % 2 == 0 and not uses_layers
+        self.set("model.positions", "learned", "none", "sinusoidal", "first", *["rotary"] * is_even * 2)
+        if "model.positions" not in config:
+            self.set("model.positions_shared_from", self.whole(0, positions - 1), chance=0.5)
+        pools = ["last", "mean", self.whole(0, positions - 1)]
+        self.set("model.pooling", *pools, *["cls"] * (config.get("data.cls") != "none"), chance=0.7)
+        large = ["pytorch"] * has_softmax
+        scheme = self.set("model.init.scheme", "keras", "transformer-lens", "normal", *large)
+        if scheme == "normal":
+            config["model.init.std.all"] = self.one_of(0.1, 0.2, *["1/sqrt(d_model)"] * has_softmax)
+        self.set("model.init.copy_blocks", True, chance=0.3)
+
+    def attention(self, positions: int) -> None:
+        config, uses_layers = self.config, self.uses_layers
+        own = "model.attention."
+        mask = self.one_of("none", "none", "causal", (self.generator.random((positions, positions)) < 0.7).astype(int))
+        if not isinstance(mask, str):
+            mask = (mask | np.eye(positions, dtype=int) if uses_layers else mask).tolist()
+        config[f"{own}mask"] = mask
+        # Of a query that may look at nothing, PyTorch's layer makes NaN.
+        can_pad = config.get("data.cls", "first") == "first" and isinstance(mask, str) or not uses_layers
+        if can_pad:
+            least = 0 if config.get("data.cls") == "none" else 1
+            self.set(f"{own}padding_token", self.whole(least, config["data.vocab_size"] - 1), chance=0.4)
+        if uses_layers:
+            if self.chance(0.3):
+                # Without biases of queries, PyTorch's layer has none at all.
+                config |= {f"{own}bias": False, f"{own}output_bias": False}
+                config |= {"model.feed_forward_bias": False, "model.norm_bias": False}
+            return
+        is_whole = config.get("model.d_head") in (None, config["model.d_model"] // config["model.n_heads"])
+        kind = self.set(f"{own}projections", "separate", "separate", "shared", *["none"] * is_whole)
+        if kind != "none":
+            self.set(f"{own}bias", False, chance=0.3)
+        if kind == "separate" and is_whole:
+            self.set(f"{own}value_projection", False, chance=0.3)
+        if is_whole:
+            self.set(f"{own}output_projection", False, chance=0.25)
+        if f"{own}output_projection" not in config:
+            self.set(f"{own}output_bias", False, chance=0.3)
+        config[f"{own}scale"] = self.one_of(True, True, False, 0.3)
+        config[f"{own}temperature"] = self.one_of(1.0, 1.0, 0.5, 2.0)
+        self.set(f"{own}log_length", True, chance=0.3)
+        if f"{own}softmax" not in config:
+            self.set(f"{own}rate", 0.0, 0.5, 0.8, chance=0.4)
+
+    def training(self) -> None:
+        config = self.config
+        config["training.steps"] = STEPS
+        optimizer = self.set("training.optimizer", "adam", "adamw", "adamw", "sgd")
+        if optimizer == "sgd":
+            config["training.learning_rate"] = self.one_of(0.003, 0.01, 0.03)
+            self.set("training.momentum", 0.5, 0.9, chance=0.7)
+        else:
+            # Adam divides a gradient by its size, even where it is all rounding: with the usual epsilons, a step of
+            # 1e-2 would move some weights by 1e-3 of noise.
+            rate, epsilon = self.one_of((3e-4, None), (1e-3, None), (3e-3, 1e-6))
+            config["training.learning_rate"] = rate
+            if epsilon:
+                config["training.epsilon"] = epsilon
+            config["training.beta_2"] = self.one_of(0.999, 0.98)
+        if optimizer == "adamw":
+            self.set("training.weight_decay", 0.0, 0.1, 1.0, chance=0.8)
+        if optimizer == "adam":
+            config["training.token_second_moment"] = "per-token"
+        self.set("training.schedule", "constant", "linear", "cosine")
+        self.set("training.warmup_steps", 1, 5, chance=0.4)
+        self.set("training.max_grad_norm", 0.05, 0.3, 1.0, chance=0.4)
+        self.set("training.label_smoothing", 0.1, 0.3, chance=0.4)
+        self.set("training.cross_entropy", "plain", "accurate", chance=0.5)
+
+
+def call(*command: object) -> None:
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def headlight_trains(
+    headlight: str, config: dict, folder: pathlib.Path
+) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
+    """The initial weights, the tokens `[sample, position]`, the labels, and the losses of the steps."""
+    path = folder / "config.toml"
+    # Strings, numbers, switches and lists are in TOML as in JSON.
+    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items()))
+    device = ["--engine", "fused"]
+    call(headlight, "train", path, *device, "--run", folder / "run")
+    still = ["--set", "training.steps=1", "--set", "training.warmup_steps=1", "--set", 'training.schedule="constant"']
+    call(headlight, "train", path, *device, *still, "--run", folder / "start")
+    call(headlight, "data", path, "--out", folder / "samples.npz")
+    weights = safetensors.numpy.load_file(folder / "start" / "model.safetensors")
+    with np.load(folder / "samples.npz") as samples:
+        tokens, labels = samples["tokens"].astype(np.int64), samples["labels"].astype(np.int64)
+    return weights, tokens, labels, np.load(folder / "run" / "loss.npy")
+
+
+def pytorch_trains(
+    config: dict, uses_layers: bool, weights: dict[str, np.ndarray], tokens: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
+    """The losses of the steps."""
+    model = Classifier(config, weights, uses_layers)
+    optimizer, schedule = optimizer_and_schedule(config, model.parameters())
+    criterion = nn.CrossEntropyLoss(label_smoothing=config.get("training.label_smoothing", 0.0))
+    given, target = torch.from_numpy(tokens), torch.from_numpy(labels)
+    losses = []
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        loss = criterion(model(given), target)
+        loss.backward()
+        # A weight that changes nothing has no gradient in PyTorch; weight decay still shrinks it.
+        for parameter in model.parameters():
+            parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+        if "training.max_grad_norm" in config:
+            nn.utils.clip_grad_norm_(model.parameters(), config["training.max_grad_norm"])
+        optimizer.step()
+        schedule.step()
+        losses.append(loss.item())
+    assert not model.unused(), f"PyTorch's model does not use {sorted(model.unused())}"
+    return np.array(losses)
+
+
+def shown(key: str, config: dict) -> object:
+    """The value of a key as the summary counts it."""
+    if key not in config:
+        return SWITCHES[key][0]
+    return config[key] if config[key] in SWITCHES[key] else "set"
+
+
+def check(headlight: str, config: dict, uses_layers: bool) -> tuple[float, np.ndarray]:
+    """The largest difference of a loss, and PyTorch's losses."""
+    with tempfile.TemporaryDirectory() as folder:
+        weights, tokens, labels, ours = headlight_trains(headlight, config, pathlib.Path(folder))
+    theirs = pytorch_trains(config, uses_layers, weights, tokens, labels)
+    assert ours.shape == theirs.shape, (ours.shape, theirs.shape)
+    difference = float((np.abs(ours - theirs) / np.maximum(np.abs(theirs), FLOOR)).max())
+    return difference, theirs
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--headlight", required=True, help="the binary")
+    parser.add_argument("--configs", type=int, default=160, help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=0, help="of the configs; default: 0")
+    parser.add_argument("--only", type=int, help="check the config of this number alone, and print it")
+    parser.add_argument("--float32", action="store_true", help="PyTorch computes in float32, too; fails nothing")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float32 if args.float32 else torch.float64)
+    differences, layers = [], collections.Counter()
+    counts = {key: dict.fromkeys(values, 0) for key, values in SWITCHES.items()}
+    failed, smallest, unlike = 0, np.inf, 0
+    numbers = range(args.configs) if args.only is None else [args.only]
+    for number in numbers:
+        uses_layers = number % 3 == 0
+        config = Draw(np.random.default_rng([args.seed, number]), uses_layers).all()
+        difference, losses = check(args.headlight, config, uses_layers)
+        for key, values in counts.items():
+            values[shown(key, config)] += 1
+        if uses_layers:
+            layers[f"norm = {config.get('model.norm', 'post')}, {config.get('model.activation', 'relu')}"] += 1
+        differences.append(difference)
+        smallest = min(smallest, losses.min())
+        unlike += abs(losses[-1] - losses[0]) > 1e-3 * losses[0]
+        is_good = difference <= TOLERANCE
+        failed += not is_good
+        if not is_good or args.only is not None:
+            print(f"config {number}: losses differ by {difference:.1e}, from {losses[0]:.4f} to {losses[-1]:.4f}")
+            print("".join(f"    {key} = {json.dumps(value)}\n" for key, value in config.items()), end="")
+    if args.only is not None:
+        sys.exit(min(failed, 1))
+    for key, values in counts.items():
+        print(f"  {key:34} {', '.join(f'{json.dumps(value)} {count}' for value, count in values.items())}")
+    print(f"  nn.TransformerEncoderLayer in {sum(layers.values())}:")
+    for name, count in sorted(layers.items()):
+        print(f"    {name}: {count}")
+    rare = [f"{key} = {value}" for key, values in counts.items() for value, count in values.items() if 100 * count < LEAST * len(differences)]
+    print(
+        f"{len(differences)} configs, {STEPS} steps each, PyTorch {torch.__version__} in {torch.get_default_dtype()}: losses differ by at "
+        f"most {max(differences):.1e}, half of them by less than {np.median(differences):.1e}; the smallest loss is {smallest:.3f}, and "
+        f"{unlike} runs change theirs by more than a thousandth; {failed} configs above {TOLERANCE}"
+    )
+    if rare:
+        print(f"in too few configs: {', '.join(rare)}")
+    sys.exit(1 if failed and not args.float32 or rare else 0)
+
+
+if __name__ == "__main__":
+    main()
