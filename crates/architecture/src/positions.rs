@@ -73,7 +73,11 @@ impl Positions {
         let cell = |position: usize, i: usize| match self {
             Self::Sinusoidal => {
                 let angle = angle(position, i / 2, d_model);
-                (if i % 2 == 0 { sin(angle) } else { cos(angle) }) as f32
+                (if i.is_multiple_of(2) {
+                    sin(angle)
+                } else {
+                    cos(angle)
+                }) as f32
             }
             _ => f32::from(u8::from((position, i) == (1, 0))),
         };

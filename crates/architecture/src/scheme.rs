@@ -6,7 +6,7 @@
 //!   one Glorot uniform matrix of three times the outputs, with biases 0, and so is the bias of its output projection.
 //!   Its other matrices are `nn.Linear`'s: weights and biases uniform in `±1 / sqrt(fan_in)`.
 //! - `transformer-lens`: `HookedTransformerConfig.init_mode = "gpt2"`, every matrix normal with standard deviation
-//!   0.8 / sqrt(d_model), biases 0.
+//!   `0.8 / sqrt(d_model)`, biases 0.
 //! - `normal`: every matrix normal with the config's standard deviation, biases 0.
 
 use crate::init::{InitConfig, Scheme, Sizes};

@@ -2,7 +2,7 @@
 //! hand: the same on every machine.
 //!
 //!     cargo run --release -p headlight-fused --example fingerprint
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::too_many_lines)]
 
 use headlight_fused::{
     Activation, Adam, AdamW, Architecture, Biases, CrossEntropy, Instructions, Model, NormPlace,

@@ -11,6 +11,7 @@ use crate::lanes::sqrt;
 ///
 /// The default has one block of one head and two classes; its sizes are 0 and must be set.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 pub struct Architecture {
     /// Number of different tokens.
     pub vocab_size: usize,
@@ -108,6 +109,7 @@ pub enum Weighting {
 
 /// Which parts have biases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 pub struct Biases {
     /// Queries, keys and values.
     pub attention: bool,
@@ -133,6 +135,7 @@ impl Default for Biases {
 
 /// Where norms are, and what they compute.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 pub struct Norms {
     /// Those of the blocks.
     pub place: NormPlace,

@@ -42,7 +42,7 @@ impl Activation {
 }
 
 /// Of GELU's approximation: `sqrt(2 / pi)`, and the factor of the cube (Hendrycks and Gimpel 2016).
-const ROOT_TWO_OVER_PI: f32 = 0.797_884_56;
+const ROOT_TWO_OVER_PI: f32 = 0.797_884_6;
 const CUBIC: f32 = 0.044_715;
 
 #[inline(always)]
@@ -60,7 +60,7 @@ fn normal_distribution(x: f32) -> f32 {
 #[inline(always)]
 fn normal_density(x: f32) -> f32 {
     /// `1 / sqrt(2 pi)`
-    const FACTOR: f32 = 0.398_942_28;
+    const FACTOR: f32 = 0.398_942_3;
     FACTOR * exp_of_negative(-0.5 * x * x)
 }
 

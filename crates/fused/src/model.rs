@@ -57,6 +57,7 @@ pub struct Model {
 
 /// The passes of a model, and the place of its parameters in memory.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // A model has one.
 enum Passes {
     OneBlock(OneBlock),
     Blocks(Blocks),
@@ -174,10 +175,7 @@ impl Model {
 
     /// Sets the step size of the next steps.
     pub fn set_learning_rate(&mut self, learning_rate: f64) {
-        let optimizer = self.training.optimizer;
-        if optimizer.learning_rate() != learning_rate {
-            self.training.optimizer = optimizer.with_learning_rate(learning_rate);
-        }
+        self.training.optimizer.set_learning_rate(learning_rate);
     }
 
     /// The norm of the last step's gradient before it was scaled down, if [`Training`] asks to measure or to limit it.

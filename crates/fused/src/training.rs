@@ -95,24 +95,14 @@ impl Optimizer {
         matches!(self, Self::Adam(adam) if adam.per_occurrence)
     }
 
-    /// The step size.
-    pub(crate) fn learning_rate(&self) -> f64 {
+    /// Sets the step size.
+    pub(crate) fn set_learning_rate(&mut self, learning_rate: f64) {
         match self {
-            Self::Adam(adam) | Self::AdamW(AdamW { adam, .. }) => adam.learning_rate,
-            Self::Sgd(sgd) => sgd.learning_rate,
-        }
-    }
-
-    /// The same with another step size.
-    #[must_use]
-    pub(crate) fn with_learning_rate(mut self, learning_rate: f64) -> Self {
-        match &mut self {
             Self::Adam(adam) | Self::AdamW(AdamW { adam, .. }) => {
-                adam.learning_rate = learning_rate
+                adam.learning_rate = learning_rate;
             }
             Self::Sgd(sgd) => sgd.learning_rate = learning_rate,
         }
-        self
     }
 }
 

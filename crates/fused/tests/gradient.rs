@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Problem, adam, any_architecture, drawn, forward, loss, one_block, problem};
+use common::{Problem, adam, any_architecture, drawn, forward, loss, one_block, problem, spread};
 use headlight_fused::{Adam, Architecture, Model, Predictions, Training};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -18,7 +18,34 @@ fn is_steep(architecture: &Architecture) -> bool {
     architecture.d_model < 3 && architecture.norms.eps < 1e-4
 }
 
+/// The weights as float32 might round them: each moved by half a unit in its last place or less.
+fn rounded(exact: &[f64]) -> Vec<f64> {
+    let moved = exact.iter().enumerate();
+    moved
+        .map(|(i, weight)| {
+            weight * (1.0 + f64::from(spread(3 * i) - 0.5) * f64::from(f32::EPSILON))
+        })
+        .collect()
+}
+
+/// How far rounding of the weights alone moves the logits and attention of the definition, beside the bounds of
+/// [`predictions_are_the_definition`]. Without norms, large scores may make much of little.
+fn amplifies_rounding(problem: &Problem) -> bool {
+    let a = &problem.architecture;
+    let exact = problem.exact_weights();
+    let moved = rounded(&exact);
+    problem.tokens.chunks(a.positions).any(|tokens| {
+        let (here, there) = (forward(a, &exact, tokens), forward(a, &moved, tokens));
+        let apart = |ours: &[f64], others: &[f64], bound: f64| {
+            let mut pairs = ours.iter().zip(others);
+            pairs.any(|(x, y)| (x - y).abs() > bound * (1.0 + x.abs()))
+        };
+        apart(&here.0, &there.0, 3e-6) || apart(&here.1, &there.1, 3e-7)
+    })
+}
+
 fn predictions_are_the_definition(problem: &Problem) -> Result<(), TestCaseError> {
+    prop_assume!(!amplifies_rounding(problem));
     let a = &problem.architecture;
     let exact = problem.exact_weights();
     let mut predictions = Predictions::default();
@@ -60,7 +87,10 @@ fn predictions_are_the_definition(problem: &Problem) -> Result<(), TestCaseError
             ));
         }
         let expected = -(exponentials[label] / sum).ln();
-        prop_assert!(close(f64::from(predictions.losses[sample]), expected, 1e-5));
+        // The loss is a difference of logits, and rounds as the largest does.
+        let largest = ours.iter().fold(0.0_f64, |most, z| most.max(z.abs()));
+        let loss = f64::from(predictions.losses[sample]);
+        prop_assert!((loss - expected).abs() < 1e-5 * (1.0 + expected) + 1e-6 * largest);
     }
     prop_assert!(
         logits.next().is_none() && probabilities.next().is_none() && attention.next().is_none()
@@ -69,7 +99,7 @@ fn predictions_are_the_definition(problem: &Problem) -> Result<(), TestCaseError
 }
 
 fn gradient_is_the_slope(problem: &Problem) -> Result<(), TestCaseError> {
-    prop_assume!(!is_steep(&problem.architecture));
+    prop_assume!(!is_steep(&problem.architecture) && !amplifies_rounding(problem));
     let exact = problem.exact_weights();
     let gradient = model(problem).gradient(problem.samples(), &problem.all());
     let here = loss(problem, &exact);
@@ -84,10 +114,10 @@ fn gradient_is_the_slope(problem: &Problem) -> Result<(), TestCaseError> {
         .step_by(count / 40 + 1)
         .chain(count.saturating_sub(5)..count)
     {
-        let mut moved = exact.clone();
-        let mut slope = |step: f64| {
+        let slope_at = |weights: &[f64], step: f64| {
+            let mut moved = weights.to_vec();
             let mut at = |offset: f64| {
-                moved[index] = exact[index] + offset;
+                moved[index] = weights[index] + offset;
                 loss(problem, &moved)
             };
             (at(step) - at(-step)) / (2.0 * step)
@@ -95,12 +125,15 @@ fn gradient_is_the_slope(problem: &Problem) -> Result<(), TestCaseError> {
         let ours = f64::from(gradient.values[index]);
         let is_slope =
             |slope: f64| (ours - slope).abs() < 1e-5 + 2e-4 * f64::from(largest).max(slope.abs());
-        // Within the longer step a rectifier may bend.
-        let slopes = [1e-5, 1e-7].map(&mut slope);
-        prop_assert!(
-            slopes.into_iter().any(is_slope),
-            "parameter {index}: {ours} beside {slopes:?}, {largest}"
-        );
+        // Within the longer step a rectifier may bend; so it may between the weights and their rounding.
+        let slopes = [1e-5, 1e-7].map(|step| slope_at(&exact, step));
+        if !slopes.into_iter().any(is_slope) {
+            let others = [1e-5, 1e-7].map(|step| slope_at(&rounded(&exact), step));
+            prop_assert!(
+                others.into_iter().any(is_slope),
+                "parameter {index}: {ours} beside {slopes:?} and {others:?}, {largest}"
+            );
+        }
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! Optimizers, clipping and losses beside their formulas in double precision.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::float_cmp)]
 
 mod common;
 

@@ -259,11 +259,12 @@ impl TrainingConfig {
                 return invalid("token_second_moment", &message);
             }
         }
-        if self.warmup_steps > 0 && self.schedule != Schedule::Constant {
-            if let Some(steps) = self.steps.filter(|&steps| self.warmup_steps >= steps) {
-                let message = format!("the warm-up would fill all of the {steps} steps; lower it");
-                return invalid("warmup_steps", &message);
-            }
+        if self.warmup_steps > 0
+            && self.schedule != Schedule::Constant
+            && let Some(steps) = self.steps.filter(|&steps| self.warmup_steps >= steps)
+        {
+            let message = format!("the warm-up would fill all of the {steps} steps; lower it");
+            return invalid("warmup_steps", &message);
         }
         if !self.evaluate_at.is_empty() && self.evaluations_per_decade > 0 {
             return invalid(

@@ -37,7 +37,6 @@ impl Pass<'_> {
     pub(super) fn attend(&mut self, layer: usize, rows: Range<usize>) {
         let Sizes {
             p,
-            width,
             d_head,
             heads,
             inner,
@@ -45,59 +44,10 @@ impl Pass<'_> {
         } = self.sizes();
         self.count_keys();
         let (architecture, count) = (self.architecture, rows.len());
-        let (place, parameters, set) = self.of_block(layer);
+        let set = self.instructions;
+        self.project_rows(layer, &rows);
         let values = &mut *self.values;
-        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
-        let source = block.attended.source(input);
-        let own = &source[rows.start * width..rows.end * width];
-        match place.projections {
-            Some([query, key, value]) => {
-                apply(set, parameters, key, p, source, width, &mut block.key);
-                if architecture.projections == Projections::Shared {
-                    block.value.copy_from_slice(&block.key);
-                    let own = &block.key[rows.start * inner..rows.end * inner];
-                    block.query[..count * inner].copy_from_slice(own);
-                } else {
-                    apply(set, parameters, query, count, own, width, &mut block.query);
-                    apply(set, parameters, value, p, source, width, &mut block.value);
-                }
-            }
-            None => {
-                block.query[..count * width].copy_from_slice(own);
-                block.key.copy_from_slice(&source[..p * width]);
-                block.value.copy_from_slice(&source[..p * width]);
-            }
-        }
-        if let Some(tables) = &architecture.rotation {
-            let query = &mut block.query[..count * inner];
-            rotate(
-                set,
-                query,
-                inner,
-                heads,
-                rows.start,
-                tables,
-                d_head / 2,
-                1.0,
-            );
-            rotate(
-                set,
-                &mut block.key,
-                inner,
-                heads,
-                0,
-                tables,
-                d_head / 2,
-                1.0,
-            );
-        }
-        for (array, vectors) in [
-            (Array::Query, &mut block.query),
-            (Array::Key, &mut block.key),
-            (Array::Value, &mut block.value),
-        ] {
-            reach(&mut self.probe, Site::Vectors(array, layer), vectors);
-        }
+        let block = &mut values.blocks[layer];
         let may = match &values.may[..] {
             [] => &[][..],
             may => &may[rows.start * p..rows.end * p],
@@ -144,6 +94,69 @@ impl Pass<'_> {
         }
         let site = Site::Vectors(Array::Context, layer);
         reach(&mut self.probe, site, &mut block.context);
+    }
+
+    /// Queries of some rows, and keys and values of all.
+    fn project_rows(&mut self, layer: usize, rows: &Range<usize>) {
+        let Sizes {
+            p,
+            width,
+            d_head,
+            heads,
+            inner,
+            ..
+        } = self.sizes();
+        let (architecture, count) = (self.architecture, rows.len());
+        let (place, parameters, set) = self.of_block(layer);
+        let values = &mut *self.values;
+        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
+        let source = block.attended.source(input);
+        let own = &source[rows.start * width..rows.end * width];
+        if let Some([query, key, value]) = place.projections {
+            apply(set, parameters, key, p, source, width, &mut block.key);
+            if architecture.projections == Projections::Shared {
+                block.value.copy_from_slice(&block.key);
+                let own = &block.key[rows.start * inner..rows.end * inner];
+                block.query[..count * inner].copy_from_slice(own);
+            } else {
+                apply(set, parameters, query, count, own, width, &mut block.query);
+                apply(set, parameters, value, p, source, width, &mut block.value);
+            }
+        } else {
+            block.query[..count * width].copy_from_slice(own);
+            block.key.copy_from_slice(&source[..p * width]);
+            block.value.copy_from_slice(&source[..p * width]);
+        }
+        if let Some(tables) = &architecture.rotation {
+            let query = &mut block.query[..count * inner];
+            rotate(
+                set,
+                query,
+                inner,
+                heads,
+                rows.start,
+                tables,
+                d_head / 2,
+                1.0,
+            );
+            rotate(
+                set,
+                &mut block.key,
+                inner,
+                heads,
+                0,
+                tables,
+                d_head / 2,
+                1.0,
+            );
+        }
+        for (array, vectors) in [
+            (Array::Query, &mut block.query),
+            (Array::Key, &mut block.key),
+            (Array::Value, &mut block.value),
+        ] {
+            reach(&mut self.probe, Site::Vectors(array, layer), vectors);
+        }
     }
 
     /// The logarithm of the number of keys that each query may look at; 0 for none.

@@ -53,7 +53,7 @@ impl Pass<'_> {
         let labels = chunk.labels().map(usize::from);
         for l in 0..LANES {
             let own = values.logits[labels[l]][l];
-            values.losses[l] = if self.cross_entropy.is_accurate && own == most[l] {
+            values.losses[l] = if self.cross_entropy.is_accurate && own >= most[l] {
                 let others = values.probabilities.iter().enumerate();
                 let others = others.filter(|(k, _)| *k != labels[l]);
                 let rest: f32 = others.map(|(_, exponential)| exponential[l]).sum();
@@ -111,7 +111,7 @@ impl Pass<'_> {
                     f32::from(u8::from(usize::from(labels[l]) == k))
                 };
                 let probability = values.probabilities[k][l];
-                let gradient = if is_accurate && target == 1.0 {
+                let gradient = if is_accurate && target > 0.5 {
                     let rest = if one_logit {
                         complement(values.logits[0][l])
                     } else {

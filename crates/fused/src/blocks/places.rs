@@ -163,9 +163,12 @@ impl Builder {
         );
         let biases = architecture.biases;
         let has_norms = architecture.norms.place != NormPlace::None;
-        let mut project = |exists| match exists {
-            true => self.linear(d, heads, biases.attention),
-            false => self.identity(d),
+        let mut project = |exists| {
+            if exists {
+                self.linear(d, heads, biases.attention)
+            } else {
+                self.identity(d)
+            }
         };
         Block {
             projections: match architecture.projections {
@@ -272,7 +275,7 @@ impl Places {
             let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
             match fixed {
                 Fixed::Constant(value) => {
-                    cells.for_each(|(row, column)| padded[at(row, column)] = *value)
+                    cells.for_each(|(row, column)| padded[at(row, column)] = *value);
                 }
                 Fixed::Identity => (0..rows).for_each(|row| padded[at(row, row)] = 1.0),
                 Fixed::Table(values) => {
@@ -306,7 +309,7 @@ impl Places {
             } = *place;
             match fixed {
                 Fixed::Constant(_) | Fixed::Identity | Fixed::Table(_) => {
-                    gradient[place.range()].fill(0.0)
+                    gradient[place.range()].fill(0.0);
                 }
                 Fixed::Transposed(other) => {
                     for row in 0..rows {
