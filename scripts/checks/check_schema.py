@@ -16,7 +16,7 @@ from pathlib import Path
 from jsonschema import Draft7Validator
 
 ROOT = Path(__file__).resolve().parents[2]
-CONFIGS = [*ROOT.glob("configs/*.toml"), *ROOT.glob("configs/claims/*.toml"), ROOT / "data/keras_words.toml"]
+CONFIGS = [*ROOT.glob("configs/*.toml"), *ROOT.glob("configs/claims/*.toml"), *ROOT.glob("data/*.toml")]
 
 # Replacements in configs/notebook.toml.
 WRONG = [

@@ -1,7 +1,7 @@
 """Checks that Headlight and PyTorch train every model with every optimizer alike, over random configs.
 
     python scripts/pytorch/check_pytorch_training.py --headlight target/release/headlight
-    python scripts/pytorch/check_pytorch_training.py --headlight target/release/headlight --configs 500 --seed 1
+    python scripts/pytorch/check_pytorch_training.py --headlight target/release/headlight --configs 500 --seed 2
     python scripts/pytorch/check_pytorch_training.py --headlight target/release/headlight --only 17
 
 For each config Headlight draws samples and initial weights, and trains for 20 steps of all samples. PyTorch
@@ -10,8 +10,11 @@ Every third config has a model whose blocks are `nn.TransformerEncoderLayer`.
 
 The losses of the steps must agree within 1e-5 of the loss, or of 0.1 where it is smaller: a float32 logit z is
 rounded by up to 6e-8 z, so a small loss has no more digits. PyTorch computes in float64, so that only Headlight
-rounds; `--float32` shows what both round together. A step of rate 0, the first of a warm-up, leaves the weights as
-they were drawn: that is how the script gets them.
+rounds; `--float32` shows what both round together. Some trainings amplify any rounding: a rectifier bends, a norm divides
+by almost nothing, Adam makes a whole step of a gradient that is all rounding. So PyTorch first trains a second time, with
+gradients off by the rounding of float32. If that alone changes a loss by 2e-6, the config is left out.
+
+A step of rate 0, the first of a warm-up, leaves the weights as they were drawn: that is how the script gets them.
 """
 
 import argparse
@@ -32,6 +35,8 @@ from every_model import Classifier, optimizer_and_schedule
 STEPS = 20
 TOLERANCE = 1e-5
 FLOOR = 0.1
+# Rounding of float32, in shares of the largest number of a gradient: 2 ^ -23.
+NOISE = 1.2e-7
 # Each of these must occur in so many configs of a hundred.
 LEAST = 4
 # What the summary counts: a key with its values; of a number, whether it is set.
@@ -146,17 +151,17 @@ class Draw:
         n_heads = self.whole(1, 4)
         # The norm of a few numbers can amplify rounding by any factor.
         d_model = n_heads * self.whole(-(-8 // n_heads), 24 // n_heads)
+        norm = self.set("model.norm", "post", "pre", *["none"] * (not uses_layers))
         # Without a softmax each block is a polynomial of degree 3 in its input: several grow beyond all bounds.
-        has_softmax = uses_layers or self.set("model.attention.softmax", False, chance=0.2)
-        n_layers = self.whole(1, 3 if has_softmax else 2)
-        config |= {"model.d_model": d_model, "model.n_heads": n_heads, "model.n_layers": n_layers}
+        has_softmax = uses_layers or self.set("model.attention.softmax", False, chance=0.25)
+        most = 3 if has_softmax else 1 if norm == "none" else 2
+        config |= {"model.d_model": d_model, "model.n_heads": n_heads, "model.n_layers": self.whole(1, most)}
         if not uses_layers:
             self.set("model.d_head", 2, 4, 6, chance=0.3)
-        self.set("model.norm", "post", "pre", *["none"] * (not uses_layers))
         self.set("model.final_norm", True, False, chance=0.4)
         self.set("model.embedding_norm", True, chance=0.3)
-        has_final_norm = config.get("model.final_norm", config.get("model.norm") == "pre")
-        if config.get("model.norm") != "none" or has_final_norm or "model.embedding_norm" in config:
+        has_final_norm = config.get("model.final_norm", norm == "pre")
+        if norm != "none" or has_final_norm or "model.embedding_norm" in config:
             config["model.layer_norm_eps"] = self.one_of(1e-6, 1e-5, 1e-3)
             if not uses_layers:
                 self.set("model.norm_kind", "layer", "rms")
@@ -222,7 +227,8 @@ class Draw:
         config["training.steps"] = STEPS
         optimizer = self.set("training.optimizer", "adam", "adamw", "adamw", "sgd")
         if optimizer == "sgd":
-            config["training.learning_rate"] = self.one_of(0.003, 0.01, 0.03)
+            steep = "model.attention.softmax" in config
+            config["training.learning_rate"] = self.one_of(0.003, 0.01, *[0.03] * (not steep))
             self.set("training.momentum", 0.5, 0.9, chance=0.7)
         else:
             # Adam divides a gradient by its size, even where it is all rounding: with the usual epsilons, a step of
@@ -248,47 +254,74 @@ def call(*command: object) -> None:
     assert result.returncode == 0, result.stderr
 
 
-def headlight_trains(
-    headlight: str, config: dict, folder: pathlib.Path
-) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray, np.ndarray]:
-    """The initial weights, the tokens `[sample, position]`, the labels, and the losses of the steps."""
-    path = folder / "config.toml"
-    # Strings, numbers, switches and lists are in TOML as in JSON.
-    path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items()))
-    device = ["--engine", "fused"]
-    call(headlight, "train", path, *device, "--run", folder / "run")
-    still = ["--set", "training.steps=1", "--set", "training.warmup_steps=1", "--set", 'training.schedule="constant"']
-    call(headlight, "train", path, *device, *still, "--run", folder / "start")
-    call(headlight, "data", path, "--out", folder / "samples.npz")
-    weights = safetensors.numpy.load_file(folder / "start" / "model.safetensors")
-    with np.load(folder / "samples.npz") as samples:
-        tokens, labels = samples["tokens"].astype(np.int64), samples["labels"].astype(np.int64)
-    return weights, tokens, labels, np.load(folder / "run" / "loss.npy")
+class Headlight:
+    """Headlight's training of one config, in a folder."""
+
+    def __init__(self, program: str, config: dict, folder: pathlib.Path):
+        self.program, self.folder = program, folder
+        self.path = folder / "config.toml"
+        # Strings, numbers, switches and lists are in TOML as in JSON.
+        self.path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items()))
+
+    def start(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """The initial weights, the tokens `[sample, position]` and the labels."""
+        still = ["training.steps=1", "training.warmup_steps=1", 'training.schedule="constant"']
+        self._train("start", *(part for key in still for part in ["--set", key]))
+        call(self.program, "data", self.path, "--out", self.folder / "samples.npz")
+        weights = safetensors.numpy.load_file(self.folder / "start" / "model.safetensors")
+        with np.load(self.folder / "samples.npz") as samples:
+            return weights, samples["tokens"].astype(np.int64), samples["labels"].astype(np.int64)
+
+    def losses(self) -> np.ndarray:
+        """The losses of the steps."""
+        self._train("run")
+        return np.load(self.folder / "run" / "loss.npy")
+
+    def _train(self, name: str, *options: str) -> None:
+        call(self.program, "train", self.path, "--engine", "fused", *options, "--run", self.folder / name)
 
 
-def pytorch_trains(
-    config: dict, uses_layers: bool, weights: dict[str, np.ndarray], tokens: np.ndarray, labels: np.ndarray
-) -> np.ndarray:
-    """The losses of the steps."""
-    model = Classifier(config, weights, uses_layers)
-    optimizer, schedule = optimizer_and_schedule(config, model.parameters())
-    criterion = nn.CrossEntropyLoss(label_smoothing=config.get("training.label_smoothing", 0.0))
-    given, target = torch.from_numpy(tokens), torch.from_numpy(labels)
-    losses = []
-    for _ in range(STEPS):
-        optimizer.zero_grad()
-        loss = criterion(model(given), target)
-        loss.backward()
-        # A weight that changes nothing has no gradient in PyTorch; weight decay still shrinks it.
-        for parameter in model.parameters():
-            parameter.grad = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
-        if "training.max_grad_norm" in config:
-            nn.utils.clip_grad_norm_(model.parameters(), config["training.max_grad_norm"])
-        optimizer.step()
-        schedule.step()
-        losses.append(loss.item())
-    assert not model.unused(), f"PyTorch's model does not use {sorted(model.unused())}"
-    return np.array(losses)
+class PyTorch:
+    """PyTorch's training of one config from given weights."""
+
+    def __init__(self, config: dict, uses_layers: bool, weights: dict[str, np.ndarray], tokens: np.ndarray, labels: np.ndarray):
+        self.config, self.uses_layers, self.weights = config, uses_layers, weights
+        self.tokens, self.labels = torch.from_numpy(tokens), torch.from_numpy(labels)
+
+    def losses(self, noise: float = 0.0) -> np.ndarray:
+        """The losses of the steps. With noise, every number of a gradient is off by up to that share of the largest one of
+        its tensor."""
+        config = self.config
+        generator = torch.Generator().manual_seed(0)
+        model = Classifier(config, self.weights, self.uses_layers)
+        optimizer, schedule = optimizer_and_schedule(config, model.parameters())
+        criterion = nn.CrossEntropyLoss(label_smoothing=config.get("training.label_smoothing", 0.0))
+        losses = []
+        for _ in range(STEPS):
+            optimizer.zero_grad()
+            loss = criterion(model(self.tokens), self.labels)
+            loss.backward()
+            for parameter in model.parameters():
+                # A weight that changes nothing has no gradient in PyTorch; weight decay still shrinks it.
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+                if noise:
+                    drawn = 2 * torch.rand(parameter.shape, generator=generator) - 1
+                    parameter.grad += noise * parameter.grad.abs().max() * drawn
+            if "training.max_grad_norm" in config:
+                nn.utils.clip_grad_norm_(model.parameters(), config["training.max_grad_norm"])
+            optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
+        assert not model.unused(), f"PyTorch's model does not use {sorted(model.unused())}"
+        return np.array(losses)
+
+
+def difference(losses: np.ndarray, exact: np.ndarray) -> float:
+    """The largest difference of a loss, in shares of it or of the floor."""
+    assert losses.shape == exact.shape, (losses.shape, exact.shape)
+    found = float((np.abs(losses - exact) / np.maximum(np.abs(exact), FLOOR)).max())
+    return found if np.isfinite(found) else np.inf
 
 
 def shown(key: str, config: dict) -> object:
@@ -298,21 +331,11 @@ def shown(key: str, config: dict) -> object:
     return config[key] if config[key] in SWITCHES[key] else "set"
 
 
-def check(headlight: str, config: dict, uses_layers: bool) -> tuple[float, np.ndarray]:
-    """The largest difference of a loss, and PyTorch's losses."""
-    with tempfile.TemporaryDirectory() as folder:
-        weights, tokens, labels, ours = headlight_trains(headlight, config, pathlib.Path(folder))
-    theirs = pytorch_trains(config, uses_layers, weights, tokens, labels)
-    assert ours.shape == theirs.shape, (ours.shape, theirs.shape)
-    difference = float((np.abs(ours - theirs) / np.maximum(np.abs(theirs), FLOOR)).max())
-    return difference, theirs
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--headlight", required=True, help="the binary")
     parser.add_argument("--configs", type=int, default=160, help="default: %(default)s")
-    parser.add_argument("--seed", type=int, default=0, help="of the configs; default: 0")
+    parser.add_argument("--seed", type=int, default=1, help="of the configs; default: 1")
     parser.add_argument("--only", type=int, help="check the config of this number alone, and print it")
     parser.add_argument("--float32", action="store_true", help="PyTorch computes in float32, too; fails nothing")
     args = parser.parse_args()
@@ -320,23 +343,29 @@ def main() -> None:
     torch.set_default_dtype(torch.float32 if args.float32 else torch.float64)
     differences, layers = [], collections.Counter()
     counts = {key: dict.fromkeys(values, 0) for key, values in SWITCHES.items()}
-    failed, smallest, unlike = 0, np.inf, 0
-    numbers = range(args.configs) if args.only is None else [args.only]
-    for number in numbers:
+    failed, small, steep, number = 0, 0, 0, args.only or 0
+    while len(differences) < (args.configs if args.only is None else 1):
         uses_layers = number % 3 == 0
         config = Draw(np.random.default_rng([args.seed, number]), uses_layers).all()
-        difference, losses = check(args.headlight, config, uses_layers)
+        number += 1
+        with tempfile.TemporaryDirectory() as folder:
+            headlight = Headlight(args.headlight, config, pathlib.Path(folder))
+            pytorch = PyTorch(config, uses_layers, *headlight.start())
+            exact = pytorch.losses()
+            if args.only is None and difference(pytorch.losses(NOISE), exact) > TOLERANCE / 5:
+                steep += 1
+                continue
+            found = difference(headlight.losses(), exact)
         for key, values in counts.items():
             values[shown(key, config)] += 1
         if uses_layers:
             layers[f"norm = {config.get('model.norm', 'post')}, {config.get('model.activation', 'relu')}"] += 1
-        differences.append(difference)
-        smallest = min(smallest, losses.min())
-        unlike += abs(losses[-1] - losses[0]) > 1e-3 * losses[0]
-        is_good = difference <= TOLERANCE
+        differences.append(found)
+        small += int((exact < FLOOR).sum())
+        is_good = found <= TOLERANCE
         failed += not is_good
         if not is_good or args.only is not None:
-            print(f"config {number}: losses differ by {difference:.1e}, from {losses[0]:.4f} to {losses[-1]:.4f}")
+            print(f"config {number - 1}: losses differ by {found:.1e}, from {exact[0]:.4f} to {exact[-1]:.4f}")
             print("".join(f"    {key} = {json.dumps(value)}\n" for key, value in config.items()), end="")
     if args.only is not None:
         sys.exit(min(failed, 1))
@@ -348,12 +377,12 @@ def main() -> None:
     rare = [f"{key} = {value}" for key, values in counts.items() for value, count in values.items() if 100 * count < LEAST * len(differences)]
     print(
         f"{len(differences)} configs, {STEPS} steps each, PyTorch {torch.__version__} in {torch.get_default_dtype()}: losses differ by at "
-        f"most {max(differences):.1e}, half of them by less than {np.median(differences):.1e}; the smallest loss is {smallest:.3f}, and "
-        f"{unlike} runs change theirs by more than a thousandth; {failed} configs above {TOLERANCE}"
+        f"most {max(differences):.1e}, half of them by less than {np.median(differences):.1e}; {failed} configs above {TOLERANCE}"
     )
+    print(f"{small} of {STEPS * len(differences)} losses are below {FLOOR}; {steep} configs of {number} are too steep to compare")
     if rare:
         print(f"in too few configs: {', '.join(rare)}")
-    sys.exit(1 if failed and not args.float32 or rare else 0)
+    sys.exit(1 if failed and not args.float32 or rare or steep > number / 10 else 0)
 
 
 if __name__ == "__main__":

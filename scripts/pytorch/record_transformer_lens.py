@@ -29,7 +29,9 @@ from transformer_lens import HookedTransformer, HookedTransformerConfig
 warnings.filterwarnings("ignore", category=DeprecationWarning)
 
 PATH = pathlib.Path(__file__).resolve().parents[2] / "data" / "transformer_lens.safetensors"
-TOLERANCE = 1e-5  # absolute, and relative for what is larger than 1
+# Absolute, and relative for what is larger than 1: before training, and for what 300 steps of AdamW make of rounding,
+# which is another one on another processor.
+TOLERANCE, AFTER = 1e-5, 1e-3
 SAMPLES, EPOCHS, BATCH_SIZE, SAMPLES_PER_CLASS = 1_600, 3, 16, 4
 VOCAB_SIZE, SEQ_LEN, FIRST, SECOND = 11, 7, 2, 5
 CONFIG = {
@@ -136,18 +138,22 @@ def record(seed: int) -> dict[str, np.ndarray]:
 def check(fresh: dict[str, np.ndarray]) -> bool:
     committed = safetensors.numpy.load_file(PATH)
     assert set(fresh) == set(committed), set(fresh) ^ set(committed)
-    differences, good = {}, True
+    largest, good = {}, True
     for name, values in fresh.items():
         assert (values.shape, values.dtype) == (committed[name].shape, committed[name].dtype), name
-        # The softmax ignores the biases of the keys: their gradients are rounding errors, and AdamW makes steps of them.
-        if name.startswith("final.") and ("key" in name or "scores" in name):
+        if values.dtype != np.float32:
+            good &= np.array_equal(values, committed[name])
             continue
-        differences[name] = float(np.abs(values - committed[name]).max())
-        good &= differences[name] <= TOLERANCE * max(1.0, np.abs(values).max())
-    print("largest differences:")
-    for name in sorted(differences, key=differences.get, reverse=True)[:8]:
-        print(f"  {name:40} {differences[name]:.1e}")
-    print(f"{PATH.name}: {len(fresh)} arrays, {'all' if good else 'NOT all'} within {TOLERANCE}")
+        is_late = name.startswith("final.") or name == "losses"
+        # The softmax ignores the biases of the keys: their gradients are rounding errors, and AdamW makes steps of them.
+        if is_late and ("key" in name or "scores" in name):
+            continue
+        difference = float(np.abs(values - committed[name]).max() / max(1.0, np.abs(values).max()))
+        moment = "losses" if name == "losses" else name.split(".")[0]
+        largest[moment] = max(largest.get(moment, 0.0), difference)
+        good &= difference <= (AFTER if is_late else TOLERANCE)
+    print("largest differences:", ", ".join(f"{moment} {difference:.1e}" for moment, difference in largest.items()))
+    print(f"{PATH.name}: {len(fresh)} arrays, {'all' if good else 'NOT all'} as recorded")
     return good
 
 

@@ -1,4 +1,5 @@
-//! Headlight beside Keras: the recordings of `scripts/keras/keras_reference.py` in `data`, repeated by the binary.
+//! Headlight beside Keras and TransformerLens: the recordings of `scripts/keras/keras_reference.py` and
+//! `scripts/pytorch/record_transformer_lens.py` in `data`, repeated by the binary.
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -72,6 +73,12 @@ fn so_are_blocks_and_classes() {
 #[test]
 fn so_are_words_and_padding() {
     is_within_its_bounds("data/keras_words.toml", 20, 75, 400);
+}
+
+/// Norms first, GELU, two logits, AdamW: a model that TransformerLens made, and PyTorch trained.
+#[test]
+fn so_is_a_model_of_transformer_lens() {
+    is_within_its_bounds("data/transformer_lens.toml", 38, 300, 1600);
 }
 
 type Raw = (String, Dtype, Vec<usize>, Vec<u8>);

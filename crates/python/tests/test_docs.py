@@ -12,7 +12,9 @@ ROOT = Path(__file__).parents[3]
 
 
 def blocks(page):
+    """The examples, but for those that need what is not there."""
     text = (ROOT / page).read_text(encoding="utf-8")
+    text = re.sub(r"<!-- not run: [^\n]+ -->\n```.*?```", "", text, flags=re.DOTALL)
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
