@@ -6,13 +6,21 @@ use crate::config::AttentionConfig;
 /// fifth above or below uniform attention diverge by about this.
 pub const UNIFORM_BELOW: f64 = 0.02;
 
-/// The keys that a query may look at, by position.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Keys(Vec<usize>);
+/// The keys that a query may look at, by position, and what equal scores make of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Keys {
+    positions: Vec<usize>,
+    /// The attention rate; `None` if weights are no softmax, and nothing is uniform.
+    rate: Option<f64>,
+}
 
+/// Keys of a softmax.
 impl FromIterator<usize> for Keys {
     fn from_iter<T: IntoIterator<Item = usize>>(positions: T) -> Self {
-        Self(positions.into_iter().collect())
+        Self {
+            positions: positions.into_iter().collect(),
+            rate: Some(1.0),
+        }
     }
 }
 
@@ -22,7 +30,8 @@ impl AttentionConfig {
         let allowed = tokens.iter().enumerate().filter(|&(key, &token)| {
             self.mask.allows(query, key) && Some(token) != self.padding_token
         });
-        allowed.map(|(key, _)| key).collect()
+        let keys: Keys = allowed.map(|(key, _)| key).collect();
+        keys.weighted_by(self.softmax.then_some(self.rate))
     }
 
     /// Whether the mask lets a query look at no position but its own.
@@ -33,26 +42,35 @@ impl AttentionConfig {
 }
 
 impl Keys {
+    /// The same with an attention rate; `None` if weights are no softmax.
+    #[must_use]
+    pub fn weighted_by(self, rate: Option<f64>) -> Self {
+        Self { rate, ..self }
+    }
+
     /// The number of keys.
     pub fn count(&self) -> usize {
-        self.0.len()
+        self.positions.len()
     }
 
     /// Whether a position is one of the keys.
     pub fn has(&self, position: usize) -> bool {
-        self.0.contains(&position)
+        self.positions.contains(&position)
     }
 
-    /// Uniform attention on these positions together: 1 / the number of keys for each of them that is a key. `None` for a
-    /// query that may look at no key.
+    /// Uniform attention on these positions together: what equal scores give to those of them that are keys, which is 1 / the
+    /// number of keys for each; with an attention rate, that share of it and 1 minus the rate. `None` for a query that may
+    /// look at no key, and if weights are no softmax.
     pub fn uniform(&self, positions: &[usize]) -> Option<f64> {
-        let among = self.0.iter().filter(|key| positions.contains(key)).count();
-        (!self.0.is_empty()).then(|| among as f64 / self.0.len() as f64)
+        let (rate, count) = (self.rate?, self.count() as f64);
+        let among = self.positions.iter().filter(|key| positions.contains(key));
+        let among = among.count() as f64;
+        (count > 0.0).then(|| rate * (among / count) + (1.0 - rate) * among)
     }
 
-    /// Uniform attention on each key. `None` for a query that may look at no key.
+    /// Uniform attention on each key. `None` as for [`uniform`](Self::uniform).
     pub fn each(&self) -> Option<f64> {
-        self.0.first().and_then(|&key| self.uniform(&[key]))
+        self.positions.first().and_then(|&key| self.uniform(&[key]))
     }
 
     /// A weight in multiples of uniform attention. `None` for a query that may look at no key.
@@ -60,15 +78,23 @@ impl Keys {
         self.each().map(|uniform| weight / uniform)
     }
 
-    /// How far a row of weights is from uniform attention: the Kullback-Leibler divergence, in nats. `[key]`
+    /// How far a row of weights is from uniform attention: the Kullback-Leibler divergence, in nats. With an attention rate
+    /// it is that of the softmax. Weights that are no softmax have none; the sum of their sizes stands for it. `[key]`
     ///
     /// # Panics
     /// When the row has no weight for a key.
     pub fn divergence(&self, weights: &[f32]) -> f64 {
-        let keys = self.0.iter().map(|&key| f64::from(weights[key]));
-        let positive = keys.filter(|&weight| weight > 0.0);
+        let keys = self.positions.iter().map(|&key| f64::from(weights[key]));
+        let Some(rate) = self.rate else {
+            return keys.map(f64::abs).sum();
+        };
+        if rate == 0.0 {
+            return 0.0;
+        }
+        let softmax = keys.map(|weight| (weight - (1.0 - rate)) / rate);
+        let positive = softmax.filter(|&weight| weight > 0.0);
         positive
-            .map(|weight| weight * (weight * self.0.len() as f64).ln())
+            .map(|weight| weight * (weight * self.count() as f64).ln())
             .sum()
     }
 }
@@ -80,7 +106,10 @@ pub fn is_uniform<'a>(rows: impl IntoIterator<Item = (&'a Keys, &'a [f32])>) -> 
         .into_iter()
         .filter(|(keys, _)| keys.count() > 1)
         .peekable();
-    rows.peek().is_some() && rows.all(|(keys, weights)| keys.divergence(weights) < UNIFORM_BELOW)
+    let is_close = |(keys, weights): (&Keys, &[f32])| {
+        keys.rate.is_some() && keys.divergence(weights) < UNIFORM_BELOW
+    };
+    rows.peek().is_some() && rows.all(is_close)
 }
 
 /// The attention of `[CLS]` in a block for a sample.

@@ -206,8 +206,8 @@ impl ModelConfig {
             let logits = self.n_logits(n_classes);
             if logits != inputs.vocab_size {
                 let message = format!(
-                    "class k must be token k, but there are {logits} logits and {} tokens; change data.n_classes or \
-                     data.vocab_size, or remove this key",
+                    "class k must be token k, but the numbers of logits ({logits}) and tokens ({}) differ; change data.n_classes, \
+                     data.vocab_size or model.logits, or remove this key",
                     inputs.vocab_size
                 );
                 return invalid("tied_embeddings", message);

@@ -95,8 +95,13 @@ impl AttentionDump {
     pub fn keys(&self, sample: usize, query: usize) -> Keys {
         let mask = self.mask(sample, query);
         let keys = 0..self.dims.positions;
-        keys.filter(|&key| mask.is_none_or(|mask| mask[key]))
-            .collect()
+        let keys: Keys = keys
+            .filter(|&key| mask.is_none_or(|mask| mask[key]))
+            .collect();
+        let setting = |key: &str| self.meta.config.pointer(&format!("/model/attention/{key}"));
+        let is_softmax = setting("softmax").is_none_or(|softmax| softmax != false);
+        let rate = setting("rate").and_then(serde_json::Value::as_f64);
+        keys.weighted_by(is_softmax.then_some(rate.unwrap_or(1.0)))
     }
 
     /// The positions of a sample that hold no padding.

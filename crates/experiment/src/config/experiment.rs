@@ -65,7 +65,7 @@ impl ExperimentConfig {
         {
             return Err(InvalidValue::new(
                 "training.token_second_moment",
-                "\"per-occurrence\" squares the gradients of tokens, and tied embeddings (model.tied_embeddings) have others, too; \
+                "\"per-occurrence\" squares the gradients of tokens, and tied embeddings (model.tied_embeddings) also get gradients from the classifier; \
                  set \"per-token\"",
             ));
         }

@@ -31,7 +31,7 @@ section! {
         /// How the step size changes over training.
         #[omit(default)]
         pub schedule: Schedule = Schedule::Constant,
-        /// Over the first steps the step size grows from 0, by 1 / `warmup_steps` of it per step.
+        /// The step size rises evenly over the first steps: step 1 uses 0, and step `warmup_steps` + 1 all of it.
         #[omit(default)]
         pub warmup_steps: usize = 0,
         /// Decay of Adam's mean of gradients.
@@ -81,7 +81,7 @@ section! {
         #[range(Range::of(0, 1000))]
         #[omit(default)]
         pub evaluations_per_decade: usize = 0,
-        /// Whether each evaluation also measures the norm of all weights together and that of the last step's gradient.
+        /// Whether each evaluation also measures the norm of all weights together and that of the last step's gradient, before it is scaled down.
         #[omit(default)]
         pub norms: bool = false,
         /// Whether the weights of each evaluated step are saved, in `weights/`.
@@ -123,9 +123,9 @@ choices! {
 choices! {
     /// How the cross-entropy and its gradient are computed.
     pub enum CrossEntropyKind {
-        /// As Keras does: the gradient of a logit is probability minus target, which float32 rounds to 0 for a sure model.
+        /// As Keras does: the gradient of a logit is probability minus target, which float32 rounds to 0 for a confident model.
         Plain = "plain",
-        /// The true class's loss and gradient are computed from the probabilities of the others, so that a sure model still has
+        /// The true class's loss and gradient are computed from the probabilities of the others, so that a confident model still has
         /// small ones.
         Accurate = "accurate",
     }
@@ -192,7 +192,7 @@ impl TrainingConfig {
         self.weight_decay.unwrap_or(0.01)
     }
 
-    /// Whether small losses and gradients of a sure model are kept.
+    /// Whether small losses and gradients of a confident model are kept.
     pub fn is_accurate(&self) -> bool {
         let by_default = match self.optimizer {
             OptimizerName::Adam => CrossEntropyKind::Plain,
@@ -254,7 +254,7 @@ impl TrainingConfig {
             };
             if let Some(other) = other {
                 let message = format!(
-                    "\"per-occurrence\" is Keras's Adam, and does not go with {other}; set \"per-token\""
+                    "\"per-occurrence\" is Keras's Adam, and does not go with {other}; set training.token_second_moment = \"per-token\", or training.optimizer = \"adamw\""
                 );
                 return invalid("token_second_moment", &message);
             }

@@ -64,7 +64,8 @@ pub enum Verdict {
     NothingToLearn,
     /// [`is_learned`].
     Learned,
-    /// The lower end of the interval of its accuracy is above the accuracy of each baseline, on ten samples or more.
+    /// The lower end of the interval of its accuracy is above the accuracy of each baseline and above that of a guess among all
+    /// classes, on ten samples or more.
     BetterThanBaselines,
     /// It is not.
     NoBetterThanBaselines,
@@ -120,6 +121,8 @@ impl Outcome {
             && baselines
                 .iter()
                 .all(|baseline| accuracy_interval[0] > baseline.accuracy)
+            // Of many classes, the most frequent one in training may be rare here.
+            && accuracy_interval[0] > 1.0 / n_classes as f64
         {
             Verdict::BetterThanBaselines
         } else {

@@ -227,7 +227,7 @@ class Training(TypedDict, total=False):
     schedule: str
     """How the step size changes over training."""
     warmup_steps: Whole
-    """Over the first steps the step size grows from 0, by 1 / `warmup_steps` of it per step."""
+    """The step size rises evenly over the first steps: step 1 uses 0, and step `warmup_steps` + 1 all of it."""
     beta_1: Number
     """Decay of Adam's mean of gradients."""
     beta_2: Number
@@ -255,7 +255,7 @@ class Training(TypedDict, total=False):
     evaluations_per_decade: Whole
     """Evaluations per factor of ten of steps, as even as whole steps allow, in place of `evaluate_every` and of the ends of epochs; 0 for none."""
     norms: bool
-    """Whether each evaluation also measures the norm of all weights together and that of the last step's gradient."""
+    """Whether each evaluation also measures the norm of all weights together and that of the last step's gradient, before it is scaled down."""
     save_weights: bool
     """Whether the weights of each evaluated step are saved, in `weights/`."""
     keep_best: str
