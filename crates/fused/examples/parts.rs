@@ -140,7 +140,9 @@ fn main() {
         ),
     ];
     let Some(name) = std::env::args().nth(1) else {
-        parts.iter().for_each(|(name, ..)| println!("{name}"));
+        for (name, ..) in &parts {
+            println!("{name}");
+        }
         return;
     };
     let (_, architecture, training) = parts.into_iter().find(|part| part.0 == name).unwrap();
