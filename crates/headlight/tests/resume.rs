@@ -225,7 +225,7 @@ fn other_settings_are_refused_with_the_difference() {
     // Fewer epochs than have been trained.
     finish(&path, "fused", &[]);
     let fewer = ["training.epochs=1", "checkpoint.every_steps=7"];
-    let parts = ["200", "100", "training.epochs"];
+    let parts = ["200", "100", "training.epochs = 1"];
     refused(&resumed_with(&path, &fewer), &parts);
 }
 

@@ -45,7 +45,7 @@ impl<'a> Definition<'a> {
         own.map(|(_, values)| values.as_slice())
     }
 
-    /// `x W + b`, without `b` if the model has none of this name.
+    /// `x W + b`; `b` is left out if the model has no bias of this name.
     fn linear(&self, name: &str, x: &[f64], outputs: usize) -> Vec<f64> {
         let weight = self.find(&format!("{name}.weight")).unwrap();
         let bias = self.find(&format!("{name}.bias"));

@@ -143,10 +143,14 @@ pub(crate) fn latest_checkpoint(
     }
     let step = checkpoint.progress.step;
     if step > experiment.steps() {
+        let training = &experiment.config.training;
+        let given = [("epochs", training.epochs), ("steps", training.steps)].into_iter();
+        let given = given.filter_map(|(key, value)| Some(format!("training.{key} = {}", value?)));
         return Err(Failure::Input(format!(
-            "the run in {} is already at step {step}, more than the {} steps of training.epochs and training.steps",
+            "the run in {} is already at step {step}, more than the {} steps of {}; raise what limits them",
             run.path().display(),
             experiment.steps(),
+            given.collect::<Vec<_>>().join(" and ")
         )));
     }
     Ok(Some(checkpoint))
