@@ -2,8 +2,7 @@
 
 Trains the notebook's run with 100 recorded steps on Burn, so that its page shows what was recorded, makes the page,
 opens it from a file, clicks, types and moves in it, and compares the numbers that it shows with those of the npz dumps.
-check_live_page.py has the pages that train their runs again. Needs
-Debian's chromium and chromium-driver, and requirements-browser.txt.
+check_live_page.py has the pages that train their runs again. Needs Debian's chromium and chromium-driver, and requirements-browser.txt.
 
     python scripts/checks/check_page.py target/release/headlight [RUN]
 """
@@ -35,9 +34,8 @@ class Page:
     def __init__(self, path, downloads):
         options = webdriver.ChromeOptions()
         options.binary_location = "/usr/bin/chromium"
-        # The checks change views, and so addresses, faster than a reader; the browser would slow that down.
-        unlimited = "--disable-ipc-flooding-protection"
-        for argument in ["--headless=new", "--no-sandbox", "--window-size=1400,1400", unlimited]:
+        # The checks change addresses faster than the last argument's protection allows.
+        for argument in ["--headless=new", "--no-sandbox", "--window-size=1400,1400", "--disable-ipc-flooding-protection"]:
             options.add_argument(argument)
         options.add_experimental_option("prefs", {"download.default_directory": str(downloads)})
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})

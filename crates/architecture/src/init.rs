@@ -6,6 +6,8 @@ use headlight_keys::{InvalidValue, Kind, Value, choices, section};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::part::Part;
+
 section! {
     /// The `[model.init]` section: how weights are drawn.
     #[derive(Copy)]
@@ -77,26 +79,21 @@ section! {
 }
 
 impl StdConfig {
-    /// The keys of the matrices with their values.
-    fn own(&self) -> [(&'static str, Option<Std>); 10] {
-        [
-            ("token_embedding", self.token_embedding),
-            ("position_embedding", self.position_embedding),
-            ("query", self.query),
-            ("key", self.key),
-            ("value", self.value),
-            ("attention_output", self.attention_output),
-            ("feed_forward_hidden", self.feed_forward_hidden),
-            ("feed_forward_output", self.feed_forward_output),
-            ("classifier_hidden", self.classifier_hidden),
-            ("classifier", self.classifier),
-        ]
-    }
-
-    /// The standard deviation of the matrix with this key.
-    pub(crate) fn of(&self, key: &str) -> Option<Std> {
-        let own = self.own().into_iter().find(|(name, _)| *name == key);
-        own.and_then(|(_, std)| std).or(self.all)
+    /// The standard deviation of a part's matrix.
+    pub(crate) fn of(&self, part: Part) -> Option<Std> {
+        let own = match part {
+            Part::TokenEmbedding => self.token_embedding,
+            Part::PositionEmbedding => self.position_embedding,
+            Part::Query => self.query,
+            Part::Key => self.key,
+            Part::Value => self.value,
+            Part::AttentionOutput => self.attention_output,
+            Part::FeedForwardHidden => self.feed_forward_hidden,
+            Part::FeedForwardOutput => self.feed_forward_output,
+            Part::ClassifierHidden => self.classifier_hidden,
+            Part::Classifier => self.classifier,
+        };
+        own.or(self.all)
     }
 }
 

@@ -4,7 +4,8 @@
 //! scheme of `[model.init]` draws is in `scheme.rs`.
 
 use crate::initial::Initial;
-use crate::scheme::{Draw, Part};
+use crate::part::Part;
+use crate::scheme::Draw;
 use crate::{Inputs, ModelConfig, NormPlace, Positions, ProjectionKind};
 
 /// A parameter without its values.

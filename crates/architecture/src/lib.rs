@@ -24,6 +24,7 @@ mod layout;
 mod mask;
 pub mod mathematics;
 mod parameter;
+mod part;
 mod pooling;
 mod positions;
 mod scale;

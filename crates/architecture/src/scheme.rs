@@ -11,51 +11,10 @@
 
 use crate::init::{InitConfig, Scheme, Sizes};
 use crate::initial::Initial;
+use crate::part::Part;
 use crate::{Inputs, ModelConfig};
 
 const EMBEDDING_LIMIT: f32 = 0.05;
-
-/// A part of a model that has a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    TokenEmbedding,
-    PositionEmbedding,
-    /// Also the projection that queries, keys and values share.
-    Query,
-    Key,
-    Value,
-    AttentionOutput,
-    FeedForwardHidden,
-    FeedForwardOutput,
-    ClassifierHidden,
-    Classifier,
-}
-
-impl Part {
-    /// The key of its standard deviation in `[model.init.std]`.
-    fn key(self) -> &'static str {
-        match self {
-            Self::TokenEmbedding => "token_embedding",
-            Self::PositionEmbedding => "position_embedding",
-            Self::Query => "query",
-            Self::Key => "key",
-            Self::Value => "value",
-            Self::AttentionOutput => "attention_output",
-            Self::FeedForwardHidden => "feed_forward_hidden",
-            Self::FeedForwardOutput => "feed_forward_output",
-            Self::ClassifierHidden => "classifier_hidden",
-            Self::Classifier => "classifier",
-        }
-    }
-
-    fn is_embedding(self) -> bool {
-        matches!(self, Self::TokenEmbedding | Self::PositionEmbedding)
-    }
-
-    fn is_of_query_key_or_value(self) -> bool {
-        matches!(self, Self::Query | Self::Key | Self::Value)
-    }
-}
 
 /// The distributions of a model's initial weights.
 pub(crate) struct Draw {
@@ -93,7 +52,7 @@ impl Draw {
             Scheme::Pytorch => linear(fan_in),
             Scheme::TransformerLens => Initial::Normal(0.8 / (self.sizes.d_model as f64).sqrt()),
             Scheme::Normal => {
-                let std = self.init.std.of(part.key());
+                let std = self.init.std.of(part);
                 if std.is_none() {
                     self.missing.get_or_insert(part.key());
                 }

@@ -158,14 +158,17 @@ pub fn samples_per_pass(config: &ExperimentConfig) -> usize {
 /// # Errors
 /// Names the keys to lower.
 pub fn check_model_size(config: &ExperimentConfig) -> Result<(), Error> {
-    let (d_model, n_layers) = (config.model.d_model as u128, config.model.n_layers as u128);
+    let model = &config.model;
+    let (d_model, n_layers) = (model.d_model as u128, model.n_layers as u128);
     let rows = u128::from(config.data.vocab_size) + config.data.seq_len as u128 + 1;
-    let feed_forward = 2 * d_model * config.model.d_ff as u128;
-    let parameters = rows * d_model + n_layers * (4 * d_model * d_model + feed_forward);
+    let heads = model.n_heads as u128 * model.d_head() as u128;
+    let block = d_model * (4 * heads + 2 * model.d_ff as u128);
+    let hidden = model.classifier_hidden as u128 * (d_model + config.data.n_classes as u128);
+    let parameters = rows * d_model + n_layers * block + hidden;
     if parameters > PARAMETER_LIMIT {
         return Err(Error::Input(format!(
             "the model would have {parameters} parameters, more than {PARAMETER_LIMIT}; \
-             lower data.vocab_size, model.d_model, model.d_ff or model.n_layers"
+             lower data.vocab_size, model.d_model, model.d_head, model.d_ff, model.classifier_hidden or model.n_layers"
         )));
     }
     let weights = attention_weights(config);

@@ -180,8 +180,7 @@ impl Model {
 
     /// The norm of the last step's gradient before it was scaled down, if [`Training`] asks to measure or to limit it.
     pub fn gradient_norm(&self) -> Option<f64> {
-        let is_known = self.training.measures_norm || self.training.max_grad_norm.is_some();
-        is_known.then_some(self.gradient_norm)
+        self.training.needs_norm().then_some(self.gradient_norm)
     }
 
     /// Takes one step on a batch; returns the batch's mean loss before it.
@@ -191,7 +190,7 @@ impl Model {
     /// model's vocabulary, length and classes.
     pub fn step(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
         let loss = self.differentiate(samples, batch);
-        if self.training.measures_norm || self.training.max_grad_norm.is_some() {
+        if self.training.needs_norm() {
             self.limit_gradient();
         }
         let instructions = self.instructions;

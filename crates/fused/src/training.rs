@@ -80,6 +80,13 @@ impl Default for Optimizer {
     }
 }
 
+impl Training {
+    /// Whether a step needs the norm of its gradient.
+    pub(crate) fn needs_norm(&self) -> bool {
+        self.measures_norm || self.max_grad_norm.is_some()
+    }
+}
+
 impl From<Adam> for Training {
     fn from(adam: Adam) -> Self {
         Self {

@@ -16,7 +16,7 @@ use super::elements::{add, shift};
 use super::hidden::{activate, through_activation};
 use super::norm;
 use super::pass::{Pass, Sizes, apply, weights_of};
-use super::places::{Norm, padded};
+use super::places::{Linear, Norm, padded};
 use super::probe::{Site, reach};
 use super::products::{project, project_back};
 use super::values::{NormValues, block_mut_and_input};
@@ -55,15 +55,12 @@ impl Pass<'_> {
         let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
         let input = &input[rows.start * width..][..all];
 
-        let bias = &parameters[place.output.bias.range()];
-        let weights = weights_of(parameters, place.output);
         let residual = block.attended.sum_mut();
-        shift(set, input, bias, &mut residual[..all], width);
-        project(
+        add_projected(
             set,
-            count,
-            weights,
-            0..width,
+            parameters,
+            place.output,
+            input,
             &block.context,
             inner,
             residual,
@@ -94,16 +91,14 @@ impl Pass<'_> {
         activate(set, activation, &mut block.hidden, count * ff_width);
         let site = Site::Vectors(Array::FeedForwardHidden, layer);
         reach(&mut self.probe, site, &mut block.hidden.output);
-        let bias = &parameters[place.output.bias.range()];
-        let weights = weights_of(parameters, place.output);
         let residual = block.fed.sum_mut();
-        shift(set, input, bias, &mut residual[..all], width);
-        project(
+        let hidden = &block.hidden.output;
+        add_projected(
             set,
-            count,
-            weights,
-            0..width,
-            &block.hidden.output,
+            parameters,
+            place.output,
+            input,
+            hidden,
             ff_width,
             residual,
         );
@@ -202,6 +197,24 @@ impl Pass<'_> {
             add(set, &mut stream[own], residual);
         }
     }
+}
+
+/// `output = input + from W + b`, for as many rows as `input` has; rows of `from` have `width` numbers.
+fn add_projected(
+    set: Instructions,
+    parameters: &[f32],
+    linear: Linear,
+    input: &[Lanes],
+    from: &[Lanes],
+    width: usize,
+    output: &mut [Lanes],
+) {
+    let bias = &parameters[linear.bias.range()];
+    let weights = weights_of(parameters, linear);
+    let stride = weights.stride;
+    shift(set, input, bias, &mut output[..input.len()], stride);
+    let rows = input.len() / stride;
+    project(set, rows, weights, 0..stride, from, width, output);
 }
 
 impl<'a> Pass<'a> {
