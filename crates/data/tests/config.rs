@@ -93,6 +93,10 @@ fn a_rule_may_give_the_number_of_classes() {
         assert_eq!(error.key, "n_classes");
         assert!(error.message.contains("set n_classes = 7"), "{error}");
     }
+    let mut rule = rule.clone();
+    rule["modulus"] = json!(1);
+    let error = keys(json!({ "rule": rule })).validate().unwrap_err();
+    assert_eq!(error.key, "rule.modulus");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub trait Predictor {
 
 /// Trains a model.
 pub trait Engine: Predictor {
-    /// Takes one step of the config's optimizer with this step size; returns the batch's mean loss before it.
+    /// Takes one step of the config's optimizer with this learning rate; returns the batch's mean loss before it.
     fn step(&mut self, train: &Dataset, batch: &[u32], learning_rate: f64) -> f64;
 
     /// The norm of the last step's gradient before it was scaled down; `None` if the config does not ask for it.

@@ -129,7 +129,22 @@ impl Experiment {
         self.config.training.total_epochs(self.splits.train.len())
     }
 
-    /// The step size of the step after `step` steps.
+    /// What a reader should know of keys of `[training]` that name steps after the last one.
+    pub fn unreached_steps(&self) -> Option<String> {
+        let (training, steps) = (&self.config.training, self.steps());
+        let warmup = training.warmup_steps;
+        if warmup >= steps {
+            return Some(format!(
+                "training ends after {steps} steps, within its warm-up (training.warmup_steps = {warmup})"
+            ));
+        }
+        let mut chosen = training.evaluate_at.iter();
+        chosen.find(|&&step| step > steps).map(|step| {
+            format!("training ends after {steps} steps, so step {step} of training.evaluate_at is not evaluated")
+        })
+    }
+
+    /// The learning rate of the step after `step` steps.
     pub fn learning_rate(&self, step: usize) -> f64 {
         self.config.training.learning_rate_at(step, self.steps())
     }

@@ -145,6 +145,7 @@ fn a_mistake_in_a_change_is_shown_with_the_change() {
         ("training.epoch=1", "unknown key `epoch` in [training]"),
         ("training.epochs=two", "`training.epochs`"),
         ("sede=1", "unknown key `sede` at the top"),
+        ("training.dropout=0.1", "training.token_dropout"),
         ("n_classes=3", "`data.n_classes`"),
         ("file=x.csv", "`data.file`"),
         ("training.positive_rate=0.1", "`data.positive_rate`"),
@@ -307,6 +308,33 @@ fn a_step_has_a_largest_size() {
     );
     config.model.n_layers = 2;
     assert!(matches!(new(&config, 64), Some(Error::Input(_))));
+}
+
+#[test]
+fn steps_after_the_last_are_noted() {
+    // 10 samples in batches of 4, 2 epochs: 6 steps.
+    let noted = |change: &str| {
+        let config = parse(&["training.batch_size=4", change]).unwrap();
+        experiment(config, &[]).unreached_steps()
+    };
+    for reached in ["training.warmup_steps=5", "training.evaluate_at=[0, 6]"] {
+        assert_eq!(noted(reached), None, "{reached}");
+    }
+    for beyond in ["training.warmup_steps=6", "training.evaluate_at=[1, 7]"] {
+        let (key, _) = beyond.split_once('=').unwrap();
+        assert!(noted(beyond).unwrap().contains(key));
+    }
+}
+
+#[test]
+fn sgd_has_no_keys_of_adam() {
+    for unused in ["beta_1=0.5", "beta_2=0.5", "epsilon=1e-3"] {
+        let (optimizer, change) = ("training.optimizer=sgd", format!("training.{unused}"));
+        let message = parse(&[optimizer, &change]).unwrap_err();
+        assert!(message.contains("momentum"), "{message}");
+        parse(&["training.optimizer=adamw", &change]).unwrap();
+    }
+    parse(&["training.optimizer=sgd", "training.momentum=0.9"]).unwrap();
 }
 
 #[test]

@@ -173,7 +173,7 @@ impl Model {
         self.parameters_changed();
     }
 
-    /// Sets the step size of the next steps.
+    /// Sets the learning rate of the next steps.
     pub fn set_learning_rate(&mut self, learning_rate: f64) {
         self.training.optimizer.set_learning_rate(learning_rate);
     }

@@ -60,7 +60,7 @@ impl Default for Adam {
 pub struct AdamW {
     /// The settings that it shares with Adam. Tokens are squared by their sum, whatever `per_occurrence` says.
     pub adam: Adam,
-    /// The decay, in shares of the step size.
+    /// The decay, in shares of the learning rate.
     pub weight_decay: f64,
 }
 
@@ -102,7 +102,7 @@ impl Optimizer {
         matches!(self, Self::Adam(adam) if adam.per_occurrence)
     }
 
-    /// Sets the step size.
+    /// Sets the learning rate.
     pub(crate) fn set_learning_rate(&mut self, learning_rate: f64) {
         match self {
             Self::Adam(adam) | Self::AdamW(AdamW { adam, .. }) => {

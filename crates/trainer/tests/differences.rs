@@ -5,8 +5,9 @@ use headlight_trainer::sessions::resume::find_differences;
 
 #[test]
 fn differences_are_named_with_both_values() {
-    let before = serde_json::json!({"a": 1, "b": {"c": "x", "d": [1]}, "gone": true});
-    let now = serde_json::json!({"a": 1, "b": {"c": "y", "d": [1]}, "new": 2});
+    let before =
+        serde_json::json!({"a": 1, "b": {"c": "x", "d": [1]}, "gone": true, "training": {}});
+    let now = serde_json::json!({"a": 1, "b": {"c": "y", "d": [1]}, "new": 2, "training": {"schedule": "linear"}});
     let mut found = Vec::new();
     find_differences("", &before, &now, &mut found);
     let text: Vec<String> = found
@@ -18,7 +19,8 @@ fn differences_are_named_with_both_values() {
         [
             "b.c: \"x\", \"y\"",
             "gone: true, not set",
-            "new: not set, 2"
+            "new: not set, 2",
+            "training.schedule: \"constant\", \"linear\"",
         ]
     );
 }

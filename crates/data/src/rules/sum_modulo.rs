@@ -99,7 +99,9 @@ impl Rule for SumModulo {
         self.modulus as usize
     }
 
+    /// `None` for a modulus that [`validate`](Rule::validate) refuses, so that it is the one to be reported.
     fn n_classes(&self) -> Option<usize> {
-        Some(self.modulus as usize)
+        let is_valid = self.check_ranges().is_ok();
+        is_valid.then_some(self.modulus as usize)
     }
 }

@@ -1,4 +1,4 @@
-//! How the step size changes over training.
+//! How the learning rate changes over training.
 
 use std::f64::consts::PI;
 
@@ -23,7 +23,7 @@ impl TrainingConfig {
         (per_decade > 0 || !self.evaluate_at.is_empty()).then_some(is_chosen)
     }
 
-    /// The step size of a step, counted from 0, of `total`.
+    /// The learning rate of a step, counted from 0, of `total`.
     ///
     /// The factor of the warm-up is `step / warmup_steps`, so that the first step changes nothing; then `progress` runs from
     /// 0 to 1 over the other steps. These are the schedules of Hugging Face's `get_scheduler`.

@@ -155,7 +155,7 @@ impl Source {
             let mut known = keys_of(unknown.name);
             // A key of another rule.
             known.retain(|known| *known != key);
-            let suggestion = if unknown.name == "dropout" && section != "training" {
+            let suggestion = if unknown.name == "dropout" {
                 "; Headlight has no dropout in models; remove the key, or leave out tokens with training.token_dropout"
                     .to_owned()
             } else if known.is_empty() {
@@ -265,6 +265,12 @@ pub fn keys_of(name: &str) -> Vec<String> {
     keys.map(|(key, _)| key)
         .filter(|key| key.rsplit('.').next() == Some(name))
         .collect()
+}
+
+/// The value that a key has if a config leaves it out, as TOML and JSON write it; `None` if it then has none.
+pub fn default_of(key: &str) -> Option<String> {
+    let mut keys = paths(ExperimentConfig::keys()).into_iter();
+    keys.find(|(path, _)| path == key)?.1.default
 }
 
 /// The keys that a section of this kind must have.

@@ -25,13 +25,13 @@ section! {
         /// The rule by which each step changes the weights.
         #[omit(default)]
         pub optimizer: OptimizerName = OptimizerName::Adam,
-        /// The optimizer's step size.
+        /// The optimizer's learning rate.
         #[range(Range::POSITIVE.in_float32())]
         pub learning_rate: f64 = Adam::default().learning_rate,
-        /// How the step size changes over training.
+        /// How the learning rate changes over training.
         #[omit(default)]
         pub schedule: Schedule = Schedule::Constant,
-        /// The step size rises evenly over the first steps: step 1 uses 0, and step `warmup_steps` + 1 all of it.
+        /// The learning rate rises evenly over the first steps: step 1 uses 0, and step `warmup_steps` + 1 all of it.
         #[omit(default)]
         pub warmup_steps: usize = 0,
         /// Decay of Adam's mean of gradients.
@@ -43,7 +43,7 @@ section! {
         /// Added to the root of Adam's mean of squared gradients. If it is left out, `adamw` uses 1e-8.
         #[range(Range::POSITIVE.in_float32())]
         pub epsilon: Adaptable<f64> = Adaptable::by_default(Adam::default().epsilon),
-        /// With `adamw`: each step first shrinks every weight by this share of the step size. If unset, 0.01.
+        /// With `adamw`: each step first shrinks every weight by this share of the learning rate. If unset, 0.01.
         #[range(Range::at_least(0).in_float32())]
         #[omit(default)]
         pub weight_decay: Option<f64> = None,
@@ -62,7 +62,7 @@ section! {
         /// How the cross-entropy is computed; if unset, `plain` with `adam` and `accurate` with other optimizers.
         #[omit(default)]
         pub cross_entropy: Option<CrossEntropyKind> = None,
-        /// The share of the target that all classes have in equal parts; the true class has the rest. Evaluations measure without it.
+        /// The target of each class is `label_smoothing / n_classes`, plus `1 - label_smoothing` for the true one. Evaluations measure without it.
         #[range(Range::BELOW_ONE.in_float32())]
         #[omit(default)]
         pub label_smoothing: f64 = 0.0,
@@ -109,7 +109,7 @@ choices! {
 }
 
 choices! {
-    /// How the step size changes over training, after the warm-up.
+    /// How the learning rate changes over training, after the warm-up.
     pub enum Schedule {
         /// Not at all.
         Constant = "constant",
@@ -134,7 +134,7 @@ choices! {
 choices! {
     /// How a token that occurs several times in a batch enters Adam's mean of squared gradients.
     ///
-    /// `[CLS]` occurs in every sample. Therefore the step size of its embedding differs between the two by a
+    /// `[CLS]` occurs in every sample. Therefore the size of its embedding's steps differs between the two by a
     /// factor of up to the root of the batch size.
     pub enum TokenSecondMoment {
         /// The gradient of each occurrence is squared, as in Keras on TensorFlow.
@@ -147,11 +147,14 @@ choices! {
     }
 }
 
+/// The epsilon of `torch.optim.AdamW`.
+const ADAMW_EPSILON: f64 = 1e-8;
+
 impl TrainingConfig {
     /// Defaults that depend on the optimizer.
     fn complete(&mut self) {
         if self.optimizer != OptimizerName::Adam {
-            self.epsilon.adapt(1e-8);
+            self.epsilon.adapt(ADAMW_EPSILON);
             self.token_second_moment.adapt(TokenSecondMoment::PerToken);
         }
     }
@@ -187,7 +190,7 @@ impl TrainingConfig {
         }
     }
 
-    /// The share of the step size by which `adamw` shrinks weights.
+    /// The share of the learning rate by which `adamw` shrinks weights.
     pub fn weight_decay(&self) -> f64 {
         self.weight_decay.unwrap_or(0.01)
     }
@@ -245,6 +248,20 @@ impl TrainingConfig {
                 "only sgd has momentum; set training.optimizer = \"sgd\", or remove this key (adam's is beta_1)",
             );
         }
+        if self.optimizer == OptimizerName::Sgd {
+            let unset = Self::default();
+            for (key, is_set) in [
+                ("beta_1", self.beta_1 != unset.beta_1),
+                ("beta_2", self.beta_2 != unset.beta_2),
+                ("epsilon", self.epsilon.value != ADAMW_EPSILON),
+            ] {
+                if is_set {
+                    let message =
+                        "sgd does not use this key of Adam; remove it (sgd's own key is momentum)";
+                    return invalid(key, message);
+                }
+            }
+        }
         if self.token_second_moment.value == TokenSecondMoment::PerOccurrence {
             let other = if self.optimizer == OptimizerName::Adam {
                 self.max_grad_norm
@@ -258,13 +275,6 @@ impl TrainingConfig {
                 );
                 return invalid("token_second_moment", &message);
             }
-        }
-        if self.warmup_steps > 0
-            && self.schedule != Schedule::Constant
-            && let Some(steps) = self.steps.filter(|&steps| self.warmup_steps >= steps)
-        {
-            let message = format!("the warm-up would fill all of the {steps} steps; lower it");
-            return invalid("warmup_steps", &message);
         }
         if !self.evaluate_at.is_empty() && self.evaluations_per_decade > 0 {
             return invalid(

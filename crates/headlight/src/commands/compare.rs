@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::printing::{print, print_json};
 use clap::Args;
+use headlight_experiment::config::toml::default_of;
 use headlight_experiment::metrics::METRICS;
 use headlight_inspector::{number, shorten_apart};
 use headlight_trainer::Failure;
@@ -67,10 +68,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let room = COLUMNS.saturating_sub(widest.max(LEAST_NAME)) / runs.len();
     let room = room.saturating_sub(GAP.len()).max(LEAST_VALUE);
     for key in keys {
+        let default = default_of(&key).unwrap_or_else(|| "–".to_owned());
         let values = runs.iter().map(|run| {
             let mut settings = run.settings.iter();
             let found = settings.find(|(name, _)| *name == key);
-            found.map_or("–", |(_, value)| value)
+            found.map_or(&*default, |(_, value)| value)
         });
         let values: Vec<&str> = values.collect();
         let cells = shorten_apart(&values, room).into_iter();

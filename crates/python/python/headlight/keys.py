@@ -223,11 +223,11 @@ class Training(TypedDict, total=False):
     optimizer: str
     """The rule by which each step changes the weights."""
     learning_rate: Number
-    """The optimizer's step size."""
+    """The optimizer's learning rate."""
     schedule: str
-    """How the step size changes over training."""
+    """How the learning rate changes over training."""
     warmup_steps: Whole
-    """The step size rises evenly over the first steps: step 1 uses 0, and step `warmup_steps` + 1 all of it."""
+    """The learning rate rises evenly over the first steps: step 1 uses 0, and step `warmup_steps` + 1 all of it."""
     beta_1: Number
     """Decay of Adam's mean of gradients."""
     beta_2: Number
@@ -235,7 +235,7 @@ class Training(TypedDict, total=False):
     epsilon: Number
     """Added to the root of Adam's mean of squared gradients. If it is left out, `adamw` uses 1e-8."""
     weight_decay: Number
-    """With `adamw`: each step first shrinks every weight by this share of the step size. If unset, 0.01."""
+    """With `adamw`: each step first shrinks every weight by this share of the learning rate. If unset, 0.01."""
     momentum: Number
     """With `sgd`: the share of the last step's direction that a step keeps."""
     max_grad_norm: Number
@@ -245,7 +245,7 @@ class Training(TypedDict, total=False):
     cross_entropy: str
     """How the cross-entropy is computed; if unset, `plain` with `adam` and `accurate` with other optimizers."""
     label_smoothing: Number
-    """The share of the target that all classes have in equal parts; the true class has the rest. Evaluations measure without it."""
+    """The target of each class is `label_smoothing / n_classes`, plus `1 - label_smoothing` for the true one. Evaluations measure without it."""
     token_dropout: Number
     """The share of tokens that each step leaves out at random; `[CLS]` stays, and evaluations leave out none. It needs `model.attention.padding_token`, which takes their place."""
     evaluate_every: Whole

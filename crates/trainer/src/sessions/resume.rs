@@ -2,6 +2,7 @@
 
 use headlight_experiment::Experiment;
 use headlight_experiment::best::BestTracker;
+use headlight_experiment::config::toml::default_of;
 use headlight_experiment::config::{ExperimentConfig, Schedule};
 use serde::Deserialize;
 use serde_json::Value;
@@ -66,7 +67,7 @@ fn with_defaults(config: &Value) -> Result<Value, Failure> {
     }
 }
 
-/// Adds to `found` every key under which two values differ, with both values as JSON.
+/// Adds to `found` every key under which two values differ, with both values as JSON; a key that is left out has its default.
 pub fn find_differences(
     key: &str,
     before: &Value,
@@ -90,7 +91,7 @@ pub fn find_differences(
         }
     } else if before != now {
         let shown = |value: &Value| match value {
-            Value::Null => "not set".to_owned(),
+            Value::Null => default_of(key).unwrap_or_else(|| "not set".to_owned()),
             value => value.to_string(),
         };
         found.push((key.to_owned(), shown(before), shown(now)));

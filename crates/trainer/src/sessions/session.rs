@@ -73,8 +73,12 @@ impl Session {
         }
         let session = Self::with_shared(config, splits, device)?;
         session.experiment.check_recording()?;
-        if let Some(sentence) = blind_reader(&session.experiment.config) {
-            note(&sentence);
+        let experiment = &session.experiment;
+        for sentence in [
+            blind_reader(&experiment.config),
+            experiment.unreached_steps(),
+        ] {
+            sentence.iter().for_each(|sentence| note(sentence));
         }
         Ok(session)
     }

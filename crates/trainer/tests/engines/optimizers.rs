@@ -88,7 +88,7 @@ fn a_restored_state_goes_on_as_if_it_had_not_stopped() {
     }
 }
 
-/// Each step of both engines beside the definition in f64, which takes the engine's own gradients. The step size is large, so
+/// Each step of both engines beside the definition in f64, which takes the engine's own gradients. The learning rate is large, so
 /// that what a step adds is not rounded away.
 #[test]
 fn steps_follow_from_the_definitions() {

@@ -280,7 +280,7 @@ impl Draw {
 
     fn training(&mut self, settings: &mut Settings, is_tied: bool) {
         settings.set("training.batch_size", 1 + self.below(20));
-        // With a small epsilon, Adam moves a weight by the whole step size in the direction of a gradient that is rounding alone.
+        // With a small epsilon, Adam moves a weight by the whole learning rate in the direction of a gradient that is rounding alone.
         settings.set("training.epsilon", "1e-4");
         for key in [
             "training.optimizer",
