@@ -327,17 +327,6 @@ fn steps_after_the_last_are_noted() {
 }
 
 #[test]
-fn sgd_has_no_keys_of_adam() {
-    for unused in ["beta_1=0.5", "beta_2=0.5", "epsilon=1e-3"] {
-        let (optimizer, change) = ("training.optimizer=sgd", format!("training.{unused}"));
-        let message = parse(&[optimizer, &change]).unwrap_err();
-        assert!(message.contains("momentum"), "{message}");
-        parse(&["training.optimizer=adamw", &change]).unwrap();
-    }
-    parse(&["training.optimizer=sgd", "training.momentum=0.9"]).unwrap();
-}
-
-#[test]
 fn recorded_samples_and_measures_exist() {
     let check = |changes: &[&str], held_out: &[bool]| {
         experiment(parse(changes).unwrap(), held_out).check_recording()

@@ -147,14 +147,11 @@ choices! {
     }
 }
 
-/// The epsilon of `torch.optim.AdamW`.
-const ADAMW_EPSILON: f64 = 1e-8;
-
 impl TrainingConfig {
     /// Defaults that depend on the optimizer.
     fn complete(&mut self) {
         if self.optimizer != OptimizerName::Adam {
-            self.epsilon.adapt(ADAMW_EPSILON);
+            self.epsilon.adapt(1e-8);
             self.token_second_moment.adapt(TokenSecondMoment::PerToken);
         }
     }
@@ -247,20 +244,6 @@ impl TrainingConfig {
                 "momentum",
                 "only sgd has momentum; set training.optimizer = \"sgd\", or remove this key (adam's is beta_1)",
             );
-        }
-        if self.optimizer == OptimizerName::Sgd {
-            let unset = Self::default();
-            for (key, is_set) in [
-                ("beta_1", self.beta_1 != unset.beta_1),
-                ("beta_2", self.beta_2 != unset.beta_2),
-                ("epsilon", self.epsilon.value != ADAMW_EPSILON),
-            ] {
-                if is_set {
-                    let message =
-                        "sgd does not use this key of Adam; remove it (sgd's own key is momentum)";
-                    return invalid(key, message);
-                }
-            }
         }
         if self.token_second_moment.value == TokenSecondMoment::PerOccurrence {
             let other = if self.optimizer == OptimizerName::Adam {
