@@ -143,9 +143,10 @@ fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> 
     }
     let sizes = judged.class_counts(n_classes);
     let is_cut = sizes.iter().take(MOST_CLASSES).any(|&size| size > OF_CLASS);
-    let first = match is_cut {
-        true => format!("the first {OF_CLASS}"),
-        false => "those".to_owned(),
+    let first = if is_cut {
+        format!("at most the first {OF_CLASS}")
+    } else {
+        "those".to_owned()
     };
     let classes = match n_classes {
         ..=MOST_CLASSES => "each class".to_owned(),
