@@ -134,12 +134,13 @@ impl AttentionDump {
     /// # Panics
     /// When there is no such block.
     pub fn strongest_head(&self, layer: usize) -> usize {
-        let (read, positions) = (self.read_position(), self.dims.positions);
+        let positions = self.dims.positions;
         if self.arrays[Array::Weights].is_empty() {
             return 0;
         }
         let looks: Vec<Look<'_>> = (0..self.dims.samples)
-            .map(|sample| Look {
+            .map(|sample| (sample, self.shown_position(sample)))
+            .map(|(sample, read)| Look {
                 weights: (0..self.dims.heads)
                     .map(|head| &self.weights(sample, layer, head)[read * positions..][..positions])
                     .collect(),
@@ -177,12 +178,47 @@ impl AttentionDump {
         }
     }
 
-    /// The [`read_position`](Self::read_position), as messages name it: `[CLS]`, or its number.
-    pub fn reader(&self) -> String {
-        self.meta.read_position.map_or_else(
-            || "[CLS]".to_owned(),
-            |position| format!("position {position}"),
-        )
+    /// Whether the class is read from the mean of all positions that are not padding.
+    pub fn reads_mean(&self) -> bool {
+        let pooling = self.meta.config.pointer("/model/pooling");
+        pooling.is_some_and(|pooling| pooling == "mean")
+    }
+
+    /// The position of a sample whose attention is shown: the [`read_position`](Self::read_position). If the class is read
+    /// from the mean of all, and that position holds padding, it is the last one that does not.
+    ///
+    /// # Panics
+    /// When `sample` is out of range.
+    pub fn shown_position(&self, sample: usize) -> usize {
+        let read = self.read_position();
+        if !self.reads_mean() {
+            return read;
+        }
+        let held = self.unpadded(sample);
+        if held.contains(&read) {
+            return read;
+        }
+        held.last().copied().unwrap_or(read)
+    }
+
+    /// The [`shown_position`](Self::shown_position), as messages name it: `[CLS]`, or its number.
+    ///
+    /// # Panics
+    /// When `sample` is out of range.
+    pub fn reader(&self, sample: usize) -> String {
+        match self.meta.read_position {
+            None => "[CLS]".to_owned(),
+            Some(_) => format!("position {}", self.shown_position(sample)),
+        }
+    }
+
+    /// That the class is read from the mean of all positions, if it is; after the name of the position that is shown.
+    pub fn mean_note(&self) -> &'static str {
+        if self.reads_mean() {
+            " (the class is read from the mean of all positions)"
+        } else {
+            ""
+        }
     }
 
     /// The text shown for a token id: from the meta data, else the number.
@@ -196,7 +232,7 @@ impl AttentionDump {
         text.chars().map(visible).collect()
     }
 
-    /// The probabilities of a sample: of class 1, or of each of more than two classes. `[logit]`
+    /// The probabilities of a sample: of class 1, or of each class if there is a logit for each. `[logit]`
     ///
     /// # Panics
     /// When `sample` is out of range.

@@ -30,14 +30,15 @@ pub fn evaluate(
     config: Option<&ExperimentConfig>,
 ) -> Option<Evaluation> {
     let ruled = config.and_then(|config| {
-        let (rule, cls) = (config.data.rule.as_ref()?, config.inputs().read_position);
-        Some((rule, &config.model.attention, cls))
+        let rule = config.data.rule.as_ref()?;
+        Some((rule, &config.model.attention, config))
     });
     // Of most rules the positions are the same in all samples, and without padding the keys are, too.
-    let same = ruled.and_then(|(rule, attention, cls)| {
+    let same = ruled.and_then(|(rule, attention, config)| {
         let deciding = rule.fixed_positions()?;
         let has_own_keys = attention.padding_token.is_some() || dataset.is_empty();
-        let keys = (!has_own_keys).then(|| attention.keys(cls, dataset.tokens(0)))?;
+        let read = config.inputs().read_position;
+        let keys = (!has_own_keys).then(|| attention.keys(read, dataset.tokens(0)))?;
         let uniform = keys.uniform(&deciding);
         Some((deciding, uniform))
     });
@@ -65,7 +66,7 @@ pub fn evaluate(
                 &mut negative
             }
             .add(row);
-            let Some((rule, attention, cls)) = ruled else {
+            let Some((rule, attention, config)) = ruled else {
                 continue;
             };
             let paid = |deciding: &[usize]| deciding.iter().map(|&position| row[position]).sum();
@@ -78,7 +79,8 @@ pub fn evaluate(
             if deciding.is_empty() {
                 continue;
             }
-            let uniform = attention.keys(cls, tokens).uniform(&deciding);
+            let query = config.shown_position(tokens);
+            let uniform = attention.keys(query, tokens).uniform(&deciding);
             tally.add_attention(label, paid(&deciding), uniform);
         }
     }

@@ -75,8 +75,8 @@ impl Experiment {
         let mut dumped = config.dump.samples.iter();
         if let Some(sample) = dumped.find(|&&sample| sample >= train.len()) {
             return Err(Error::Input(format!(
-                "`dump.samples`: there is no sample {sample}; the {} training samples are counted from 0",
-                train.len()
+                "`dump.samples`: there is no sample {sample}; the training samples go from 0 to {}",
+                train.len().saturating_sub(1)
             )));
         }
         match config.training.keep_best {

@@ -23,7 +23,7 @@ pub struct Explanation {
     /// The last layer.
     pub layer: usize,
     /// Its head whose attention is the farthest from uniform in this sample: that from `[CLS]`, or from the position that the
-    /// class is read from. So are all weights below.
+    /// class is read from ([`ExperimentConfig::shown_position`]). So are all weights below.
     pub head: usize,
     /// Whether this attention is close to uniform.
     pub is_uniform: bool,
@@ -87,7 +87,7 @@ pub fn explain(
     let mut frozen = Frozen::new(config)?;
     let tokens = dataset.tokens(sample as usize);
     let (layer, inputs) = (config.model.n_layers - 1, config.inputs());
-    let (read, cls) = (inputs.read_position, inputs.cls);
+    let (read, cls) = (config.shown_position(tokens), inputs.cls);
     let mut forward = |changes: &[Intervention]| {
         frozen.forward(weights, dataset, &[sample], changes, Recorded::Attention)
     };

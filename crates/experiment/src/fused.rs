@@ -176,7 +176,13 @@ impl Frozen {
         let architecture = &self.architecture;
         let count = architecture.n_logits();
         if logit >= count {
-            let message = format!("there is no logit {logit}; the model has {count}, from 0");
+            let message = match count {
+                1 => format!("there is no logit {logit}; the model has only logit 0"),
+                _ => format!(
+                    "there is no logit {logit}; logits go from 0 to {}",
+                    count - 1
+                ),
+            };
             return Err(Error::Input(message));
         }
         let baseline = vec![0.0; architecture.positions * architecture.d_model];

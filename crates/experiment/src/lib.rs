@@ -37,6 +37,7 @@ pub mod explain;
 pub mod fused;
 pub mod metrics;
 pub mod outcome;
+mod shown;
 pub mod train;
 
 pub use changed::Changed;

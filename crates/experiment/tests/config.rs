@@ -339,7 +339,7 @@ fn recorded_samples_and_measures_exist() {
         message.contains("`dump.samples`") && message.contains("sample 10"),
         "{message}"
     );
-    assert!(message.contains("the 10 training"), "{message}");
+    assert!(message.contains("0 to 9"), "{message}");
     assert_eq!(check(&["training.keep_best=loss"], &[]), Ok(()));
     assert_eq!(check(&["training.keep_best=loss"], &[true]), Ok(()));
     assert_eq!(

@@ -78,10 +78,13 @@ pub enum InvalidIntervention {
 impl fmt::Display for InvalidIntervention {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing { part, index, count } => write!(
-                f,
-                "there is no {part} {index}; the model has {count}, numbered from 0"
-            ),
+            Self::Missing { part, index, count } => {
+                write!(f, "there is no {part} {index}; ")?;
+                match count {
+                    1 => write!(f, "the model has only {part} 0"),
+                    _ => write!(f, "{part}s go from 0 to {}", count - 1),
+                }
+            }
             Self::Length { given, needed } => {
                 write!(f, "{given} numbers were given; {needed} are needed here")
             }

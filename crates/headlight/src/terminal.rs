@@ -92,9 +92,13 @@ them), over samples of label 1 or more and of label 0{heads};
 impl TrainingDisplay {
     /// The display of a training that starts at step `start`, of this config.
     pub(crate) fn new(steps: usize, start: usize, config: &ExperimentConfig) -> Self {
-        let (reader, heads) = (config.reader(), config.model.n_heads);
+        let (reader, heads) = (config.shown_reader(), config.model.n_heads);
         let bar = progress_bar(steps, start, "steps");
-        bar.suspend(|| detail(&format!("{}\n\n{}", legend(&reader, heads), header())));
+        let mut legend = legend(&reader, heads);
+        if config.reads_mean() {
+            legend.push_str("\nThe class is read from the mean of all positions.");
+        }
+        bar.suspend(|| detail(&format!("{legend}\n\n{}", header())));
         Self { bar }
     }
 }

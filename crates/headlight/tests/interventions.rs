@@ -276,22 +276,22 @@ fn what_the_model_lacks_is_refused() {
     for (interventions, parts) in [
         (
             &["--without-head", "0.2"][..],
-            &["--without-head", "0.2", "head 2", "has 2"][..],
+            &["--without-head", "0.2", "head 2", "0 to 1"][..],
         ),
         (
             &["--without-head", "2.0"],
-            &["--without-head", "block 2", "has 2"],
+            &["--without-head", "block 2", "0 to 1"],
         ),
         (&["--without-head", "1"], &["--without-head", "0.1"]),
         (&["--without-head", "0.0.1"], &["--without-head", "0.1"]),
         (
             &["--without-position", "7"],
-            &["--without-position", "position 7", "has 7"],
+            &["--without-position", "position 7", "0 to 6"],
         ),
         (&["--without-position=-1"], &["--without-position"]),
         (
             &["--without-block", "2"],
-            &["--without-block", "block 2", "has 2"],
+            &["--without-block", "block 2", "0 to 1"],
         ),
         (
             &["--patch", "residual.0:3"],
@@ -313,10 +313,10 @@ fn what_the_model_lacks_is_refused() {
         (&["--patch", "embeddings.0:3=own.npz"], &["embeddings.0"]),
         (
             &["--patch", "residual.0:7=own.npz"],
-            &["position 7", "has 7"],
+            &["position 7", "0 to 6"],
         ),
-        (&["--patch", "output.2:0=own.npz"], &["block 2", "has 2"]),
-        (&["--patch", "head.0.2:0=own.npz"], &["head 2", "has 2"]),
+        (&["--patch", "output.2:0=own.npz"], &["block 2", "0 to 1"]),
+        (&["--patch", "head.0.2:0=own.npz"], &["head 2", "0 to 1"]),
         (&["--patch", "residual.0:3=none.npz"], &["none.npz"]),
         (&["--patch", "residual.0:3=text.npz"], &["text.npz"]),
         (&["--patch", "residual.0:3=own.txt"], &["own.txt"]),

@@ -30,6 +30,7 @@ mod keras;
 mod keys;
 mod lab;
 mod limits;
+mod model_keys;
 mod new_user;
 mod outputs;
 mod own_data;

@@ -113,7 +113,7 @@ pub struct Outcomes {
     n_classes: usize,
     labels: Vec<u8>,
     predicted: Vec<u8>,
-    /// Of class 1; of more than two classes, of each. `[sample, class]`
+    /// Of class 1, or of each if there is a logit for each. `[sample, class]`
     probabilities: Vec<f64>,
 }
 
@@ -210,8 +210,8 @@ impl Outcomes {
     fn ranking(&self, class: usize) -> Ranking {
         Ranking::of(self.samples().map(|(label, _, probabilities)| {
             let score = match (probabilities, class) {
-                (&[one], 0) => -one,
-                (&[one], _) => one,
+                (&([one] | [_, one]), 0) => -one,
+                (&([one] | [_, one]), _) => one,
                 (several, class) => several[class],
             };
             (score, usize::from(label) == class)
@@ -220,7 +220,7 @@ impl Outcomes {
 
     fn calibration(&self) -> Calibration {
         let event = |(label, predicted, probabilities): (u8, u8, &[f64])| match probabilities {
-            &[one] => (one, label == 1),
+            &([one] | [_, one]) => (one, label == 1),
             several => (several[usize::from(predicted)], label == predicted),
         };
         Calibration::of(&self.samples().map(event).collect::<Vec<_>>())
@@ -228,7 +228,7 @@ impl Outcomes {
 
     fn brier(&self) -> Option<f64> {
         let squares = |(label, _, probabilities): (u8, u8, &[f64])| match probabilities {
-            &[one] => (one - f64::from(label)).powi(2),
+            &([one] | [_, one]) => (one - f64::from(label)).powi(2),
             several => {
                 let expected = |class| f64::from(class == usize::from(label));
                 let classes = several.iter().enumerate();

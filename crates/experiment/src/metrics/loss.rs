@@ -1,5 +1,5 @@
-//! From logits to probabilities, classes and losses. Two classes have one logit, the log-odds of class 1; more classes
-//! have one each.
+//! From logits to probabilities, classes and losses. Two classes have one logit, the log-odds of class 1, unless
+//! `model.logits` asks for one each; more classes have one each.
 
 /// The probability of class 1, or that of each class if there are several logits. `[logit]`
 pub fn probabilities(logits: &[f64]) -> Vec<f64> {

@@ -48,7 +48,7 @@ impl Tally {
         self.samples += 1;
         self.loss += loss;
         self.confusion.add(label, predicted_class(logits));
-        if let &[probability] = probabilities {
+        if let &([probability] | [_, probability]) = probabilities {
             if label == 1 {
                 let least = self.min_positive.unwrap_or(probability);
                 self.min_positive = Some(least.min(probability));

@@ -175,7 +175,7 @@ impl Blocks {
                 positions,
             };
             self.pass(set, parameters).forward(chunk, false);
-            self.append(chosen.len(), predictions, self.architecture.reads_mean);
+            self.append(chunk, predictions, self.architecture.reads_mean);
         }
     }
 
@@ -202,7 +202,7 @@ impl Blocks {
             ..pass
         }
         .forward(chunk, true);
-        self.append(chosen.len(), predictions, true);
+        self.append(chunk, predictions, true);
     }
 
     /// The gradient of a logit by the first block's input, for eight inputs that the probe gives, and these inputs'
@@ -239,16 +239,13 @@ impl Blocks {
     }
 
     /// Appends the predictions of the last pass, which computed all rows of the last block or the one that is read.
-    fn append(&self, lanes: usize, predictions: &mut Predictions, all_rows: bool) {
+    fn append(&self, chunk: Chunk<'_>, predictions: &mut Predictions, all_rows: bool) {
         let Architecture {
-            positions,
-            n_heads,
-            read_position,
-            ..
+            positions, n_heads, ..
         } = self.architecture;
-        let at = |head: usize, key: usize| {
+        let at = |query: usize, head: usize, key: usize| {
             if all_rows {
-                (head * positions + read_position) * positions + key
+                (head * positions + query) * positions + key
             } else {
                 head * positions + key
             }
@@ -257,17 +254,31 @@ impl Blocks {
         let Some(block) = values.blocks.last() else {
             return;
         };
-        for lane in 0..lanes {
+        for lane in 0..chunk.chosen.len() {
+            let query = self.shown_position(chunk, lane);
             let of_lane = |values: &[Lanes], into: &mut Vec<f32>| {
                 into.extend(values.iter().map(|value| value[lane]));
             };
             of_lane(&values.logits, &mut predictions.logits);
             of_lane(&values.probabilities, &mut predictions.probabilities);
             for head in 0..n_heads {
-                let row = (0..positions).map(|key| block.weights[at(head, key)][lane]);
+                let row = (0..positions).map(|key| block.weights[at(query, head, key)][lane]);
                 predictions.attention.extend(row);
             }
             predictions.losses.push(values.losses[lane]);
         }
+    }
+
+    /// The position whose attention is kept: the one that the classifier reads. Of the mean, it is the last one without padding
+    /// if that position holds padding.
+    fn shown_position(&self, chunk: Chunk<'_>, lane: usize) -> usize {
+        let read = self.architecture.read_position;
+        let padding = self.architecture.padding_token;
+        let is_padding = |position: usize| Some(chunk.token(lane, position)) == padding;
+        if !self.architecture.reads_mean || !is_padding(read) {
+            return read;
+        }
+        let mut held = (0..self.architecture.positions).rev();
+        held.find(|&position| !is_padding(position)).unwrap_or(read)
     }
 }

@@ -90,11 +90,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let keeps_best = runs.iter().any(|run| run.keeps_best);
     let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
-    let legend = if runs.iter().all(|run| run.reads_cls) {
+    let mut legend = if runs.iter().all(|run| run.reads_cls) {
         LEGEND.to_owned()
+    } else if runs.iter().any(|run| run.reads_mean) {
+        LEGEND.replace("[CLS]", "the position named\nbelow,")
     } else {
         LEGEND.replace("[CLS]", "the position that the class\nis read from,")
     };
+    legend.extend(runs.iter().filter(|run| run.reads_mean).map(|run| {
+        format!(
+            "\n{}: the class is read from the mean of all positions;\nattention is that of {}",
+            run.name, run.reader
+        )
+    }));
     print(&format!("{}\n{of_best}{legend}\n", aligned(&rows)))
 }
 
@@ -112,6 +120,9 @@ struct Summary {
     class_names: Vec<String>,
     keeps_best: bool,
     reads_cls: bool,
+    reads_mean: bool,
+    /// The position whose attention is measured.
+    reader: String,
     /// Keys of the config, with their sections, and their values.
     settings: Vec<(String, String)>,
     /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
@@ -125,7 +136,8 @@ impl Summary {
         let kept = run.kept_metrics(&config)?;
         let class_names = config.data.classes.clone();
         let keeps_best = config.training.keep_best.is_some();
-        let reads_cls = config.reads_cls();
+        let (reads_cls, reads_mean) = (config.reads_cls(), config.reads_mean());
+        let reader = config.shown_reader();
         let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();
@@ -136,6 +148,8 @@ impl Summary {
             class_names,
             keeps_best,
             reads_cls,
+            reads_mean,
+            reader,
             settings,
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })

@@ -368,6 +368,21 @@ impl Interventions {
         (!texts.is_empty()).then(|| format!("interventions: {}", texts.join(", ")))
     }
 
+    /// That a head's attention has no effect, since the head or its block is removed; empty if it has.
+    pub(super) fn removal(&self, of: (usize, usize)) -> &'static str {
+        let mut changes = self.all.iter().map(|one| &one.change);
+        let removal = changes.find_map(|change| match *change {
+            Change::WithoutHead { layer, head } if (layer, head) == of => {
+                Some(": removed, so its attention has no effect")
+            }
+            Change::WithoutBlock { layer } if layer == of.0 => {
+                Some(": its block is removed, so its attention has no effect")
+            }
+            _ => None,
+        });
+        removal.unwrap_or_default()
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     /// Compare the values of this grid key; can be given several times [default: each key that varies]
     #[arg(long, value_name = "KEY")]
     by: Vec<String>,
-    /// Measure attention on this position; if given several times, on their sum; `[CLS]` is at 0
+    /// Measure attention on this position; if given several times, on their sum; positions count from 0, `[CLS]` among them
     /// [default: the positions that decide the label, by the config beside the results]
     #[arg(long, value_name = "N")]
     position: Vec<usize>,

@@ -94,8 +94,8 @@ fn mean_row(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
         return None;
     }
     let mut sums = vec![0.0; dims.positions];
-    let start = dump.read_position() * dims.positions;
     for &sample in &samples {
+        let start = dump.shown_position(sample) * dims.positions;
         for head in 0..dims.heads {
             let weights = dump.weights(sample, dims.layers - 1, head);
             for (sum, &weight) in sums.iter_mut().zip(&weights[start..]) {

@@ -22,7 +22,8 @@ def head_matrix(model: _headlight.Model, name: str, layer: int, head: int) -> ND
     parts = model.structure()
     for part, index, count in (("layer", layer, parts["n_layers"]), ("head", head, parts["n_heads"])):
         if index >= count:
-            raise ValueError(f"there is no {part} {index}; the model has {count}, numbered from 0")
+            which = f"the model has only {part} 0" if count == 1 else f"{part}s go from 0 to {count - 1}"
+            raise ValueError(f"there is no {part} {index}; {which}")
     weights = model.parameters()
     own = weights.get(f"blocks.{layer}.attention.{name}.weight")
     if own is None and name != "output":

@@ -58,7 +58,9 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
 def _logit(logits: NDArray[np.float32], chosen: int) -> NDArray[np.float32]:
     each = logits if logits.ndim == 2 else logits[:, np.newaxis]
     if chosen >= each.shape[1]:
-        raise ValueError(f"there is no logit {chosen}; the model has {each.shape[1]}, from 0")
+        count = each.shape[1]
+        which = "the model has only logit 0" if count == 1 else f"logits go from 0 to {count - 1}"
+        raise ValueError(f"there is no logit {chosen}; {which}")
     return each[:, chosen]
 
 

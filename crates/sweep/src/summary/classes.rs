@@ -11,8 +11,8 @@ pub(super) fn classes<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig
 
 /// The position that the class is read from, if these configs agree, as sentences name it.
 pub(super) fn reader<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig>) -> String {
-    let first = configs.next().map(ExperimentConfig::reader);
-    let same = first.filter(|first| configs.all(|config| config.reader() == *first));
+    let first = configs.next().map(ExperimentConfig::shown_reader);
+    let same = first.filter(|first| configs.all(|config| config.shown_reader() == *first));
     same.unwrap_or_else(|| "the position that the class is read from".to_owned())
 }
 
@@ -28,4 +28,10 @@ fn named(config: &ExperimentConfig) -> [String; 2] {
         _ => format!("every class but {}", name(0)),
     };
     [positive, name(0)]
+}
+
+/// The attention rate of a config's models; `None` if their weights are no softmax.
+pub(super) fn rate(config: &ExperimentConfig) -> Option<f64> {
+    let attention = &config.model.attention;
+    attention.softmax.then_some(attention.rate)
 }

@@ -101,6 +101,13 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
     ];
     paragraphs.extend(attention(summary));
+    if summary.reads_mean && summary.is_measured() {
+        paragraphs.push(format!(
+            "models with model.pooling = \"mean\" read the class from the mean of all positions; the attention is that of {}, \
+             one of them",
+            summary.reader
+        ));
+    }
     if summary.target_is_chosen && !summary.columns.list(POSITIVE).is_empty() {
         paragraphs.push(format!(
             "attention is measured on {}, which gets the most attention in samples of {} over all runs: the config of \
@@ -146,9 +153,13 @@ fn attention(summary: &Summary) -> Option<String> {
         });
     }
     if !summary.knows_uniform() {
+        let why = if summary.rates.contains(&None) {
+            "weights that are no softmax have no uniform attention"
+        } else {
+            "samples differ in length, so uniform attention differs, too, and the results file does not hold it"
+        };
         return Some(format!(
-            "attention is measured on {target}; whether runs look towards it or away is not known: samples differ in \
-             length, so uniform attention differs, too, and the results file does not hold it"
+            "attention is measured on {target}; whether runs look towards it or away is not known: {why}"
         ));
     }
     let Looks { towards, away } = summary.looks();

@@ -16,6 +16,7 @@ mod statistics;
 #[allow(clippy::module_inception)] // The type itself, beside its parts.
 mod summary;
 mod target;
+mod uniform;
 mod values;
 
 pub use summary::Summary;

@@ -1,10 +1,9 @@
 //! Reads a results file into counts, and the numbers of each run that did not fail.
 
-use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use headlight_architecture::Keys;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::Metric;
 use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
@@ -12,7 +11,7 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::classes::{classes, reader};
+use super::classes::{classes, rate, reader};
 use super::columns::{Columns, LEARNED, NEGATIVE, POSITIVE, numbers};
 use super::padding::is_padded;
 use super::target::AttentionTarget;
@@ -58,6 +57,11 @@ pub struct Summary {
     pub(super) classes: [String; 2],
     /// The position whose attention rows hold: `[CLS]`, or the one that the class is read from.
     pub(super) reader: String,
+    /// Whether some of the models read the class from the mean of all positions.
+    pub(super) reads_mean: bool,
+    /// The attention rate of each point of the grid, `None` if its weights are no softmax; the last holds for later points. Empty
+    /// if no config says.
+    pub(super) rates: Vec<Option<f64>>,
     /// The grid's keys that the tables and plots compare.
     pub(super) by: Vec<String>,
 }
@@ -93,10 +97,13 @@ impl Summary {
         let target = AttentionTarget::of(rules, measured);
         let learned_from = plan.points()[0].config().report.learned;
         let padded = configs().any(is_padded);
-        let mut summary =
-            Self::padded(path, target, &[], learned_from, Measured::default(), padded)?;
+        let rates: Vec<_> = configs().map(rate).collect();
+        let own = Self::unread(target, learned_from, padded);
+        let own = Self { rates, ..own };
+        let mut summary = own.filled(path, &[], Measured::default())?;
         summary.classes = classes(configs());
         summary.reader = reader(configs());
+        summary.reads_mean = configs().any(ExperimentConfig::reads_mean);
         Ok(summary)
     }
 
@@ -125,19 +132,12 @@ impl Summary {
         learned_from: f64,
         measured: Measured,
     ) -> Result<Self, Failure> {
-        Self::padded(path, target, by, learned_from, measured, false)
+        Self::unread(target, learned_from, false).filled(path, by, measured)
     }
 
-    /// As [`with`](Self::with), where the caller knows that samples may hold padding.
-    fn padded(
-        path: &Path,
-        target: AttentionTarget,
-        by: &[String],
-        learned_from: f64,
-        measured: Measured,
-        padded: bool,
-    ) -> Result<Self, Failure> {
-        let mut summary = Self {
+    /// A summary of no rows yet.
+    fn unread(target: AttentionTarget, learned_from: f64, padded: bool) -> Self {
+        Self {
             padded,
             points: Vec::new(),
             columns: Columns::new(),
@@ -151,8 +151,15 @@ impl Summary {
             uniform: Vec::new(),
             classes: ["label 1 or more", "label 0"].map(str::to_owned),
             reader: "[CLS]".to_owned(),
+            reads_mean: false,
+            rates: Vec::new(),
             by: Vec::new(),
-        };
+        }
+    }
+
+    /// Adds the rows of a file.
+    fn filled(mut self, path: &Path, by: &[String], measured: Measured) -> Result<Self, Failure> {
+        let summary = &mut self;
         let mut rows = Rows::open(path)?;
         let mut last = None;
         let wanted = |key: &str| key == "error" || key.contains('.') || Columns::keeps(key);
@@ -181,7 +188,7 @@ impl Summary {
         }
         summary.choose_target(path)?;
         summary.by = summary.keys(path, by)?;
-        Ok(summary)
+        Ok(self)
     }
 
     fn add(&mut self, mut line: StoredRow) -> Result<(), String> {
@@ -243,9 +250,14 @@ impl Summary {
     /// Takes from the config of the rows the names of classes, and the target if it was not given.
     fn take_config(&mut self, origin: &Origin, measured: Measured) {
         let keys = self.points.iter().flat_map(|point| &point.values);
-        // Otherwise, the rule and the position that the class is read from are the same at all points.
+        // Otherwise, the rule, the position that the class is read from, and uniform attention are the same at all points.
         let varies = |(key, _): &(String, Value)| {
-            key.starts_with("data.") && key != FOLD || key == "model.pooling"
+            let of_model = [
+                "model.pooling",
+                "model.attention.rate",
+                "model.attention.softmax",
+            ];
+            key.starts_with("data.") && key != FOLD || of_model.contains(&key.as_str())
         };
         let points = if keys.into_iter().any(varies) {
             &self.points[..]
@@ -259,6 +271,8 @@ impl Summary {
         };
         self.classes = classes(configs.iter());
         self.reader = reader(configs.iter());
+        self.reads_mean = configs.iter().any(ExperimentConfig::reads_mean);
+        self.rates = configs.iter().map(rate).collect();
         self.padded |= configs.iter().any(is_padded);
         if self.target == AttentionTarget::Main {
             let rules = configs.iter().map(|config| config.data.rule.as_ref());
@@ -294,43 +308,16 @@ impl Summary {
                 positions - 1
             )));
         }
-        let looks = self
-            .target
-            .looks(&self.columns, [POSITIVE, NEGATIVE], self.padded);
+        let looks = self.target.looks(
+            &self.columns,
+            [POSITIVE, NEGATIVE],
+            self.padded,
+            &self.rates,
+        );
         self.attention =
             [0, 1].map(|class| looks.iter().map(|look| look.attention[class]).collect());
         self.uniform = looks.iter().map(|look| look.uniform).collect();
         Ok(())
-    }
-
-    /// Whether a run looks towards the target: its attention of positives is above uniform attention. `None` where it is
-    /// neither above nor below, or not measured.
-    pub(super) fn looks_towards(&self, run: usize) -> Option<bool> {
-        let (paid, uniform) = (f64::from(self.attention[0][run]), self.uniform[run]);
-        let order = paid.partial_cmp(&uniform)?;
-        (order != Ordering::Equal).then_some(order == Ordering::Greater)
-    }
-
-    /// Whether the attention to the target is known of some run.
-    pub(super) fn is_measured(&self) -> bool {
-        self.attention
-            .iter()
-            .flatten()
-            .any(|value| value.is_finite())
-    }
-
-    /// Whether it is known what uniform attention to the target would be, so that runs look towards it or away.
-    pub(super) fn knows_uniform(&self) -> bool {
-        self.is_measured() && self.uniform.iter().any(|uniform| uniform.is_finite())
-    }
-
-    /// What uniform attention to the target is, if it is the same in all runs.
-    pub(super) fn common_uniform(&self) -> Option<f64> {
-        let mut known = self.uniform.iter().filter(|uniform| uniform.is_finite());
-        let first = *known.next()?;
-        known
-            .all(|uniform| (uniform - first).abs() < 1e-6)
-            .then_some(first)
     }
 
     /// The keys that the user named, or all keys that vary.
@@ -362,21 +349,6 @@ impl Summary {
             .filter(varies)
             .map(|key| (*key).to_owned())
             .collect())
-    }
-
-    /// The keys that `[CLS]` may look at: positions that get no attention in any run are masked. None where samples
-    /// may hold padding, since each then has its own keys.
-    pub(super) fn visible(&self) -> Keys {
-        let classes = [POSITIVE, NEGATIVE].map(|class| self.columns.list(class));
-        let looks = |column: &Vec<f32>| column.iter().any(|&weight| weight > 0.0);
-        let is_key = |key: &usize| {
-            classes
-                .iter()
-                .any(|columns| columns.get(*key).is_some_and(looks))
-        };
-        let positions = classes[0].len().max(classes[1].len());
-        let keys = (0..positions).filter(is_key);
-        keys.filter(|_| !self.padded).collect()
     }
 
     /// The number of runs, including failed ones.

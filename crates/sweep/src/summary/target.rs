@@ -1,5 +1,6 @@
 //! The positions at which a report measures attention.
 
+use headlight_architecture::Keys;
 use headlight_data::LabelRule;
 
 use super::columns::Columns;
@@ -109,10 +110,12 @@ impl AttentionTarget {
         columns: &Columns,
         classes: [Quantity; 2],
         padded: bool,
+        rates: &[Option<f64>],
     ) -> Vec<Look> {
         let lists = classes.map(|class| columns.list(class));
         let runs = columns.points.iter().zip(&columns.seeds).enumerate();
         let visible = Visible::of(columns, lists);
+        let rate = |point: usize| *rates.get(point).or(rates.last()).unwrap_or(&Some(1.0));
         let fixed = |run: usize, point: usize, positions: &[usize]| {
             let at = |list: &[Vec<f32>], position: usize| {
                 list.get(position).map_or(f32::NAN, |column| column[run])
@@ -124,7 +127,7 @@ impl AttentionTarget {
                 uniform: if padded {
                     f64::NAN
                 } else {
-                    visible.uniform(point, positions)
+                    visible.uniform(point, rate(point), positions)
                 },
             }
         };
@@ -175,16 +178,14 @@ impl Visible {
         Self(seen)
     }
 
-    /// Uniform attention on these positions together; NaN if there is no key.
-    fn uniform(&self, point: usize, positions: &[usize]) -> f64 {
-        let keys = &self.0[point];
-        let among = positions
-            .iter()
-            .filter(|&&position| keys.get(position) == Some(&true));
-        let all = keys.iter().filter(|key| **key).count();
-        if all == 0 {
-            return f64::NAN;
-        }
-        among.count() as f64 / all as f64
+    /// Uniform attention on these positions together; NaN if there is no key, or weights are no softmax.
+    fn uniform(&self, point: usize, rate: Option<f64>, positions: &[usize]) -> f64 {
+        let seen = self.0[point].iter().enumerate();
+        let keys: Keys = seen
+            .filter(|(_, seen)| **seen)
+            .map(|(key, _)| key)
+            .collect();
+        let uniform = keys.weighted_by(rate).uniform(positions);
+        uniform.unwrap_or(f64::NAN)
     }
 }

@@ -143,6 +143,11 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
     } else {
         String::new()
     };
+    let mean = if config.reads_mean() {
+        " The class is read from the mean of all positions, not from this one alone."
+    } else {
+        ""
+    };
     let from_cls = match data.cls {
         ClsPlace::None => String::new(),
         _ => format!("{} from [CLS] and ", signed(own.gradients.cls, GRADIENT)),
@@ -154,8 +159,8 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
     let mut notes = vec![
         format!(
             "attention: the weight of {} in layer {}, head {}, in multiples of uniform attention (1/{keys}). Of the \
-             last layer's heads, this one is the farthest from uniform in this sample.{uniform}",
-            config.reader(),
+             last layer's heads, this one is the farthest from uniform in this sample.{uniform}{mean}",
+            config.shown_reader(),
             own.layer,
             own.head
         ),

@@ -32,8 +32,9 @@ fn indices(flag: &str, chosen: Chosen, count: usize) -> Result<Vec<usize>, Failu
         Chosen::All => Ok((0..count).collect()),
         Chosen::One(index) if index < count => Ok(vec![index]),
         Chosen::One(index) => Err(Failure::Input(format!(
-            "{flag} {index}: {}s are counted from 0, and the dump has {count}",
-            flag.trim_start_matches('-')
+            "{flag} {index}: the {}s of the dump go from 0 to {}",
+            flag.trim_start_matches('-'),
+            count.saturating_sub(1)
         ))),
     }
 }

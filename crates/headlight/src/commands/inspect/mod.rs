@@ -46,11 +46,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N|all")]
     layer: Option<Chosen>,
     /// The attention head, counted from 0, or `all`: a picture then has a column for each head [default: the one in
-    /// which `[CLS]` looks most at what decides the label, or else is furthest from uniform attention]
+    /// which the position that the class is read from looks most at what decides the label, or else is furthest from uniform attention]
     #[arg(long, value_name = "N|all")]
     head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
-    /// position of `[CLS]`]
+    /// position that the class is read from]
     #[arg(long, value_name = "N", conflicts_with_all = ["svg", "png"])]
     query: Option<usize>,
     /// The values that the colours stand for: `unit`, 0 to 1; `uniform`, multiples of uniform attention on a log scale;
@@ -150,7 +150,8 @@ fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
     let positions = dump.dims.positions;
     if let Some(query) = arguments.query.filter(|&query| query >= positions) {
         return Err(Failure::Input(format!(
-            "--query {query}: queries are counted from 0, and a sample has {positions} positions"
+            "--query {query}: the positions of a sample go from 0 to {}",
+            positions.saturating_sub(1)
         )));
     }
     let quantity = if arguments.scores {

@@ -155,6 +155,8 @@ impl Rows<'_> {
             }
             let probabilities = match found.probabilities {
                 &[second] if self.has_names() => vec![(1.0 - second) as f32, second as f32],
+                // A logit for each of two classes is written as one logit is.
+                &[_, second] if !self.has_names() => vec![second as f32],
                 all => all.iter().map(|&probability| probability as f32).collect(),
             };
             write(Row {

@@ -19,7 +19,7 @@ use super::interventions::{InterventionArguments, Interventions};
 use super::model::RunModel;
 use crate::arguments::{Force, Form, SweptArguments, device};
 
-/// Classify one sample with a run's model and show where `[CLS]` looks, or classify the samples of a file
+/// Classify one sample with a run's model and show where it looks, or classify the samples of a file
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example: headlight predict runs/notebook-1 --tokens \"0 45 48 1 4 4 40\"\nA file, with all its columns: headlight predict runs/reviews-1 new.csv --out predictions.csv"
@@ -34,8 +34,8 @@ pub(crate) struct Arguments {
     file: Option<PathBuf>,
     #[command(flatten)]
     swept: SweptArguments,
-    /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, if it is
-    /// missing. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
+    /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, where
+    /// the run's samples have it. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
     /// lines from standard input
     #[arg(long, value_name = "IDS|FILE")]
     tokens: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     device: Option<String>,
 }
 
-/// Prints the probabilities, and the attention of `[CLS]`.
+/// Prints the probabilities, and the attention of the position that the class is read from.
 ///
 /// # Errors
 /// When the run or the tokens are invalid.
@@ -167,7 +167,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&line);
     }
     let which = which.map(|which| format!("\n{which}\n"));
-    let heads = sample::heads(&dump, &config, models);
+    let heads = sample::heads(&dump, &config, models, &interventions);
     print(&(described + &heads + &which.unwrap_or_default()))
 }
 

@@ -16,6 +16,7 @@ use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use serde_json::{Value, json};
 
 use super::file;
+use crate::commands::interventions::Interventions;
 use crate::commands::model::{Members, RunModel};
 
 /// The length of the bar of 1, in characters, where there is room.
@@ -87,7 +88,7 @@ pub(super) fn dump(
 pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> Value {
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let class = |class| file::class_value(&config.data, class);
-    let read = dump.read_position();
+    let read = dump.shown_position(0);
     let of_reader = |layer, head| {
         let rows = dump.weights(0, layer, head);
         rows[read * dump.dims.positions..][..dump.dims.positions].to_vec()
@@ -160,24 +161,33 @@ pub(super) fn describe(
     text
 }
 
-/// The attention of the position that the class is read from in each head; of several models, their mean.
-pub(super) fn heads(dump: &AttentionDump, config: &ExperimentConfig, models: usize) -> String {
+/// The attention of the position that the class is read from in each head that is not removed; of several models, their mean.
+pub(super) fn heads(
+    dump: &AttentionDump,
+    config: &ExperimentConfig,
+    models: usize,
+    interventions: &Interventions,
+) -> String {
     let mut text = String::new();
     let of_mean = match models {
         1 => String::new(),
         _ => format!(", mean of {models} models"),
     };
-    let (names, reader) = (words(dump), dump.reader());
+    let (names, reader) = (words(dump), dump.reader(0));
+    let note = dump.mean_note();
     let all =
         (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));
     let heads: Vec<(usize, usize)> = all.collect();
     let rows = (MOST_ROWS / heads.len()).clamp(LEAST_ROWS, dump.dims.positions.max(LEAST_ROWS));
     for &(layer, head) in heads.iter().take(MOST_ROWS / LEAST_ROWS) {
+        let removal = interventions.removal((layer, head));
         let _ = writeln!(
             text,
-            "\nattention of {reader}, layer {layer}, head {head}{of_mean}"
+            "\nattention of {reader}, layer {layer}, head {head}{of_mean}{note}{removal}"
         );
-        text += &attention(dump, config, layer, head, &names, rows);
+        if removal.is_empty() {
+            text += &attention(dump, config, layer, head, &names, rows);
+        }
     }
     if heads.len() > MOST_ROWS / LEAST_ROWS {
         let more = counted(heads.len() - MOST_ROWS / LEAST_ROWS, "more head");
@@ -199,7 +209,7 @@ fn attention(
     rows: usize,
 ) -> String {
     let positions = dump.dims.positions;
-    let read = dump.read_position();
+    let read = dump.shown_position(0);
     let weights = &dump.weights(0, layer, head)[read * positions..][..positions];
     let padding = config.model.attention.padding_token;
     let padding = padding.map(i64::from);

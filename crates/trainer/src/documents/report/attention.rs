@@ -32,6 +32,11 @@ pub(super) fn sections(
 ) -> Vec<Section> {
     let mut sections = vec![Section {
         title: "Attention".to_owned(),
+        paragraphs: config
+            .mean_note()
+            .map(|note| note + ".")
+            .into_iter()
+            .collect(),
         ..Section::default()
     }];
     if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
@@ -46,7 +51,7 @@ const WITH_PLACE: &str = "in which a position decides the label";
 
 /// The attention of the position that the class is read from to the place that decides the label, on average over the samples of each class.
 fn means(config: &ExperimentConfig, rule: &LabelRule, metrics: &EvalMetrics) -> Vec<Section> {
-    let reader = config.reader();
+    let reader = config.shown_reader();
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
     if config.data.n_classes == 2 {
         return vec![Section::of_paragraph(format!(
@@ -159,7 +164,7 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
     let keys = main_keys(&heatmap);
     let keys = format!(
         "{title} of {}, the largest of {count} positions: {keys}.",
-        dump.reader()
+        dump.reader(shown)
     );
     Section {
         paragraphs: [keys].into_iter().chain(uniform).collect(),

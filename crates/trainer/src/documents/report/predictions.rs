@@ -41,6 +41,11 @@ pub(super) fn section(config: &ExperimentConfig, train: &Dataset, dump: &Attenti
 
 /// The probabilities by class; of many, the largest.
 fn probabilities(data: &DatasetConfig, probabilities: &[f32]) -> String {
+    // Of two classes the second is shown, also where each has a logit.
+    let probabilities = match probabilities {
+        [_, second] => std::slice::from_ref(second),
+        all => all,
+    };
     let shown: Vec<String> = match probabilities.len() {
         ..=MOST_PROBABILITIES => probabilities.iter().map(|p| format!("{p:.6}")).collect(),
         _ => largest(probabilities)

@@ -92,6 +92,7 @@ impl Ended<'_> {
                 ));
             }
         }
+        lines.extend(config.mean_note());
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
             let epochs = self.experiment.epochs();
             lines.push(format!(

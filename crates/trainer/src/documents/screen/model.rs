@@ -115,7 +115,7 @@ impl<'a> UsedModel<'a> {
 
     fn look<'b>(&self, dataset: &Dataset, said: &'b Said) -> Look<'b> {
         let config = self.config();
-        let read = config.inputs().read_position;
+        let read = config.shown_position(dataset.tokens(said.sample));
         let positions = dataset.positions();
         let heads = said.heads.iter();
         Look::alone(

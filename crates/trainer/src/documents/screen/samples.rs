@@ -71,9 +71,9 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
     let config = model.config();
     let (data, positions) = (&config.data, judged.positions());
     let inputs = config.inputs();
-    let read = inputs.read_position;
     let keys_of = |said: &Said| {
         let tokens = judged.tokens(said.sample);
+        let read = config.shown_position(tokens);
         config.model.attention.keys(read, tokens)
     };
     // Samples of different lengths have no uniform attention in common, and their weights no common measure.
@@ -86,6 +86,7 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
             .filter(|said| usize::from(judged.label(said.sample)) == class);
         let mut sums = vec![(0.0_f64, 0.0_f64); positions];
         for said in own {
+            let read = config.shown_position(judged.tokens(said.sample));
             let row = &said.heads[head][read * positions..][..positions];
             let keys = keys_of(said);
             for (key, (sum, count)) in sums.iter_mut().enumerate() {
@@ -109,8 +110,8 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
         rows.reverse();
     }
     let split = model.split();
-    let samples = counted(all.len(), &format!("{split} sample"));
-    let (layer, reader) = (config.model.n_layers - 1, config.reader());
+    let samples = counted_of(judged, data.n_classes, all.len(), split);
+    let (layer, reader) = (config.model.n_layers - 1, config.shown_reader());
     Weights {
         title: match common {
             Some(keys) => format!(
@@ -134,6 +135,27 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
     }
 }
 
+/// The samples that a mean is over: how many of a split, and which if they are not all.
+fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> String {
+    let samples = counted(judged.len(), &format!("{split} sample"));
+    if count == judged.len() {
+        return samples;
+    }
+    let sizes = judged.class_counts(n_classes);
+    let is_cut = sizes.iter().take(MOST_CLASSES).any(|&size| size > OF_CLASS);
+    let first = if is_cut {
+        format!("at most the first {OF_CLASS}")
+    } else {
+        "those".to_owned()
+    };
+    let classes = match n_classes {
+        ..=MOST_CLASSES => "each class".to_owned(),
+        _ if is_cut => format!("each of the first {MOST_CLASSES} classes"),
+        _ => format!("the first {MOST_CLASSES} of {n_classes} classes"),
+    };
+    format!("{count} of {samples}, {first} of {classes}")
+}
+
 /// The first training sample that is not of class 0: its probability, with and without what decides it, and its weights.
 fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     let config = model.config();
@@ -141,7 +163,7 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     let sample = train.positives().next().unwrap_or(0);
     let tokens = train.tokens(sample);
     let (positions, inputs) = (train.positions(), config.inputs());
-    let (read, cls) = (inputs.read_position, inputs.cls);
+    let (read, cls) = (config.shown_position(tokens), inputs.cls);
     let all = model.ask(train, &[sample], &[])?;
     let said = &all[0];
     let shown = model.filled(tokens);

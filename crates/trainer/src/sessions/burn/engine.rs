@@ -81,9 +81,27 @@ impl Predictor for BurnEngine<'_> {
         }
         if let Some(last) = output.layers.last() {
             let weights = last.attention.weights.clone();
+            let shown: Vec<usize> = samples
+                .iter()
+                .map(|&sample| {
+                    let tokens = dataset.tokens(sample as usize);
+                    self.experiment.config.shown_position(tokens)
+                })
+                .collect();
             let read = self.model.inputs.read_position;
-            let rows = weights.slice(s![.., .., read..read + 1, ..]).mean_dim(1); // [batch, 1, 1, position]
-            predictions.attention.extend(rows.into_data().iter::<f64>());
+            if shown.iter().all(|&position| position == read) {
+                let rows = weights.slice(s![.., .., read..read + 1, ..]).mean_dim(1); // [batch, 1, 1, position]
+                predictions.attention.extend(rows.into_data().iter::<f64>());
+            } else {
+                let means = weights.mean_dim(1).into_data(); // [batch, 1, query, key]
+                let means: Vec<f64> = means.iter::<f64>().collect();
+                let positions = self.model.inputs.positions;
+                let rows = means.chunks(positions * positions).zip(shown);
+                let row = |(mean, query): (&[f64], usize)| {
+                    mean[query * positions..][..positions].to_vec()
+                };
+                predictions.attention.extend(rows.flat_map(row));
+            }
         }
     }
 
