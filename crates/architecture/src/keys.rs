@@ -120,7 +120,7 @@ pub struct Look<'a> {
     /// The keys that `[CLS]` may look at.
     pub keys: Keys,
     /// The sample's class, if it is known.
-    pub label: Option<u8>,
+    pub label: Option<u32>,
     /// The positions that decide the label.
     pub deciding: &'a [usize],
 }

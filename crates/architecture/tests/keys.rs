@@ -82,7 +82,7 @@ fn a_head_is_uniform_if_each_of_its_rows_is() {
     assert!(!is_uniform([]));
 }
 
-fn look<'a>(weights: &[&'a [f32]], label: Option<u8>, deciding: &'a [usize]) -> Look<'a> {
+fn look<'a>(weights: &[&'a [f32]], label: Option<u32>, deciding: &'a [usize]) -> Look<'a> {
     Look {
         weights: weights.to_vec(),
         keys: (0..3).collect(),

@@ -12,7 +12,7 @@ pub struct Batch {
     /// Row-major token ids. `[batch, position]`
     pub tokens: Vec<i32>,
     /// The class of each sample. `[batch]`
-    pub labels: Vec<u8>,
+    pub labels: Vec<u32>,
     /// Positions per sample, including `[CLS]`.
     pub positions: usize,
 }

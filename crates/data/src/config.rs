@@ -14,8 +14,8 @@ use crate::rules::LabelRule;
 use crate::sampler::Sampler;
 use crate::words::Words;
 
-/// The most classes: labels are bytes.
-pub(crate) const CLASS_LIMIT: usize = 256;
+/// The most classes.
+pub(crate) const CLASS_LIMIT: usize = 1 << 16;
 
 /// The `[data]` section of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -91,8 +91,8 @@ impl Columns {
 
 impl DatasetConfig {
     /// The name of a class: that of the config, or else its number.
-    pub fn class_name(&self, class: u8) -> String {
-        let name = self.classes.get(usize::from(class));
+    pub fn class_name(&self, class: u32) -> String {
+        let name = self.classes.get(class as usize);
         name.map_or_else(|| class.to_string(), Clone::clone)
     }
 

@@ -7,7 +7,7 @@ use crate::rules::LabelRule;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
     tokens: Vec<u32>, // [sample, position]
-    labels: Vec<u8>,  // [sample]
+    labels: Vec<u32>,  // [sample]
     positions: usize,
     cls: ClsPlace,
 }
@@ -145,7 +145,7 @@ impl Dataset {
     ///
     /// # Panics
     /// When `tokens` does not have [`positions`](Self::positions) tokens, or lacks `[CLS]` in its place.
-    pub fn push(&mut self, tokens: &[u32], label: u8) {
+    pub fn push(&mut self, tokens: &[u32], label: u32) {
         assert!(
             tokens.len() == self.positions && self.cls.is_in(tokens) == self.cls.is_somewhere(),
             "a sample has {} positions and [CLS] {}",
@@ -165,7 +165,7 @@ impl Dataset {
     }
 
     /// Replaces the label of each sample by what `of` makes of it and of the sample's index.
-    pub(crate) fn relabel(&mut self, of: impl Fn(u8, usize) -> u8) {
+    pub(crate) fn relabel(&mut self, of: impl Fn(u32, usize) -> u32) {
         for (sample, label) in self.labels.iter_mut().enumerate() {
             *label = of(*label, sample);
         }
@@ -203,7 +203,7 @@ impl Dataset {
     ///
     /// # Panics
     /// When the index is out of range.
-    pub fn label(&self, sample: usize) -> u8 {
+    pub fn label(&self, sample: usize) -> u32 {
         self.labels[sample]
     }
 
@@ -213,7 +213,7 @@ impl Dataset {
     }
 
     /// Every label. `[sample]`
-    pub fn labels(&self) -> &[u8] {
+    pub fn labels(&self) -> &[u32] {
         &self.labels
     }
 
@@ -224,13 +224,13 @@ impl Dataset {
     pub fn class_counts(&self, n_classes: usize) -> Vec<usize> {
         let mut counts = vec![0; n_classes];
         for &label in &self.labels {
-            counts[usize::from(label)] += 1;
+            counts[label as usize] += 1;
         }
         counts
     }
 
     /// Indices of the samples of a class.
-    pub fn of_class(&self, class: u8) -> impl Iterator<Item = usize> + '_ {
+    pub fn of_class(&self, class: u32) -> impl Iterator<Item = usize> + '_ {
         (0..self.len()).filter(move |&sample| self.labels[sample] == class)
     }
 

@@ -13,7 +13,7 @@ impl DatasetConfig {
     /// The label that a training sample is trained with: the true one or, with probability
     /// [`label_noise`](Self::label_noise), one of the other classes, each as likely. It depends on the seed and on `sample`,
     /// the sample's index, alone.
-    pub(crate) fn noisy(&self, label: u8, sample: usize) -> u8 {
+    pub(crate) fn noisy(&self, label: u32, sample: usize) -> u32 {
         if self.label_noise == 0.0 {
             return label;
         }
@@ -23,7 +23,7 @@ impl DatasetConfig {
         if u64::from(rng.next_u32()) >= below {
             return label;
         }
-        let other = uniform_below(self.n_classes as u32 - 1, || rng.next_u32()) as u8;
+        let other = uniform_below(self.n_classes as u32 - 1, || rng.next_u32()) as u32;
         if other < label { other } else { other + 1 }
     }
 }

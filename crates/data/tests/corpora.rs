@@ -164,9 +164,9 @@ fn counting_words_does_not_tell_the_answer() {
         let mut totals = vec![0.0; classes];
         for (words, class) in &sentences[..DRAWN / 2] {
             for word in words {
-                counts.entry(word).or_insert_with(|| vec![1.0; classes])[usize::from(*class)] +=
+                counts.entry(word).or_insert_with(|| vec![1.0; classes])[*class as usize] +=
                     1.0;
-                totals[usize::from(*class)] += 1.0;
+                totals[*class as usize] += 1.0;
             }
         }
         let right = sentences[DRAWN / 2..].iter().filter(|(words, class)| {
@@ -177,7 +177,7 @@ fn counting_words_does_not_tell_the_answer() {
                     .sum()
             };
             let best = (0..classes).max_by(|&a, &b| score(a).total_cmp(&score(b)));
-            best == Some(usize::from(*class))
+            best == Some(*class as usize)
         });
         let share = right.count() as f64 / (DRAWN / 2) as f64;
         assert!(share < 0.6, "{corpus:?}: {share}");
@@ -260,7 +260,7 @@ fn held_out_sentences_are_new_and_their_words_are_not() {
         for sentences in [&train, &held_out] {
             let mut counts = vec![0; classes];
             for (_, class) in sentences {
-                counts[usize::from(*class)] += 1;
+                counts[*class as usize] += 1;
             }
             for count in counts {
                 let share = f64::from(count) * classes as f64 / DRAWN as f64;

@@ -117,7 +117,7 @@ fn each_word_is_as_frequent_in_both_classes() {
         let words = CORPUS.draw(number % 5 == 0, &mut rng);
         let class = CORPUS.read(&words).unwrap().class;
         for word in words {
-            counts.entry(word).or_default()[usize::from(class)] += 1.0;
+            counts.entry(word).or_default()[class as usize] += 1.0;
         }
     }
     assert_eq!(counts.len(), CORPUS.words().len());

@@ -147,7 +147,7 @@ impl AttentionDump {
                 keys: self.keys(sample, read),
                 label: Some(self.labels[sample])
                     .filter(|label| !label.is_nan())
-                    .map(|label| label as u8),
+                    .map(|label| label as u32),
                 deciding: &self.meta.label_positions[sample],
             })
             .collect();

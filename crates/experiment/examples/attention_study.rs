@@ -696,11 +696,11 @@ impl Trained<'_> {
     }
 
     /// What each word adds to the evidence for a class.
-    fn gradients(&self, sample: usize, class: u8) -> Vec<f64> {
+    fn gradients(&self, sample: usize, class: u32) -> Vec<f64> {
         let (logit, sign) = match (self.n_logits, class) {
             (1, 0) => (0, -1.0),
             (1, _) => (0, 1.0),
-            _ => (usize::from(class), 1.0),
+            _ => (class as usize, 1.0),
         };
         let dataset = &self.study.dataset;
         let found = self
@@ -781,11 +781,11 @@ fn scaled(row: &[f32], unmasked: usize) -> Vec<f32> {
 }
 
 /// The log-odds of a class.
-fn margin(logits: &[f64], class: u8) -> f64 {
+fn margin(logits: &[f64], class: u32) -> f64 {
     if let [logit] = logits {
         return if class == 1 { *logit } else { -logit };
     }
-    let own = usize::from(class);
+    let own = class as usize;
     let others = logits.iter().enumerate().filter(|&(other, _)| other != own);
     let sum: f64 = others.map(|(_, logit)| (logit - logits[own]).exp()).sum();
     -sum.ln()

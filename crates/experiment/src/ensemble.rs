@@ -65,7 +65,7 @@ impl Predictor for Ensemble {
 /// The logarithm of the probability of each class.
 fn log_probabilities(logits: &[f64]) -> Vec<f64> {
     let classes = logits.len().max(2);
-    let of = |class| -cross_entropy(logits, class as u8);
+    let of = |class| -cross_entropy(logits, class as u32);
     (0..classes).map(of).collect()
 }
 

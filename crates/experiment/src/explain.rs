@@ -17,7 +17,7 @@ use crate::metrics::{cross_entropy, predicted_class};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The predicted class.
-    pub predicted: u8,
+    pub predicted: u32,
     /// Its probability.
     pub probability: f64,
     /// The last layer.
@@ -55,7 +55,7 @@ pub struct Word {
     /// The probability of the predicted class if the word is left out.
     pub probability_without: f64,
     /// The class that is predicted if the word is left out.
-    pub predicted_without: u8,
+    pub predicted_without: u32,
     /// What the word's input adds to the logit: integrated gradients, summed over the input's numbers.
     pub gradient: f64,
 }
@@ -159,7 +159,7 @@ pub fn explain(
 }
 
 /// The probability of a class. It keeps the digits of small ones, which one minus the other's would lose.
-fn probability(logits: &[f64], class: u8) -> f64 {
+fn probability(logits: &[f64], class: u32) -> f64 {
     (-cross_entropy(logits, class)).exp()
 }
 
@@ -169,10 +169,10 @@ fn gradients(
     weights: &[f32],
     dataset: &Dataset,
     sample: u32,
-    predicted: u8,
+    predicted: u32,
 ) -> Result<(Gradients, Vec<f64>), Error> {
     let is_single = frozen.logits() == 1;
-    let logit = if is_single { 0 } else { predicted.into() };
+    let logit = if is_single { 0 } else { predicted as usize };
     // One logit is the log-odds of class 1.
     let sign = if is_single && predicted == 0 {
         -1.0

@@ -9,7 +9,7 @@ use serde_json::{Value, from_str, json, to_value};
 const EXPECTATIONS: &str = include_str!("../../../data/scikit_learn_metrics.json");
 
 /// The assessment of samples with these labels, and the probabilities of class 1 or of each class.
-fn assess(labels: &[u8], probabilities: &[Vec<f64>]) -> Assessment {
+fn assess(labels: &[u32], probabilities: &[Vec<f64>]) -> Assessment {
     let n_classes = probabilities[0].len().max(2);
     let mut outcomes = Outcomes::new(n_classes);
     for (&label, probabilities) in labels.iter().zip(probabilities) {
@@ -18,7 +18,7 @@ fn assess(labels: &[u8], probabilities: &[Vec<f64>]) -> Assessment {
             (vec![(one / (1.0 - one)).ln()], correct)
         } else {
             let logits = probabilities.iter().map(|p| p.ln()).collect();
-            (logits, probabilities[usize::from(label)])
+            (logits, probabilities[label as usize])
         };
         outcomes.add(&logits, probabilities, -correct.ln(), label);
     }
@@ -55,7 +55,7 @@ fn assessments_are_those_of_scikit_learn() {
     let cases: Vec<Value> = from_str(EXPECTATIONS).unwrap();
     assert_eq!(cases.len(), 7);
     for (number, case) in cases.iter().enumerate() {
-        let labels: Vec<u8> = serde_json::from_value(case["labels"].clone()).unwrap();
+        let labels: Vec<u32> = serde_json::from_value(case["labels"].clone()).unwrap();
         let probabilities: Vec<Vec<f64>> =
             serde_json::from_value(case["probabilities"].clone()).unwrap();
         let mut found = to_value(assess(&labels, &probabilities)).unwrap();

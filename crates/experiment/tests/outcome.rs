@@ -17,7 +17,7 @@ fn config(learned: f64) -> ExperimentConfig {
     toml::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(())).unwrap()
 }
 
-fn dataset(labels: &[u8]) -> Dataset {
+fn dataset(labels: &[u32]) -> Dataset {
     let mut dataset = Dataset::empty(1, ClsPlace::First);
     for &label in labels {
         dataset.push(&[0, FIRST_WORD + u32::from(label)], label);

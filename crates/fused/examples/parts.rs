@@ -149,7 +149,7 @@ fn main() {
     let spread = |index: usize| (index as f64 * 0.618_033_988_749_894_9).fract();
     let token = |i: usize| u32::from(!i.is_multiple_of(7)) * (1 + (spread(i) * 10.0) as u32);
     let tokens: Vec<u32> = (0..512 * 7).map(token).collect();
-    let labels: Vec<u8> = (0..512)
+    let labels: Vec<u32> = (0..512)
         .map(|i| u8::from(tokens[i * 7 + 2] == tokens[i * 7 + 5]))
         .collect();
     let samples = Samples {

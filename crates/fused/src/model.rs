@@ -279,7 +279,7 @@ impl Model {
             "the model's samples have {positions} tokens each"
         );
         for &sample in chosen {
-            let label = usize::from(samples.labels[sample as usize]);
+            let label = samples.labels[sample as usize] as usize;
             assert!(label < classes, "the model has {classes} classes");
             if let Passes::OneBlock(_) = self.passes {
                 let first = samples.tokens[sample as usize * positions];

@@ -8,7 +8,7 @@ pub struct Samples<'a> {
     /// Row-major tokens. `[sample, position]`
     pub tokens: &'a [u32],
     /// The class of each sample. `[sample]`
-    pub labels: &'a [u8],
+    pub labels: &'a [u32],
 }
 
 /// What a model predicts for some samples.

@@ -51,7 +51,7 @@ fn invalid_architectures() {
 #[test]
 fn wrong_samples_and_states() {
     let (tokens, labels) = (&[0, 1, 2, 0, 3, 1][..], &[1, 0][..]);
-    let stepped = |tokens: &[u32], labels: &[u8], batch: &[u32]| {
+    let stepped = |tokens: &[u32], labels: &[u32], batch: &[u32]| {
         let mut model = model();
         catch_unwind(AssertUnwindSafe(|| {
             model.step(Samples { tokens, labels }, batch)

@@ -164,7 +164,7 @@ fn smoothed(problem: &Problem, parameters: &[f64], smoothing: f64) -> f64 {
         let most = z.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum = most + z.iter().map(|z| (z - most).exp()).sum::<f64>().ln();
         let even = z.iter().map(|z| sum - z).sum::<f64>() / z.len() as f64;
-        (1.0 - smoothing) * (sum - z[usize::from(label)]) + smoothing * even
+        (1.0 - smoothing) * (sum - z[label as usize]) + smoothing * even
     });
     losses.sum::<f64>() / problem.labels.len() as f64
 }

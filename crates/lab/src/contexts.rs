@@ -17,7 +17,7 @@ pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most:
         .iter()
         .map(|&sample| split.tokens(sample as usize))
         .collect();
-    let labels: Vec<u8> = samples
+    let labels: Vec<u32> = samples
         .iter()
         .map(|&sample| split.label(sample as usize))
         .collect();

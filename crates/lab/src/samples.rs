@@ -118,7 +118,7 @@ impl<'de> Deserialize<'de> for Label {
 }
 
 /// What a rule makes of a sample: its class, and the positions that decide it; `None` if the rule does not know it.
-type Judged = Option<(u8, Vec<usize>)>;
+type Judged = Option<(u32, Vec<usize>)>;
 
 /// What a rule makes of the samples.
 pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec<Judged>> {

@@ -314,7 +314,7 @@ fn dumped(
 }
 
 /// What is known of a sample: its number among the training samples, its class, and the positions that decide it.
-fn known(number: Option<usize>, label: Option<u8>, tokens: &[u32], marked: &[usize]) -> Object {
+fn known(number: Option<usize>, label: Option<u32>, tokens: &[u32], marked: &[usize]) -> Object {
     Object::default()
         .with("number", &number)
         .with("label", &label)

@@ -142,10 +142,10 @@ impl<'a> Learning<'a> {
                 let label = self.watched.label(sample as usize);
                 let predicted = predicted_class(logits);
                 if predicted != label {
-                    let of_label = &mut counts[usize::from(label)];
+                    let of_label = &mut counts[label as usize];
                     of_label.found -= 1;
                     of_label.missed += 1;
-                    counts[usize::from(predicted)].false_alarms += 1;
+                    counts[predicted as usize].false_alarms += 1;
                 }
             }
             if f1(&counts).is_none_or(|best| best < self.learned_from) {

@@ -98,7 +98,7 @@ impl Grammar for Apple {
                 ]
             };
             deciding[0].map(|_| Reading {
-                class: meaning as u8,
+                class: meaning as u32,
                 deciding: deciding.into_iter().flatten().collect(),
             })
         })

@@ -131,7 +131,7 @@ impl Grammar for Bank {
             let Some(meaning) = meaning_of(word) else {
                 break;
             };
-            let class = (2 * number + meaning) as u8;
+            let class = (2 * number + meaning) as u32;
             let reading = found.get_or_insert(Reading {
                 class,
                 deciding: Vec::new(),

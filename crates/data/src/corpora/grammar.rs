@@ -7,7 +7,7 @@ pub(crate) const MARKER: &str = "*";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
     /// The class.
-    pub class: u8,
+    pub class: u32,
     /// Where the words are that decide it.
     pub deciding: Vec<usize>,
 }

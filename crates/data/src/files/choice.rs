@@ -2,7 +2,7 @@
 
 use super::header::{find, listed};
 use super::profile::{Column, Profile};
-use crate::config::{CLASS_LIMIT, Columns};
+use crate::config::Columns;
 
 /// Names that columns of labels usually have, beside `label`.
 pub const LABELS: [&str; 13] = [
@@ -50,6 +50,9 @@ const IDS: [&str; 19] = [
 
 /// The most classes of a column that is taken for labels by its values alone.
 const FEW: usize = 20;
+
+/// The most different labels of a column: with more, it likely holds measured values.
+const LABELS_OF_COLUMN: usize = 256;
 
 /// A column of more different values than this is a measurement or a name, not a choice among categories.
 const MOST_VALUES: usize = 100;
@@ -377,8 +380,8 @@ fn check_label(label: &Column, remedy: &str) -> Result<(), String> {
         _ if different == filled && *filled > 2 => Err(format!(
             "the column `{name}` has a different label in each row, like an id; a class needs several rows{remedy}"
         )),
-        _ if *different > CLASS_LIMIT => Err(format!(
-            "the column `{name}` has more than {CLASS_LIMIT} different labels; a label is a class, not a measured value{remedy}"
+        _ if *different > LABELS_OF_COLUMN => Err(format!(
+            "the column `{name}` has more than {LABELS_OF_COLUMN} different labels; a label is a class, not a measured value{remedy}"
         )),
         _ => Ok(()),
     }

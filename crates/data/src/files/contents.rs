@@ -45,7 +45,7 @@ pub(super) enum Content<'a> {
 
 /// A class as files have it: by number, or by name.
 pub(super) enum Class<'a> {
-    Number(u8),
+    Number(u32),
     Name(&'a str),
 }
 
@@ -61,7 +61,7 @@ impl fmt::Display for Class<'_> {
 impl Serialize for Class<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Number(number) => serializer.serialize_u8(*number),
+            Self::Number(number) => serializer.serialize_u32(*number),
             Self::Name(name) => serializer.serialize_str(name),
         }
     }
@@ -85,7 +85,7 @@ impl<'a> Contents<'a> {
         Ok(named.into_iter().flat_map(move |(split, dataset, order)| {
             (0..dataset.len()).map(move |sample| {
                 let class = dataset.label(sample);
-                let name = self.config.classes.get(usize::from(class));
+                let name = self.config.classes.get(class as usize);
                 let tokens = dataset.tokens(sample);
                 let row = order.get(sample);
                 Sample {

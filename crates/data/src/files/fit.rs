@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::error::{FileError, FitError};
 use super::rows::Rows;
 #[cfg(feature = "tables")]
-use crate::config::CLASS_LIMIT;
 use crate::config::{DatasetConfig, Source};
 #[cfg(feature = "tables")]
 use crate::dataset::TextCounts;
@@ -72,7 +71,7 @@ impl Rows {
                 Source::File(_) => shape.check_padding(&sample),
             });
             let label = checked.and_then(|()| match (self.label(row), &config.rule) {
-                (Some(label), _) => classes[usize::from(label)]
+                (Some(label), _) => classes[label as usize]
                     .clone()
                     .map_err(|reason| reason + remedy),
                 (None, Some(rule)) => Ok(rule.label_for(&sample, config.n_classes)),
@@ -207,11 +206,11 @@ impl Rows {
 
     /// Sorts rows so that any number of the first ones has each class as often as all have it, to the nearest row.
     fn spread_classes(&self, order: &mut [usize]) {
-        let mut counts: HashMap<Option<u8>, usize> = HashMap::new();
+        let mut counts: HashMap<Option<u32>, usize> = HashMap::new();
         for &row in &*order {
             *counts.entry(self.label(row)).or_default() += 1;
         }
-        let mut before: HashMap<Option<u8>, usize> = HashMap::new();
+        let mut before: HashMap<Option<u32>, usize> = HashMap::new();
         order.sort_by_cached_key(|&row| {
             let label = self.label(row);
             let seen = before.entry(label).or_default();
@@ -268,14 +267,14 @@ impl Rows {
                 "some labels are numbers, such as {number}, and some are names, such as `{name}`; use one or the other"
             ));
         }
-        let mut counts = [0_usize; CLASS_LIMIT];
+        let mut counts = vec![0_usize; self.labels.len()];
         for label in (0..self.len()).filter_map(|row| self.label(row)) {
-            counts[usize::from(label)] += 1;
+            counts[label as usize] += 1;
         }
         match counts.iter().position(|&count| count == 1) {
             Some(label) => refused(format!(
                 "only one sample has the label `{}`; a class needs two, one to train on and one to test with",
-                self.labels.text(label as u8)
+                self.labels.text(label as u32)
             )),
             None => Ok(()),
         }

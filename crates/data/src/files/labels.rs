@@ -46,7 +46,7 @@ impl Label {
     }
 
     /// The class of this label in a config.
-    fn class(&self, config: &DatasetConfig) -> Result<u8, String> {
+    fn class(&self, config: &DatasetConfig) -> Result<u32, String> {
         let (classes, n_classes) = (&config.classes, config.n_classes);
         let text = self.to_string();
         let named = classes
@@ -58,7 +58,7 @@ impl Label {
             Self::Name(_) => None,
         };
         let class = named.or(numbered).filter(|&class| class < n_classes);
-        let class = class.and_then(|class| u8::try_from(class).ok());
+        let class = class.and_then(|class| u32::try_from(class).ok());
         class.ok_or_else(|| match (classes.is_empty(), self) {
             (true, Self::Number(number)) => format!(
                 "label {number} is not a class; data.n_classes is {n_classes}, so classes are 0 to {}",
@@ -136,7 +136,7 @@ pub(super) fn mixed<'a>(labels: impl Iterator<Item = &'a Label> + Clone) -> Opti
 /// The different labels of a file, in the order in which they first appear.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
-    indices: BTreeMap<Label, u8>,
+    indices: BTreeMap<Label, u32>,
     /// How a file first writes each label, and how else.
     #[cfg(feature = "tables")]
     written: BTreeMap<Label, (String, Option<String>)>,
@@ -180,15 +180,16 @@ impl Labels {
     }
 
     /// The index of a label; a new label gets the next one.
-    pub(super) fn index(&mut self, label: Label) -> Result<u8, String> {
+    pub(super) fn index(&mut self, label: Label) -> Result<u32, String> {
         if let Some(&index) = self.indices.get(&label) {
             return Ok(index);
         }
-        let index = u8::try_from(self.indices.len()).map_err(|_| {
-            format!(
+        if self.indices.len() == CLASS_LIMIT {
+            return Err(format!(
                 "there are more than {CLASS_LIMIT} different labels; a label is a class, not a measured value"
-            )
-        })?;
+            ));
+        }
+        let index = self.indices.len() as u32;
         self.indices.insert(label, index);
         Ok(index)
     }
@@ -221,16 +222,16 @@ impl Labels {
     }
 
     /// The class of each label in a config, or why it has none. `[index]`
-    pub(super) fn classes(&self, config: &DatasetConfig) -> Vec<Result<u8, String>> {
+    pub(super) fn classes(&self, config: &DatasetConfig) -> Vec<Result<u32, String>> {
         let mut classes = vec![Ok(0); self.indices.len()];
         for (label, &index) in &self.indices {
-            classes[usize::from(index)] = label.class(config);
+            classes[index as usize] = label.class(config);
         }
         classes
     }
 
     /// The text of a label.
-    pub(super) fn text(&self, index: u8) -> String {
+    pub(super) fn text(&self, index: u32) -> String {
         let mut all = self.indices.iter();
         let found = all.find(|(_, of)| **of == index);
         found.map_or_else(String::new, |(label, _)| label.to_string())

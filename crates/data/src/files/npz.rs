@@ -31,7 +31,7 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
         let ids: Vec<i64> = dataset.all_tokens().iter().map(|&id| id.into()).collect();
         let tokens = [dataset.len(), dataset.positions()];
         npz.array(&format!("{prefix}tokens"), &tokens, &ids)?;
-        let labels: Vec<f32> = dataset.labels().iter().map(|&class| class.into()).collect();
+        let labels: Vec<f32> = dataset.labels().iter().map(|&class| class as f32).collect();
         npz.array(&format!("{prefix}labels"), &[dataset.len()], &labels)?;
     }
     if !config.classes.is_empty() {

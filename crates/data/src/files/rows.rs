@@ -97,7 +97,7 @@ pub struct Rows {
     ends: Vec<u32>,
     numbers: Vec<u32>,
     held_out: Vec<bool>,
-    label_indices: Vec<Option<u8>>,
+    label_indices: Vec<Option<u32>>,
 }
 
 impl Rows {
@@ -276,7 +276,7 @@ impl Rows {
     }
 
     /// The index of the sample's label, if it has one.
-    pub(super) fn label(&self, row: usize) -> Option<u8> {
+    pub(super) fn label(&self, row: usize) -> Option<u32> {
         self.label_indices[row]
     }
 

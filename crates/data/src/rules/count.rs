@@ -38,9 +38,9 @@ impl Count {
 }
 
 impl Rule for Count {
-    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u8 {
+    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u32 {
         let count = tokens.iter().filter(|&&token| token == self.token).count();
-        count.min(n_classes - 1) as u8
+        count.min(n_classes - 1) as u32
     }
 
     fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {

@@ -53,8 +53,8 @@ impl EqualPositions {
 }
 
 impl Rule for EqualPositions {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
-        u8::from(tokens[self.first] == tokens[self.second])
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
+        u32::from(tokens[self.first] == tokens[self.second])
     }
 
     fn label_positions(&self, _tokens: &[u32]) -> Vec<usize> {

@@ -10,7 +10,7 @@ use crate::sampler::Sampler;
 /// false of a sample whose tokens are numbers: class 1 if it is true, else class 0.
 pub trait Rule {
     /// The class of a sample, when there are `n_classes`.
-    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u8;
+    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u32;
 
     /// The positions that decide a sample's label, for measuring how much attention they get.
     ///

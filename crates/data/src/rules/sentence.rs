@@ -25,7 +25,7 @@ impl Sentence {
 }
 
 impl Rule for Sentence {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
         let reading = self.corpus.read_tokens(tokens);
         reading.map_or(0, |reading| reading.class)
     }

@@ -35,8 +35,8 @@ impl SumModulo {
 }
 
 impl Rule for SumModulo {
-    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u8 {
-        (self.remainder(tokens) as usize).min(n_classes - 1) as u8
+    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u32 {
+        (self.remainder(tokens) as usize).min(n_classes - 1) as u32
     }
 
     fn label_positions(&self, _tokens: &[u32]) -> Vec<usize> {

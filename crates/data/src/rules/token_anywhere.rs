@@ -34,8 +34,8 @@ impl TokenAnywhere {
 }
 
 impl Rule for TokenAnywhere {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
-        u8::from(tokens.contains(&self.token))
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
+        u32::from(tokens.contains(&self.token))
     }
 
     fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {

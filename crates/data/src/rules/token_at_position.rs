@@ -44,8 +44,8 @@ impl TokenAtPosition {
 }
 
 impl Rule for TokenAtPosition {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
-        u8::from(tokens[self.position] == self.token)
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
+        u32::from(tokens[self.position] == self.token)
     }
 
     fn label_positions(&self, _tokens: &[u32]) -> Vec<usize> {

@@ -50,9 +50,9 @@ impl TokenBeforeToken {
 }
 
 impl Rule for TokenBeforeToken {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u8 {
+    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
         let first = tokens.iter().position(|&token| token == self.first);
-        u8::from(first.is_some_and(|first| tokens[first + 1..].contains(&self.second)))
+        u32::from(first.is_some_and(|first| tokens[first + 1..].contains(&self.second)))
     }
 
     fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {

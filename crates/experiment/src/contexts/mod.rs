@@ -112,13 +112,13 @@ pub fn levels(
 ///
 /// # Panics
 /// When there are not `width` values for each label.
-pub fn separation(vectors: &[f32], width: usize, labels: &[u8]) -> Option<f64> {
+pub fn separation(vectors: &[f32], width: usize, labels: &[u32]) -> Option<f64> {
     assert_eq!(
         vectors.len(),
         width * labels.len(),
         "a vector for each label"
     );
-    let mean = |of: &dyn Fn(u8) -> bool| {
+    let mean = |of: &dyn Fn(u32) -> bool| {
         let mut sums = vec![0.0; width];
         let mut count = 0.0;
         for (vector, _) in vectors

@@ -36,7 +36,7 @@ pub struct Assessment {
     pub means: Ratios,
     /// The classes.
     pub classes: Vec<Class>,
-    /// Labels against predicted classes.
+    /// Labels against predicted classes; `null` in JSON with more than 256 classes.
     pub confusion: Confusion,
     /// The samples in the order of each class's probability; of two classes, the scores of class 0 are the
     /// probabilities of class 1 with a minus sign. Of many classes, only the first, since a ranking of many samples is
@@ -111,8 +111,8 @@ impl Threshold {
 pub struct Outcomes {
     tally: Tally,
     n_classes: usize,
-    labels: Vec<u8>,
-    predicted: Vec<u8>,
+    labels: Vec<u32>,
+    predicted: Vec<u32>,
     /// Of class 1, or of each if there is a logit for each. `[sample, class]`
     probabilities: Vec<f64>,
 }
@@ -133,7 +133,7 @@ impl Outcomes {
     ///
     /// # Panics
     /// When there is no such class.
-    pub fn add(&mut self, logits: &[f64], probabilities: &[f64], loss: f64, label: u8) {
+    pub fn add(&mut self, logits: &[f64], probabilities: &[f64], loss: f64, label: u32) {
         self.tally.add(logits, probabilities, loss, label);
         self.labels.push(label);
         self.predicted.push(predicted_class(logits));
@@ -143,8 +143,7 @@ impl Outcomes {
     /// The assessment over all samples so far; `None` before the first.
     pub fn assess(&self) -> Option<Assessment> {
         let metrics = self.tally.metrics()?;
-        let confusion = self.tally.confusion();
-        let counts = confusion.counts();
+        let counts = self.tally.counts();
         let mut rankings = Vec::new();
         let mut classes = Vec::new();
         for (class, counts) in counts.iter().enumerate() {
@@ -167,9 +166,9 @@ impl Outcomes {
             mean(classes.iter().filter_map(|class| ratio(&class.ratios)))
         };
         let means = Ratios {
-            precision: mean_over_classes(&counts, Counts::precision),
-            recall: mean_over_classes(&counts, Counts::recall),
-            f1: mean_over_classes(&counts, Counts::f1),
+            precision: mean_over_classes(counts, Counts::precision),
+            recall: mean_over_classes(counts, Counts::recall),
+            f1: mean_over_classes(counts, Counts::f1),
             roc_auc: mean_defined(|ratios| ratios.roc_auc),
             average_precision: mean_defined(|ratios| ratios.average_precision),
         };
@@ -192,14 +191,17 @@ impl Outcomes {
             best_f1: positive.and_then(best),
             calibration: self.calibration(),
             brier: self.brier()?,
-            confusion: confusion.clone(),
+            confusion: Confusion::of(
+                self.n_classes,
+                self.samples().map(|(label, predicted, _)| [label, predicted]),
+            ),
             classes,
             rankings,
         })
     }
 
     /// Labels, predicted classes and probabilities of all samples.
-    fn samples(&self) -> impl Iterator<Item = (u8, u8, &[f64])> {
+    fn samples(&self) -> impl Iterator<Item = (u32, u32, &[f64])> {
         let per_sample = self.probabilities.len() / self.labels.len().max(1);
         let probabilities = self.probabilities.chunks(per_sample.max(1));
         let classes = self.labels.iter().zip(&self.predicted);
@@ -214,23 +216,23 @@ impl Outcomes {
                 (&([one] | [_, one]), _) => one,
                 (several, class) => several[class],
             };
-            (score, usize::from(label) == class)
+            (score, label as usize == class)
         }))
     }
 
     fn calibration(&self) -> Calibration {
-        let event = |(label, predicted, probabilities): (u8, u8, &[f64])| match probabilities {
+        let event = |(label, predicted, probabilities): (u32, u32, &[f64])| match probabilities {
             &([one] | [_, one]) => (one, label == 1),
-            several => (several[usize::from(predicted)], label == predicted),
+            several => (several[predicted as usize], label == predicted),
         };
         Calibration::of(&self.samples().map(event).collect::<Vec<_>>())
     }
 
     fn brier(&self) -> Option<f64> {
-        let squares = |(label, _, probabilities): (u8, u8, &[f64])| match probabilities {
+        let squares = |(label, _, probabilities): (u32, u32, &[f64])| match probabilities {
             &([one] | [_, one]) => (one - f64::from(label)).powi(2),
             several => {
-                let expected = |class| f64::from(class == usize::from(label));
+                let expected = |class| f64::from(class == label as usize);
                 let classes = several.iter().enumerate();
                 classes
                     .map(|(class, p)| (p - expected(class)).powi(2))

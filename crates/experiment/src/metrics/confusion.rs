@@ -1,13 +1,18 @@
 //! Labels against predicted classes, and the ratios of counts that follow from them.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
+
+/// The most classes whose confusion is shown as a matrix.
+const MATRIX_LIMIT: usize = 256;
 
 /// How many samples of each class are classified as which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confusion {
     n_classes: usize,
-    /// `[label, predicted]`
-    cells: Vec<usize>,
+    /// Of each label and predicted class that occur together.
+    samples: BTreeMap<[u32; 2], usize>,
 }
 
 /// How many samples of a class are classified correctly, and how many are not.
@@ -22,47 +27,41 @@ pub struct Counts {
 }
 
 impl Confusion {
-    /// The matrix of no samples yet.
-    pub fn new(n_classes: usize) -> Self {
-        Self {
+    /// The labels of samples and their predicted classes.
+    pub fn of(n_classes: usize, samples: impl Iterator<Item = [u32; 2]>) -> Self {
+        let mut confusion = Self {
             n_classes,
-            cells: vec![0; n_classes * n_classes],
+            samples: BTreeMap::new(),
+        };
+        for sample in samples {
+            *confusion.samples.entry(sample).or_insert(0) += 1;
         }
+        confusion
     }
 
-    /// Adds a sample.
-    ///
-    /// # Panics
-    /// When there is no such class.
-    pub fn add(&mut self, label: u8, predicted: u8) {
-        self.cells[usize::from(label) * self.n_classes + usize::from(predicted)] += 1;
-    }
-
-    /// For each label, how many of its samples are classified as which class.
-    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[usize]> {
-        self.cells.chunks(self.n_classes)
-    }
-
-    /// The counts of each class.
-    pub fn counts(&self) -> Vec<Counts> {
-        let mut counts = vec![Counts::default(); self.n_classes];
-        for (label, row) in self.rows().enumerate() {
-            for (predicted, &samples) in row.iter().enumerate() {
-                if label == predicted {
-                    counts[label].found += samples;
-                } else {
-                    counts[label].missed += samples;
-                    counts[predicted].false_alarms += samples;
-                }
-            }
+    /// For each label, how many of its samples are classified as which class; `None` with more than 256 classes.
+    /// `[label, predicted]`
+    pub fn matrix(&self) -> Option<Vec<Vec<usize>>> {
+        if self.n_classes > MATRIX_LIMIT {
+            return None;
         }
-        counts
+        let mut matrix = vec![vec![0; self.n_classes]; self.n_classes];
+        for ([label, predicted], samples) in self.cells() {
+            matrix[label][predicted] = samples;
+        }
+        Some(matrix)
+    }
+
+    /// Each label and predicted class that occur together, in order, and how many samples have them.
+    pub fn cells(&self) -> impl Iterator<Item = ([usize; 2], usize)> {
+        let cells = self.samples.iter();
+        cells.map(|(classes, &samples)| (classes.map(|class| class as usize), samples))
     }
 }
 
 impl Serialize for Confusion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.rows())
+        self.matrix().serialize(serializer)
     }
 }
 
@@ -91,6 +90,19 @@ impl Counts {
     pub fn f1(&self) -> Option<f64> {
         let twice = 2 * self.found;
         share(twice, twice + self.missed + self.false_alarms)
+    }
+}
+
+/// Adds a sample to the counts of the classes.
+///
+/// # Panics
+/// When there is no such class.
+pub(crate) fn count_sample(counts: &mut [Counts], label: u32, predicted: u32) {
+    if label == predicted {
+        counts[label as usize].found += 1;
+    } else {
+        counts[label as usize].missed += 1;
+        counts[predicted as usize].false_alarms += 1;
     }
 }
 

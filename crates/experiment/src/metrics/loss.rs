@@ -28,9 +28,9 @@ pub fn rounded_probabilities(logits: &[f32], n_logits: usize) -> Vec<f32> {
 }
 
 /// The class that the logits choose: the most probable one, and the first of equals.
-pub fn predicted_class(logits: &[f64]) -> u8 {
+pub fn predicted_class(logits: &[f64]) -> u32 {
     if let &[logit] = logits {
-        return u8::from(logit > 0.0);
+        return u32::from(logit > 0.0);
     }
     let mut best = 0;
     for (class, logit) in logits.iter().enumerate() {
@@ -38,7 +38,7 @@ pub fn predicted_class(logits: &[f64]) -> u8 {
             best = class;
         }
     }
-    best as u8
+    best as u32
 }
 
 /// `-log p(label)`, from logits, without overflow: of one logit `max(z, 0) - z y + log(1 + exp(-|z|))`, of several
@@ -46,13 +46,13 @@ pub fn predicted_class(logits: &[f64]) -> u8 {
 ///
 /// # Panics
 /// When there is no such class.
-pub fn cross_entropy(logits: &[f64], label: u8) -> f64 {
+pub fn cross_entropy(logits: &[f64], label: u32) -> f64 {
     if let &[logit] = logits {
         return logit.max(0.0) - logit * f64::from(label) + (-logit.abs()).exp().ln_1p();
     }
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logits.iter().map(|logit| (logit - most).exp()).sum();
-    most + sum.ln() - logits[usize::from(label)]
+    most + sum.ln() - logits[label as usize]
 }
 
 #[cfg(test)]

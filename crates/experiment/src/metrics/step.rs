@@ -111,7 +111,7 @@ mod tests {
         let mut tally = Tally::new(4);
         for index in 1..40_i32 {
             let logits = [1, 2, 3, 4].map(|class| f64::from(index * class).sin() * 3.7);
-            let label = (index % 3) as u8;
+            let label = (index % 3) as u32;
             let loss = cross_entropy(&logits, label);
             tally.add(&logits, &probabilities(&logits), loss, label);
         }

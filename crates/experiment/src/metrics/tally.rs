@@ -1,6 +1,6 @@
 //! Collects metrics sample by sample.
 
-use super::confusion::{Confusion, Counts, f1, over_classes, share};
+use super::confusion::{Counts, count_sample, f1, over_classes, share};
 use super::loss::predicted_class;
 use super::table::{METRICS, Metric, MetricInfo};
 use super::values::{ClassMetrics, EvalMetrics};
@@ -12,7 +12,8 @@ pub struct Tally {
     loss: f64,
     min_positive: Option<f64>,
     max_negative: Option<f64>,
-    confusion: Confusion,
+    /// `[class]`
+    counts: Vec<Counts>,
     /// `[class]`
     attention: Vec<Attention>,
 }
@@ -35,7 +36,7 @@ impl Tally {
             loss: 0.0,
             min_positive: None,
             max_negative: None,
-            confusion: Confusion::new(n_classes),
+            counts: vec![Counts::default(); n_classes],
             attention: vec![Attention::default(); n_classes],
         }
     }
@@ -44,10 +45,10 @@ impl Tally {
     ///
     /// # Panics
     /// When there is no such class.
-    pub fn add(&mut self, logits: &[f64], probabilities: &[f64], loss: f64, label: u8) {
+    pub fn add(&mut self, logits: &[f64], probabilities: &[f64], loss: f64, label: u32) {
         self.samples += 1;
         self.loss += loss;
-        self.confusion.add(label, predicted_class(logits));
+        count_sample(&mut self.counts, label, predicted_class(logits));
         if let &([probability] | [_, probability]) = probabilities {
             if label == 1 {
                 let least = self.min_positive.unwrap_or(probability);
@@ -64,8 +65,8 @@ impl Tally {
     ///
     /// # Panics
     /// When there is no such class.
-    pub fn add_attention(&mut self, label: u8, paid: f64, uniform: Option<f64>) {
-        let sum = &mut self.attention[usize::from(label)];
+    pub fn add_attention(&mut self, label: u32, paid: f64, uniform: Option<f64>) {
+        let sum = &mut self.attention[label as usize];
         sum.samples += 1;
         sum.paid += paid;
         sum.with_keys += usize::from(uniform.is_some());
@@ -74,7 +75,7 @@ impl Tally {
 
     /// The metrics over all samples so far; `None` before the first.
     pub fn metrics(&self) -> Option<EvalMetrics> {
-        let counts = &self.confusion.counts();
+        let counts = &self.counts;
         let found: usize = counts.iter().map(|counts| counts.found).sum();
         let negative = self.attention[0];
         let positive = self.attention[1..]
@@ -99,9 +100,9 @@ impl Tally {
         })
     }
 
-    /// Labels against predicted classes.
-    pub fn confusion(&self) -> &Confusion {
-        &self.confusion
+    /// The counts of each class.
+    pub fn counts(&self) -> &[Counts] {
+        &self.counts
     }
 
     fn classes(&self, counts: &[Counts]) -> Vec<ClassMetrics> {
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use crate::metrics::{cross_entropy, probabilities};
 
-    fn add(tally: &mut Tally, logits: &[f64], label: u8) {
+    fn add(tally: &mut Tally, logits: &[f64], label: u32) {
         let loss = cross_entropy(logits, label);
         tally.add(logits, &probabilities(logits), loss, label);
     }

@@ -4,7 +4,7 @@ use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, Splits};
 use serde::Serialize;
 
-use crate::metrics::{Counts, EvalMetrics, f1_over};
+use crate::metrics::{Counts, EvalMetrics, count_sample, f1_over};
 
 /// A guess without a transformer, on the judged samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -25,7 +25,7 @@ pub enum Guess {
     /// Always the most frequent class of the training samples; of equals, the first.
     Majority {
         /// The class.
-        class: u8,
+        class: u32,
     },
     /// Multinomial naive Bayes on counts of words, with one added to each, learned from the training samples.
     WordCounts,
@@ -45,7 +45,7 @@ pub(super) fn baselines(
     };
     let counts = splits.train.class_counts(n_classes);
     let most = counts.iter().copied().max().unwrap_or(0);
-    let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u8;
+    let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u32;
     let mut all = vec![judged.measured(Guess::Majority { class }, |_| class)];
     if texts {
         let bayes = NaiveBayes::of(&splits.train, &counts);
@@ -63,19 +63,14 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    fn measured(&self, guess: Guess, class_of: impl Fn(&[u32]) -> u8) -> Baseline {
+    fn measured(&self, guess: Guess, class_of: impl Fn(&[u32]) -> u32) -> Baseline {
         let samples = self.samples;
         let mut counts = vec![Counts::default(); self.n_classes];
         let mut right = 0_usize;
         for sample in 0..samples.len() {
             let (label, guessed) = (samples.label(sample), class_of(samples.tokens(sample)));
-            if label == guessed {
-                right += 1;
-                counts[usize::from(label)].found += 1;
-            } else {
-                counts[usize::from(label)].missed += 1;
-                counts[usize::from(guessed)].false_alarms += 1;
-            }
+            right += usize::from(label == guessed);
+            count_sample(&mut counts, label, guessed);
         }
         Baseline {
             guess,
@@ -100,7 +95,7 @@ impl NaiveBayes {
         let mut counts = vec![0_usize; tokens * classes];
         let mut totals = vec![0_usize; classes];
         for sample in 0..train.len() {
-            let class = usize::from(train.label(sample));
+            let class = train.label(sample) as usize;
             for word in words(train.tokens(sample)) {
                 counts[word * classes + class] += 1;
                 totals[class] += 1;
@@ -123,7 +118,7 @@ impl NaiveBayes {
     }
 
     /// The likeliest class; of equals, the first. Words that training never saw say nothing.
-    fn class(&self, tokens: &[u32]) -> u8 {
+    fn class(&self, tokens: &[u32]) -> u32 {
         let mut scores = self.priors.clone();
         for word in words(tokens) {
             let of_word = self.words.chunks(scores.len()).nth(word);
@@ -138,7 +133,7 @@ impl NaiveBayes {
                 best
             }
         });
-        best.unwrap_or(0) as u8
+        best.unwrap_or(0) as u32
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Outcome {
     pub baselines: Vec<Baseline>,
     /// The class, if the model predicts one class for all samples and not all are of this class; with
     /// [`Verdict::NothingToLearn`], that of all training samples.
-    pub one_class: Option<u8>,
+    pub one_class: Option<u32>,
     /// Whether it knows its training samples better than others.
     pub overfitting: Option<Overfitting>,
     /// Whether attention to the deciding positions is still close to uniform. `false` if they are unknown, or if there are no
@@ -176,7 +176,7 @@ fn overfitting(used: &StepMetrics, splits: &Splits, held_out: [f64; 2]) -> Optio
 }
 
 /// The class of a model that predicts one class for all samples, if not all are of this class.
-fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<u8> {
+fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<u32> {
     if judged[Metric::Accuracy] == Some(1.0) {
         return None;
     }
@@ -192,7 +192,7 @@ fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<
     let predicted = judged.classes.iter().enumerate();
     let mut predicted = predicted.filter(|(_, class)| class.precision.is_some());
     let (class, _) = predicted.next()?;
-    predicted.next().is_none().then_some(class as u8)
+    predicted.next().is_none().then_some(class as u32)
 }
 
 /// Whether attention to the deciding positions is close to uniform: for positives, and for negatives if it is measured.
@@ -208,7 +208,7 @@ fn is_uniform(train: &EvalMetrics) -> bool {
 }
 
 /// The label of all samples, if it is one.
-fn only(labels: &[u8]) -> Option<u8> {
+fn only(labels: &[u32]) -> Option<u32> {
     let first = *labels.first()?;
     let all = labels.iter().all(|&label| label == first);
     all.then_some(first)

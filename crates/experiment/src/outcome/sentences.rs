@@ -11,7 +11,7 @@ impl Outcome {
     /// what samples consist of: words, or values.
     pub fn sentences(
         &self,
-        class_name: impl Fn(u8) -> String,
+        class_name: impl Fn(u32) -> String,
         f1_of: Option<&str>,
         counted: &str,
     ) -> String {
@@ -29,7 +29,7 @@ impl Outcome {
     }
 
     /// The verdict, without a full stop.
-    pub fn verdict_text(&self, class_name: impl Fn(u8) -> String, f1_of: Option<&str>) -> String {
+    pub fn verdict_text(&self, class_name: impl Fn(u32) -> String, f1_of: Option<&str>) -> String {
         let judged = self.judged();
         let samples = samples_text(self.samples);
         let accuracy = self.accuracy;
@@ -75,7 +75,7 @@ impl Outcome {
     }
 
     /// What each baseline scores, without full stops; empty if there is nothing to learn.
-    pub fn baseline_texts(&self, class_name: impl Fn(u8) -> String, counted: &str) -> Vec<String> {
+    pub fn baseline_texts(&self, class_name: impl Fn(u32) -> String, counted: &str) -> Vec<String> {
         if self.verdict == Verdict::NothingToLearn {
             return Vec::new();
         }
@@ -91,7 +91,7 @@ impl Outcome {
     }
 
     /// What else a reader should know, without full stops.
-    pub fn remarks(&self, class_name: impl Fn(u8) -> String, counted: &str) -> Vec<String> {
+    pub fn remarks(&self, class_name: impl Fn(u32) -> String, counted: &str) -> Vec<String> {
         let mut remarks = Vec::new();
         let judged = self.judged();
         if self.samples < FEWEST && self.learned().is_some() {
@@ -166,7 +166,7 @@ impl Outcome {
 }
 
 impl Guess {
-    fn name(self, class_name: impl Fn(u8) -> String, counted: &str) -> String {
+    fn name(self, class_name: impl Fn(u32) -> String, counted: &str) -> String {
         match self {
             Self::Majority { class } => format!("always {}", class_name(class)),
             Self::WordCounts => format!("counts of {counted} (naive Bayes)"),

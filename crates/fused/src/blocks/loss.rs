@@ -20,7 +20,7 @@ impl Pass<'_> {
     pub(super) fn assess(&mut self, chunk: Chunk<'_>) {
         let values = &mut *self.values;
         if values.logits.len() == 1 {
-            let labels = chunk.labels().map(f32::from);
+            let labels = chunk.labels().map(|label| label as f32);
             let logit = values.logits[0];
             for l in 0..LANES {
                 let z = logit[l];
@@ -50,7 +50,7 @@ impl Pass<'_> {
                 sum[l] += probability[l];
             }
         }
-        let labels = chunk.labels().map(usize::from);
+        let labels = chunk.labels().map(|label| label as usize);
         for l in 0..LANES {
             let own = values.logits[labels[l]][l];
             values.losses[l] = if self.cross_entropy.is_accurate && own >= most[l] {
@@ -85,7 +85,7 @@ impl Pass<'_> {
             [logit] if label == 1 => loss + 0.5 * logit[lane],
             [logit] => loss - 0.5 * logit[lane],
             logits => {
-                let own = logits[usize::from(label)][lane];
+                let own = logits[label as usize][lane];
                 let sum: f32 = logits.iter().map(|logit| own - logit[lane]).sum();
                 loss + sum / logits.len() as f32
             }
@@ -106,9 +106,9 @@ impl Pass<'_> {
             values.d_logits[k] = ZERO;
             for l in 0..chunk.chosen.len() {
                 let target = if one_logit {
-                    f32::from(labels[l])
+                    labels[l] as f32
                 } else {
-                    f32::from(u8::from(usize::from(labels[l]) == k))
+                    f32::from(u8::from(labels[l] as usize == k))
                 };
                 let probability = values.probabilities[k][l];
                 let gradient = if is_accurate && target > 0.5 {

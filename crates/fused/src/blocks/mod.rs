@@ -65,7 +65,7 @@ impl Chunk<'_> {
     }
 
     #[inline(always)]
-    fn labels(&self) -> [u8; LANES] {
+    fn labels(&self) -> [u32; LANES] {
         core::array::from_fn(|lane| self.samples.labels[self.sample(lane)])
     }
 }

@@ -23,7 +23,7 @@ pub struct Problem {
     pub training: Training,
     pub weights: Vec<f32>,
     pub tokens: Vec<u32>,
-    pub labels: Vec<u8>,
+    pub labels: Vec<u32>,
 }
 
 /// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
@@ -141,7 +141,7 @@ pub fn loss(problem: &Problem, parameters: &[f64]) -> f64 {
             .0[..]
         {
             &[z] => z.max(0.0) - z * f64::from(label) + (-z.abs()).exp().ln_1p(),
-            z => z.iter().map(|z| z.exp()).sum::<f64>().ln() - z[usize::from(label)],
+            z => z.iter().map(|z| z.exp()).sum::<f64>().ln() - z[label as usize],
         };
     samples.map(one).sum::<f64>() / problem.labels.len() as f64
 }

@@ -70,7 +70,7 @@ pub struct OwnData {
 #[serde(untagged)]
 pub enum OwnLabel {
     /// The number of a class.
-    Class(u8),
+    Class(u32),
     /// The name of a class.
     Name(String),
 }

@@ -82,7 +82,7 @@ struct SampleFacts {
     /// Its index in the training set, or else its row.
     number: usize,
     /// `None` if it is unknown.
-    label: Option<u8>,
+    label: Option<u32>,
     tokens: Vec<i64>,
     /// The positions that the label depends on.
     marked: Vec<usize>,
@@ -234,7 +234,7 @@ fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
             number: dump.meta.samples[index].unwrap_or(row),
             label: Some(dump.labels[index])
                 .filter(|label| !label.is_nan())
-                .map(|label| label as u8),
+                .map(|label| label as u32),
             tokens: dump.tokens(index).to_vec(),
             marked: dump.meta.label_positions[index]
                 .iter()

@@ -18,7 +18,7 @@ pub(super) fn reader<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig>
 
 fn named(config: &ExperimentConfig) -> [String; 2] {
     let data = &config.data;
-    let name = |class: u8| match data.classes.get(usize::from(class)) {
+    let name = |class: u32| match data.classes.get(class as usize) {
         Some(name) => name.clone(),
         None => format!("label {class}"),
     };

@@ -40,7 +40,7 @@ pub fn of_sample(
 
 /// The explanation as JSON.
 pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
-    let class = |class: u8| match data.classes.get(usize::from(class)) {
+    let class = |class: u32| match data.classes.get(class as usize) {
         Some(name) => json!(name),
         None => json!(class),
     };
@@ -77,7 +77,7 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
 pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
     let data = &config.data;
     let own = explanation;
-    let class = data.answer(own.predicted.into());
+    let class = data.answer(own.predicted as usize);
     let each = |text: &dyn Fn(&Word) -> String| own.words.iter().map(text).collect::<Vec<_>>();
     let bars = |value: &dyn Fn(&Word) -> f64| own.words.iter().map(value).collect::<Vec<_>>();
     let change = |word: &Word| word.probability_without - own.probability;

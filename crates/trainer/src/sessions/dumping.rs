@@ -77,7 +77,7 @@ pub fn dump_changed(
     for &sample in &samples.indices {
         let tokens = samples.dataset.tokens(sample).iter();
         dump.tokens.extend(tokens.map(|&token| i64::from(token)));
-        let label = f32::from(samples.dataset.label(sample));
+        let label = samples.dataset.label(sample) as f32;
         dump.labels
             .push(if samples.labelled { label } else { f32::NAN });
     }

@@ -189,7 +189,7 @@ pub(crate) struct Block<'a> {
     /// Row-major tokens of the whole dataset. `[sample, position]`
     pub(crate) tokens: &'a [u32],
     /// 1 or 0 for each sample of the dataset.
-    pub(crate) labels: &'a [u8],
+    pub(crate) labels: &'a [u32],
     /// One to eight samples; the last one fills the other lanes too.
     pub(crate) samples: &'a [u32],
 }
@@ -205,7 +205,7 @@ impl Block<'_> {
     fn labels(&self) -> Lanes {
         let mut labels = ZERO;
         for (lane, label) in labels.iter_mut().enumerate() {
-            *label = f32::from(self.labels[self.sample(lane)]);
+            *label = self.labels[self.sample(lane)] as f32;
         }
         labels
     }

@@ -59,12 +59,12 @@ impl Table<'_> {
     }
 
     /// The class of an occurrence's sample.
-    fn label(&self, found: &Occurrence) -> u8 {
+    fn label(&self, found: &Occurrence) -> u32 {
         self.dataset.label(found.sample as usize)
     }
 
     /// How many occurrences that the classes are about have each class.
-    fn classes(&self) -> BTreeMap<u8, usize> {
+    fn classes(&self) -> BTreeMap<u32, usize> {
         let mut counts = BTreeMap::new();
         for found in self.occurrences.iter().filter(|found| found.is_asked) {
             *counts.entry(self.label(found)).or_default() += 1;
@@ -116,7 +116,7 @@ impl Table<'_> {
                 centred.push((f64::from(*value) - sum / own.len() as f64) as f32);
             }
         }
-        let labels: Vec<u8> = asked.iter().map(|(found, _)| self.label(found)).collect();
+        let labels: Vec<u32> = asked.iter().map(|(found, _)| self.label(found)).collect();
         separation(&centred, self.width(), &labels)
     }
 

@@ -108,10 +108,10 @@ pub(super) struct Rows<'a> {
 /// A row: a sample with the model's prediction.
 pub(super) struct Row<'a> {
     sample: usize,
-    predicted: u8,
+    predicted: u32,
     /// Of class 1 for two classes without names; else of each class.
     probabilities: Vec<f32>,
-    label: Option<u8>,
+    label: Option<u32>,
     tokens: &'a [u32],
 }
 
@@ -248,15 +248,15 @@ pub(super) fn prediction_names(config: &DatasetConfig) -> Vec<String> {
     if config.n_classes == 2 && config.classes.is_empty() {
         names.push("probability".to_owned());
     } else {
-        let classes = (0..=u8::MAX).take(config.n_classes);
+        let classes = (0..).take(config.n_classes);
         names.extend(classes.map(|class| format!("probability_{}", config.class_name(class))));
     }
     names
 }
 
 /// A class in JSON: its name, or its number if classes have no names.
-pub(super) fn class_value(config: &DatasetConfig, class: u8) -> Value {
-    let name = config.classes.get(usize::from(class));
+pub(super) fn class_value(config: &DatasetConfig, class: u32) -> Value {
+    let name = config.classes.get(class as usize);
     name.map_or_else(|| class.into(), |name| name.as_str().into())
 }
 

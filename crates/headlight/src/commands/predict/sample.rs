@@ -85,7 +85,7 @@ pub(super) fn dump(
 }
 
 /// What the model says of the sample, and the weights of the position that the class is read from by layer, head and key.
-pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u8>) -> Value {
+pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u32>) -> Value {
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let class = |class| file::class_value(&config.data, class);
     let read = dump.shown_position(0);
@@ -120,11 +120,11 @@ fn words(dump: &AttentionDump) -> Vec<String> {
 pub(super) fn describe(
     dump: &AttentionDump,
     config: &ExperimentConfig,
-    label: Option<u8>,
+    label: Option<u32>,
 ) -> String {
     let data = &config.data;
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
-    let predicted = data.answer(predicted_class(&logits).into());
+    let predicted = data.answer(predicted_class(&logits) as usize);
     let mut text = String::new();
     if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
         let _ = writeln!(
@@ -155,7 +155,7 @@ pub(super) fn describe(
             text,
             "rule: {}: {}",
             rule.describe(),
-            data.answer(label.into())
+            data.answer(label as usize)
         );
     }
     text

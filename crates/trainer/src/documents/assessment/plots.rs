@@ -8,7 +8,11 @@ use super::tables::{DECIMALS, short_class_names};
 
 pub(super) fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> {
     let second = data.class_name(1);
-    let rows = assessment.confusion.rows().map(<[usize]>::to_vec);
+    let matrix = assessment.confusion.matrix().map(|rows| Plot::Matrix {
+        labels: ["predicted class", "label; colour: share of its samples"].map(str::to_owned),
+        names: short_class_names(data),
+        rows,
+    });
     let (quantity, event) = match assessment.thresholds {
         Some(_) => (
             format!("probability of class {second}"),
@@ -29,12 +33,7 @@ pub(super) fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> 
             .filter_map(|bin| Some([bin.mean_probability?, bin.share?]))
             .collect(),
     };
-    vec![
-        Plot::Matrix {
-            labels: ["predicted class", "label; colour: share of its samples"].map(str::to_owned),
-            names: short_class_names(data),
-            rows: rows.collect(),
-        },
+    let curves = [
         Plot::Curves {
             labels: ["false positive rate", "true positive rate"].map(str::to_owned),
             curves: curves(data, assessment, "ROC-AUC", Ranking::roc, |ratios| {
@@ -58,7 +57,8 @@ pub(super) fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> 
             curves: vec![calibration],
             mark: Some(([0.0, 1.0], "calibrated".to_owned())),
         },
-    ]
+    ];
+    matrix.into_iter().chain(curves).collect()
 }
 
 /// The curve of class 1 of two, or of each class with a ranking.

@@ -39,7 +39,7 @@ const CONFUSION: &str = "Rows: labels. Columns: predicted classes. The diagonal 
 
 /// The names of all classes, or their numbers, shortened.
 pub fn short_class_names(data: &DatasetConfig) -> Vec<String> {
-    let classes = (0..=u8::MAX).take(data.n_classes);
+    let classes = (0..).take(data.n_classes);
     let names: Vec<String> = classes.map(|class| data.class_name(class)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     shorten_apart(&names, MOST_NAME)
@@ -111,28 +111,25 @@ fn cells(ratios: Ratios) -> [String; 5] {
 /// without any.
 pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option<Table> {
     let names = short_class_names(data);
-    let cells = || assessment.confusion.rows().map(<[usize]>::to_vec);
     let width: usize = names.iter().map(|name| name.chars().count() + 3).sum();
-    if names.len() <= MOST_CLASSES && width <= MOST_WIDTH {
+    let matrix = assessment.confusion.matrix();
+    if let Some(cells) = matrix.filter(|_| names.len() <= MOST_CLASSES && width <= MOST_WIDTH) {
         let header = [&["label".to_owned()], &names[..]].concat();
-        let rows = names.iter().zip(cells()).map(|(label, row)| {
+        let rows = names.iter().zip(cells).map(|(label, row)| {
             let counts = row.iter().map(usize::to_string);
             [label.clone()].into_iter().chain(counts).collect()
         });
         let rows = [header].into_iter().chain(rows).collect();
         return Some(Table::of_text(CONFUSION, "", rows));
     }
-    let mut confused: Vec<(usize, usize, usize)> = Vec::new();
-    for (label, row) in cells().enumerate() {
-        let others = row.into_iter().enumerate();
-        let others = others.filter(|&(predicted, count)| predicted != label && count > 0);
-        confused.extend(others.map(|(predicted, count)| (label, predicted, count)));
-    }
+    let cells = assessment.confusion.cells();
+    let others = cells.filter(|([label, predicted], _)| label != predicted);
+    let mut confused: Vec<([usize; 2], usize)> = others.collect();
     if confused.is_empty() {
         return None;
     }
     // Stable: of equals, the first first.
-    confused.sort_by_key(|&(_, _, count)| Reverse(count));
+    confused.sort_by_key(|&(_, count)| Reverse(count));
     let title = format!(
         "The most frequent of {} of two classes; {ALL}.",
         counted(confused.len(), "confusion")
@@ -141,7 +138,7 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option
         .map(str::to_owned)
         .to_vec();
     let rows = confused.into_iter().take(MOST_CLASSES);
-    let rows = rows.map(|(label, predicted, count)| {
+    let rows = rows.map(|([label, predicted], count)| {
         vec![
             names[label].clone(),
             names[predicted].clone(),

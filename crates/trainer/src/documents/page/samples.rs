@@ -74,7 +74,7 @@ fn own_data(rows: &Rows, config: &ExperimentConfig) -> Result<OwnData, Failure> 
     };
     let classes = &config.data.classes;
     let named = numbers_are_names(&config.data);
-    let label = |&class: &u8| match classes.get(usize::from(class)) {
+    let label = |&class: &u32| match classes.get(class as usize) {
         Some(name) if named => OwnLabel::Name(name.clone()),
         _ => OwnLabel::Class(class),
     };

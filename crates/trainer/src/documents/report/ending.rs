@@ -25,8 +25,8 @@ pub fn parts_counted(data: &DatasetConfig) -> &'static str {
 }
 
 /// The name of a class in a sentence, in quotation marks.
-pub fn quoted_answer(data: &DatasetConfig, class: u8) -> String {
-    format!("\"{}\"", answer(data, class.into()))
+pub fn quoted_answer(data: &DatasetConfig, class: u32) -> String {
+    format!("\"{}\"", answer(data, class as usize))
 }
 
 /// The class whose F1 is that of a model, where two classes have names.

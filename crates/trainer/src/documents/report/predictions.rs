@@ -27,7 +27,7 @@ pub(super) fn section(config: &ExperimentConfig, train: &Dataset, dump: &Attenti
         vec![
             sample.to_string(),
             tokens(config, train, sample),
-            class_name(data, train.label(sample).into()),
+            class_name(data, train.label(sample) as usize),
             probabilities(data, dump.probabilities(shown)),
         ]
     });

@@ -79,7 +79,7 @@ impl Ended<'_> {
     /// What came of training, and what limits that.
     fn verdict(&self) -> Vec<String> {
         let config = &self.experiment.config;
-        let name = |class: u8| quoted_answer(&config.data, class);
+        let name = |class: u32| quoted_answer(&config.data, class);
         let mut lines = Vec::new();
         if let Some(outcome) = self.outcome {
             lines.push(outcome.verdict_text(name, f1_of(&config.data).as_deref()));

@@ -56,7 +56,7 @@ pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
     let judged = experiment.splits.judged();
     let classes = experiment.config.data.n_classes.min(MOST_CLASSES);
     let chosen: Vec<usize> = (0..classes)
-        .flat_map(|class| judged.of_class(class as u8).take(OF_CLASS))
+        .flat_map(|class| judged.of_class(class as u32).take(OF_CLASS))
         .collect();
     let said = model.ask(judged, &chosen, &[])?;
     let head = model.strongest_head(judged, &said);
@@ -83,7 +83,7 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
     for class in 0..data.n_classes.min(MOST_CLASSES) {
         let own = all
             .iter()
-            .filter(|said| usize::from(judged.label(said.sample)) == class);
+            .filter(|said| judged.label(said.sample) as usize == class);
         let mut sums = vec![(0.0_f64, 0.0_f64); positions];
         for said in own {
             let read = config.shown_position(judged.tokens(said.sample));
@@ -183,7 +183,7 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     };
     let probability = said.probabilities[class];
     let label = train.label(sample);
-    let kind = if said.class() == usize::from(label) {
+    let kind = if said.class() == label as usize {
         "Correct"
     } else {
         "Wrong"
@@ -191,7 +191,7 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     let removed = model.ask(train, &[sample], &without)?[0].probabilities[class];
     let name = match (config.data.n_classes, &config.data.classes[..]) {
         (2, []) => String::new(),
-        _ => format!(" of {}", quoted_answer(&config.data, class as u8)),
+        _ => format!(" of {}", quoted_answer(&config.data, class as u32)),
     };
     let place: Vec<String> = without.iter().map(usize::to_string).collect();
     let s = if place.len() == 1 { "" } else { "s" };

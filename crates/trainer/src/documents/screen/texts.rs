@@ -26,7 +26,7 @@ pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
     let judged = experiment.splits.judged();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
     let said = model.ask(judged, &chosen, &[])?;
-    let is_right = |said: &&Said| said.class() == usize::from(judged.label(said.sample));
+    let is_right = |said: &&Said| said.class() == judged.label(said.sample) as usize;
     let right: Vec<&Said> = said.iter().filter(is_right).take(CORRECT).collect();
     let wrong = said.iter().find(|said| !is_right(said));
     let asked: Vec<&Said> = right.iter().copied().chain(wrong).collect();
@@ -56,7 +56,7 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said) -> St
     let data = &model.config().data;
     let class = said.class();
     let label = judged.label(said.sample);
-    let expected = if usize::from(label) == class {
+    let expected = if label as usize == class {
         String::new()
     } else {
         format!(", not {}", quoted_answer(data, label))
@@ -77,7 +77,7 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said) -> St
     format!(
         "{kind}: {} ({words}): {}{expected}, probability {:.3} (layer {}, head {})",
         model.named(model.split(), row, said.sample, judged),
-        quoted_answer(data, class as u8),
+        quoted_answer(data, class as u32),
         said.probabilities[class],
         model.config().model.n_layers - 1,
         model.head_of(judged, said)

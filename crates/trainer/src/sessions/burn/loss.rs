@@ -58,7 +58,7 @@ fn accurate(logits: Tensor<2>, batch: &Batch) -> Tensor<2> {
     let differences = match logits.dims() {
         [_, 1] => signed(logits, batch),
         [size, n_logits] => {
-            let labels = batch.labels.iter().map(|&label| usize::from(label));
+            let labels = batch.labels.iter().map(|&label| label as usize);
             let is_true = labels.flat_map(|label| (0..n_logits).map(move |k| k == label));
             let is_true = TensorData::new(is_true.collect::<Vec<_>>(), [size, n_logits]);
             let is_true = Tensor::<2, Bool>::from_data(is_true, &logits.device());
@@ -85,12 +85,12 @@ fn signed(logits: Tensor<2>, batch: &Batch) -> Tensor<2> {
 
 /// The labels as indices. `[batch, 1]`
 fn labels(batch: &Batch, logits: &Tensor<2>) -> Tensor<2, Int> {
-    let labels: Vec<i32> = batch.labels.iter().map(|&label| label.into()).collect();
+    let labels: Vec<i32> = batch.labels.iter().map(|&label| label as i32).collect();
     Tensor::from_data(TensorData::new(labels, [batch.len(), 1]), &logits.device())
 }
 
 /// The labels as probabilities of class 1. `[batch, 1]`
 fn targets(batch: &Batch, logits: &Tensor<2>) -> Tensor<2> {
-    let labels: Vec<f32> = batch.labels.iter().map(|&label| label.into()).collect();
+    let labels: Vec<f32> = batch.labels.iter().map(|&label| label as f32).collect();
     Tensor::from_data(TensorData::new(labels, [batch.len(), 1]), &logits.device())
 }
