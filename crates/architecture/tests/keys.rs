@@ -1,5 +1,5 @@
 //! Keys, uniform attention and the strongest head, against values by hand.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use headlight_architecture::{AttentionConfig, Keys, Look, Mask, is_uniform, strongest_head};
 

@@ -1,5 +1,5 @@
 //! The position whose attention is shown, and predictions with interventions.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 mod common;
 
