@@ -1,5 +1,5 @@
 //! Keys, uniform attention and the strongest head, against values by hand.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use headlight_architecture::{AttentionConfig, Keys, Look, Mask, is_uniform, strongest_head};
 
@@ -35,6 +35,27 @@ fn uniform_attention_is_one_over_the_keys_that_a_query_may_look_at() {
     let mask = Mask::Matrix(vec![vec![false, false], vec![true, false]]);
     let none = keys(mask, None, 0, &[0, 4]);
     assert_eq!((none.count(), none.uniform(&[1])), (0, None));
+}
+
+/// Effective weights are `r` times the softmax, plus `1 - r` on each key.
+#[test]
+fn uniform_attention_follows_the_rate() {
+    let four: Keys = (0..4).collect();
+    let half = four.clone().weighted_by(Some(0.5));
+    assert_eq!(half.uniform(&[1]), Some(0.5 / 4.0 + 0.5));
+    assert_eq!(half.each(), Some(0.625));
+    assert!((half.divergence(&[0.75, 0.75, 0.5, 0.5]) - 2.0_f64.ln()).abs() < 1e-12);
+    assert_eq!(
+        four.clone().weighted_by(Some(0.0)).divergence(&[1.0; 4]),
+        0.0
+    );
+    assert_eq!(four.clone().weighted_by(Some(1.0)), four);
+    let without_softmax = four.weighted_by(None);
+    assert_eq!(without_softmax.divergence(&[0.5, -2.0, 0.0, 1.0]), 3.5);
+    assert_eq!(
+        (without_softmax.uniform(&[1]), without_softmax.each()),
+        (None, None)
+    );
 }
 
 #[test]

@@ -74,11 +74,12 @@ impl Session {
         let session = Self::with_shared(config, splits, device)?;
         session.experiment.check_recording()?;
         let experiment = &session.experiment;
-        for sentence in [
+        let notes = [
             blind_reader(&experiment.config),
             experiment.unreached_steps(),
-        ] {
-            sentence.iter().for_each(|sentence| note(sentence));
+        ];
+        for sentence in notes.iter().flatten() {
+            note(sentence);
         }
         Ok(session)
     }
