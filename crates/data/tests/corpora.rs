@@ -9,7 +9,7 @@ use headlight_data::{Corpus, DatasetConfig, Generator, LabelRule, Source, Stream
 
 const DRAWN: usize = 20_000;
 
-fn drawn(corpus: Corpus, held_out: bool, seed: u64) -> Vec<(Vec<&'static str>, u8)> {
+fn drawn(corpus: Corpus, held_out: bool, seed: u64) -> Vec<(Vec<&'static str>, u32)> {
     let mut rng = Stream::Data.rng(seed);
     (0..DRAWN)
         .map(|_| {
@@ -121,7 +121,7 @@ fn sentences_are_read() {
         let words = split(text);
         let reading = corpus.read(&words).unwrap();
         assert_eq!(
-            corpus.classes()[usize::from(reading.class)],
+            corpus.classes()[reading.class as usize],
             class,
             "{text}"
         );
@@ -186,7 +186,7 @@ fn counting_words_does_not_tell_the_answer() {
             continue;
         }
         // Nothing that sees the words alone does better: of the sentences of the same words, the classes are even.
-        let mut groups: BTreeMap<Vec<&str>, Vec<u8>> = BTreeMap::new();
+        let mut groups: BTreeMap<Vec<&str>, Vec<u32>> = BTreeMap::new();
         for (words, class) in &sentences {
             let mut words = words.clone();
             words.sort_unstable();
@@ -209,12 +209,12 @@ fn counting_words_does_not_tell_the_answer() {
 #[test]
 fn where_the_marker_stands_does_not_tell_the_answer() {
     for corpus in Corpus::ALL.into_iter().filter(|&corpus| is_marked(corpus)) {
-        let mut places: BTreeMap<usize, HashMap<u8, f64>> = BTreeMap::new();
+        let mut places: BTreeMap<usize, HashMap<u32, f64>> = BTreeMap::new();
         for (words, class) in drawn(corpus, false, 4) {
             let at = words.iter().position(|&word| word == "*").unwrap();
             *places.entry(at).or_default().entry(class).or_default() += 1.0;
         }
-        let most = |classes: &HashMap<u8, f64>| classes.values().copied().fold(0.0, f64::max);
+        let most = |classes: &HashMap<u32, f64>| classes.values().copied().fold(0.0, f64::max);
         let right: f64 = places.values().map(most).sum();
         let share = right / DRAWN as f64;
         assert!(share < 0.6, "{corpus:?}: {share}");
@@ -225,7 +225,7 @@ fn where_the_marker_stands_does_not_tell_the_answer() {
 fn held_out_sentences_are_new_and_their_words_are_not() {
     for corpus in Corpus::ALL {
         let (train, held_out) = (drawn(corpus, false, 2), drawn(corpus, true, 3));
-        let different = |sentences: &[(Vec<&'static str>, u8)]| -> HashSet<Vec<&'static str>> {
+        let different = |sentences: &[(Vec<&'static str>, u32)]| -> HashSet<Vec<&'static str>> {
             sentences.iter().map(|(words, _)| words.clone()).collect()
         };
         let (seen, new) = (different(&train), different(&held_out));

@@ -650,7 +650,7 @@ fn labels_are_classes_or_names() {
             .map(|&name| name.to_owned())
             .collect::<Vec<_>>()
     };
-    let cases: [(&str, Vec<String>, &[u8]); 8] = [
+    let cases: [(&str, Vec<String>, &[u32]); 8] = [
         ("0 1 1", classes(&[]), &[0, 1, 1]),
         ("0.0 1.0 2.0", classes(&[]), &[0, 1, 2]),
         ("b a b", named, &[1, 0, 1]),
@@ -669,7 +669,7 @@ fn labels_are_classes_or_names() {
         let distinct = expected
             .iter()
             .max()
-            .map_or(0, |&last| usize::from(last) + 1);
+            .map_or(0, |&last| last as usize + 1);
         assert_eq!(config.n_classes, distinct);
         let splits = rows.fit(&config, None).unwrap();
         assert_eq!(splits.train.labels(), expected, "{labels}");

@@ -38,7 +38,7 @@ fn config(seed: u64, fold: &str) -> DatasetConfig {
     }
 }
 
-fn samples(dataset: &Dataset) -> BTreeMap<u32, u8> {
+fn samples(dataset: &Dataset) -> BTreeMap<u32, u32> {
     let sample = |index| (dataset.tokens(index)[1], dataset.label(index));
     (0..dataset.len()).map(sample).collect()
 }

@@ -121,7 +121,7 @@ fn samples_of_a_class_are_uniform() {
             }
             let possible = (0..27_u32)
                 .map(|code| [0, 1 + code / 9, 1 + code / 3 % 3, 1 + code % 3])
-                .filter(|tokens| rule.label_for(tokens, 2) == u8::from(label))
+                .filter(|tokens| rule.label_for(tokens, 2) == u32::from(label))
                 .count();
             assert_eq!(counts.len(), possible, "{rule:?} {label}");
             let expected = 27_000.0 / possible as f64;

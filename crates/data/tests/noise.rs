@@ -19,7 +19,7 @@ fn config(changes: &Value) -> DatasetConfig {
 }
 
 /// The true label of each sample.
-fn true_labels(config: &DatasetConfig, dataset: &Dataset) -> Vec<u8> {
+fn true_labels(config: &DatasetConfig, dataset: &Dataset) -> Vec<u32> {
     let rule = config.rule.as_ref().unwrap();
     let label = |sample| rule.label_for(dataset.tokens(sample), config.n_classes);
     (0..dataset.len()).map(label).collect()
@@ -32,7 +32,7 @@ fn a_share_of_training_labels_is_replaced_by_each_other_class_alike() {
     let (truth, labels) = (true_labels(&config, &splits.train), splits.train.labels());
     // Of each true class, the share of samples with each label. Five standard deviations of 300 samples or more.
     for class in 0..3 {
-        let own: Vec<u8> = (0..labels.len())
+        let own: Vec<u32> = (0..labels.len())
             .filter(|&sample| truth[sample] == class)
             .map(|sample| labels[sample])
             .collect();

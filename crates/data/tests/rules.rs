@@ -79,7 +79,7 @@ fn labels() {
         ),
     ];
     for (rule, label) in cases {
-        assert_eq!(rule.label_for(&SAMPLE, 2), u8::from(label), "{rule:?}");
+        assert_eq!(rule.label_for(&SAMPLE, 2), u32::from(label), "{rule:?}");
     }
 }
 

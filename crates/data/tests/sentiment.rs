@@ -58,7 +58,7 @@ fn sentences_are_read() {
     ] {
         let words = split(text);
         let reading = CORPUS.read(&words).unwrap_or_else(|| panic!("{text}"));
-        let found = CORPUS.classes()[usize::from(reading.class)];
+        let found = CORPUS.classes()[reading.class as usize];
         let places: Vec<&str> = reading.deciding.iter().map(|&at| words[at]).collect();
         assert_eq!(
             (found, places.join(" ")),

@@ -205,7 +205,7 @@ impl Sentence {
         kinds[rival] = RIVAL;
         if corpus == Corpus::Pronoun {
             let place = words.iter().position(|&word| word == "because").unwrap() - 1;
-            let is_place = usize::from(reading.class);
+            let is_place = reading.class as usize;
             kinds[1] = 8 + is_place;
             kinds[place] = 9 - is_place;
         }
@@ -350,8 +350,8 @@ impl<'a> Learning<'a> {
             let n_logits = self.predictions.logits.len() / checked.len();
             let logits = self.predictions.logits.chunks(n_logits);
             for (&sample, logits) in checked.iter().zip(logits) {
-                let label = usize::from(self.watched.label(sample as usize));
-                let predicted = usize::from(predicted_class(logits));
+                let label = self.watched.label(sample as usize) as usize;
+                let predicted = predicted_class(logits) as usize;
                 if predicted != label {
                     counts[label].found -= 1;
                     counts[label].missed += 1;
@@ -431,7 +431,7 @@ impl Trained<'_> {
         sample: usize,
         queries: Range<usize>,
         rows: &[Vec<f32>],
-    ) -> u8 {
+    ) -> u32 {
         let changes: Vec<Intervention> = (0..self.heads)
             .flat_map(|head| queries.clone().map(move |query| (head, query)))
             .map(|(head, query)| Intervention::SetWeights {
@@ -455,7 +455,7 @@ impl Trained<'_> {
         let chosen = &all[..LOOKED_AT];
         let whole = self.forward(&all, &[]);
         let logits = self.logits(&whole);
-        let classes: Vec<u8> = logits
+        let classes: Vec<u32> = logits
             .iter()
             .map(|logits| predicted_class(logits))
             .collect();

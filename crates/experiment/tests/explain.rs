@@ -47,7 +47,7 @@ fn words_are_left_out_by_masking_their_keys() {
             match probabilities(&logits)[..] {
                 [second] if found.predicted == 0 => 1.0 - second,
                 [second] => second,
-                ref each => each[usize::from(found.predicted)],
+                ref each => each[found.predicted as usize],
             }
         };
         let whole = of(&[]);

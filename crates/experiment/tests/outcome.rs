@@ -42,7 +42,7 @@ fn scores(accuracy: f64, precision: Option<f64>, recall: f64, f1: f64) -> Value 
     json!({ "accuracy": accuracy, "precision": precision, "recall": recall, "f1": f1 })
 }
 
-fn splits(train: &[u8], held_out: &[u8]) -> Splits {
+fn splits(train: &[u32], held_out: &[u32]) -> Splits {
     Splits {
         train: dataset(train),
         held_out: dataset(held_out),
@@ -51,9 +51,9 @@ fn splits(train: &[u8], held_out: &[u8]) -> Splits {
 }
 
 /// The labels of 100 samples, of which so many are of class 1.
-fn labels(positives: usize) -> Vec<u8> {
+fn labels(positives: usize) -> Vec<u32> {
     (0..100)
-        .map(|sample| u8::from(sample < positives))
+        .map(|sample| u32::from(sample < positives))
         .collect()
 }
 
@@ -153,7 +153,7 @@ fn texts_have_counts_of_words_beside_them() {
 /// words makes the smoothing matter; 0 is no word.
 #[test]
 fn counts_of_words_are_those_of_scikit_learn() {
-    let texts = |samples: &[([u32; 4], u8)]| {
+    let texts = |samples: &[([u32; 4], u32)]| {
         let mut dataset = Dataset::empty(4, ClsPlace::First);
         for (words, label) in samples {
             let tokens = words.map(|word| if word == 0 { 0 } else { FIRST_WORD + word });
@@ -195,7 +195,7 @@ fn counts_of_words_are_those_of_scikit_learn() {
 fn a_model_that_learned_no_more_than_a_baseline_says_so() {
     let mut all = vec![1; 97];
     all.extend([0; 3]);
-    let remarks = |train: &[u8], held_out: &[u8], accuracy: f64| {
+    let remarks = |train: &[u32], held_out: &[u32], accuracy: f64| {
         let row = scores(accuracy, Some(0.99), 0.99, 0.992);
         let metrics = [evaluation(10, &row, &row)];
         let outcome = Outcome::of(&config(0.99), &splits(train, held_out), &metrics, None);
@@ -217,8 +217,8 @@ fn a_model_that_learned_no_more_than_a_baseline_says_so() {
 fn a_few_samples_show_nothing() {
     let all = |count: usize| {
         (0..count)
-            .map(|sample| (sample % 2) as u8)
-            .collect::<Vec<u8>>()
+            .map(|sample| (sample % 2) as u32)
+            .collect::<Vec<u32>>()
     };
     let of = |count: usize| {
         let row = scores(1.0, Some(0.98), 0.98, 0.98);
@@ -234,7 +234,7 @@ fn a_few_samples_show_nothing() {
 /// Of few samples the sentence also gives the interval.
 #[test]
 fn few_samples_have_an_interval() {
-    let all: Vec<u8> = (0..1000).map(|sample| u8::from(sample < 500)).collect();
+    let all: Vec<u32> = (0..1000).map(|sample| u32::from(sample < 500)).collect();
     let good = scores(1.0, Some(1.0), 1.0, 1.0);
     for (samples, part) in [(100, "(0.963 to 1.000)"), (1000, "1.000 on 1,000 samples")] {
         let splits = splits(&all, &all[500 - samples / 2..500 + samples / 2]);

@@ -23,7 +23,7 @@ fn spread(index: usize) -> f32 {
 struct Problem {
     model: Model,
     tokens: Vec<u32>,
-    labels: Vec<u8>,
+    labels: Vec<u32>,
     order: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ impl Problem {
             model: Model::new(shape.clone(), Adam::default(), &weights).unwrap(),
             tokens: (0..SAMPLES * shape.positions).map(token).collect(),
             labels: (0..SAMPLES)
-                .map(|i| u8::from(spread(3 * i) < 0.02))
+                .map(|i| u32::from(spread(3 * i) < 0.02))
                 .collect(),
             // Not in order of memory, as a shuffled epoch is not.
             order: (0..SAMPLES as u32)

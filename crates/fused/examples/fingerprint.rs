@@ -25,7 +25,7 @@ fn fingerprint(shape: Architecture, training: Training, instructions: Instructio
     let tokens: Vec<u32> = (0..8000 * shape.positions).map(token).collect();
     let third = |sample: usize| tokens[sample * shape.positions + shape.positions / 2];
     let labels: Vec<u32> = (0..8000)
-        .map(|sample| u8::from(third(sample) % 7 == 3))
+        .map(|sample| u32::from(third(sample) % 7 == 3))
         .collect();
     let samples = Samples {
         tokens: &tokens,

@@ -150,7 +150,7 @@ fn main() {
     let token = |i: usize| u32::from(!i.is_multiple_of(7)) * (1 + (spread(i) * 10.0) as u32);
     let tokens: Vec<u32> = (0..512 * 7).map(token).collect();
     let labels: Vec<u32> = (0..512)
-        .map(|i| u8::from(tokens[i * 7 + 2] == tokens[i * 7 + 5]))
+        .map(|i| u32::from(tokens[i * 7 + 2] == tokens[i * 7 + 5]))
         .collect();
     let samples = Samples {
         tokens: &tokens,

@@ -73,7 +73,7 @@ fn predictions_are_the_definition(problem: &Problem) -> Result<(), TestCaseError
         for exact in exact_attention {
             prop_assert!(close(f64::from(*attention.next().unwrap()), exact, 1e-5));
         }
-        let label = usize::from(problem.labels[sample]);
+        let label = problem.labels[sample] as usize;
         let exponentials: Vec<f64> = match ours[..] {
             [z] => vec![1.0, z.exp()],
             _ => ours.iter().map(|z| z.exp()).collect(),

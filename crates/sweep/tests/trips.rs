@@ -32,7 +32,7 @@ fn number() -> impl Strategy<Value = f64> {
 
 fn outcome() -> impl Strategy<Value = Outcome> {
     let numbers = || prop::collection::vec(number(), 1..4);
-    let samples = prop::collection::vec((-9.0..9.0_f64, 0.0..1.0_f64, 0_u8..2), 1..5);
+    let samples = prop::collection::vec((-9.0..9.0_f64, 0.0..1.0_f64, 0_u32..2), 1..5);
     let drawn = (
         numbers(),
         samples,

@@ -37,7 +37,7 @@ pub(crate) fn parse(changes: &[&str]) -> Result<ExperimentConfig, String> {
 pub(crate) fn dataset(positive: &[bool]) -> Dataset {
     let mut dataset = Dataset::empty(3, ClsPlace::First);
     for (index, &label) in positive.iter().enumerate() {
-        dataset.push(&[0, 1, index as u32 % 8 + 1, 1], u8::from(label));
+        dataset.push(&[0, 1, index as u32 % 8 + 1, 1], u32::from(label));
     }
     dataset
 }

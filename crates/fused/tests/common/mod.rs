@@ -46,8 +46,8 @@ pub fn problem(architecture: Architecture, samples: usize) -> Problem {
         tokens: (0..samples * a.positions).map(token).collect(),
         labels: (0..samples)
             .map(|i| match a.n_classes {
-                2 => u8::from(spread(3 * i) < 0.3),
-                classes => (spread(3 * i) * classes as f32) as u8,
+                2 => u32::from(spread(3 * i) < 0.3),
+                classes => (spread(3 * i) * classes as f32) as u32,
             })
             .collect(),
         architecture,
@@ -137,7 +137,7 @@ pub fn loss(problem: &Problem, parameters: &[f64]) -> f64 {
         .chunks(problem.architecture.positions)
         .zip(&problem.labels);
     let one =
-        |(tokens, &label): (&[u32], &u8)| match &forward(&problem.architecture, parameters, tokens)
+        |(tokens, &label): (&[u32], &u32)| match &forward(&problem.architecture, parameters, tokens)
             .0[..]
         {
             &[z] => z.max(0.0) - z * f64::from(label) + (-z.abs()).exp().ln_1p(),

@@ -23,7 +23,7 @@ fn random_architectures_take_the_same_course() {
             _ => {
                 let mut row = || {
                     (0..positions)
-                        .map(|_| u8::from(draw(3) > 0))
+                        .map(|_| u32::from(draw(3) > 0))
                         .collect::<Vec<_>>()
                 };
                 format!("{:?}", (0..positions).map(|_| row()).collect::<Vec<_>>())

@@ -215,7 +215,7 @@ fn sure_models_keep_their_gradients() {
             let smoothing = format!("training.label_smoothing={smoothing}");
             trained_by(&[sets, &[kind.as_str(), smoothing.as_str()]].concat())
         };
-        let label = u8::from(bias[bias.len() - 1] > 0.0);
+        let label = u32::from(bias[bias.len() - 1] > 0.0);
         for (name, sure) in of_both(&with("accurate"), label, bias) {
             let (gradient, loss) = expected(&sure.logits, bias.len(), label, smoothing);
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-5 * b.abs();
@@ -260,7 +260,7 @@ struct Sure {
 }
 
 /// Both engines with this bias of the classifier, for some samples of a class.
-fn of_both(session: &Session, label: u8, bias: &[f32]) -> [(&'static str, Sure); 2] {
+fn of_both(session: &Session, label: u32, bias: &[f32]) -> [(&'static str, Sure); 2] {
     let experiment = &session.experiment;
     let train = &experiment.splits.train;
     let batch = (0..train.len()).filter(|&sample| train.label(sample) == label);
@@ -291,7 +291,7 @@ fn of_both(session: &Session, label: u8, bias: &[f32]) -> [(&'static str, Sure);
 }
 
 /// The mean gradient of the logits, and the mean loss, by definition.
-fn expected(logits: &[f64], n_logits: usize, label: u8, smoothing: f64) -> (Vec<f64>, f64) {
+fn expected(logits: &[f64], n_logits: usize, label: u32, smoothing: f64) -> (Vec<f64>, f64) {
     let (mut gradient, mut loss) = (vec![0.0; n_logits], 0.0);
     let samples = logits.len() / n_logits;
     for logits in logits.chunks(n_logits) {
@@ -300,7 +300,7 @@ fn expected(logits: &[f64], n_logits: usize, label: u8, smoothing: f64) -> (Vec<
             [logit] => vec![0.0, *logit],
             logits => logits.to_vec(),
         };
-        let (classes, label) = (logits.len(), usize::from(label));
+        let (classes, label) = (logits.len(), label as usize);
         let odds: Vec<f64> = logits.iter().map(|z| (z - logits[label]).exp()).collect();
         let others = (0..classes)
             .filter(|&k| k != label)
