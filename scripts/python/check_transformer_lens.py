@@ -59,7 +59,7 @@ def random_config(rng: np.random.Generator) -> dict:
     if model["positions"] == "learned" and chance(0.5):
         model["positions_shared_from"] = 2
     data = {"vocab_size": 9, "seq_len": 5, "samples": 20, "cls": one_of("first", "last", "none"), "generator": "chacha"}
-    data["rule"], data["n_classes"] = {"kind": "sum-modulo", "first": 1, "second": 3, "modulus": 2}, 2
+    data["rule"], data["n_classes"] = {"kind": "sum-mod", "positions": [1, 3], "modulus": 2}, 2
     if chance(0.5):
         data["n_classes"] = data["rule"]["modulus"] = one_of(3, 9)
         model["tied_embeddings"] = data["n_classes"] == 9 and chance(0.7)

@@ -123,7 +123,7 @@ class Draw:
         first = 0 if place == "none" else 1
         token = self.whole(first, vocab_size - 1)
         start = 1 if place == "first" else 0
-        rule = self.one_of("token-at-position", "count", "sum-modulo", "tied")
+        rule = self.one_of("token-at-position", "count", "sum-mod", "tied")
         if rule == "token-at-position":
             rule = {"token": token, "position": self.whole(start, start + seq_len - 1), "kind": rule}
             config |= {"data.generator": "chacha", "data.positive_rate": 0.4}
@@ -134,7 +134,7 @@ class Draw:
             # Where classes are tokens, the embedding can be the classifier.
             is_tied = self.set("model.tied_embeddings", True, chance=1.0 if rule == "tied" else 0.0)
             modulus = vocab_size if is_tied else self.whole(2, 5)
-            rule = {"kind": "sum-modulo", "first": start, "second": start + 2, "modulus": modulus}
+            rule = {"kind": "sum-mod", "positions": [start, start + 2], "modulus": modulus}
             config["data.n_classes"] = modulus
         samples = self.whole(24, 64)
         config |= {f"data.rule.{key}": value for key, value in rule.items()}

@@ -72,6 +72,8 @@ pub enum Source {
         samples: usize,
         /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
         positive_rate: Option<f64>,
+        /// Whether the possible classes have equal shares.
+        balanced: bool,
     },
     /// Read from an npz, CSV, TSV or JSONL file.
     File(PathBuf),
@@ -164,6 +166,10 @@ section! {
         #[range(POSITIVE_RATE)]
         #[omit(default)]
         positive_rate: Option<f64> = None,
+        /// Whether each class that is possible has as many samples as the others, to the nearest sample; with
+        /// `generator = "chacha"`.
+        #[omit(default)]
+        balanced: bool = false,
         /// The column of texts in the file; if unset, `text`.
         #[omit(default)]
         text: Option<String> = None,
@@ -253,12 +259,14 @@ impl TryFrom<Keys> for DatasetConfig {
             ));
         }
         let source = match (keys.file, keys.samples) {
-            (Some(path), None) if keys.generator.is_none() && keys.positive_rate.is_none() => {
+            (Some(path), None)
+                if keys.generator.is_none() && keys.positive_rate.is_none() && !keys.balanced =>
+            {
                 Source::File(path)
             }
             (Some(_), _) => {
                 return Err(
-                    "`file` cannot be combined with `generator`, `samples` or `positive_rate`: \
+                    "`file` cannot be combined with `generator`, `samples`, `positive_rate` or `balanced`: \
                      samples are either read from a file or generated; remove one or the other"
                         .to_owned(),
                 );
@@ -276,7 +284,13 @@ impl TryFrom<Keys> for DatasetConfig {
                 generator: keys.generator.unwrap_or(Generator::Numpy),
                 samples,
                 positive_rate: keys.positive_rate,
+                balanced: keys.balanced,
             },
+        };
+        let samples = Sampler {
+            vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
+            seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
+            cls: keys.cls,
         };
         Ok(Self {
             seed: keys.seed,
@@ -287,13 +301,13 @@ impl TryFrom<Keys> for DatasetConfig {
                 features: keys.features,
             },
             words: keys.words,
-            vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
-            seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
+            vocab_size: samples.vocab_size,
+            seq_len: samples.seq_len,
             n_classes: keys.n_classes.unwrap_or(match keys.classes.len() {
                 0 => keys
                     .rule
                     .as_ref()
-                    .and_then(|rule| rule.n_classes())
+                    .and_then(|rule| rule.n_classes(samples))
                     .unwrap_or(2),
                 named => named,
             }),
@@ -310,13 +324,20 @@ impl TryFrom<Keys> for DatasetConfig {
 impl From<DatasetConfig> for Keys {
     fn from(config: DatasetConfig) -> Self {
         let is_default = config.n_classes == 2 && !matches!(config.source, Source::File(_));
-        let (file, generator, samples, positive_rate) = match config.source {
-            Source::File(path) => (Some(path), None, None, None),
+        let (file, generator, samples, positive_rate, balanced) = match config.source {
+            Source::File(path) => (Some(path), None, None, None, false),
             Source::Generated {
                 generator,
                 samples,
                 positive_rate,
-            } => (None, Some(generator), Some(samples), positive_rate),
+                balanced,
+            } => (
+                None,
+                Some(generator),
+                Some(samples),
+                positive_rate,
+                balanced,
+            ),
         };
         Self {
             seed: config.seed,
@@ -324,6 +345,7 @@ impl From<DatasetConfig> for Keys {
             generator,
             samples,
             positive_rate,
+            balanced,
             text: config.columns.text,
             label: config.columns.label,
             features: config.columns.features,

@@ -7,7 +7,7 @@ use crate::rules::LabelRule;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
     tokens: Vec<u32>, // [sample, position]
-    labels: Vec<u32>,  // [sample]
+    labels: Vec<u32>, // [sample]
     positions: usize,
     cls: ClsPlace,
 }
@@ -161,7 +161,7 @@ impl Dataset {
     /// # Panics
     /// As [`push`](Self::push).
     pub fn push_labelled(&mut self, tokens: &[u32], rule: &LabelRule, n_classes: usize) {
-        self.push(tokens, rule.label_for(tokens, n_classes));
+        self.push(tokens, rule.label_for(tokens, self.cls, n_classes));
     }
 
     /// Replaces the label of each sample by what `of` makes of it and of the sample's index.

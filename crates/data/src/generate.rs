@@ -23,12 +23,13 @@ impl DatasetConfig {
     /// When a value is invalid, or the samples come from a file.
     pub fn generate(&self) -> Result<Splits, InvalidValue> {
         self.validate()?;
-        let (generator, samples, positive_rate) = match &self.source {
+        let (generator, samples, positive_rate, balanced) = match &self.source {
             Source::Generated {
                 generator,
                 samples,
                 positive_rate,
-            } => (*generator, *samples, *positive_rate),
+                balanced,
+            } => (*generator, *samples, *positive_rate, *balanced),
             Source::File(path) => {
                 let message = format!(
                     "the samples come from the file {}, but only generated samples are supported here; \
@@ -46,6 +47,7 @@ impl DatasetConfig {
             rule,
             n_classes: self.n_classes,
             positive_rate,
+            balanced,
         };
         let mut train = Dataset::empty(self.seq_len, self.cls);
         let mut held_out = train.without_samples();
@@ -100,32 +102,37 @@ impl DatasetConfig {
     }
 }
 
-/// Draws rows, as often positive as the config asks for.
+/// Draws rows, with the shares of classes that the config asks for.
 struct Rows<'a> {
     sampler: Sampler,
     rule: &'a LabelRule,
     n_classes: usize,
     positive_rate: Option<f64>,
+    balanced: bool,
 }
 
 impl Rows<'_> {
-    /// The labels to draw for: the given share of positives (rounded) in random order, or `None`
-    /// for each row where the share is left to chance.
-    fn labels(&self, samples: usize, rng: &mut impl Rng) -> Vec<Option<bool>> {
-        let Some(rate) = self.positive_rate else {
-            return vec![None; samples];
+    /// The labels to draw for: the given share of positives (rounded) or equal shares of the classes in random order, or `None`
+    /// for each row where chance decides.
+    fn labels(&self, samples: usize, rng: &mut impl Rng) -> Vec<Option<u32>> {
+        let classes = self.rule.possible_classes(self.sampler, self.n_classes);
+        let mut labels: Vec<_> = match self.positive_rate {
+            Some(rate) => {
+                let positives = (rate * samples as f64).round() as usize;
+                let is_positive = (0..samples).map(|sample| sample < positives);
+                is_positive.map(|label| Some(label.into())).collect()
+            }
+            None if self.balanced => classes.cycle().take(samples).map(Some).collect(),
+            None => return vec![None; samples],
         };
-        let positives = (rate * samples as f64).round() as usize;
-        let labels = (0..samples).map(|sample| Some(sample < positives));
-        let mut labels: Vec<_> = labels.collect();
         shuffle(&mut labels, rng);
         labels
     }
 
-    fn draw(&self, label: Option<bool>, rng: &mut impl Rng) -> Vec<u32> {
-        match label {
-            None => self.sampler.any(|| rng.next_u32()),
-            Some(label) => self.rule.draw(label, self.sampler, rng),
+    fn draw(&self, class: Option<u32>, rng: &mut impl Rng) -> Vec<u32> {
+        match class {
+            None => self.rule.compose(false, self.sampler, rng),
+            Some(class) => self.rule.draw(class, self.n_classes, self.sampler, rng),
         }
     }
 

@@ -17,6 +17,7 @@
 //!         generator: Generator::Numpy,
 //!         samples: 8_000,
 //!         positive_rate: None,
+//!         balanced: false,
 //!     },
 //!     columns: headlight_data::Columns::default(),
 //!     words: None,

@@ -1,5 +1,7 @@
 //! Samples drawn uniformly, from all there are or from those with a property.
 
+use std::ops::Range;
+
 use headlight_keys::InvalidValue;
 use rand::Rng;
 
@@ -28,6 +30,11 @@ impl Sampler {
         self.vocab_size - self.cls.first_token()
     }
 
+    /// The tokens that samples can have, `[CLS]` aside.
+    pub(crate) fn tokens(self) -> Range<u32> {
+        self.cls.first_token()..self.vocab_size
+    }
+
     /// The number of different samples; `u64::MAX` if there are more.
     pub(crate) fn count(self) -> u64 {
         let exponent = u32::try_from(self.seq_len).unwrap_or(u32::MAX);
@@ -53,7 +60,7 @@ impl Sampler {
     }
 
     /// The tokens that `fill` appends, with `[CLS]` in its place.
-    fn sample(self, fill: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
+    pub(crate) fn sample(self, fill: impl FnOnce(&mut Vec<u32>)) -> Vec<u32> {
         let mut row = Vec::with_capacity(self.cls.positions(self.seq_len));
         if self.cls == ClsPlace::First {
             row.push(CLS);
@@ -106,6 +113,53 @@ impl Sampler {
         if other < token { other } else { other + 1 }
     }
 
+    /// A sample drawn uniformly from all in which `token` occurs an allowed number of times at these positions, or anywhere.
+    ///
+    /// # Panics
+    /// When no number of times is allowed.
+    pub(crate) fn with_count(
+        self,
+        token: u32,
+        positions: Option<&[usize]>,
+        is_allowed: impl Fn(usize) -> bool,
+        rng: &mut (impl Rng + ?Sized),
+    ) -> Vec<u32> {
+        let is_own = |position: &usize| self.cls.position(self.seq_len) != Some(*position);
+        let all: Vec<usize> = (0..self.cls.positions(self.seq_len))
+            .filter(is_own)
+            .collect();
+        let positions = positions.unwrap_or(&all);
+        let mut row = self.any(|| rng.next_u32());
+        let hit = 1.0 / f64::from(self.n_tokens());
+        let weights = binomial_weights(positions.len(), hit);
+        let weight = |count: usize| {
+            if is_allowed(count) {
+                weights[count]
+            } else {
+                0.0
+            }
+        };
+        let total: f64 = (0..weights.len()).map(weight).sum();
+        assert!(total > 0.0, "no number of token {token} is allowed");
+        let mut left = uniform_unit(rng) * total;
+        let chosen = (0..weights.len()).find(|&count| {
+            left -= weight(count);
+            left < 0.0 && weight(count) > 0.0
+        });
+        let last = (0..weights.len()).rev().find(|&count| weight(count) > 0.0);
+        let mut missing = chosen.or(last).unwrap_or(0);
+        for (place, &position) in positions.iter().enumerate() {
+            let left = (positions.len() - place) as u32;
+            row[position] = if uniform_below(left, || rng.next_u32()) < missing as u32 {
+                missing -= 1;
+                token
+            } else {
+                self.other_than(token, rng)
+            };
+        }
+        row
+    }
+
     /// A sample drawn uniformly from all that contain `wanted` in this order, gaps allowed (or from
     /// all that do not).
     ///
@@ -138,6 +192,37 @@ impl Sampler {
             }
         })
     }
+}
+
+/// The probability of each number of hits in `n` draws, in multiples of the largest. `[hits]`
+fn binomial_weights(n: usize, hit: f64) -> Vec<f64> {
+    let mut weights = vec![0.0; n + 1];
+    if hit >= 1.0 {
+        weights[n] = 1.0;
+        return weights;
+    }
+    let ratio = |hits: usize| (n - hits) as f64 / (hits + 1) as f64 * (hit / (1.0 - hit));
+    let mode = (0..n).find(|&hits| ratio(hits) < 1.0).unwrap_or(n);
+    weights[mode] = 1.0;
+    for hits in mode..n {
+        weights[hits + 1] = weights[hits] * ratio(hits);
+    }
+    for hits in (0..mode).rev() {
+        weights[hits] = weights[hits + 1] / ratio(hits);
+    }
+    weights
+}
+
+/// A row with two tokens in each other's place.
+pub(crate) fn exchanged(mut row: Vec<u32>, one: u32, other: u32) -> Vec<u32> {
+    for token in &mut row {
+        *token = match *token {
+            own if own == one => other,
+            own if own == other => one,
+            own => own,
+        };
+    }
+    row
 }
 
 /// `[missing][left]`: the probability that `missing` tokens are found in their order within `left`

@@ -40,8 +40,12 @@ impl DatasetConfig {
                 generator,
                 samples,
                 positive_rate,
+                balanced,
             } => {
                 self.validate_generated(generator, samples)?;
+                if balanced {
+                    self.validate_balanced(generator, positive_rate)?;
+                }
                 self.validate_positive_rate(generator, positive_rate)
             }
         }
@@ -51,9 +55,9 @@ impl DatasetConfig {
         let Some(rule) = &self.rule else {
             return Ok(());
         };
-        let (seq_len, n_classes) = (self.seq_len, self.n_classes);
-        rule.validate(self.sampler())?;
-        if let Some(own) = rule.n_classes()
+        let (samples, n_classes) = (self.sampler(), self.n_classes);
+        rule.validate(samples)?;
+        if let Some(own) = rule.n_classes(samples)
             && n_classes != own
         {
             let message = format!(
@@ -62,7 +66,7 @@ impl DatasetConfig {
             );
             return refused("n_classes", message);
         }
-        let most = rule.most_classes(seq_len);
+        let most = rule.most_classes(samples);
         if n_classes > most {
             let message = format!(
                 "n_classes is {n_classes}, but the rule ({}) gives samples of this length at most {most} classes",
@@ -111,7 +115,38 @@ impl DatasetConfig {
                 "generator = \"sentences\" and rule.kind = \"sentence\" belong together; set both or neither",
             );
         }
-        Ok(())
+        match needed {
+            Some(needed) if needed != generator => {
+                let message = format!(
+                    "the rule has a generator of its own; set generator = \"{}\"",
+                    needed.name()
+                );
+                refused("generator", message)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn validate_balanced(
+        &self,
+        generator: Generator,
+        positive_rate: Option<f64>,
+    ) -> Result<(), InvalidValue> {
+        match generator {
+            _ if positive_rate.is_some() => refused(
+                "balanced",
+                "positive_rate and balanced both set the shares of classes; remove one of them",
+            ),
+            Generator::Chacha if self.sampler().n_tokens() == 1 => refused(
+                "balanced",
+                "only one sample is possible, so there is one class; raise vocab_size",
+            ),
+            Generator::Chacha => Ok(()),
+            _ => refused(
+                "balanced",
+                "only the generator chacha can balance classes; set generator = \"chacha\", or remove balanced",
+            ),
+        }
     }
 
     fn validate_positive_rate(

@@ -19,6 +19,7 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
             generator,
             samples: 10,
             positive_rate,
+            balanced: false,
         },
         vocab_size: 5,
         seq_len: 3,
@@ -41,6 +42,7 @@ fn keys_have_defaults() {
             generator: Generator::Numpy,
             samples: 7,
             positive_rate: None,
+            balanced: false,
         },
         rule: Some(LabelRule::from(TokenAtPosition {
             token: 3,
@@ -77,7 +79,7 @@ fn a_config_comes_back_from_its_keys() {
 
 #[test]
 fn a_rule_may_give_the_number_of_classes() {
-    let rule = json!({ "kind": "sum-modulo", "first": 0, "second": 1, "modulus": 7 });
+    let rule = json!({ "kind": "sum-mod", "modulus": 7 });
     let keys = |changes: serde_json::Value| {
         let mut keys = json!({"generator": "all", "samples": 5, "vocab_size": 7, "seq_len": 2, "cls": "none", "rule": rule});
         let changes = changes.as_object().unwrap().clone();
@@ -240,12 +242,16 @@ fn values_at_their_limits() {
             ),
             (|config| count(config, 4), None, ""),
             (|config| count(config, 5), Some("n_classes"), "at most 4"),
-            (|config| count(config, 257), Some("n_classes"), "to 256"),
+            (
+                |config| count(config, 65_537),
+                Some("n_classes"),
+                "to 65536",
+            ),
             (
                 |config| {
                     config.source = Source::File("a.npz".into());
                     config.rule = None;
-                    config.n_classes = 256;
+                    config.n_classes = 65_536;
                 },
                 None,
                 "",

@@ -120,11 +120,7 @@ fn sentences_are_read() {
     ] {
         let words = split(text);
         let reading = corpus.read(&words).unwrap();
-        assert_eq!(
-            corpus.classes()[reading.class as usize],
-            class,
-            "{text}"
-        );
+        assert_eq!(corpus.classes()[reading.class as usize], class, "{text}");
         let found: Vec<&str> = reading.deciding.iter().map(|&at| words[at]).collect();
         assert_eq!(found, deciding, "{text}");
         assert!(
@@ -164,8 +160,7 @@ fn counting_words_does_not_tell_the_answer() {
         let mut totals = vec![0.0; classes];
         for (words, class) in &sentences[..DRAWN / 2] {
             for word in words {
-                counts.entry(word).or_insert_with(|| vec![1.0; classes])[*class as usize] +=
-                    1.0;
+                counts.entry(word).or_insert_with(|| vec![1.0; classes])[*class as usize] += 1.0;
                 totals[*class as usize] += 1.0;
             }
         }
@@ -298,10 +293,10 @@ fn a_config_names_the_corpus_alone() {
         let rule = config.rule.as_ref().unwrap();
         // Positions count [CLS].
         let places: Vec<usize> = reading.deciding.iter().map(|at| at + 1).collect();
-        assert_eq!(rule.label_positions(row), places);
+        assert_eq!(rule.label_positions(row, config.cls), places);
         let unread = vec![PAD; row.len()];
-        assert_eq!(rule.label_for(&unread, config.n_classes), 0);
-        assert!(rule.knows(row) && !rule.knows(&unread));
+        assert_eq!(rule.label_for(&unread, config.cls, config.n_classes), 0);
+        assert!(rule.knows(row, config.cls) && !rule.knows(&unread, config.cls));
         assert_eq!(config.token_text(FIRST_WORD, Some(PAD)), corpus.words()[0]);
         assert_eq!(config.token_text(0, Some(PAD)), "[CLS]");
         assert_eq!(config.token_text(PAD, Some(PAD)), "[PAD]");
@@ -326,6 +321,7 @@ fn a_grammar_goes_with_its_generator_and_words() {
                 generator: Generator::Chacha,
                 samples: 5,
                 positive_rate: None,
+                balanced: false,
             };
         }),
         "generator"
@@ -338,6 +334,7 @@ fn a_grammar_goes_with_its_generator_and_words() {
                 generator: Generator::Sentences,
                 samples: 5,
                 positive_rate: Some(0.5),
+                balanced: false,
             };
         }),
         "positive_rate"

@@ -29,6 +29,7 @@ fn splits() -> Splits {
             generator: Generator::Chacha,
             samples: 40,
             positive_rate: Some(0.5),
+            balanced: false,
         },
         vocab_size: 9,
         seq_len: 5,
@@ -330,9 +331,11 @@ fn bad_rows_are_named_with_their_place() {
     }
     let latin = b"label,token_0\na,1\nna\xefve,2\n";
     refused("latin.csv", latin, "line 3: cell 1 is not UTF-8");
-    let many: Vec<String> = (0..300).map(|label| format!("class {label},1")).collect();
+    let many: Vec<String> = (0..65_600)
+        .map(|label| format!("class {label},1"))
+        .collect();
     let many = format!("label,token_0\n{}", many.join("\n"));
-    refused("values.csv", many, "line 258: ");
+    refused("values.csv", many, "line 65538: ");
 }
 
 #[test]
@@ -666,10 +669,7 @@ fn labels_are_classes_or_names() {
         let rows = read_as("labels.csv", text).unwrap();
         let (config, _) = completed(&rows, FileKeys::default());
         assert_eq!(config.classes, names, "{labels}");
-        let distinct = expected
-            .iter()
-            .max()
-            .map_or(0, |&last| last as usize + 1);
+        let distinct = expected.iter().max().map_or(0, |&last| last as usize + 1);
         assert_eq!(config.n_classes, distinct);
         let splits = rows.fit(&config, None).unwrap();
         assert_eq!(splits.train.labels(), expected, "{labels}");
@@ -809,6 +809,7 @@ fn padding_is_refused_between_tokens() {
             generator: Generator::Numpy,
             samples: 2,
             positive_rate: None,
+            balanced: false,
         },
         ..config
     };

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use headlight_data::rules::{
-    Count, EqualPositions, SumModulo, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
+    Count, EqualPositions, SumMod, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
 use headlight_data::{Batches, ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source};
 use proptest::prelude::*;
@@ -18,6 +18,7 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
             generator: Generator::Chacha,
             samples,
             positive_rate,
+            balanced: false,
         },
         vocab_size: 11,
         seq_len: 4,
@@ -43,9 +44,8 @@ fn rules() -> impl Strategy<Value = LabelRule> {
             first,
             second: (first + step - 1) % 4 + 1,
         })),
-        (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::from(SumModulo {
-            first,
-            second: (first + step - 1) % 4 + 1,
+        (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::from(SumMod {
+            positions: vec![first, (first + step - 1) % 4 + 1],
             modulus: 2,
         })),
     ]
@@ -104,10 +104,9 @@ fn samples_of_a_class_are_uniform() {
             first: 1,
             second: 3,
         }),
-        LabelRule::from(SumModulo {
-            first: 1,
-            second: 3,
+        LabelRule::from(SumMod {
             modulus: 2,
+            positions: vec![1, 3],
         }),
     ];
     for rule in rules {
@@ -121,7 +120,7 @@ fn samples_of_a_class_are_uniform() {
             }
             let possible = (0..27_u32)
                 .map(|code| [0, 1 + code / 9, 1 + code / 3 % 3, 1 + code % 3])
-                .filter(|tokens| rule.label_for(tokens, 2) == u32::from(label))
+                .filter(|tokens| rule.label_for(tokens, ClsPlace::First, 2) == u32::from(label))
                 .count();
             assert_eq!(counts.len(), possible, "{rule:?} {label}");
             let expected = 27_000.0 / possible as f64;
@@ -273,9 +272,8 @@ fn a_space_that_is_used_up_is_said() {
 /// Every pair of the tokens 0, 1 and 2, each once.
 fn pairs(samples: usize, held_out: usize, cls: ClsPlace) -> DatasetConfig {
     let positions = [[0, 1], [1, 2]][usize::from(cls == ClsPlace::First)];
-    let rule = SumModulo {
-        first: positions[0],
-        second: positions[1],
+    let rule = SumMod {
+        positions: positions.to_vec(),
         modulus: 3,
     };
     let mut config = config(LabelRule::from(rule), samples, None);
@@ -283,6 +281,7 @@ fn pairs(samples: usize, held_out: usize, cls: ClsPlace) -> DatasetConfig {
         generator: Generator::All,
         samples,
         positive_rate: None,
+        balanced: false,
     };
     (config.vocab_size, config.seq_len) = (3 + cls.first_token(), 2);
     (config.n_classes, config.cls, config.held_out) = (3, cls, held_out);
@@ -350,6 +349,7 @@ fn more_samples_than_there_are_is_said() {
         generator: Generator::All,
         samples: 5,
         positive_rate: Some(0.5),
+        balanced: false,
     };
     assert_eq!(rated.validate().unwrap_err().key, "positive_rate");
 }

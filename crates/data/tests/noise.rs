@@ -21,7 +21,7 @@ fn config(changes: &Value) -> DatasetConfig {
 /// The true label of each sample.
 fn true_labels(config: &DatasetConfig, dataset: &Dataset) -> Vec<u32> {
     let rule = config.rule.as_ref().unwrap();
-    let label = |sample| rule.label_for(dataset.tokens(sample), config.n_classes);
+    let label = |sample| rule.label_for(dataset.tokens(sample), config.cls, config.n_classes);
     (0..dataset.len()).map(label).collect()
 }
 

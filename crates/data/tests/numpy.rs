@@ -29,6 +29,7 @@ fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> Dataset
             generator: Generator::Numpy,
             samples,
             positive_rate: None,
+            balanced: false,
         },
         vocab_size,
         seq_len,

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_data::rules::{
-    Count, EqualPositions, SumModulo, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
+    Count, EqualPositions, SumMod, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
 use headlight_data::{ClsPlace, LabelRule, Sampler};
 
@@ -79,7 +79,11 @@ fn labels() {
         ),
     ];
     for (rule, label) in cases {
-        assert_eq!(rule.label_for(&SAMPLE, 2), u32::from(label), "{rule:?}");
+        assert_eq!(
+            rule.label_for(&SAMPLE, ClsPlace::First, 2),
+            u32::from(label),
+            "{rule:?}"
+        );
     }
 }
 
@@ -87,15 +91,21 @@ fn labels() {
 fn the_last_class_of_a_count_includes_higher_counts() {
     for (token, classes) in [(8, [0, 0, 0]), (42, [1, 1, 1]), (5, [1, 2, 2])] {
         let rule = LabelRule::from(Count { token });
-        assert_eq!([2, 3, 4].map(|n| rule.label_for(&SAMPLE, n)), classes);
+        assert_eq!(
+            [2, 3, 4].map(|n| rule.label_for(&SAMPLE, ClsPlace::First, n)),
+            classes
+        );
     }
     assert_eq!(
-        LabelRule::from(Count { token: 7 }).label_positions(&SAMPLE),
+        LabelRule::from(Count { token: 7 }).label_positions(&SAMPLE, ClsPlace::First),
         [2, 4]
     );
-    assert_eq!(LabelRule::from(Count { token: 7 }).most_classes(6), 7);
     assert_eq!(
-        LabelRule::from(TokenAnywhere { token: 7 }).most_classes(6),
+        LabelRule::from(Count { token: 7 }).most_classes(samples(6, ClsPlace::First)),
+        7
+    );
+    assert_eq!(
+        LabelRule::from(TokenAnywhere { token: 7 }).most_classes(samples(6, ClsPlace::First)),
         2
     );
 }
@@ -103,10 +113,9 @@ fn the_last_class_of_a_count_includes_higher_counts() {
 #[test]
 fn the_class_of_a_sum_is_its_remainder() {
     let rule = |first, second, modulus| {
-        LabelRule::from(SumModulo {
-            first,
-            second,
+        LabelRule::from(SumMod {
             modulus,
+            positions: vec![first, second],
         })
     };
     // The first position holds `[CLS]` or a token: the sum is that of the two tokens.
@@ -119,9 +128,18 @@ fn the_class_of_a_sum_is_its_remainder() {
         (1, 2, 60, 0),
     ] {
         let rule = rule(first, second, modulus);
-        assert_eq!(rule.label_for(&sample, modulus as usize), class);
-        assert_eq!(rule.n_classes(), Some(modulus as usize));
-        assert_eq!(rule.most_classes(4), modulus as usize);
+        assert_eq!(
+            rule.label_for(&sample, ClsPlace::None, modulus as usize),
+            class
+        );
+        assert_eq!(
+            rule.n_classes(samples(3, ClsPlace::None)),
+            Some(modulus as usize)
+        );
+        assert_eq!(
+            rule.most_classes(samples(3, ClsPlace::None)),
+            modulus as usize
+        );
     }
     // Two of n successive tokens have 2 n - 1 sums.
     let check = |modulus, vocab_size, cls| {
@@ -140,8 +158,8 @@ fn the_class_of_a_sum_is_its_remainder() {
     assert_eq!(check(3, 3, ClsPlace::Last), Ok(()));
     assert_eq!(check(4, 3, ClsPlace::Last), refused);
     assert_eq!(check(256, 200, ClsPlace::None), Ok(()));
-    for modulus in [0, 1, 257, u32::MAX] {
-        assert_eq!(check(modulus, 3000, ClsPlace::None), refused);
+    for modulus in [0, 1, 65_537, u32::MAX] {
+        assert_eq!(check(modulus, 100_000, ClsPlace::None), refused);
     }
 }
 
@@ -149,10 +167,9 @@ fn the_class_of_a_sum_is_its_remainder() {
 fn label_positions() {
     let cases: [(LabelRule, &[usize]); 5] = [
         (
-            LabelRule::from(SumModulo {
-                first: 4,
-                second: 2,
+            LabelRule::from(SumMod {
                 modulus: 9,
+                positions: vec![4, 2],
             }),
             &[4, 2],
         ),
@@ -180,7 +197,11 @@ fn label_positions() {
         ),
     ];
     for (rule, positions) in cases {
-        assert_eq!(rule.label_positions(&SAMPLE), positions, "{rule:?}");
+        assert_eq!(
+            rule.label_positions(&SAMPLE, ClsPlace::First),
+            positions,
+            "{rule:?}"
+        );
     }
 }
 
@@ -249,22 +270,20 @@ fn parameters_that_do_not_fit_are_named() {
             "compared with itself",
         ),
         (
-            LabelRule::from(SumModulo {
-                first: 0,
-                second: 2,
+            LabelRule::from(SumMod {
                 modulus: 5,
+                positions: vec![0, 2],
             }),
-            "rule.first",
+            "rule.positions",
             "0 is [CLS]",
         ),
         (
-            LabelRule::from(SumModulo {
-                first: 2,
-                second: 2,
+            LabelRule::from(SumMod {
                 modulus: 5,
+                positions: vec![2, 2],
             }),
-            "rule.second",
-            "added to itself",
+            "rule.positions",
+            "named twice",
         ),
     ];
     for (rule, key, part) in cases {
@@ -317,10 +336,9 @@ fn numbers_at_their_limits_are_valid() {
 fn each_rule_in_words() {
     let cases: [(LabelRule, &str, &str, Option<Vec<usize>>); 6] = [
         (
-            LabelRule::from(SumModulo {
-                first: 0,
-                second: 1,
+            LabelRule::from(SumMod {
                 modulus: 59,
+                positions: vec![0, 1],
             }),
             "the sum of positions 0 and 1 modulo 59",
             "positions 0 and 1 together",

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use headlight_data::words::{FIRST_WORD, UNK};
-use headlight_data::{Corpus, DatasetConfig, Stream};
+use headlight_data::{ClsPlace, Corpus, DatasetConfig, Stream};
 use serde_json::json;
 
 const CORPUS: Corpus = Corpus::Sentiment;
@@ -102,10 +102,10 @@ fn a_sample_with_an_unknown_word_has_no_answer() {
         [0].into_iter().chain(words).chain([1, 1]).collect()
     };
     let known = sample("the movie was great");
-    assert!(rule.knows(&known));
-    assert_eq!(rule.label_positions(&known), [4]);
+    assert!(rule.knows(&known, ClsPlace::First));
+    assert_eq!(rule.label_positions(&known, ClsPlace::First), [4]);
     assert_eq!(rule.asked_position(&known), None);
-    assert!(!rule.knows(&sample("the movie was hardly great")));
+    assert!(!rule.knows(&sample("the movie was hardly great"), ClsPlace::First));
 }
 
 #[test]

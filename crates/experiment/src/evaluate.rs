@@ -75,7 +75,7 @@ pub fn evaluate(
                 continue;
             }
             let tokens = dataset.tokens(sample as usize);
-            let deciding = rule.label_positions(tokens);
+            let deciding = rule.label_positions(tokens, dataset.cls());
             if deciding.is_empty() {
                 continue;
             }

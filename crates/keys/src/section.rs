@@ -57,10 +57,14 @@ macro_rules! section {
                 #[allow(clippy::struct_field_names)]
                 struct $name<'a> {
                     $( #[serde(skip_serializing_if = "Option::is_none")] $field: Option<&'a $type>, )*
+                    /// A section may have no keys.
+                    #[serde(skip)]
+                    lifetime: ::core::marker::PhantomData<&'a ()>,
                 }
 
                 let written = $name {
                     $( $field: $crate::section!(@written self.$field $(, $omit)? $(, $default)?), )*
+                    lifetime: ::core::marker::PhantomData,
                 };
                 ::serde::Serialize::serialize(&written, serializer)
             }

@@ -125,9 +125,9 @@ pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec
     let rule = config.data.rule.as_ref()?;
     let tokens = (0..samples.len()).map(|sample| samples.tokens(sample));
     let judged = tokens.map(|tokens| {
-        let class = rule.label_for(tokens, config.data.n_classes);
-        let known = rule.knows(tokens);
-        known.then(|| (class, rule.label_positions(tokens)))
+        let class = rule.label_for(tokens, config.data.cls, config.data.n_classes);
+        let known = rule.knows(tokens, config.data.cls);
+        known.then(|| (class, rule.label_positions(tokens, config.data.cls)))
     });
     Some(judged.collect())
 }

@@ -301,7 +301,9 @@ fn dumped(
         let (tokens, label) = (from.tokens(number), from.label(number));
         watched.push(tokens, label);
         let rule = config.data.rule.as_ref();
-        let marked = rule.map_or_else(Vec::new, |rule| rule.label_positions(tokens));
+        let marked = rule.map_or_else(Vec::new, |rule| {
+            rule.label_positions(tokens, config.data.cls)
+        });
         // Only training samples have numbers.
         let training = Some(number).filter(|_| !is_held_out);
         let sample = known(training, Some(label), tokens, &marked);

@@ -108,7 +108,7 @@ def test_a_hooked_transformer_has_the_same_logits(name):
 
 
 def test_classes_that_are_tokens_keep_their_matrix():
-    rule = {"kind": "sum-modulo", "first": 1, "second": 2, "modulus": 15}
+    rule = {"kind": "sum-mod", "positions": [1, 2], "modulus": 15}
     data = {"rule": rule, "vocab_size": 15, "n_classes": 15, "seq_len": 6, "samples": 20}
     config = {"data": data, "model": {"d_model": 8}, "training": {"epochs": 1, "token_second_moment": "per-token"}}
     model = random_model({"norm": "none", "tied_embeddings": True}, config)

@@ -74,7 +74,7 @@ impl Rows {
                 (Some(label), _) => classes[label as usize]
                     .clone()
                     .map_err(|reason| reason + remedy),
-                (None, Some(rule)) => Ok(rule.label_for(&sample, config.n_classes)),
+                (None, Some(rule)) => Ok(rule.label_for(&sample, config.cls, config.n_classes)),
                 (None, None) => Ok(0),
             });
             dataset.push(&sample, label.map_err(|reason| self.refuse(row, &reason))?);
@@ -244,7 +244,7 @@ impl Rows {
         };
         for row in 0..dataset.len() {
             let label = dataset.label(row);
-            let by_rule = rule.label_for(dataset.tokens(row), config.n_classes);
+            let by_rule = rule.label_for(dataset.tokens(row), config.cls, config.n_classes);
             if by_rule != label {
                 let reason = format!(
                     "the label is {}, but data.rule ({}) gives {}; fix the label or the rule, or remove the rule",

@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::kind::{Choice, Counts, Kind, Parameter, Setting};
 use super::rule::{Rule, positions_of};
+use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
 section! {
@@ -38,17 +39,21 @@ impl Count {
 }
 
 impl Rule for Count {
-    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u32 {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, n_classes: usize) -> u32 {
         let count = tokens.iter().filter(|&&token| token == self.token).count();
         count.min(n_classes - 1) as u32
     }
 
-    fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
+    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        sampler.with_subsequence(&[self.token], label, rng)
+    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        if n_classes == 2 {
+            return sampler.with_subsequence(&[self.token], class == 1, rng);
+        }
+        let (class, last) = (class as usize, n_classes - 1);
+        sampler.with_count(self.token, None, |count| count.min(last) == class, rng)
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
@@ -67,7 +72,7 @@ impl Rule for Count {
         format!("How often does token {} occur?", self.token)
     }
 
-    fn most_classes(&self, seq_len: usize) -> usize {
-        seq_len.saturating_add(1)
+    fn most_classes(&self, samples: Sampler) -> usize {
+        samples.seq_len.saturating_add(1)
     }
 }

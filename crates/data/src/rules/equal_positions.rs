@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter, Setting};
 use super::rule::Rule;
+use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
 section! {
@@ -53,11 +54,11 @@ impl EqualPositions {
 }
 
 impl Rule for EqualPositions {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         u32::from(tokens[self.first] == tokens[self.second])
     }
 
-    fn label_positions(&self, _tokens: &[u32]) -> Vec<usize> {
+    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         vec![self.first, self.second]
     }
 
@@ -65,9 +66,9 @@ impl Rule for EqualPositions {
         Some(vec![self.first, self.second])
     }
 
-    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         let mut row = sampler.any(|| rng.next_u32());
-        row[self.second] = if label {
+        row[self.second] = if class == 1 {
             row[self.first]
         } else {
             sampler.other_than(row[self.first], rng)

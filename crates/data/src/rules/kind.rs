@@ -11,6 +11,14 @@ pub struct Kind {
     pub marker: Option<&'static str>,
 }
 
+impl Kind {
+    /// Readers of the page cannot choose it.
+    pub(super) const NOT_OFFERED: Self = Self {
+        choice: None,
+        marker: None,
+    };
+}
+
 /// A rule that readers of the page can choose.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice {

@@ -1,11 +1,17 @@
 //! Label rules: what decides a sample's class. Each rule is a file here, which has all that Headlight knows of it.
 
+mod balanced_brackets;
 mod count;
 mod equal_positions;
+mod induction;
 mod kind;
+mod majority;
+mod max;
+mod most_frequent;
+mod parity;
 mod rule;
 mod sentence;
-mod sum_modulo;
+mod sum_mod;
 mod token_anywhere;
 mod token_at_position;
 mod token_before_token;
@@ -15,12 +21,18 @@ use std::ops::Deref;
 use headlight_keys::{Section, Value, Variant};
 use serde::{Deserialize, Serialize};
 
+pub use balanced_brackets::BalancedBrackets;
 pub use count::Count;
 pub use equal_positions::EqualPositions;
+pub use induction::Induction;
 pub use kind::{Choice, Counts, Kind, Parameter, Setting};
+pub use majority::Majority;
+pub use max::Max;
+pub use most_frequent::MostFrequent;
+pub use parity::Parity;
 pub use rule::Rule;
 pub use sentence::Sentence;
-pub use sum_modulo::SumModulo;
+pub use sum_mod::SumMod;
 pub use token_anywhere::TokenAnywhere;
 pub use token_at_position::TokenAtPosition;
 pub use token_before_token::TokenBeforeToken;
@@ -78,6 +90,12 @@ rules! {
     TokenBeforeToken = "token-before-token",
     EqualPositions = "equal-positions",
     Count = "count",
-    SumModulo = "sum-modulo",
+    SumMod = "sum-mod",
+    Max = "max",
+    MostFrequent = "most-frequent",
+    Majority = "majority",
+    Parity = "parity",
+    BalancedBrackets = "balanced-brackets",
+    Induction = "induction",
     Sentence = "sentence",
 }

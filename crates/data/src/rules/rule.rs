@@ -1,22 +1,25 @@
 //! What every rule can tell.
 
+use std::ops::Range;
+
 use headlight_keys::InvalidValue;
 use rand::Rng;
 
+use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::sampler::Sampler;
 
 /// What a rule can tell of samples, `[CLS]` among their tokens. The methods with a default suit a rule that is true or
 /// false of a sample whose tokens are numbers: class 1 if it is true, else class 0.
 pub trait Rule {
-    /// The class of a sample, when there are `n_classes`.
-    fn label_for(&self, tokens: &[u32], n_classes: usize) -> u32;
+    /// The class of a sample with `[CLS]` in this place, when there are `n_classes`.
+    fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32;
 
     /// The positions that decide a sample's label, for measuring how much attention they get.
     ///
     /// For a rule about positions they are the same in every sample. For a rule about tokens they are
     /// where its tokens are, and a sample may have none.
-    fn label_positions(&self, tokens: &[u32]) -> Vec<usize>;
+    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize>;
 
     /// The positions that decide the label of every sample, whatever its tokens; `None` where they
     /// depend on the tokens.
@@ -24,8 +27,16 @@ pub trait Rule {
         None
     }
 
-    /// A sample drawn uniformly from all samples of class 1, or from all of class 0, when there are two classes.
-    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32>;
+    /// A sample drawn uniformly from all samples of a class, when there are `n_classes`, unless the rule says how else. By
+    /// default samples are drawn until one is of the class.
+    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        loop {
+            let row = sampler.any(|| rng.next_u32());
+            if self.label_for(&row, sampler.cls, n_classes) == class {
+                return row;
+            }
+        }
+    }
 
     /// Checks the rule's numbers against the vocabulary, the length and the place of `[CLS]`.
     ///
@@ -44,18 +55,23 @@ pub trait Rule {
         format!("Is it true that {}?", self.describe())
     }
 
-    /// The most classes that samples of this length can have.
-    fn most_classes(&self, _seq_len: usize) -> usize {
+    /// The most classes that such samples can have.
+    fn most_classes(&self, _samples: Sampler) -> usize {
         2
     }
 
+    /// The classes that such samples can have, when there are `n_classes`.
+    fn possible_classes(&self, _samples: Sampler, n_classes: usize) -> Range<u32> {
+        0..n_classes as u32
+    }
+
     /// The number of classes, if the rule sets it.
-    fn n_classes(&self) -> Option<usize> {
+    fn n_classes(&self, _samples: Sampler) -> Option<usize> {
         None
     }
 
     /// Whether the rule gives a sample a label.
-    fn knows(&self, _tokens: &[u32]) -> bool {
+    fn knows(&self, _tokens: &[u32], _cls: ClsPlace) -> bool {
         true
     }
 
@@ -84,7 +100,8 @@ pub trait Rule {
         None
     }
 
-    /// A sample of this generator, for the held-out split or for the training split.
+    /// A sample of the rule's generator, for the held-out split or for the training split; the generator `chacha` draws it where the
+    /// config asks for no class.
     fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         sampler.any(|| rng.next_u32())
     }
@@ -94,4 +111,26 @@ pub trait Rule {
 pub(super) fn positions_of(wanted: &[u32], tokens: &[u32]) -> Vec<usize> {
     let holds = |&position: &usize| wanted.contains(&tokens[position]);
     (0..tokens.len()).filter(holds).collect()
+}
+
+/// Positions, as messages name them.
+pub(super) fn listed_positions(positions: &[usize]) -> String {
+    let texts: Vec<String> = positions.iter().map(usize::to_string).collect();
+    match &texts[..] {
+        [one] => format!("position {one}"),
+        [others @ .., last] => format!("positions {} and {last}", others.join(", ")),
+        [] => "no positions".to_owned(),
+    }
+}
+
+/// Checks that positions exist and that each is named once.
+pub(super) fn check_positions(positions: &[usize], samples: Sampler) -> Result<(), InvalidValue> {
+    for (place, &position) in positions.iter().enumerate() {
+        samples.check_position("rule.positions", position)?;
+        if positions[..place].contains(&position) {
+            let message = format!("position {position} is named twice");
+            return Err(InvalidValue::new("rule.positions", message));
+        }
+    }
+    Ok(())
 }

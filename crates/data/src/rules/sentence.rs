@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::kind::Kind;
 use super::rule::Rule;
+use crate::cls::ClsPlace;
 use crate::corpora::{Corpus, MARKER};
 use crate::generator::Generator;
 use crate::sampler::Sampler;
@@ -25,18 +26,24 @@ impl Sentence {
 }
 
 impl Rule for Sentence {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         let reading = self.corpus.read_tokens(tokens);
         reading.map_or(0, |reading| reading.class)
     }
 
-    fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
+    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         let reading = self.corpus.read_tokens(tokens);
         reading.map_or_else(Vec::new, |reading| reading.deciding)
     }
 
     /// A grammar draws sentences of all classes alike.
-    fn draw(&self, _label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        _class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Vec<u32> {
         self.compose(false, sampler, rng)
     }
 
@@ -61,11 +68,11 @@ impl Rule for Sentence {
         self.corpus.question().to_owned()
     }
 
-    fn most_classes(&self, _seq_len: usize) -> usize {
+    fn most_classes(&self, _samples: Sampler) -> usize {
         self.corpus.classes().len()
     }
 
-    fn knows(&self, tokens: &[u32]) -> bool {
+    fn knows(&self, tokens: &[u32], _cls: ClsPlace) -> bool {
         self.corpus.read_tokens(tokens).is_some()
     }
 

@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter};
 use super::rule::{Rule, positions_of};
+use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
 section! {
@@ -34,16 +35,16 @@ impl TokenAnywhere {
 }
 
 impl Rule for TokenAnywhere {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         u32::from(tokens.contains(&self.token))
     }
 
-    fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
+    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        sampler.with_subsequence(&[self.token], label, rng)
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        sampler.with_subsequence(&[self.token], class == 1, rng)
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

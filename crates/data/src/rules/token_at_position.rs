@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::kind::{Choice, Counts, Kind, Parameter};
 use super::rule::Rule;
+use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
 section! {
@@ -44,11 +45,11 @@ impl TokenAtPosition {
 }
 
 impl Rule for TokenAtPosition {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         u32::from(tokens[self.position] == self.token)
     }
 
-    fn label_positions(&self, _tokens: &[u32]) -> Vec<usize> {
+    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         vec![self.position]
     }
 
@@ -56,9 +57,9 @@ impl Rule for TokenAtPosition {
         Some(vec![self.position])
     }
 
-    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         let mut row = sampler.any(|| rng.next_u32());
-        row[self.position] = if label {
+        row[self.position] = if class == 1 {
             self.token
         } else {
             sampler.other_than(self.token, rng)

@@ -5,6 +5,7 @@ use rand::Rng;
 
 use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter, Setting};
 use super::rule::{Rule, positions_of};
+use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
 section! {
@@ -50,17 +51,17 @@ impl TokenBeforeToken {
 }
 
 impl Rule for TokenBeforeToken {
-    fn label_for(&self, tokens: &[u32], _n_classes: usize) -> u32 {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         let first = tokens.iter().position(|&token| token == self.first);
         u32::from(first.is_some_and(|first| tokens[first + 1..].contains(&self.second)))
     }
 
-    fn label_positions(&self, tokens: &[u32]) -> Vec<usize> {
+    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
         positions_of(&[self.first, self.second], tokens)
     }
 
-    fn draw(&self, label: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        sampler.with_subsequence(&[self.first, self.second], label, rng)
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        sampler.with_subsequence(&[self.first, self.second], class == 1, rng)
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -193,7 +193,8 @@ impl Outcomes {
             brier: self.brier()?,
             confusion: Confusion::of(
                 self.n_classes,
-                self.samples().map(|(label, predicted, _)| [label, predicted]),
+                self.samples()
+                    .map(|(label, predicted, _)| [label, predicted]),
             ),
             classes,
             rankings,

@@ -17,8 +17,8 @@ mod values;
 
 pub use assessment::{Assessment, Class, Outcomes, Ratios, Threshold};
 pub use calibration::{Bin, Calibration};
-pub(crate) use confusion::{count_sample, f1_over};
 pub use confusion::{Confusion, Counts, f1};
+pub(crate) use confusion::{count_sample, f1_over};
 pub use interval::wilson;
 pub use loss::{cross_entropy, predicted_class, probabilities, rounded_probabilities};
 pub use measure::Measure;

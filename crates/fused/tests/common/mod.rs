@@ -136,12 +136,15 @@ pub fn loss(problem: &Problem, parameters: &[f64]) -> f64 {
         .tokens
         .chunks(problem.architecture.positions)
         .zip(&problem.labels);
-    let one =
-        |(tokens, &label): (&[u32], &u32)| match &forward(&problem.architecture, parameters, tokens)
-            .0[..]
-        {
-            &[z] => z.max(0.0) - z * f64::from(label) + (-z.abs()).exp().ln_1p(),
-            z => z.iter().map(|z| z.exp()).sum::<f64>().ln() - z[label as usize],
-        };
+    let one = |(tokens, &label): (&[u32], &u32)| match &forward(
+        &problem.architecture,
+        parameters,
+        tokens,
+    )
+    .0[..]
+    {
+        &[z] => z.max(0.0) - z * f64::from(label) + (-z.abs()).exp().ln_1p(),
+        z => z.iter().map(|z| z.exp()).sum::<f64>().ln() - z[label as usize],
+    };
     samples.map(one).sum::<f64>() / problem.labels.len() as f64
 }

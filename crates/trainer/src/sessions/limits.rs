@@ -156,7 +156,10 @@ fn meta(experiment: &Experiment) -> Result<u64, Failure> {
     let chosen = config.dump.chosen(train);
     let deciding = |&sample: &usize| {
         let rule = config.data.rule.as_ref();
-        rule.map_or(0, |rule| rule.label_positions(train.tokens(sample)).len())
+        rule.map_or(0, |rule| {
+            rule.label_positions(train.tokens(sample), train.cls())
+                .len()
+        })
     };
     let positions: usize = chosen.iter().map(deciding).sum();
     let tokens = (chosen.len() * train.positions()).min(config.data.vocab_size as usize);

@@ -48,8 +48,9 @@ pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<(Dataset,
 }
 
 fn rule_knows_all(dataset: &Dataset, data: &DatasetConfig) -> bool {
-    let knows_all =
-        |rule: &LabelRule| (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample)));
+    let knows_all = |rule: &LabelRule| {
+        (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample), dataset.cls()))
+    };
     data.rule.as_ref().is_some_and(knows_all)
 }
 

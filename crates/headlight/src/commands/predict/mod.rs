@@ -129,7 +129,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         note(sentence);
     }
     let rule = config.data.rule.as_ref();
-    let label = rule.filter(|rule| rule.knows(dataset.tokens(0)));
+    let label = rule.filter(|rule| rule.knows(dataset.tokens(0), dataset.cls()));
     let label = label.map(|_| dataset.label(0));
     let [picture] = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
     Output::check_formats(&[picture], ["svg"])?;

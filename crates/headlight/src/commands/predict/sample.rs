@@ -85,7 +85,11 @@ pub(super) fn dump(
 }
 
 /// What the model says of the sample, and the weights of the position that the class is read from by layer, head and key.
-pub(super) fn as_json(dump: &AttentionDump, config: &ExperimentConfig, label: Option<u32>) -> Value {
+pub(super) fn as_json(
+    dump: &AttentionDump,
+    config: &ExperimentConfig,
+    label: Option<u32>,
+) -> Value {
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let class = |class| file::class_value(&config.data, class);
     let read = dump.shown_position(0);

@@ -1,0 +1,155 @@
+//! Whether brackets are balanced.
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::Kind;
+use super::rule::Rule;
+use crate::cls::ClsPlace;
+use crate::generator::Generator;
+use crate::random::{uniform_below, uniform_unit};
+use crate::sampler::Sampler;
+
+section! {
+    /// The brackets `open` and `close` are balanced; other tokens do not count.
+    ///
+    /// Half of the samples that are drawn are balanced, each with the same probability. Of the others, half are a balanced one with
+    /// two brackets exchanged, and half are random brackets. With `padding`, strings have each even length with the same
+    /// probability.
+    #[derive(Copy, Eq)]
+    pub struct BalancedBrackets {
+        /// The token that opens.
+        pub open: u32,
+        /// The token that closes.
+        pub close: u32,
+        /// The token after the end of strings that are shorter than `seq_len`; if left out, none is shorter.
+        #[omit(default)]
+        pub padding: Option<u32> = None,
+    }
+}
+
+impl BalancedBrackets {
+    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
+
+    fn is_balanced(self, tokens: &[u32]) -> bool {
+        let mut depth = 0_usize;
+        for &token in tokens {
+            if token == self.open {
+                depth += 1;
+            } else if token == self.close {
+                match depth.checked_sub(1) {
+                    Some(less) => depth = less,
+                    None => return false,
+                }
+            }
+        }
+        depth == 0
+    }
+
+    /// A balanced string of an even length, drawn uniformly: of the paths of `left` steps from a depth to 0,
+    /// `(depth + 2) (left - depth) / (2 left (depth + 1))` go up (Arnold and Sleep 1980, "Uniform Random Generation of Balanced
+    /// Parenthesis Strings").
+    fn balanced(self, length: usize, rng: &mut dyn Rng) -> Vec<u32> {
+        let mut depth = 0_usize;
+        let bracket = |step: usize| {
+            let left = length - step;
+            let up = ((depth + 2) * (left - depth)) as f64 / (2 * left * (depth + 1)) as f64;
+            if uniform_unit(rng) < up {
+                depth += 1;
+                self.open
+            } else {
+                depth -= 1;
+                self.close
+            }
+        };
+        (0..length).map(bracket).collect()
+    }
+
+    fn unbalanced(self, length: usize, rng: &mut dyn Rng) -> Vec<u32> {
+        let is_near = rng.next_u32() % 2 == 0;
+        loop {
+            let string = if is_near {
+                let mut string = self.balanced(length, rng);
+                let mut place_of = |bracket: u32| {
+                    let nth = uniform_below(length as u32 / 2, || rng.next_u32()) as usize;
+                    let mut places = (0..length).filter(|&place| string[place] == bracket);
+                    places.nth(nth)
+                };
+                if let (Some(open), Some(close)) = (place_of(self.open), place_of(self.close)) {
+                    string.swap(open, close);
+                }
+                string
+            } else {
+                let mut bracket = || [self.open, self.close][(rng.next_u32() % 2) as usize];
+                (0..length).map(|_| bracket()).collect()
+            };
+            if !self.is_balanced(&string) {
+                return string;
+            }
+        }
+    }
+}
+
+impl Rule for BalancedBrackets {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
+        u32::from(self.is_balanced(tokens))
+    }
+
+    /// None: each bracket may decide.
+    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+        Vec::new()
+    }
+
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let mut pairs = sampler.seq_len / 2;
+        if self.padding.is_some() {
+            pairs = 1 + uniform_below(pairs as u32, || rng.next_u32()) as usize;
+        }
+        let mut string = if class == 1 {
+            self.balanced(2 * pairs, rng)
+        } else {
+            self.unbalanced(2 * pairs, rng)
+        };
+        string.resize(sampler.seq_len, self.padding.unwrap_or(self.open));
+        sampler.sample(|row| row.extend(string))
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        samples.check_token("rule.open", self.open)?;
+        samples.check_token("rule.close", self.close)?;
+        let refused = |key: &str, message: &str| Err(InvalidValue::new(key, message));
+        if self.open == self.close {
+            return refused("rule.close", "one token opens and closes; name two tokens");
+        }
+        if let Some(padding) = self.padding {
+            samples.check_token("rule.padding", padding)?;
+            if [self.open, self.close].contains(&padding) {
+                return refused("rule.padding", "padding is a bracket; name another token");
+            }
+        }
+        if samples.seq_len < 2 || self.padding.is_none() && samples.seq_len % 2 == 1 {
+            return refused(
+                "seq_len",
+                "a balanced string has an even number of brackets; set an even seq_len, or with rule.padding one of 2 or more",
+            );
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        format!("the brackets {} and {} are balanced", self.open, self.close)
+    }
+
+    fn deciding_place(&self) -> String {
+        "all brackets together".to_owned()
+    }
+
+    fn generator(&self) -> Option<Generator> {
+        Some(Generator::Chacha)
+    }
+
+    fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let class = rng.next_u32() % 2;
+        self.draw(class, 2, sampler, rng)
+    }
+}

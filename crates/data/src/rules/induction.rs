@@ -1,0 +1,101 @@
+//! What followed the last token when it occurred before (Olsson et al. 2022, "In-context Learning and Induction Heads").
+
+use std::ops::Range;
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::Kind;
+use super::rule::Rule;
+use crate::cls::ClsPlace;
+use crate::generator::Generator;
+use crate::random::uniform_below;
+use crate::sampler::{Sampler, exchanged};
+
+section! {
+    /// The token that followed the last token when it last occurred before is the sample's class.
+    ///
+    /// In each sample that is drawn it occurred before: the last token is a copy of one that is chosen among the others.
+    #[derive(Copy, Eq)]
+    pub struct Induction {}
+}
+
+impl Induction {
+    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
+
+    /// Where the token is that followed; among the tokens without `[CLS]`.
+    fn place(tokens: &[u32]) -> Option<usize> {
+        let (last, before) = tokens.split_last()?;
+        let found = before.iter().rposition(|token| token == last)?;
+        Some(found + 1)
+    }
+}
+
+impl Rule for Induction {
+    fn label_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> u32 {
+        let tokens = cls.without(tokens);
+        Self::place(tokens).map_or(0, |place| tokens[place])
+    }
+
+    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
+        let before = usize::from(cls == ClsPlace::First);
+        let place = Self::place(cls.without(tokens));
+        place.map(|place| place + before).into_iter().collect()
+    }
+
+    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        // Tokens that are exchanged exchange their roles.
+        let row = self.compose(false, sampler, rng);
+        let own = self.label_for(&row, sampler.cls, n_classes);
+        exchanged(row, own, class)
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        if samples.seq_len < 2 {
+            let message = "the last token must have occurred before; set a seq_len of 2 or more";
+            return Err(InvalidValue::new("seq_len", message));
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        "the token that followed the last token when it occurred before".to_owned()
+    }
+
+    fn deciding_place(&self) -> String {
+        "the token after the last token's last occurrence".to_owned()
+    }
+
+    fn question(&self) -> String {
+        "Which token followed the last token before?".to_owned()
+    }
+
+    fn most_classes(&self, samples: Sampler) -> usize {
+        samples.vocab_size as usize
+    }
+
+    fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {
+        samples.tokens()
+    }
+
+    fn n_classes(&self, samples: Sampler) -> Option<usize> {
+        Some(samples.vocab_size as usize)
+    }
+
+    fn knows(&self, tokens: &[u32], cls: ClsPlace) -> bool {
+        Self::place(cls.without(tokens)).is_some()
+    }
+
+    fn generator(&self) -> Option<Generator> {
+        Some(Generator::Chacha)
+    }
+
+    fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let mut row = sampler.any(|| rng.next_u32());
+        let first = usize::from(sampler.cls == ClsPlace::First);
+        let last = first + sampler.seq_len - 1;
+        let copied = uniform_below(sampler.seq_len as u32 - 1, || rng.next_u32());
+        row[last] = row[first + copied as usize];
+        row
+    }
+}

@@ -1,0 +1,51 @@
+//! Whether more than half of the tokens are a certain one (Hahn 2020, "Theoretical Limitations of Self-Attention in Neural
+//! Sequence Models").
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::Kind;
+use super::rule::{Rule, positions_of};
+use crate::cls::ClsPlace;
+use crate::sampler::Sampler;
+
+section! {
+    /// More than half of the tokens are `token`.
+    pub struct Majority {
+        /// The token that the rule counts.
+        pub token: u32,
+    }
+}
+
+impl Majority {
+    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
+}
+
+impl Rule for Majority {
+    fn label_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> u32 {
+        let tokens = cls.without(tokens);
+        let count = tokens.iter().filter(|&&token| token == self.token).count();
+        u32::from(2 * count > tokens.len())
+    }
+
+    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+        positions_of(&[self.token], tokens)
+    }
+
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let is_allowed = |count: usize| (2 * count > sampler.seq_len) == (class == 1);
+        sampler.with_count(self.token, None, is_allowed, rng)
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        samples.check_token("rule.token", self.token)
+    }
+
+    fn describe(&self) -> String {
+        format!("more than half of the tokens are token {}", self.token)
+    }
+
+    fn deciding_place(&self) -> String {
+        format!("token {}, wherever it is", self.token)
+    }
+}

@@ -1,0 +1,70 @@
+//! The largest token (Gross et al. 2024, "Compact Proofs of Model Performance via Mechanistic Interpretability").
+
+use std::ops::Range;
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::Kind;
+use super::rule::{Rule, positions_of};
+use crate::cls::ClsPlace;
+use crate::sampler::Sampler;
+
+section! {
+    /// The largest token is the sample's class.
+    #[derive(Copy, Eq)]
+    pub struct Max {}
+}
+
+impl Max {
+    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
+}
+
+impl Rule for Max {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, n_classes: usize) -> u32 {
+        // `[CLS]` is 0.
+        let largest = tokens.iter().copied().max().unwrap_or(0);
+        largest.min(n_classes as u32 - 1)
+    }
+
+    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
+        let largest = self.label_for(tokens, cls, usize::MAX);
+        positions_of(&[largest], tokens)
+    }
+
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let up_to_it = Sampler {
+            vocab_size: class + 1,
+            ..sampler
+        };
+        up_to_it.with_subsequence(&[class], true, rng)
+    }
+
+    fn validate(&self, _samples: Sampler) -> Result<(), InvalidValue> {
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        "the largest token".to_owned()
+    }
+
+    fn deciding_place(&self) -> String {
+        "the largest token, wherever it is".to_owned()
+    }
+
+    fn question(&self) -> String {
+        "Which token is the largest?".to_owned()
+    }
+
+    fn most_classes(&self, samples: Sampler) -> usize {
+        samples.vocab_size as usize
+    }
+
+    fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {
+        samples.tokens()
+    }
+
+    fn n_classes(&self, samples: Sampler) -> Option<usize> {
+        Some(samples.vocab_size as usize)
+    }
+}

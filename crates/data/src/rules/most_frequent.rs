@@ -1,0 +1,74 @@
+//! The token that occurs most often.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::Kind;
+use super::rule::{Rule, positions_of};
+use crate::cls::ClsPlace;
+use crate::sampler::{Sampler, exchanged};
+
+section! {
+    /// The token that occurs most often is the sample's class; of several, the one that occurs first.
+    #[derive(Copy, Eq)]
+    pub struct MostFrequent {}
+}
+
+impl MostFrequent {
+    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
+}
+
+impl Rule for MostFrequent {
+    fn label_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> u32 {
+        let tokens = cls.without(tokens);
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        for &token in tokens {
+            *counts.entry(token).or_default() += 1;
+        }
+        let most = counts.values().copied().max().unwrap_or(0);
+        let first = tokens.iter().find(|token| counts[*token] == most);
+        first.copied().unwrap_or(0)
+    }
+
+    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
+        positions_of(&[self.label_for(tokens, cls, usize::MAX)], tokens)
+    }
+
+    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        // Tokens that are exchanged exchange their roles.
+        let row = sampler.any(|| rng.next_u32());
+        let own = self.label_for(&row, sampler.cls, n_classes);
+        exchanged(row, own, class)
+    }
+
+    fn validate(&self, _samples: Sampler) -> Result<(), InvalidValue> {
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        "the token that occurs most often".to_owned()
+    }
+
+    fn deciding_place(&self) -> String {
+        "the token that occurs most often, wherever it is".to_owned()
+    }
+
+    fn question(&self) -> String {
+        "Which token occurs most often?".to_owned()
+    }
+
+    fn most_classes(&self, samples: Sampler) -> usize {
+        samples.vocab_size as usize
+    }
+
+    fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {
+        samples.tokens()
+    }
+
+    fn n_classes(&self, samples: Sampler) -> Option<usize> {
+        Some(samples.vocab_size as usize)
+    }
+}

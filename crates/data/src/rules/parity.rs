@@ -1,0 +1,82 @@
+//! Whether a token occurs an odd number of times; at a few positions, the sparse parity of Barak et al. 2022, "Hidden
+//! Progress in Deep Learning: SGD Learns Parities Near the Computational Limit".
+
+use headlight_keys::{InvalidValue, section};
+use rand::Rng;
+
+use super::kind::Kind;
+use super::rule::{Rule, check_positions, listed_positions, positions_of};
+use crate::cls::ClsPlace;
+use crate::sampler::Sampler;
+
+section! {
+    /// `token` occurs an odd number of times, at `positions` or anywhere.
+    pub struct Parity {
+        /// The token that the rule counts.
+        pub token: u32,
+        /// The positions that count; if left out, all.
+        #[omit(default)]
+        pub positions: Vec<usize> = Vec::new(),
+    }
+}
+
+impl Parity {
+    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
+}
+
+impl Rule for Parity {
+    fn label_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> u32 {
+        let is_token = |token: &u32| *token == self.token;
+        let count = if self.positions.is_empty() {
+            cls.without(tokens)
+                .iter()
+                .filter(|token| is_token(token))
+                .count()
+        } else {
+            let named = self.positions.iter().map(|&position| &tokens[position]);
+            named.filter(|token| is_token(token)).count()
+        };
+        (count % 2) as u32
+    }
+
+    fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+        if self.positions.is_empty() {
+            positions_of(&[self.token], tokens)
+        } else {
+            self.positions.clone()
+        }
+    }
+
+    fn fixed_positions(&self) -> Option<Vec<usize>> {
+        Some(self.positions.clone()).filter(|positions| !positions.is_empty())
+    }
+
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let positions = self.fixed_positions();
+        let is_allowed = |count: usize| count % 2 == class as usize;
+        sampler.with_count(self.token, positions.as_deref(), is_allowed, rng)
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        samples.check_token("rule.token", self.token)?;
+        check_positions(&self.positions, samples)
+    }
+
+    fn describe(&self) -> String {
+        let Self { token, positions } = self;
+        match &positions[..] {
+            [] => format!("token {token} occurs an odd number of times"),
+            _ => format!(
+                "token {token} is at an odd number of {}",
+                listed_positions(positions)
+            ),
+        }
+    }
+
+    fn deciding_place(&self) -> String {
+        match &self.positions[..] {
+            [] => format!("token {}, wherever it is", self.token),
+            positions => format!("{} together", listed_positions(positions)),
+        }
+    }
+}

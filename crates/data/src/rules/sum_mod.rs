@@ -1,0 +1,103 @@
+//! The sum of tokens modulo a number: modular addition (Power et al. 2022, "Grokking: Generalization Beyond Overfitting on
+//! Small Algorithmic Datasets").
+
+use headlight_keys::{InvalidValue, Range, Section, section};
+
+use super::kind::Kind;
+use super::rule::{Rule, check_positions, listed_positions};
+use crate::cls::ClsPlace;
+use crate::config::CLASS_LIMIT;
+use crate::sampler::Sampler;
+
+section! {
+    /// The sum of the tokens, each taken as its number, modulo `modulus` is the sample's class.
+    pub struct SumMod {
+        /// What the sum is divided by; its remainder is the class, so there are as many classes.
+        #[range(Range::of(2, CLASS_LIMIT as u32))]
+        pub modulus: u32,
+        /// The positions whose tokens are added; if left out, all.
+        #[omit(default)]
+        pub positions: Vec<usize> = Vec::new(),
+    }
+}
+
+impl SumMod {
+    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
+}
+
+impl Rule for SumMod {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, n_classes: usize) -> u32 {
+        let sum = |tokens: &mut dyn Iterator<Item = u32>| tokens.map(u64::from).sum::<u64>();
+        // `[CLS]` is 0.
+        let sum = match &self.positions[..] {
+            [] => sum(&mut tokens.iter().copied()),
+            positions => sum(&mut positions.iter().map(|&position| tokens[position])),
+        };
+        ((sum % u64::from(self.modulus)) as u32).min(n_classes as u32 - 1)
+    }
+
+    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {
+        self.fixed_positions().unwrap_or_else(|| {
+            let first = usize::from(cls == ClsPlace::First);
+            (first..first + cls.without(tokens).len()).collect()
+        })
+    }
+
+    fn fixed_positions(&self) -> Option<Vec<usize>> {
+        Some(self.positions.clone()).filter(|positions| !positions.is_empty())
+    }
+
+    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        check_positions(&self.positions, samples)?;
+        self.check_ranges()
+            .map_err(|invalid| invalid.within("rule"))?;
+        let count = match &self.positions[..] {
+            [] => samples.seq_len,
+            positions => positions.len(),
+        };
+        // Sums of k of n successive tokens have k (n - 1) + 1 values.
+        let (n_tokens, modulus) = (samples.n_tokens(), self.modulus);
+        let sums = (count as u64)
+            .saturating_mul(u64::from(n_tokens) - 1)
+            .saturating_add(1);
+        if sums < u64::from(modulus) {
+            let message = format!(
+                "the sums of {count} of {n_tokens} tokens do not have all remainders of {modulus}; raise vocab_size, or lower modulus"
+            );
+            return Err(InvalidValue::new("rule.modulus", message));
+        }
+        Ok(())
+    }
+
+    fn describe(&self) -> String {
+        let modulus = self.modulus;
+        match &self.positions[..] {
+            [] => format!("the sum of all tokens modulo {modulus}"),
+            positions => format!(
+                "the sum of {} modulo {modulus}",
+                listed_positions(positions)
+            ),
+        }
+    }
+
+    fn deciding_place(&self) -> String {
+        match &self.positions[..] {
+            [] => "all tokens together".to_owned(),
+            positions => format!("{} together", listed_positions(positions)),
+        }
+    }
+
+    fn question(&self) -> String {
+        format!("What is {}?", self.describe())
+    }
+
+    fn most_classes(&self, _samples: Sampler) -> usize {
+        self.modulus as usize
+    }
+
+    /// `None` for a modulus that [`validate`](Rule::validate) refuses, so that it is the one to be reported.
+    fn n_classes(&self, _samples: Sampler) -> Option<usize> {
+        let is_valid = self.check_ranges().is_ok();
+        is_valid.then_some(self.modulus as usize)
+    }
+}

@@ -1,0 +1,350 @@
+//! Rules about all tokens of a sample: labels by hand, and draws against all samples that there are.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::collections::HashMap;
+
+use headlight_data::rules::{
+    BalancedBrackets, Count, Induction, Majority, Max, MostFrequent, Parity, SumMod,
+};
+use headlight_data::{ClsPlace, DatasetConfig, LabelRule, Sampler};
+use serde_json::json;
+
+/// The labels of samples without `[CLS]`, with it first and with it last. Tokens are 1 or more, so that all three can hold them.
+fn labels(rule: &LabelRule, samples: &[&[u32]]) -> Vec<u32> {
+    let mut all = Vec::new();
+    for &sample in samples {
+        let label = rule.label_for(sample, ClsPlace::None, 9);
+        let first = [&[0], sample].concat();
+        let last = [sample, &[0]].concat();
+        assert_eq!(rule.label_for(&first, ClsPlace::First, 9), label);
+        assert_eq!(rule.label_for(&last, ClsPlace::Last, 9), label);
+        let positions = rule.label_positions(sample, ClsPlace::None);
+        let after: Vec<usize> = positions.iter().map(|position| position + 1).collect();
+        assert_eq!(rule.label_positions(&last, ClsPlace::Last), positions);
+        if rule.fixed_positions().is_none() {
+            assert_eq!(rule.label_positions(&first, ClsPlace::First), after);
+        }
+        all.push(label);
+    }
+    all
+}
+
+#[test]
+fn labels_follow_from_all_tokens() {
+    let majority = LabelRule::from(Majority { token: 2 });
+    assert_eq!(
+        labels(&majority, &[&[2, 2, 1], &[2, 1], &[1, 2, 1], &[2]]),
+        [1, 0, 0, 1]
+    );
+    assert_eq!(majority.label_positions(&[2, 1, 2], ClsPlace::None), [0, 2]);
+
+    let token = 2;
+    let parity = LabelRule::from(Parity {
+        token,
+        positions: vec![],
+    });
+    assert_eq!(
+        labels(&parity, &[&[2, 2, 1], &[2, 1, 1], &[1, 1], &[2, 2, 2]]),
+        [0, 1, 0, 1]
+    );
+    let sparse = LabelRule::from(Parity {
+        token,
+        positions: vec![2, 0],
+    });
+    assert_eq!(sparse.label_for(&[2, 2, 2], ClsPlace::None, 2), 0);
+    assert_eq!(sparse.label_for(&[1, 2, 2], ClsPlace::None, 2), 1);
+    assert_eq!(sparse.fixed_positions(), Some(vec![2, 0]));
+
+    let sum = LabelRule::from(SumMod {
+        modulus: 5,
+        positions: vec![],
+    });
+    assert_eq!(labels(&sum, &[&[2, 2, 1], &[4, 4], &[1, 1]]), [0, 3, 2]);
+    assert_eq!(sum.label_positions(&[0, 3, 4], ClsPlace::First), [1, 2]);
+
+    let max = LabelRule::from(Max {});
+    assert_eq!(labels(&max, &[&[2, 5, 1, 5], &[4], &[1, 3]]), [5, 4, 3]);
+    assert_eq!(max.label_positions(&[2, 5, 1, 5], ClsPlace::None), [1, 3]);
+    assert_eq!(max.label_for(&[0, 0], ClsPlace::None, 3), 0);
+
+    // Of several, the first; `[CLS]` does not count.
+    let most = LabelRule::from(MostFrequent {});
+    assert_eq!(
+        labels(&most, &[&[3, 1, 1], &[4, 1, 1, 4], &[2, 1], &[7]]),
+        [1, 4, 2, 7]
+    );
+    assert_eq!(most.label_positions(&[4, 1, 1, 4], ClsPlace::None), [0, 3]);
+    assert_eq!(most.label_for(&[1, 0, 0], ClsPlace::None, 3), 0);
+
+    let induction = LabelRule::from(Induction {});
+    assert_eq!(
+        labels(&induction, &[&[3, 1, 3], &[3, 1, 3, 2, 3], &[5, 5]]),
+        [1, 2, 5]
+    );
+    assert_eq!(
+        induction.label_positions(&[3, 1, 3, 2, 3], ClsPlace::None),
+        [3]
+    );
+    assert!(induction.knows(&[3, 1, 3], ClsPlace::None));
+    assert!(!induction.knows(&[3, 1, 2], ClsPlace::None));
+
+    let brackets = LabelRule::from(BalancedBrackets {
+        open: 1,
+        close: 2,
+        padding: None,
+    });
+    let samples: [&[u32]; 6] = [
+        &[1, 2],
+        &[1, 1, 2, 2],
+        &[2, 1],
+        &[1, 2, 2, 1],
+        &[1, 1],
+        &[3, 1, 3, 2],
+    ];
+    assert_eq!(labels(&brackets, &samples), [1, 1, 0, 0, 0, 1]);
+}
+
+fn config(rule: &serde_json::Value, cls: &str, changes: &serde_json::Value) -> DatasetConfig {
+    let mut keys = json!({"generator": "chacha", "samples": 24_000, "vocab_size": 4, "seq_len": 4, "cls": cls, "rule": rule});
+    let changes = changes.as_object().unwrap().clone();
+    keys.as_object_mut().unwrap().extend(changes);
+    serde_json::from_value(keys).unwrap()
+}
+
+/// All samples of a config's vocabulary and length.
+fn every(config: &DatasetConfig) -> Vec<Vec<u32>> {
+    let keys = json!({"generator": "all", "samples": 1, "vocab_size": config.vocab_size, "seq_len": config.seq_len,
+        "cls": config.cls.name(), "rule": {"kind": "majority", "token": 1}});
+    let mut all: DatasetConfig = serde_json::from_value(keys).unwrap();
+    let first = u32::from(config.cls != ClsPlace::None);
+    let count = (config.vocab_size - first).pow(config.seq_len as u32) as usize;
+    all.source = match all.source {
+        headlight_data::Source::Generated {
+            generator,
+            positive_rate,
+            balanced,
+            ..
+        } => headlight_data::Source::Generated {
+            generator,
+            samples: count,
+            positive_rate,
+            balanced,
+        },
+        file => file,
+    };
+    let samples = all.generate().unwrap().train;
+    (0..samples.len())
+        .map(|sample| samples.tokens(sample).to_vec())
+        .collect()
+}
+
+/// Classes have equal shares, and within a class each sample is as likely as the others: a chi-squared statistic.
+#[test]
+fn balanced_samples_are_uniform_in_each_class() {
+    let rules = [
+        json!({"kind": "count", "token": 2}),
+        json!({"kind": "majority", "token": 2}),
+        json!({"kind": "parity", "token": 2}),
+        json!({"kind": "parity", "token": 2, "positions": [1, 3]}),
+        json!({"kind": "sum-mod", "modulus": 3}),
+        json!({"kind": "max"}),
+        json!({"kind": "most-frequent"}),
+    ];
+    for (rule, cls) in rules
+        .iter()
+        .flat_map(|rule| ["none", "first", "last"].map(|cls| (rule, cls)))
+    {
+        let mut changes = json!({"balanced": true});
+        if rule["kind"] == "count" {
+            changes["n_classes"] = json!(4);
+        }
+        let config = config(rule, cls, &changes);
+        if cls == "last" && rule.get("positions").is_some() {
+            assert!(config.validate().is_ok());
+        }
+        let (own, n_classes) = (config.rule.clone().unwrap(), config.n_classes);
+        let mut possible: HashMap<u32, usize> = HashMap::new();
+        for sample in every(&config) {
+            let label = own.label_for(&sample, config.cls, n_classes);
+            *possible.entry(label).or_default() += 1;
+        }
+        let train = config.generate().unwrap().train;
+        let mut counts: HashMap<&[u32], f64> = HashMap::new();
+        let mut shares: HashMap<u32, usize> = HashMap::new();
+        for sample in 0..train.len() {
+            *counts.entry(train.tokens(sample)).or_default() += 1.0;
+            *shares.entry(train.label(sample)).or_default() += 1;
+        }
+        assert_eq!(shares.len(), possible.len(), "{rule} {cls}: {shares:?}");
+        let share = 24_000 / possible.len();
+        assert!(
+            shares.values().all(|&own| own == share),
+            "{rule} {cls}: {shares:?}"
+        );
+        let mut statistic = 0.0;
+        for (sample, count) in &counts {
+            let label = own.label_for(sample, config.cls, n_classes);
+            let expected = share as f64 / possible[&label] as f64;
+            statistic += (count - expected).powi(2) / expected;
+        }
+        let all: usize = possible.values().sum();
+        assert_eq!(counts.len(), all, "{rule} {cls}");
+        let bound = all as f64 + 8.0 * (2.0 * all as f64).sqrt();
+        assert!(
+            statistic < bound,
+            "{rule} {cls}: {statistic} of {all} samples"
+        );
+    }
+}
+
+#[test]
+fn brackets_are_balanced_in_half_of_all_samples() {
+    for (padding, lengths) in [(json!(null), 1_usize), (json!(3), 4)] {
+        let mut rule = json!({"kind": "balanced-brackets", "open": 1, "close": 2});
+        if padding != json!(null) {
+            rule["padding"] = padding;
+        }
+        let config = config(&rule, "first", &json!({"seq_len": 8}));
+        let train = config.generate().unwrap().train;
+        let balanced: Vec<usize> = train.of_class(1).collect();
+        assert!(balanced.len().abs_diff(12_000) < 400, "{}", balanced.len());
+        let mut of_length: HashMap<usize, HashMap<&[u32], usize>> = HashMap::new();
+        for &sample in &balanced {
+            let tokens = train.tokens(sample);
+            let brackets = tokens
+                .iter()
+                .filter(|token| [1, 2].contains(*token))
+                .count();
+            assert!(tokens[1 + brackets..].iter().all(|&token| token == 3));
+            *of_length
+                .entry(brackets)
+                .or_default()
+                .entry(tokens)
+                .or_default() += 1;
+        }
+        assert_eq!(of_length.len(), lengths);
+        // Catalan's numbers of balanced strings, each as likely as the others of its length.
+        for (brackets, strings) in &of_length {
+            let catalan = [1, 1, 2, 5, 14][brackets / 2];
+            assert_eq!(strings.len(), catalan);
+            let all: usize = strings.values().sum();
+            assert!(all.abs_diff(balanced.len() / lengths) < 300);
+            let expected = all as f64 / catalan as f64;
+            let far = |&count: &usize| (count as f64 - expected).abs() / expected.sqrt();
+            assert!(
+                strings.values().map(far).fold(0.0, f64::max) < 5.0,
+                "{strings:?}"
+            );
+        }
+        // Among the unbalanced, more than a quarter have as many brackets that open as that close: those with two exchanged.
+        let even = train.of_class(0).filter(|&sample| {
+            let of = |bracket| {
+                train
+                    .tokens(sample)
+                    .iter()
+                    .filter(|&&token| token == bracket)
+                    .count()
+            };
+            of(1) == of(2)
+        });
+        assert!(even.count() > 5_000);
+    }
+}
+
+#[test]
+fn the_last_token_of_induction_occurred_before() {
+    for cls in ["none", "first", "last"] {
+        for balanced in [false, true] {
+            let config = config(
+                &json!({"kind": "induction"}),
+                cls,
+                &json!({"seq_len": 6, "balanced": balanced}),
+            );
+            let rule = config.rule.clone().unwrap();
+            let train = config.generate().unwrap().train;
+            let known = (0..train.len()).filter(|&own| rule.knows(train.tokens(own), config.cls));
+            assert_eq!(known.count(), train.len());
+            if balanced {
+                let first = usize::from(cls != "none");
+                let counts = train.class_counts(4);
+                assert!(
+                    counts[first..]
+                        .iter()
+                        .all(|&count| count == 24_000 / (4 - first))
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_no_sample_can_have_is_refused() {
+    let refused = |rule: serde_json::Value, changes: serde_json::Value, key: &str| {
+        let error = config(&rule, "first", &changes).validate().unwrap_err();
+        assert_eq!(error.key, key, "{error}");
+    };
+    let brackets = json!({"kind": "balanced-brackets", "open": 1, "close": 2});
+    refused(brackets.clone(), json!({"seq_len": 5}), "seq_len");
+    refused(
+        json!({"kind": "balanced-brackets", "open": 1, "close": 1}),
+        json!({}),
+        "rule.close",
+    );
+    refused(
+        json!({"kind": "balanced-brackets", "open": 1, "close": 2, "padding": 2}),
+        json!({}),
+        "rule.padding",
+    );
+    refused(
+        brackets,
+        json!({"generator": "all", "samples": 9}),
+        "generator",
+    );
+    refused(
+        json!({"kind": "induction"}),
+        json!({"seq_len": 1}),
+        "seq_len",
+    );
+    refused(
+        json!({"kind": "parity", "token": 2, "positions": [1, 1]}),
+        json!({}),
+        "rule.positions",
+    );
+    refused(
+        json!({"kind": "parity", "token": 4}),
+        json!({}),
+        "rule.token",
+    );
+    refused(
+        json!({"kind": "sum-mod", "modulus": 10}),
+        json!({}),
+        "rule.modulus",
+    );
+    refused(json!({"kind": "max"}), json!({"n_classes": 3}), "n_classes");
+    let max = json!({"kind": "max"});
+    refused(
+        max.clone(),
+        json!({"balanced": true, "positive_rate": 0.5}),
+        "balanced",
+    );
+    refused(
+        max.clone(),
+        json!({"balanced": true, "generator": "numpy"}),
+        "balanced",
+    );
+    refused(max, json!({"balanced": true, "vocab_size": 2}), "balanced");
+}
+
+#[test]
+fn labels_go_beyond_a_byte() {
+    let samples = Sampler {
+        vocab_size: 1000,
+        seq_len: 3,
+        cls: ClsPlace::None,
+    };
+    let rule = LabelRule::from(Max {});
+    assert_eq!(rule.n_classes(samples), Some(1000));
+    assert_eq!(rule.label_for(&[4, 999, 998], ClsPlace::None, 1000), 999);
+    let count = LabelRule::from(Count { token: 1 });
+    assert_eq!(count.label_for(&[1; 300], ClsPlace::None, 301), 300);
+}
