@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use headlight_architecture::UNIFORM_BELOW;
-use headlight_data::LabelRule;
+use headlight_data::{ClsPlace, LabelRule, Sampler};
 use headlight_data::files::{LABELS, TEXTS};
 use headlight_data::rules::{Choice, Counts, Setting};
 use headlight_experiment::config::{ExperimentConfig, toml};
@@ -134,7 +134,12 @@ fn a_choice_is_a_rule_of_a_config() {
         }
         let read: LabelRule = serde_json::from_value(rule.clone().into()).unwrap();
         assert_eq!(to_value(&read).unwrap(), json!(rule));
-        assert!(choice.n_classes <= read.most_classes(6), "{kind}");
+        let samples = Sampler {
+            vocab_size: 51,
+            seq_len: 6,
+            cls: ClsPlace::First,
+        };
+        assert!(choice.n_classes <= read.most_classes(samples), "{kind}");
         let keys: HashSet<_> = choice.needs.iter().map(|(key, _)| key).collect();
         assert_eq!(keys.len(), choice.needs.len(), "{kind}");
     }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::error::{FileError, FitError};
 use super::rows::Rows;
-#[cfg(feature = "tables")]
 use crate::config::{DatasetConfig, Source};
 #[cfg(feature = "tables")]
 use crate::dataset::TextCounts;

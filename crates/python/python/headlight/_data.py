@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterable, Sized
+from collections.abc import Callable, Iterable, Sized
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import array
 from ._folders import lasting
@@ -44,6 +44,48 @@ class datasets:
         place = _place(path, "samples.npz")
         np.savez(place, **arrays)
         return str(place)
+
+    @staticmethod
+    def from_rule(
+        rule: Callable[[NDArray[np.int64]], int | str],
+        *,
+        vocab_size: int,
+        seq_len: int,
+        samples: int,
+        held_out: int = 0,
+        seed: int = 0,
+        cls: bool = True,
+        path: str | os.PathLike[str] | None = None,
+    ) -> str:
+        """Draws samples uniformly and labels each with `rule(tokens)`, the number or the name of its class; writes them as
+        `from_arrays` does. Tokens are 1 to `vocab_size - 1`; with `cls=False`, for `data.cls = "none"`, they start from 0. No
+        held-out sample is a training sample.
+
+        Raises:
+            ValueError: There are too few different samples to hold out so many.
+        """
+        for name, number, least in (("vocab_size", vocab_size, 2), ("seq_len", seq_len, 1), ("samples", samples, 1), ("held_out", held_out, 0)):
+            if number < least:
+                raise ValueError(f"{name} is {number}; it must be {least} or more")
+        random = np.random.default_rng(seed)
+        first = int(cls)
+        train = random.integers(first, vocab_size, (samples, seq_len))
+        known = {row.tobytes() for row in train}
+        others: list[NDArray[np.int64]] = []
+        for _ in range(100 * held_out):
+            if len(others) == held_out:
+                break
+            row = random.integers(first, vocab_size, seq_len)
+            if row.tobytes() not in known:
+                others.append(row)
+        if len(others) < held_out:
+            raise ValueError(
+                f"cannot find {held_out} samples that differ from the {samples} for training; raise vocab_size or seq_len, or ask for fewer"
+            )
+        labelled = {"tokens": train, "labels": [rule(row) for row in train]}
+        if others:
+            labelled |= {"held_out_tokens": np.array(others), "held_out_labels": [rule(row) for row in others]}
+        return datasets.from_arrays(**labelled, path=path)
 
     @staticmethod
     def from_texts(texts: Iterable[Any], labels: Iterable[Any], *, path: str | os.PathLike[str] | None = None) -> str:

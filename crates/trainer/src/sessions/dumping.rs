@@ -172,7 +172,7 @@ fn empty(
                 .iter()
                 .map(|sample| {
                     rule.map_or_else(Vec::new, |rule: &LabelRule| {
-                        rule.label_positions(tokens(sample), dataset.cls())
+                        rule.label_positions(tokens(sample), config.data.cls)
                     })
                 })
                 .collect(),

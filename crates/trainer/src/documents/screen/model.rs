@@ -139,10 +139,10 @@ impl<'a> UsedModel<'a> {
 
     /// The positions that decide a sample's label; empty if they are unknown.
     pub(super) fn deciding(&self, tokens: &[u32]) -> Vec<usize> {
-        let rule = self.config().data.rule.as_ref();
-        rule.map_or_else(Vec::new, |rule| {
-            rule.label_positions(tokens, config.data.cls)
-        })
+        let data = &self.config().data;
+        data.rule
+            .as_ref()
+            .map_or_else(Vec::new, |rule| rule.label_positions(tokens, data.cls))
     }
 
     /// The text of a token.
