@@ -241,6 +241,31 @@ def test_labels_may_be_names():
     assert list(trained.model.predict([[2, 1, 1], [1, 2, 2]])) == [1, 0]
 
 
+def test_a_rule_is_any_function():
+    def ends_alike(tokens):
+        return "yes" if tokens[0] == tokens[-1] else "no"
+
+    file = hl.datasets.from_rule(ends_alike, vocab_size=5, seq_len=4, samples=150, held_out=40)
+    again = hl.datasets.from_rule(ends_alike, vocab_size=5, seq_len=4, samples=150, held_out=40)
+    other = hl.datasets.from_rule(ends_alike, vocab_size=5, seq_len=4, samples=150, held_out=40, seed=1)
+    assert Path(file).read_bytes() == Path(again).read_bytes() != Path(other).read_bytes()
+    with np.load(file) as arrays:
+        tokens, held_out = arrays["tokens"], arrays["held_out_tokens"]
+        assert (tokens.shape, held_out.shape) == ((150, 4), (40, 4))
+        assert set(tokens.ravel()) == {1, 2, 3, 4}
+        assert not {tuple(row) for row in tokens} & {tuple(row) for row in held_out}
+        names = arrays["classes"][arrays["labels"]]
+        assert (names == np.where(tokens[:, 0] == tokens[:, -1], "yes", "no")).all()
+    with np.load(hl.datasets.from_rule(lambda tokens: tokens.max(), vocab_size=3, seq_len=2, samples=50, cls=False)) as arrays:
+        assert set(arrays["tokens"].ravel()) == {0, 1, 2} and (arrays["labels"] == arrays["tokens"].max(1)).all()
+    run = hl.train(dict(data=dict(file=file), model=dict(d_model=4), training=dict(epochs=1)))
+    assert run.config["data"]["classes"] == ["no", "yes"]
+    with pytest.raises(ValueError, match="differ"):
+        hl.datasets.from_rule(ends_alike, vocab_size=3, seq_len=2, samples=50, held_out=3)
+    with pytest.raises(ValueError, match="samples is 0"):
+        hl.datasets.from_rule(ends_alike, vocab_size=3, seq_len=2, samples=0)
+
+
 def test_weights_go_out_and_in(run):
     again = hl.Model.from_weights({**run.config, "compute": {}}, run.model.weights)
     assert again.weights_sha256 == run.weights_sha256
