@@ -518,3 +518,18 @@ fn traced_from(problem: &Problem, sample: u32, input: &[f32]) -> f64 {
     .unwrap();
     f64::from(all.predictions.logits[0])
 }
+
+/// Hidden layers are recorded where there are any.
+#[test]
+fn arrays_of_feed_forward_layers_exist_with_them() {
+    for d_ff in [10, 0] {
+        let architecture = Architecture {
+            d_ff,
+            ..two_blocks().architecture
+        };
+        let all = traced(&problem(architecture.clone(), 3), &[]).arrays;
+        let own: Vec<Array> = Recorded::All.arrays(architecture.dims(3)).collect();
+        assert!(own.iter().all(|&array| !all[array].is_empty()));
+        assert_eq!(own.contains(&Array::FeedForwardHidden), d_ff > 0);
+    }
+}
