@@ -42,5 +42,5 @@ module() {
     echo "$1: $(wc -c < "$built") bytes, $(wc -c < "$committed") compressed"
 }
 mode=${1-}
-module lab --no-default-features
-module lab_words
+module lab --no-default-features --features numbers
+module lab_words --no-default-features --features words

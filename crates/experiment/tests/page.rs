@@ -8,9 +8,9 @@ use std::fs;
 use std::path::Path;
 
 use headlight_architecture::UNIFORM_BELOW;
-use headlight_data::{ClsPlace, LabelRule, Sampler};
 use headlight_data::files::{LABELS, TEXTS};
 use headlight_data::rules::{Choice, Counts, Setting};
+use headlight_data::{ClsPlace, LabelRule, Sampler};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::metrics::PAGE;
 use serde::Serialize;
