@@ -89,8 +89,8 @@ fn labels_follow_from_all_tokens() {
     assert!(!induction.knows(&[3, 1, 2], ClsPlace::None));
 
     let brackets = LabelRule::from(BalancedBrackets {
-        open: 1,
-        close: 2,
+        opening: 1,
+        closing: 2,
         padding: None,
     });
     let samples: [&[u32]; 6] = [
@@ -200,7 +200,7 @@ fn balanced_samples_are_uniform_in_each_class() {
 #[test]
 fn brackets_are_balanced_in_half_of_all_samples() {
     for (padding, lengths) in [(json!(null), 1_usize), (json!(3), 4)] {
-        let mut rule = json!({"kind": "balanced-brackets", "open": 1, "close": 2});
+        let mut rule = json!({"kind": "balanced-brackets", "opening": 1, "closing": 2});
         if padding != json!(null) {
             rule["padding"] = padding;
         }
@@ -283,15 +283,15 @@ fn what_no_sample_can_have_is_refused() {
         let error = config(&rule, "first", &changes).validate().unwrap_err();
         assert_eq!(error.key, key, "{error}");
     };
-    let brackets = json!({"kind": "balanced-brackets", "open": 1, "close": 2});
+    let brackets = json!({"kind": "balanced-brackets", "opening": 1, "closing": 2});
     refused(brackets.clone(), json!({"seq_len": 5}), "seq_len");
     refused(
-        json!({"kind": "balanced-brackets", "open": 1, "close": 1}),
+        json!({"kind": "balanced-brackets", "opening": 1, "closing": 1}),
         json!({}),
-        "rule.close",
+        "rule.closing",
     );
     refused(
-        json!({"kind": "balanced-brackets", "open": 1, "close": 2, "padding": 2}),
+        json!({"kind": "balanced-brackets", "opening": 1, "closing": 2, "padding": 2}),
         json!({}),
         "rule.padding",
     );

@@ -11,7 +11,7 @@ use crate::random::{uniform_below, uniform_unit};
 use crate::sampler::Sampler;
 
 section! {
-    /// The brackets `open` and `close` are balanced; other tokens do not count.
+    /// The brackets `opening` and `closing` are balanced; other tokens do not count.
     ///
     /// Half of the samples that are drawn are balanced, each with the same probability. Of the others, half are a balanced one with
     /// two brackets exchanged, and half are random brackets. With `padding`, strings have each even length with the same
@@ -19,9 +19,9 @@ section! {
     #[derive(Copy, Eq)]
     pub struct BalancedBrackets {
         /// The token that opens.
-        pub open: u32,
+        pub opening: u32,
         /// The token that closes.
-        pub close: u32,
+        pub closing: u32,
         /// The token after the end of strings that are shorter than `seq_len`; if left out, none is shorter.
         #[omit(default)]
         pub padding: Option<u32> = None,
@@ -34,9 +34,9 @@ impl BalancedBrackets {
     fn is_balanced(self, tokens: &[u32]) -> bool {
         let mut depth = 0_usize;
         for &token in tokens {
-            if token == self.open {
+            if token == self.opening {
                 depth += 1;
-            } else if token == self.close {
+            } else if token == self.closing {
                 match depth.checked_sub(1) {
                     Some(less) => depth = less,
                     None => return false,
@@ -56,10 +56,10 @@ impl BalancedBrackets {
             let up = ((depth + 2) * (left - depth)) as f64 / (2 * left * (depth + 1)) as f64;
             if uniform_unit(rng) < up {
                 depth += 1;
-                self.open
+                self.opening
             } else {
                 depth -= 1;
-                self.close
+                self.closing
             }
         };
         (0..length).map(bracket).collect()
@@ -75,12 +75,13 @@ impl BalancedBrackets {
                     let mut places = (0..length).filter(|&place| string[place] == bracket);
                     places.nth(nth)
                 };
-                if let (Some(open), Some(close)) = (place_of(self.open), place_of(self.close)) {
+                if let (Some(open), Some(close)) = (place_of(self.opening), place_of(self.closing))
+                {
                     string.swap(open, close);
                 }
                 string
             } else {
-                let mut bracket = || [self.open, self.close][(rng.next_u32() % 2) as usize];
+                let mut bracket = || [self.opening, self.closing][(rng.next_u32() % 2) as usize];
                 (0..length).map(|_| bracket()).collect()
             };
             if !self.is_balanced(&string) {
@@ -110,20 +111,23 @@ impl Rule for BalancedBrackets {
         } else {
             self.unbalanced(2 * pairs, rng)
         };
-        string.resize(sampler.seq_len, self.padding.unwrap_or(self.open));
+        string.resize(sampler.seq_len, self.padding.unwrap_or(self.opening));
         sampler.sample(|row| row.extend(string))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        samples.check_token("rule.open", self.open)?;
-        samples.check_token("rule.close", self.close)?;
+        samples.check_token("rule.opening", self.opening)?;
+        samples.check_token("rule.closing", self.closing)?;
         let refused = |key: &str, message: &str| Err(InvalidValue::new(key, message));
-        if self.open == self.close {
-            return refused("rule.close", "one token opens and closes; name two tokens");
+        if self.opening == self.closing {
+            return refused(
+                "rule.closing",
+                "one token opens and closes; name two tokens",
+            );
         }
         if let Some(padding) = self.padding {
             samples.check_token("rule.padding", padding)?;
-            if [self.open, self.close].contains(&padding) {
+            if [self.opening, self.closing].contains(&padding) {
                 return refused("rule.padding", "padding is a bracket; name another token");
             }
         }
@@ -137,7 +141,10 @@ impl Rule for BalancedBrackets {
     }
 
     fn describe(&self) -> String {
-        format!("the brackets {} and {} are balanced", self.open, self.close)
+        format!(
+            "the brackets {} and {} are balanced",
+            self.opening, self.closing
+        )
     }
 
     fn deciding_place(&self) -> String {

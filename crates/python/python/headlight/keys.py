@@ -24,7 +24,7 @@ class DataRule(TypedDict, total=False):
     """The rule that labels samples; generated samples need it."""
 
     kind: str
-    """One of token-at-position, token-anywhere, token-before-token, equal-positions, count, sum-modulo, sentence."""
+    """One of token-at-position, token-anywhere, token-before-token, equal-positions, count, sum-mod, max, most-frequent, majority, parity, balanced-brackets, induction, sentence."""
     token: Whole
     """The token that the rule looks for."""
     position: Whole
@@ -35,6 +35,14 @@ class DataRule(TypedDict, total=False):
     """The token that must come later."""
     modulus: Whole
     """What the sum is divided by; its remainder is the class, so there are as many classes."""
+    positions: Sequence[Whole] | NDArray[Any]
+    """The positions whose tokens are added; if left out, all."""
+    opening: Whole
+    """The token that opens."""
+    closing: Whole
+    """The token that closes."""
+    padding: Whole
+    """The token after the end of strings that are shorter than `seq_len`; if left out, none is shorter."""
     corpus: str
     """The grammar."""
 
@@ -65,6 +73,8 @@ class Data(TypedDict, total=False):
     """Number of training samples; generated samples need it."""
     positive_rate: Number
     """Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides."""
+    balanced: bool
+    """Whether each class that is possible has as many samples as the others, to the nearest sample; with `generator = "chacha"`."""
     text: str
     """The column of texts in the file; if unset, `text`."""
     label: str
