@@ -6,7 +6,7 @@
 
 use headlight_fused::{
     Activation, Adam, AdamW, Architecture, Biases, CrossEntropy, Instructions, Model, NormPlace,
-    Norms, Optimizer, PositionEmbedding, Projections, Samples, Sgd, Training, Weighting,
+    Norms, Optimizer, PositionEmbedding, Projections, Reads, Samples, Sgd, Training, Weighting,
 };
 
 /// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
@@ -119,7 +119,7 @@ fn parts() -> Vec<(&'static str, Architecture, Training)> {
     let adam = Training::from(Adam::default());
     let accurate = CrossEntropy {
         is_accurate: true,
-        smoothing: 0.0,
+        ..CrossEntropy::default()
     };
     let adam_w = |weight_decay| Training {
         optimizer: Optimizer::AdamW(AdamW {
@@ -243,7 +243,7 @@ fn parts() -> Vec<(&'static str, Architecture, Training)> {
         (
             "mean, hidden classifier",
             Architecture {
-                reads_mean: true,
+                reads: Reads::Mean,
                 classifier_hidden: 9,
                 n_classes: 4,
                 padding_token: Some(1),

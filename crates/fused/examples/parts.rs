@@ -7,7 +7,7 @@
 
 use headlight_fused::{
     Activation, Adam, AdamW, Architecture, CrossEntropy, Model, NormPlace, Norms, Optimizer,
-    PositionEmbedding, Samples, Training, Weighting,
+    PositionEmbedding, Reads, Samples, Training, Weighting,
 };
 
 fn main() {
@@ -91,7 +91,7 @@ fn main() {
             with(&|a| (a.value_projection, a.output_projection) = (false, false)),
             adam,
         ),
-        ("mean pooling", with(&|a| a.reads_mean = true), adam),
+        ("mean pooling", with(&|a| a.reads = Reads::Mean), adam),
         (
             "classifier_hidden 16",
             with(&|a| a.classifier_hidden = 16),
@@ -134,6 +134,7 @@ fn main() {
                 cross_entropy: CrossEntropy {
                     is_accurate: true,
                     smoothing: 0.1,
+                    ..CrossEntropy::default()
                 },
                 ..adam
             },

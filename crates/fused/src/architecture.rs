@@ -20,8 +20,8 @@ pub struct Architecture {
     /// The position that the classifier reads, such as that of `[CLS]`; if it reads the mean of all, that whose attention
     /// [`Predictions`](crate::Predictions) have.
     pub read_position: usize,
-    /// Whether the classifier reads the mean over all positions that are not padding.
-    pub reads_mean: bool,
+    /// What the classifier reads.
+    pub reads: Reads,
     /// Width of embeddings and of the residual stream.
     pub d_model: usize,
     /// Attention heads per block; divides `d_model` unless `d_head` is set.
@@ -79,6 +79,18 @@ pub enum Projections {
     Shared,
     /// None: the input is used as all three.
     None,
+}
+
+/// What the classifier reads of the last block's output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reads {
+    /// The vector of one position.
+    #[default]
+    Position,
+    /// The mean over all positions that are not padding.
+    Mean,
+    /// The vector of each position, for an answer of its own: samples have a label per position.
+    Every,
 }
 
 /// The vector of each position that is added to the token's.
@@ -200,7 +212,7 @@ impl Default for Architecture {
             vocab_size: 0,
             positions: 0,
             read_position: 0,
-            reads_mean: false,
+            reads: Reads::Position,
             d_model: 0,
             n_heads: 1,
             d_head: None,
@@ -304,7 +316,7 @@ impl Architecture {
         self.n_heads * self.d_head()
     }
 
-    /// Logits per sample.
+    /// Logits per answer.
     pub fn n_logits(&self) -> usize {
         if self.n_classes == 2 && !self.logit_per_class {
             1
@@ -324,6 +336,15 @@ impl Architecture {
             d_model: self.d_model,
             d_ff: self.d_ff,
             logits: self.n_logits(),
+            per_position: self.reads == Reads::Every,
+        }
+    }
+
+    /// Answers per sample: one, or one per position.
+    pub fn answers(&self) -> usize {
+        match self.reads {
+            Reads::Position | Reads::Mean => 1,
+            Reads::Every => self.positions,
         }
     }
 
@@ -352,6 +373,6 @@ impl Architecture {
         self.weighting == Weighting::Softmax
             && !self.log_length
             && self.rotation.is_none()
-            && !self.reads_mean
+            && self.reads == Reads::Position
     }
 }

@@ -112,15 +112,32 @@ pub struct Dims {
     pub d_model: usize,
     /// Width of the feed-forward layers; 0 if the model has none.
     pub d_ff: usize,
-    /// Logits of a sample: one for two classes, else one per class.
+    /// Logits of an answer: one for two classes, else one per class.
     pub logits: usize,
+    /// Whether samples have an answer per position, and not one.
+    pub per_position: bool,
 }
 
 impl Dims {
     /// The axes of logits and probabilities.
     pub fn axes_of_logits(self) -> &'static [&'static str] {
-        let axes = &["sample", "class"];
-        if self.logits == 1 { &axes[..1] } else { axes }
+        let axes = self.axes_of_labels();
+        match (axes, self.logits) {
+            (_, 1) => axes,
+            ([_], _) => &["sample", "class"],
+            _ => &["sample", "position", "class"],
+        }
+    }
+
+    /// The axes of labels.
+    pub fn axes_of_labels(self) -> &'static [&'static str] {
+        let axes = &["sample", "position"];
+        if self.per_position { axes } else { &axes[..1] }
+    }
+
+    /// Answers per sample.
+    pub fn answers(self) -> usize {
+        if self.per_position { self.positions } else { 1 }
     }
 
     /// The extents of some axes.

@@ -71,7 +71,7 @@ mod transpose;
 
 pub use architecture::{
     Activation, Architecture, Biases, InvalidArchitecture, NormPlace, Norms, PositionEmbedding,
-    Projections, Weighting,
+    Projections, Reads, Weighting,
 };
 pub use arrays::{Array, Arrays, Dims};
 pub use attribution::{Attribution, integrated_gradients};
@@ -80,5 +80,5 @@ pub use instructions::Instructions;
 pub use interventions::{Intervention, InvalidIntervention};
 pub use model::{Gradient, Model, State};
 pub use place::{InvalidPlace, Place};
-pub use samples::{Predictions, Samples};
+pub use samples::{IGNORED, Predictions, Samples};
 pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};

@@ -9,7 +9,7 @@ use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
 use crate::lanes::sqrt;
 use crate::one_block::OneBlock;
-use crate::samples::{Predictions, Samples};
+use crate::samples::{IGNORED, Predictions, Samples};
 use crate::training::{CrossEntropy, Training};
 use crate::transpose::Transpose;
 
@@ -273,14 +273,20 @@ impl Model {
     /// Checks everything but the range of tokens, which the passes check.
     fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
         let (positions, classes) = (self.architecture.positions, self.architecture.n_classes);
+        let answers = self.architecture.answers();
         assert!(!chosen.is_empty(), "the batch is empty");
         assert!(
-            samples.tokens.len() == samples.labels.len() * positions,
-            "the model's samples have {positions} tokens each"
+            samples.tokens.len() * answers == samples.labels.len() * positions,
+            "the model's samples have {positions} tokens and {answers} labels each"
         );
         for &sample in chosen {
-            let label = samples.labels[sample as usize] as usize;
-            assert!(label < classes, "the model has {classes} classes");
+            let labels = &samples.labels[sample as usize * answers..][..answers];
+            let is_known =
+                |&label: &u32| (label as usize) < classes || answers > 1 && label == IGNORED;
+            assert!(
+                labels.iter().all(is_known),
+                "the model has {classes} classes"
+            );
             if let Passes::OneBlock(_) = self.passes {
                 let first = samples.tokens[sample as usize * positions];
                 assert!(first == 0, "the first token of a sample is [CLS] = 0");

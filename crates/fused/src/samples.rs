@@ -7,20 +7,25 @@ use alloc::vec::Vec;
 pub struct Samples<'a> {
     /// Row-major tokens. `[sample, position]`
     pub tokens: &'a [u32],
-    /// The class of each sample. `[sample]`
+    /// The class of each sample; if the classifier reads every position, that of each position, or [`IGNORED`].
+    /// `[sample]` or `[sample, position]`
     pub labels: &'a [u32],
 }
+
+/// The label of a position that does not count.
+pub const IGNORED: u32 = u32::MAX;
 
 /// What a model predicts for some samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Predictions {
-    /// Log-odds of class 1; of several classes, the logit of each. `[sample, logit]`
+    /// Log-odds of class 1; of several classes, the logit of each. `[sample, answer, logit]`
     pub logits: Vec<f32>,
-    /// Probability of class 1; of several classes, that of each. `[sample, logit]`
+    /// Probability of class 1; of several classes, that of each. `[sample, answer, logit]`
     pub probabilities: Vec<f32>,
-    /// Cross-entropy with the sample's label, in nats. `[sample]`
+    /// Cross-entropy with the label, in nats; 0 where none counts. `[sample, answer]`
     pub losses: Vec<f32>,
-    /// Attention of `[CLS]` in the last block, after the softmax. `[sample, head, key]`
+    /// Attention of the position that is read in the last block, after the softmax, `[sample, head, key]`; if every position is
+    /// read, that of each, `[sample, head, query, key]`.
     pub attention: Vec<f32>,
 }
 

@@ -121,4 +121,6 @@ pub struct CrossEntropy {
     pub is_accurate: bool,
     /// The share of the target that all classes have in equal parts; the true class has the rest.
     pub smoothing: f32,
+    /// Whether a sample's positions that count are averaged before samples are; if not, all of a batch count alike.
+    pub per_sample: bool,
 }

@@ -5,10 +5,12 @@
 mod common;
 
 use common::{
-    Problem, adam, any_architecture, drawn, forward, loss, one_block, plain_architecture, problem,
-    spread,
+    Problem, adam, any_architecture, drawn, forward, loss, losses, one_block, plain_architecture,
+    problem, spread,
 };
-use headlight_fused::{Adam, Architecture, Model, Predictions, Training};
+use headlight_fused::{
+    Adam, Architecture, CrossEntropy, IGNORED, Model, Optimizer, Predictions, Reads, Training,
+};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -67,31 +69,48 @@ fn predictions_are_the_definition(problem: &Problem) -> Result<(), TestCaseError
             .take(exact_logits.len())
             .map(|&z| f64::from(z))
             .collect();
-        for (&ours, &exact) in ours.iter().zip(&exact_logits) {
-            prop_assert!(close(ours, exact, bound), "logit {ours}, not {exact}");
+        let answers = a.answers();
+        let labels = &problem.labels[sample * answers..][..answers];
+        let queries = exact_attention.chunks(a.positions);
+        for (row, exact) in queries.enumerate() {
+            let counts = labels[row % answers] != IGNORED;
+            for &exact in exact {
+                let ours = f64::from(*attention.next().unwrap());
+                prop_assert!(!counts || close(ours, exact, 1e-5));
+            }
         }
-        for exact in exact_attention {
-            prop_assert!(close(f64::from(*attention.next().unwrap()), exact, 1e-5));
+        let rows = ours.chunks(a.n_logits());
+        let rows = rows.zip(exact_logits.chunks(a.n_logits()));
+        for (answer, (ours, exact)) in rows.enumerate() {
+            let label = labels[answer];
+            let counts = label != IGNORED;
+            for (&ours, &exact) in ours.iter().zip(exact) {
+                prop_assert!(
+                    !counts || close(ours, exact, bound),
+                    "logit {ours}, not {exact}"
+                );
+            }
+            let exponentials: Vec<f64> = match *ours {
+                [z] => vec![1.0, z.exp()],
+                _ => ours.iter().map(|z| z.exp()).collect(),
+            };
+            let sum: f64 = exponentials.iter().sum();
+            let shares = exponentials
+                .iter()
+                .map(|e| e / sum)
+                .skip(usize::from(ours.len() == 1));
+            for share in shares {
+                let probability = f64::from(*probabilities.next().unwrap());
+                prop_assert!(!counts || close(probability, share, 1e-6));
+            }
+            let expected = if counts {
+                -(exponentials[label as usize] / sum).ln()
+            } else {
+                0.0
+            };
+            let loss = f64::from(predictions.losses[sample * answers + answer]);
+            prop_assert!(close(loss, expected, 1e-5));
         }
-        let label = problem.labels[sample] as usize;
-        let exponentials: Vec<f64> = match ours[..] {
-            [z] => vec![1.0, z.exp()],
-            _ => ours.iter().map(|z| z.exp()).collect(),
-        };
-        let sum: f64 = exponentials.iter().sum();
-        let shares = exponentials
-            .iter()
-            .map(|e| e / sum)
-            .skip(usize::from(ours.len() == 1));
-        for share in shares {
-            prop_assert!(close(
-                f64::from(*probabilities.next().unwrap()),
-                share,
-                1e-6
-            ));
-        }
-        let expected = -(exponentials[label] / sum).ln();
-        prop_assert!(close(f64::from(predictions.losses[sample]), expected, 1e-5));
     }
     prop_assert!(
         logits.next().is_none() && probabilities.next().is_none() && attention.next().is_none()
@@ -201,6 +220,58 @@ proptest! {
     #[test]
     fn the_norm_of_any_architecture_is_that_of_its_gradient(problem in drawn(any_architecture())) {
         the_norm_is_that_of_the_gradient(&problem)?;
+    }
+}
+
+/// With `per_sample`, samples count alike, whatever the number of their answers; those without any do not count.
+#[test]
+fn samples_can_count_alike() {
+    for n_classes in [2, 4] {
+        let problem = problem(
+            Architecture {
+                vocab_size: 6,
+                positions: 5,
+                d_model: 8,
+                n_classes,
+                padding_token: Some(1),
+                reads: Reads::Every,
+                ..Architecture::default()
+            },
+            11,
+        );
+        let mut problem = Problem { ..problem };
+        problem.labels[..5].fill(IGNORED);
+        let apart = losses(&problem, &problem.exact_weights());
+        let means = apart.iter().filter(|own| !own.is_empty());
+        let means: Vec<f64> = means
+            .map(|own| own.iter().sum::<f64>() / own.len() as f64)
+            .collect();
+        let expected = means.iter().sum::<f64>() / means.len() as f64;
+        let training = Training {
+            optimizer: Optimizer::Adam(adam()),
+            cross_entropy: CrossEntropy {
+                per_sample: true,
+                ..CrossEntropy::default()
+            },
+            ..Training::default()
+        };
+        let of = |training: Training, batch: &[u32]| {
+            let model = Model::new(problem.architecture.clone(), training, &problem.weights);
+            model.unwrap().gradient(problem.samples(), batch)
+        };
+        let all = of(training, &problem.all());
+        assert!((f64::from(all.loss) - expected).abs() < 1e-5);
+        // The gradient is the mean of those of the samples that count.
+        let counted = (0..11_u32).filter(|&sample| !apart[sample as usize].is_empty());
+        let single: Vec<Vec<f32>> = counted
+            .map(|sample| of(training, &[sample]).values)
+            .collect();
+        for (i, ours) in all.values.iter().enumerate() {
+            let mean = single.iter().map(|own| f64::from(own[i])).sum::<f64>() / means.len() as f64;
+            assert!((f64::from(*ours) - mean).abs() < 1e-6, "{ours} {mean}");
+        }
+        assert!(apart[0].is_empty() && of(training, &[0]).loss == 0.0);
+        assert!(of(training, &[0]).values.iter().all(|&value| value == 0.0));
     }
 }
 

@@ -179,7 +179,11 @@ proptest! {
     ) {
         prop_assume!(architecture.d_model > 2);
         let problem = problem(architecture, 9);
-        let cross_entropy = CrossEntropy { is_accurate, smoothing };
+        let cross_entropy = CrossEntropy {
+            is_accurate,
+            smoothing,
+            ..CrossEntropy::default()
+        };
         let training = Training { cross_entropy, ..Training::default() };
         let gradient = model(&problem, training).gradient(problem.samples(), &problem.all());
         let exact = problem.exact_weights();
@@ -214,7 +218,7 @@ fn a_sure_model_still_has_a_small_loss_and_gradient() {
         for is_accurate in [false, true] {
             let cross_entropy = CrossEntropy {
                 is_accurate,
-                smoothing: 0.0,
+                ..CrossEntropy::default()
             };
             let mut model = model(
                 &problem,

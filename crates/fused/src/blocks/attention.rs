@@ -115,7 +115,7 @@ impl Pass<'_> {
         if let Some([query, key, value]) = place.projections {
             apply(set, parameters, key, p, source, width, &mut block.key);
             if architecture.projections == Projections::Shared {
-                block.value.copy_from_slice(&block.key);
+                block.value[..p * inner].copy_from_slice(&block.key[..p * inner]);
                 let own = &block.key[rows.start * inner..rows.end * inner];
                 block.query[..count * inner].copy_from_slice(own);
             } else {
@@ -141,7 +141,7 @@ impl Pass<'_> {
             );
             rotate(
                 set,
-                &mut block.key,
+                &mut block.key[..p * inner],
                 inner,
                 heads,
                 0,
@@ -161,9 +161,9 @@ impl Pass<'_> {
 
     /// The logarithm of the number of keys that each query may look at; 0 for none.
     fn count_keys(&mut self) {
-        let p = self.architecture.positions;
+        let p = self.positions;
         let values = &mut *self.values;
-        for (query, length) in values.lengths.iter_mut().enumerate() {
+        for (query, length) in values.lengths.iter_mut().take(p).enumerate() {
             let mut count = [p as f32; LANES];
             if !values.may.is_empty() {
                 count = ZERO;

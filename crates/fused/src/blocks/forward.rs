@@ -10,18 +10,24 @@ use core::ops::Range;
 use super::pass::{Pass, Sizes};
 use super::probe::{Site, reach};
 use super::{Chunk, embedding};
+use crate::architecture::{Architecture, Reads};
 use crate::arrays::Array;
 use crate::lanes::{LANES, ZERO};
 
 impl Pass<'_> {
     /// From tokens to losses. If `whole`, the last block computes all rows.
     pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
+        self.positions = if whole || self.probe.is_some() {
+            self.architecture.positions
+        } else {
+            self.held_positions(chunk)
+        };
         self.embed(chunk);
         let site = Site::Vectors(Array::Embeddings, 0);
         reach(&mut self.probe, site, &mut self.values.embeddings);
         self.allow(chunk);
         self.share_positions(chunk);
-        let (last, positions) = (self.architecture.n_layers - 1, self.architecture.positions);
+        let (last, positions) = (self.architecture.n_layers - 1, self.positions);
         for layer in 0..self.architecture.n_layers {
             let is_whole = layer < last || whole;
             self.start_block(layer);
@@ -57,11 +63,30 @@ impl Pass<'_> {
     /// The rows that the classifier needs of the last block.
     pub(super) fn last_rows(&self) -> Range<usize> {
         let read = self.architecture.read_position;
-        if self.architecture.reads_mean {
-            0..self.architecture.positions
-        } else {
-            read..read + 1
+        match self.architecture.reads {
+            Reads::Position => read..read + 1,
+            Reads::Mean | Reads::Every => 0..self.positions,
         }
+    }
+
+    /// The positions up to the last one that holds no padding in some sample, or that is read. What follows has no weight in
+    /// any sum.
+    fn held_positions(&self, chunk: Chunk<'_>) -> usize {
+        let Architecture {
+            positions,
+            read_position,
+            padding_token: Some(padding),
+            ..
+        } = *self.architecture
+        else {
+            return self.architecture.positions;
+        };
+        let is_held = |&position: &usize| {
+            position == read_position
+                || (0..chunk.chosen.len()).any(|lane| chunk.token(lane, position) != padding)
+        };
+        let last = (0..positions).rev().find(is_held);
+        last.map_or(positions, |last| last + 1)
     }
 
     fn embed(&mut self, chunk: Chunk<'_>) {
@@ -76,17 +101,18 @@ impl Pass<'_> {
                 .positions
                 .map_or(&[], |matrix| &parameters[matrix.range()]),
             width,
-            &mut values.embeddings,
+            &mut values.embeddings[..p * width],
         );
         if let Some(place) = self.places.first_norm {
-            norms.normalize(&mut values.first_norm, Some(&values.embeddings), p, place);
-            values.embeddings.copy_from_slice(&values.first_norm.output);
+            let embeddings = &mut values.embeddings[..p * width];
+            norms.normalize(&mut values.first_norm, Some(embeddings), p, place);
+            embeddings.copy_from_slice(&values.first_norm.output[..p * width]);
         }
     }
 
     /// Which keys each query may look at.
     fn allow(&mut self, chunk: Chunk<'_>) {
-        let positions = self.architecture.positions;
+        let (positions, all) = (self.positions, self.architecture.positions);
         if self.values.may.is_empty() {
             return;
         }
@@ -102,9 +128,9 @@ impl Pass<'_> {
                 }
             }
             for query in 0..positions {
-                let at = query * positions + key;
-                let open = self.architecture.mask.as_ref().is_none_or(|mask| mask[at]);
-                self.values.may[at] = if open { seen } else { ZERO };
+                let mask = self.architecture.mask.as_ref();
+                let open = mask.is_none_or(|mask| mask[query * all + key]);
+                self.values.may[query * positions + key] = if open { seen } else { ZERO };
             }
         }
     }

@@ -33,10 +33,10 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::adam::Sums;
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, Reads};
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes, ZERO};
-use crate::samples::{Predictions, Samples};
+use crate::samples::{IGNORED, Predictions, Samples};
 use crate::training::CrossEntropy;
 use pass::Pass;
 use places::Places;
@@ -64,9 +64,10 @@ impl Chunk<'_> {
         self.samples.tokens[self.sample(lane) * self.positions + position]
     }
 
+    /// The labels of an answer. `answers`: those of a sample.
     #[inline(always)]
-    fn labels(&self) -> [u32; LANES] {
-        core::array::from_fn(|lane| self.samples.labels[self.sample(lane)])
+    fn labels(&self, answer: usize, answers: usize) -> [u32; LANES] {
+        core::array::from_fn(|lane| self.samples.labels[self.sample(lane) * answers + answer])
     }
 }
 
@@ -121,6 +122,7 @@ impl Blocks {
             places: &self.places,
             parameters,
             values: &mut self.values,
+            positions: self.architecture.positions,
             instructions: set,
             cross_entropy: self.cross_entropy,
             probe: None,
@@ -136,7 +138,7 @@ impl Blocks {
         batch: &[u32],
         mut sums: Sums<'_>,
     ) -> f32 {
-        let share = 1.0 / batch.len() as f32;
+        let share = 1.0 / self.counted(samples, batch).max(1) as f32;
         let positions = self.architecture.positions;
         let mut pass = self.pass(set, parameters);
         let mut loss = 0.0;
@@ -147,15 +149,34 @@ impl Blocks {
                 positions,
             };
             pass.forward(chunk, false);
-            for lane in 0..chosen.len() {
-                loss += pass.training_loss(chunk, lane);
+            let shares = pass.shares_of_answers(chunk);
+            for (lane, &own) in shares[..chosen.len()].iter().enumerate() {
+                loss += pass.training_loss(chunk, lane) * own;
             }
-            pass.start_from_losses(chunk, share);
+            pass.start_from_losses(chunk, shares.map(|own| own * share));
             pass.backward(&mut sums);
             pass.through_embeddings(chunk, &mut sums);
         }
         self.places.collect(sums.gradient);
         loss * share
+    }
+
+    /// What a batch's loss is the mean over: its samples, or the positions that count.
+    fn counted(&self, samples: Samples<'_>, batch: &[u32]) -> usize {
+        let answers = self.architecture.answers();
+        if answers == 1 {
+            return batch.len();
+        }
+        let counts = batch.iter().map(|&sample| {
+            let labels = &samples.labels[sample as usize * answers..][..answers];
+            let count = labels.iter().filter(|&&label| label != IGNORED).count();
+            if self.cross_entropy.per_sample {
+                count.min(1)
+            } else {
+                count
+            }
+        });
+        counts.sum()
     }
 
     /// Appends the predictions of some samples.
@@ -174,8 +195,15 @@ impl Blocks {
                 chosen,
                 positions,
             };
-            self.pass(set, parameters).forward(chunk, false);
-            self.append(chunk, predictions, self.architecture.reads_mean);
+            let mut pass = self.pass(set, parameters);
+            pass.forward(chunk, false);
+            let computed = pass.positions;
+            self.append(
+                chunk,
+                predictions,
+                self.architecture.reads != Reads::Position,
+                computed,
+            );
         }
     }
 
@@ -202,7 +230,7 @@ impl Blocks {
             ..pass
         }
         .forward(chunk, true);
-        self.append(chunk, predictions, true);
+        self.append(chunk, predictions, true, positions);
     }
 
     /// The gradient of a logit by the first block's input, for eight inputs that the probe gives, and these inputs'
@@ -238,16 +266,26 @@ impl Blocks {
         (&values.d_stream, values.logits[logit])
     }
 
-    /// Appends the predictions of the last pass, which computed all rows of the last block or the one that is read.
-    fn append(&self, chunk: Chunk<'_>, predictions: &mut Predictions, all_rows: bool) {
+    /// Appends the predictions of the last pass, which computed some positions: of the last block all their rows or the one that
+    /// is read.
+    fn append(
+        &self,
+        chunk: Chunk<'_>,
+        predictions: &mut Predictions,
+        all_rows: bool,
+        computed: usize,
+    ) {
         let Architecture {
-            positions, n_heads, ..
+            positions,
+            n_heads,
+            reads,
+            ..
         } = self.architecture;
         let at = |query: usize, head: usize, key: usize| {
             if all_rows {
-                (head * positions + query) * positions + key
+                (head * computed + query) * computed + key
             } else {
-                head * positions + key
+                head * computed + key
             }
         };
         let values = &self.values;
@@ -261,11 +299,23 @@ impl Blocks {
             };
             of_lane(&values.logits, &mut predictions.logits);
             of_lane(&values.probabilities, &mut predictions.probabilities);
+            of_lane(&values.losses, &mut predictions.losses);
+            let queries = match reads {
+                Reads::Every => 0..positions,
+                Reads::Position | Reads::Mean => query..query + 1,
+            };
             for head in 0..n_heads {
-                let row = (0..positions).map(|key| block.weights[at(query, head, key)][lane]);
-                predictions.attention.extend(row);
+                for query in queries.clone() {
+                    let is_computed = query < computed || !all_rows;
+                    predictions.attention.extend((0..positions).map(|key| {
+                        if is_computed && key < computed {
+                            block.weights[at(query, head, key)][lane]
+                        } else {
+                            0.0
+                        }
+                    }));
+                }
             }
-            predictions.losses.push(values.losses[lane]);
         }
     }
 
@@ -275,7 +325,7 @@ impl Blocks {
         let read = self.architecture.read_position;
         let padding = self.architecture.padding_token;
         let is_padding = |position: usize| Some(chunk.token(lane, position)) == padding;
-        if !self.architecture.reads_mean || !is_padding(read) {
+        if self.architecture.reads != Reads::Mean || !is_padding(read) {
             return read;
         }
         let mut held = (0..self.architecture.positions).rev();

@@ -15,6 +15,8 @@ pub(super) struct Pass<'a> {
     pub(super) places: &'a Places,
     pub(super) parameters: &'a [f32],
     pub(super) values: &'a mut Values,
+    /// The positions that are computed: all, or those up to the last one that is not padding.
+    pub(super) positions: usize,
     pub(super) instructions: Instructions,
     pub(super) cross_entropy: CrossEntropy,
     /// Reads and replaces values of a forward pass of all rows.
@@ -23,7 +25,7 @@ pub(super) struct Pass<'a> {
 
 /// Sizes that most parts of a pass use.
 pub(super) struct Sizes {
-    /// Positions of a sample.
+    /// Positions that are computed.
     pub(super) p: usize,
     /// Padded `d_model`.
     pub(super) width: usize,
@@ -41,7 +43,7 @@ impl<'a> Pass<'a> {
 
     pub(super) fn sizes(&self) -> Sizes {
         Sizes {
-            p: self.architecture.positions,
+            p: self.positions,
             width: self.width(),
             d: self.architecture.d_model,
             d_head: self.architecture.d_head(),

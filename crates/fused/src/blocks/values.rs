@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::hidden::Hidden;
 use super::places::padded;
 use super::transposed::Transposed;
-use crate::architecture::{Architecture, NormPlace, Weighting};
+use crate::architecture::{Architecture, NormPlace, Reads, Weighting};
 use crate::lanes::{Lanes, ZERO};
 
 /// The values of one block. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
@@ -123,15 +123,16 @@ pub(super) struct Values {
     /// 1 over the number of positions that the classifier reads where a position is one of them, else 0; empty if it reads
     /// one. `[position]`
     pub(super) shares: Vec<Lanes>,
-    /// What the classifier reads. `[d_model]`
+    /// What the classifier reads. `[answer, d_model]`
     pub(super) read: Vec<Lanes>,
     /// The classifier's hidden layer.
     pub(super) hidden: Hidden,
-    /// `[logit]`
+    /// `[answer, logit]`
     pub(super) logits: Vec<Lanes>,
-    /// Of the positive class, or of each of several classes. `[logit]`
+    /// Of the positive class, or of each of several classes. `[answer, logit]`
     pub(super) probabilities: Vec<Lanes>,
-    pub(super) losses: Lanes,
+    /// `[answer]`
+    pub(super) losses: Vec<Lanes>,
 
     // Of the last block, where only one row is computed, without keys and values
     /// Queries times the transpose of `W_k`, scaled. `[head, d_model]`
@@ -140,7 +141,7 @@ pub(super) struct Values {
     pub(super) pooled: Vec<Lanes>,
 
     // Gradients
-    /// `[logit]`
+    /// `[answer, logit]`
     pub(super) d_logits: Vec<Lanes>,
     /// Of what the classifier reads, and of its hidden layer.
     pub(super) d_read: Vec<Lanes>,
@@ -188,7 +189,12 @@ impl Values {
             fed: Sublayer::new(norms.place, ff_rows, width),
         };
         let hidden = padded(architecture.classifier_hidden);
-        let read_rows = if architecture.reads_mean { p } else { 1 };
+        let answers = architecture.answers();
+        let read_rows = if architecture.reads == Reads::Position {
+            1
+        } else {
+            p
+        };
         Self {
             first_norm: NormValues::new(if norms.is_first { p } else { 0 }, width),
             embeddings: lanes(p * width),
@@ -196,17 +202,17 @@ impl Values {
             lengths: only(architecture.log_length, p),
             blocks: (0..architecture.n_layers).map(|_| block()).collect(),
             last_norm: NormValues::new(if norms.is_last { read_rows } else { 0 }, width),
-            shares: only(architecture.reads_mean, p),
-            read: lanes(width),
-            hidden: Hidden::new(activation, hidden),
-            logits: lanes(architecture.n_logits()),
-            probabilities: lanes(architecture.n_logits()),
-            losses: ZERO,
+            shares: only(architecture.reads == Reads::Mean, p),
+            read: lanes(answers * width),
+            hidden: Hidden::new(activation, answers * hidden),
+            logits: lanes(answers * architecture.n_logits()),
+            probabilities: lanes(answers * architecture.n_logits()),
+            losses: lanes(answers),
             u: lanes(heads * width),
             pooled: lanes(heads * width),
-            d_logits: lanes(architecture.n_logits()),
-            d_read: lanes(width),
-            d_classifier_hidden: lanes(hidden),
+            d_logits: lanes(answers * architecture.n_logits()),
+            d_read: lanes(answers * width),
+            d_classifier_hidden: lanes(answers * hidden),
             d_stream: lanes(p * width),
             d_residual: lanes(p * width),
             d_source: only(norms.place == NormPlace::Pre, ff_rows * width),

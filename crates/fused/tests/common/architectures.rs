@@ -1,7 +1,8 @@
 //! Architectures to draw from.
 
 use headlight_fused::{
-    Activation, Architecture, Biases, NormPlace, Norms, PositionEmbedding, Projections, Weighting,
+    Activation, Architecture, Biases, NormPlace, Norms, PositionEmbedding, Projections, Reads,
+    Weighting,
 };
 use proptest::prelude::*;
 
@@ -108,12 +109,13 @@ pub fn any_architecture() -> impl Strategy<Value = Architecture> {
     ];
     let parts = (
         any::<[bool; 4]>(),
-        any::<[bool; 6]>(),
+        any::<[bool; 5]>(),
         prop::option::of(1_usize..6),
     );
     let classifier = (
         prop_oneof![2 => Just(0_usize), 1 => Just(5), 1 => Just(9)],
         any::<[bool; 2]>(),
+        prop_oneof![Just(Reads::Position), Just(Reads::Mean), Just(Reads::Every)],
     );
     let positions = 0_usize..6;
     (
@@ -129,15 +131,8 @@ pub fn any_architecture() -> impl Strategy<Value = Architecture> {
             |(plain, norms, weighting, activation, parts, classifier, positions)| {
                 let (place, [is_rms, gain, bias, is_last, is_first]) = norms;
                 let ([attention, output, feed_forward, of_classifier], switches, d_head) = parts;
-                let [
-                    has_values,
-                    has_output,
-                    log_length,
-                    reads_mean,
-                    has_own_width,
-                    is_tied,
-                ] = switches;
-                let (classifier_hidden, [logit_per_class, keeps_whole]) = classifier;
+                let [has_values, has_output, log_length, has_own_width, is_tied] = switches;
+                let (classifier_hidden, [logit_per_class, keeps_whole], reads) = classifier;
                 let mut all = Architecture {
                     norms: Norms {
                         place,
@@ -157,7 +152,7 @@ pub fn any_architecture() -> impl Strategy<Value = Architecture> {
                         classifier: of_classifier,
                     },
                     log_length,
-                    reads_mean,
+                    reads,
                     classifier_hidden,
                     logit_per_class,
                     ..plain

@@ -1,7 +1,7 @@
 //! The definition of a classifier in double precision, with keys, values and all rows.
 
 use headlight_fused::{
-    Activation, Architecture, NormPlace, Norms, PositionEmbedding, Projections, Weighting,
+    Activation, Architecture, NormPlace, Norms, PositionEmbedding, Projections, Reads, Weighting,
 };
 
 /// Parameters one after the other, as they are asked for.
@@ -105,7 +105,7 @@ fn add(x: &[f64], y: &[f64]) -> Vec<f64> {
     x.iter().zip(y).map(|(x, y)| x + y).collect()
 }
 
-/// The logits of a sample, and the attention of the position that is read in the last block, head by head.
+/// The logits of a sample, answer by answer, and the attention of the positions that are read in the last block, head by head.
 pub fn forward<'a>(
     a: &Architecture,
     parameters: &'a [f64],
@@ -225,7 +225,7 @@ pub fn forward<'a>(
                     for e in columns.clone() {
                         context[i][e] += weight * v[key][e];
                     }
-                    if i == a.read_position {
+                    if i == a.read_position || a.reads == Reads::Every {
                         attention.push(weight);
                     }
                 }
@@ -252,30 +252,37 @@ pub fn forward<'a>(
         let norm = reader.norm(d, norms);
         x = x.iter().map(|x| norm(x)).collect();
     }
-    let mut read = x[a.read_position].clone();
-    if a.reads_mean {
+    let mut read = vec![x[a.read_position].clone()];
+    if a.reads == Reads::Every {
+        read.clone_from(&x);
+    }
+    if a.reads == Reads::Mean {
         let rows = x.iter().zip(tokens);
         let kept = rows.filter(|(_, token)| Some(**token) != a.padding_token);
         let kept: Vec<&Vec<f64>> = kept.map(|(x, _)| x).collect();
         let mean = |i: usize| kept.iter().map(|x| x[i]).sum::<f64>() / kept.len().max(1) as f64;
-        read = (0..d).map(mean).collect();
+        read = vec![(0..d).map(mean).collect()];
     }
     let logits = a.n_logits();
     if a.classifier_hidden > 0 {
         let hidden = reader.linear(d, a.classifier_hidden, biases.classifier);
-        read = hidden(&read)
-            .iter()
-            .map(|&h| activate(a.activation, h))
-            .collect();
+        for read in &mut read {
+            let active = hidden(read).into_iter().map(|h| activate(a.activation, h));
+            *read = active.collect();
+        }
     }
-    let z = if a.tied_embeddings {
+    let z: Vec<f64> = if a.tied_embeddings {
         let bias = biases.classifier.then(|| reader.row(logits));
-        let product = |k: usize| read.iter().zip(table[k]).map(|(x, w)| x * w).sum::<f64>();
-        (0..logits)
-            .map(|k| product(k) + bias.map_or(0.0, |bias| bias[k]))
+        let logit = |read: &[f64], k: usize| {
+            let product = read.iter().zip(table[k]).map(|(x, w)| x * w).sum::<f64>();
+            product + bias.map_or(0.0, |bias| bias[k])
+        };
+        let rows = read.iter();
+        rows.flat_map(|read| (0..logits).map(move |k| logit(read, k)))
             .collect()
     } else {
-        reader.linear(read.len(), logits, biases.classifier)(&read)
+        let classifier = reader.linear(read[0].len(), logits, biases.classifier);
+        read.iter().flat_map(|read| classifier(read)).collect()
     };
     assert!(reader.0.is_empty());
     (z, attention)

@@ -10,7 +10,9 @@
 mod architectures;
 mod definition;
 
-use headlight_fused::{Adam, AdamW, Architecture, CrossEntropy, Optimizer, Samples, Sgd, Training};
+use headlight_fused::{
+    Adam, AdamW, Architecture, CrossEntropy, IGNORED, Optimizer, Reads, Samples, Sgd, Training,
+};
 use proptest::prelude::*;
 
 pub use architectures::{any_architecture, notebook, one_block, plain_architecture};
@@ -40,12 +42,15 @@ pub fn problem(architecture: Architecture, samples: usize) -> Problem {
         }
         1 + (spread(7 * i) * (a.vocab_size - 1) as f32) as u32
     };
+    // Where every position is read: padding, and some others.
+    let is_left_out = |i: usize| Some(token(i)) == a.padding_token || spread(5 * i) < 0.2;
     Problem {
         training: trainings()[a.parameter_count() % 4],
         weights: (0..a.parameter_count()).map(|i| spread(i) - 0.5).collect(),
         tokens: (0..samples * a.positions).map(token).collect(),
-        labels: (0..samples)
+        labels: (0..samples * a.answers())
             .map(|i| match a.n_classes {
+                _ if a.reads == Reads::Every && is_left_out(i) => IGNORED,
                 2 => u32::from(spread(3 * i) < 0.3),
                 classes => (spread(3 * i) * classes as f32) as u32,
             })
@@ -77,7 +82,7 @@ impl Problem {
 
     /// All samples.
     pub fn all(&self) -> Vec<u32> {
-        (0..self.labels.len() as u32).collect()
+        (0..(self.tokens.len() / self.architecture.positions) as u32).collect()
     }
 
     pub fn exact_weights(&self) -> Vec<f64> {
@@ -104,6 +109,7 @@ pub fn trainings() -> [Training; 4] {
     let cross_entropy = CrossEntropy {
         is_accurate: true,
         smoothing: 0.1,
+        per_sample: false,
     };
     let of = |optimizer| Training {
         optimizer,
@@ -130,21 +136,26 @@ pub fn adam() -> Adam {
     }
 }
 
-/// The mean cross-entropy.
+/// The mean cross-entropy of the answers that count.
 pub fn loss(problem: &Problem, parameters: &[f64]) -> f64 {
-    let samples = problem
-        .tokens
-        .chunks(problem.architecture.positions)
-        .zip(&problem.labels);
-    let one = |(tokens, &label): (&[u32], &u32)| match &forward(
-        &problem.architecture,
-        parameters,
-        tokens,
-    )
-    .0[..]
-    {
-        &[z] => z.max(0.0) - z * f64::from(label) + (-z.abs()).exp().ln_1p(),
-        z => z.iter().map(|z| z.exp()).sum::<f64>().ln() - z[label as usize],
+    let losses: Vec<f64> = losses(problem, parameters).concat();
+    losses.iter().sum::<f64>() / losses.len().max(1) as f64
+}
+
+/// The cross-entropies of the answers that count, sample by sample.
+pub fn losses(problem: &Problem, parameters: &[f64]) -> Vec<Vec<f64>> {
+    let a = &problem.architecture;
+    let samples = problem.tokens.chunks(a.positions);
+    let of_answer = |(z, &label): (&[f64], &u32)| match z {
+        _ if label == IGNORED => None,
+        &[z] => Some(z.max(0.0) - z * f64::from(label) + (-z.abs()).exp().ln_1p()),
+        z => Some(z.iter().map(|z| z.exp()).sum::<f64>().ln() - z[label as usize]),
     };
-    samples.map(one).sum::<f64>() / problem.labels.len() as f64
+    let pairs = samples.zip(problem.labels.chunks(a.answers()));
+    let of_sample = |(tokens, labels): (&[u32], &[u32])| {
+        let (logits, _) = forward(a, parameters, tokens);
+        let answers = logits.chunks(a.n_logits()).zip(labels);
+        answers.filter_map(of_answer).collect()
+    };
+    pairs.map(of_sample).collect()
 }
