@@ -138,11 +138,12 @@ pub struct Inputs {
     pub positions: usize,
     /// The position of `[CLS]`, if samples have it.
     pub cls: Option<usize>,
-    /// The position whose vector the classifier reads. If it reads the mean of all, that whose attention is shown: of
-    /// `[CLS]`, or the last one.
+    /// The position whose vector the classifier reads. If it reads all, or their mean, that whose attention is shown.
     pub read_position: usize,
     /// Number of classes.
     pub n_classes: usize,
+    /// Whether samples have a label per position: the classifier then reads each.
+    pub per_position: bool,
 }
 
 section! {

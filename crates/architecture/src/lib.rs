@@ -9,7 +9,7 @@
 //! use headlight_data::Stream;
 //!
 //! let notebook = ModelConfig::new(8, 1, 1);
-//! let inputs = Inputs { vocab_size: 51, positions: 7, cls: Some(0), read_position: 0, n_classes: 2 };
+//! let inputs = Inputs { vocab_size: 51, positions: 7, cls: Some(0), read_position: 0, n_classes: 2, per_position: false };
 //! let parameters = notebook.initial_parameters(inputs, &mut Stream::Weights.rng(0));
 //! assert_eq!(parameters[0].name, "token_embedding");
 //! assert_eq!(parameters.iter().map(|parameter| parameter.values.len()).sum::<usize>(), 777);

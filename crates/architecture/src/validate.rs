@@ -172,6 +172,12 @@ impl ModelConfig {
             _ => {}
         }
         match self.pooling {
+            Some(_) if inputs.per_position => {
+                return invalid(
+                    "pooling",
+                    "samples have a label per position, and the classifier reads each; remove pooling",
+                );
+            }
             Some(Pooling::Cls) if inputs.cls.is_none() => {
                 return invalid(
                     "pooling",

@@ -14,6 +14,7 @@ fn inputs() -> Inputs {
         cls: None,
         read_position: 4,
         n_classes: 20,
+        per_position: false,
     }
 }
 

@@ -11,7 +11,8 @@ const WORDS_PER_EPOCH: u128 = 1 << 40;
 pub struct Batch {
     /// Row-major token ids. `[batch, position]`
     pub tokens: Vec<i32>,
-    /// The class of each sample. `[batch]`
+    /// The class of each sample, or of each of its positions; [`IGNORED`](crate::IGNORED) where none counts. `[batch]` or
+    /// `[batch, position]`
     pub labels: Vec<u32>,
     /// Positions per sample, including `[CLS]`.
     pub positions: usize,
@@ -25,7 +26,7 @@ impl Batch {
     pub fn gather(dataset: &Dataset, samples: &[u32]) -> Self {
         let mut batch = Self {
             tokens: Vec::with_capacity(samples.len() * dataset.positions()),
-            labels: Vec::with_capacity(samples.len()),
+            labels: Vec::with_capacity(samples.len() * dataset.answers()),
             positions: dataset.positions(),
         };
         for &sample in samples {
@@ -33,19 +34,19 @@ impl Batch {
             batch
                 .tokens
                 .extend(tokens.iter().map(|&token| token.cast_signed()));
-            batch.labels.push(dataset.label(sample as usize));
+            batch.labels.extend(dataset.labels_of(sample as usize));
         }
         batch
     }
 
     /// Number of samples.
     pub fn len(&self) -> usize {
-        self.labels.len()
+        self.tokens.len() / self.positions.max(1)
     }
 
     /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
+        self.tokens.is_empty()
     }
 }
 

@@ -12,6 +12,7 @@ use crate::fold::Fold;
 use crate::generator::Generator;
 use crate::rules::LabelRule;
 use crate::sampler::Sampler;
+use crate::task::Task;
 use crate::words::Words;
 
 /// The most classes.
@@ -23,6 +24,8 @@ pub(crate) const CLASS_LIMIT: usize = 1 << 16;
 pub struct DatasetConfig {
     /// Seed of the generator and of the held-out split.
     pub seed: u64,
+    /// What samples have labels for.
+    pub task: Task,
     /// The origin of the samples.
     pub source: Source,
     /// Where the file has texts and labels.
@@ -94,14 +97,18 @@ impl Columns {
 impl DatasetConfig {
     /// The name of a class: that of the config, or else its number.
     pub fn class_name(&self, class: u32) -> String {
-        let name = self.classes.get(class as usize);
-        name.map_or_else(|| class.to_string(), Clone::clone)
+        match (self.classes.get(class as usize), self.task) {
+            (Some(name), _) => name.clone(),
+            (None, Task::NextToken) => self.token_text(class, None),
+            (None, _) => class.to_string(),
+        }
     }
 
     /// A class as a model's answer, in a sentence: its name, `yes` or `no` where a rule asks, or else its number.
     pub fn answer(&self, class: usize) -> String {
         match (self.classes.get(class), &self.rule, self.n_classes) {
             (Some(name), ..) => name.clone(),
+            _ if self.task.is_per_position() => self.class_name(class as u32),
             (None, Some(_), 2) => ["no", "yes"][class.min(1)].to_owned(),
             _ => format!("class {class}"),
         }
@@ -152,6 +159,9 @@ section! {
     struct Keys {
         /// Seed of the generator and of the held-out split.
         seed: u64 = 0,
+        /// What the model answers.
+        #[omit(default)]
+        task: Task = Task::Classification,
         /// A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`.
         #[omit(default)]
         file: Option<PathBuf> = None,
@@ -294,6 +304,7 @@ impl TryFrom<Keys> for DatasetConfig {
         };
         Ok(Self {
             seed: keys.seed,
+            task: keys.task,
             source,
             columns: Columns {
                 text: keys.text,
@@ -304,6 +315,7 @@ impl TryFrom<Keys> for DatasetConfig {
             vocab_size: samples.vocab_size,
             seq_len: samples.seq_len,
             n_classes: keys.n_classes.unwrap_or(match keys.classes.len() {
+                0 if keys.task == Task::NextToken => samples.vocab_size as usize,
                 0 => keys
                     .rule
                     .as_ref()
@@ -341,6 +353,7 @@ impl From<DatasetConfig> for Keys {
         };
         Self {
             seed: config.seed,
+            task: config.task,
             file,
             generator,
             samples,

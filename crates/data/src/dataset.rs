@@ -2,14 +2,16 @@
 
 use crate::cls::ClsPlace;
 use crate::rules::LabelRule;
+use crate::task::{IGNORED, Task};
 
 /// Samples of one length with their labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dataset {
     tokens: Vec<u32>, // [sample, position]
-    labels: Vec<u32>, // [sample]
+    labels: Vec<u32>, // [sample] or [sample, position]
     positions: usize,
     cls: ClsPlace,
+    per_position: bool,
 }
 
 /// A dataset in the two parts of an experiment.
@@ -128,6 +130,16 @@ impl Dataset {
             labels: Vec::new(),
             positions: cls.positions(seq_len),
             cls,
+            per_position: false,
+        }
+    }
+
+    /// The same for samples with the labels of a task.
+    #[must_use]
+    pub fn for_task(self, task: Task) -> Self {
+        Self {
+            per_position: task.is_per_position(),
+            ..self
         }
     }
 
@@ -141,11 +153,20 @@ impl Dataset {
         }
     }
 
-    /// Appends a sample of a class.
+    /// Appends a sample of a class; if samples have a label per position, it is that of each position.
     ///
     /// # Panics
     /// When `tokens` does not have [`positions`](Self::positions) tokens, or lacks `[CLS]` in its place.
     pub fn push(&mut self, tokens: &[u32], label: u32) {
+        let answers = self.answers();
+        self.push_each(tokens, std::iter::repeat_n(label, answers));
+    }
+
+    /// Appends a sample with as many labels as [`answers`](Self::answers).
+    ///
+    /// # Panics
+    /// As [`push`](Self::push), or when there are more or fewer labels.
+    pub fn push_each(&mut self, tokens: &[u32], labels: impl IntoIterator<Item = u32>) {
         assert!(
             tokens.len() == self.positions && self.cls.is_in(tokens) == self.cls.is_somewhere(),
             "a sample has {} positions and [CLS] {}",
@@ -153,7 +174,12 @@ impl Dataset {
             self.cls.name()
         );
         self.tokens.extend_from_slice(tokens);
-        self.labels.push(label);
+        self.labels.extend(labels);
+        let (samples, answers) = (self.len(), self.answers());
+        assert!(
+            self.labels.len() == samples * answers,
+            "a sample has {answers} labels"
+        );
     }
 
     /// Appends a sample with the label that `rule` gives it.
@@ -161,24 +187,38 @@ impl Dataset {
     /// # Panics
     /// As [`push`](Self::push).
     pub fn push_labelled(&mut self, tokens: &[u32], rule: &LabelRule, n_classes: usize) {
-        self.push(tokens, rule.label_for(tokens, self.cls, n_classes));
+        self.push_each(tokens, rule.labels_for(tokens, self.cls, n_classes));
     }
 
-    /// Replaces the label of each sample by what `of` makes of it and of the sample's index.
-    pub(crate) fn relabel(&mut self, of: impl Fn(u32, usize) -> u32) {
-        for (sample, label) in self.labels.iter_mut().enumerate() {
-            *label = of(*label, sample);
+    /// Replaces each label that counts by what `of` makes of it, of its sample's index and of its place among the sample's
+    /// labels.
+    pub(crate) fn relabel(&mut self, of: impl Fn(u32, usize, usize) -> u32) {
+        let answers = self.answers();
+        for (index, label) in self.labels.iter_mut().enumerate() {
+            if *label != IGNORED {
+                *label = of(*label, index / answers, index % answers);
+            }
         }
+    }
+
+    /// Whether samples have a label per position.
+    pub fn is_per_position(&self) -> bool {
+        self.per_position
+    }
+
+    /// Labels per sample: one, or one per position.
+    pub fn answers(&self) -> usize {
+        if self.per_position { self.positions } else { 1 }
     }
 
     /// Number of samples.
     pub fn len(&self) -> usize {
-        self.labels.len()
+        self.tokens.len() / self.positions.max(1)
     }
 
     /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty()
+        self.tokens.is_empty()
     }
 
     /// Positions per sample, including `[CLS]`: `seq_len + 1`, or `seq_len` without `[CLS]`.
@@ -199,12 +239,35 @@ impl Dataset {
         &self.tokens[sample * self.positions..(sample + 1) * self.positions]
     }
 
-    /// The class of a sample. Class 0 is called negative, all others positive.
+    /// The class of a sample; of labels per position, the first that counts, or 0. Class 0 is called negative, all others
+    /// positive.
     ///
     /// # Panics
     /// When the index is out of range.
     pub fn label(&self, sample: usize) -> u32 {
-        self.labels[sample]
+        if !self.per_position {
+            return self.labels[sample];
+        }
+        let counted = self.counted(sample).next();
+        counted.map_or(0, |(_, label)| label)
+    }
+
+    /// The labels of a sample. `[answer]`
+    ///
+    /// # Panics
+    /// When the index is out of range.
+    pub fn labels_of(&self, sample: usize) -> &[u32] {
+        let answers = self.answers();
+        &self.labels[sample * answers..][..answers]
+    }
+
+    /// The labels of a sample that count, each with its place among them all: its position, if samples have a label per position.
+    ///
+    /// # Panics
+    /// When the index is out of range.
+    pub fn counted(&self, sample: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let labels = self.labels_of(sample).iter().copied().enumerate();
+        labels.filter(|&(_, label)| label != IGNORED)
     }
 
     /// Every token, row-major. `[sample, position]`
@@ -212,30 +275,30 @@ impl Dataset {
         &self.tokens
     }
 
-    /// Every label. `[sample]`
+    /// Every label, [`IGNORED`] where none counts. `[sample]` or `[sample, position]`
     pub fn labels(&self) -> &[u32] {
         &self.labels
     }
 
-    /// The number of samples of each class. `[class]`
+    /// The number of labels of each class that count. `[class]`
     ///
     /// # Panics
     /// When a label is `n_classes` or more.
     pub fn class_counts(&self, n_classes: usize) -> Vec<usize> {
         let mut counts = vec![0; n_classes];
-        for &label in &self.labels {
+        for &label in self.labels.iter().filter(|&&label| label != IGNORED) {
             counts[label as usize] += 1;
         }
         counts
     }
 
-    /// Indices of the samples of a class.
+    /// Indices of the samples of a class, or with a label of this class.
     pub fn of_class(&self, class: u32) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(move |&sample| self.labels[sample] == class)
+        (0..self.len()).filter(move |&sample| self.labels_of(sample).contains(&class))
     }
 
-    /// Indices of the positive samples: those of every class but 0.
+    /// Indices of the positive samples: those of every class but 0, or with a label of such a class.
     pub fn positives(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&sample| self.labels[sample] != 0)
+        (0..self.len()).filter(|&sample| self.counted(sample).any(|(_, label)| label != 0))
     }
 }

@@ -55,7 +55,8 @@ impl TokenDropout {
                     token
                 }
             }));
-            self.batch.push(&tokens, train.label(sample));
+            let labels = train.labels_of(sample).iter().copied();
+            self.batch.push_each(&tokens, labels);
         }
         self.all = (0..batch.len() as u32).collect();
         (&self.batch, &self.all)

@@ -49,7 +49,7 @@ impl DatasetConfig {
             positive_rate,
             balanced,
         };
-        let mut train = Dataset::empty(self.seq_len, self.cls);
+        let mut train = Dataset::empty(self.seq_len, self.cls).for_task(self.task);
         let mut held_out = train.without_samples();
         match generator {
             Generator::Numpy => {
@@ -93,7 +93,7 @@ impl DatasetConfig {
         if matches!(generator, Generator::Numpy | Generator::Chacha) {
             held_out = rows.held_out(self, &train)?;
         }
-        train.relabel(|label, sample| self.noisy(label, sample));
+        train.relabel(|label, sample, place| self.noisy(label, sample, place));
         Ok(Splits {
             train,
             held_out,

@@ -53,6 +53,7 @@ mod random;
 pub mod rules;
 mod sampler;
 mod shape;
+mod task;
 mod validate;
 pub mod words;
 
@@ -68,4 +69,5 @@ pub use random::{Stream, uniform_below};
 pub use rules::LabelRule;
 pub use sampler::Sampler;
 pub use shape::SampleShape;
+pub use task::{IGNORED, Task};
 pub use words::Words;

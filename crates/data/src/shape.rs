@@ -157,6 +157,13 @@ impl SampleShape {
         )
     }
 
+    /// The first of some values, one per position; where `[CLS]` is last, that of its position is the last of them.
+    pub fn first(self, values: &[u32], count: usize) -> impl Iterator<Item = u32> {
+        let last = (self.cls == ClsPlace::Last).then(|| values.last().copied());
+        let own = &values[..count - usize::from(last.is_some())];
+        own.iter().copied().chain(last.flatten())
+    }
+
     /// A sample without the padding after its last token. It keeps at least one token.
     pub fn without_padding(self, sample: &[u32]) -> impl Iterator<Item = u32> {
         let own = self.cls.without(sample);

@@ -4,6 +4,7 @@ use headlight_keys::InvalidValue;
 
 use crate::config::{DatasetConfig, POSITIVE_RATE, Source};
 use crate::generator::Generator;
+use crate::task::Task;
 
 /// The longest name of a class, in bytes.
 const NAME_LIMIT: usize = 100;
@@ -51,7 +52,29 @@ impl DatasetConfig {
         }
     }
 
+    fn validate_task(&self) -> Result<(), InvalidValue> {
+        let task = self.task;
+        if let Some(rule) = self.rule.as_ref().filter(|rule| rule.task() != task) {
+            let (own, rule) = (rule.task().name(), rule.describe());
+            let message = format!(
+                "it is \"{}\", but the rule ({rule}) is of the task \"{own}\"; set data.task = \"{own}\", or choose another rule",
+                task.name()
+            );
+            return refused("task", message);
+        }
+        let tokens = self.vocab_size as usize;
+        if task == Task::NextToken && self.n_classes != tokens {
+            let message = format!(
+                "n_classes is {}, but the classes of the task next-token are the {tokens} tokens; remove n_classes",
+                self.n_classes
+            );
+            return refused("n_classes", message);
+        }
+        Ok(())
+    }
+
     fn validate_rule(&self) -> Result<(), InvalidValue> {
+        self.validate_task()?;
         let Some(rule) = &self.rule else {
             return Ok(());
         };
@@ -133,6 +156,10 @@ impl DatasetConfig {
         positive_rate: Option<f64>,
     ) -> Result<(), InvalidValue> {
         match generator {
+            _ if self.task.is_per_position() => refused(
+                "balanced",
+                "samples have a label per position, so that they have no class; remove balanced",
+            ),
             _ if positive_rate.is_some() => refused(
                 "balanced",
                 "positive_rate and balanced both set the shares of classes; remove one of them",
@@ -156,6 +183,10 @@ impl DatasetConfig {
     ) -> Result<(), InvalidValue> {
         let n_classes = self.n_classes;
         match (positive_rate, generator) {
+            (Some(_), _) if self.task.is_per_position() => refused(
+                "positive_rate",
+                "samples have a label per position, so that they have no class; remove positive_rate",
+            ),
             (Some(_), Generator::Sentences) => refused(
                 "positive_rate",
                 "in generated sentences, each class is as likely as the others; remove positive_rate",

@@ -171,6 +171,7 @@ fn fitted(rows: &Rows, held_out: Option<usize>) -> (DatasetConfig, Splits) {
         ..FileKeys::default()
     });
     let config = DatasetConfig {
+        task: headlight_data::Task::Classification,
         seed: keys.seed,
         source: Source::File("mine".into()),
         columns: Columns::default(),

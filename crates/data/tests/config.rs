@@ -14,6 +14,7 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
     DatasetConfig {
         columns: headlight_data::Columns::default(),
         words: None,
+        task: headlight_data::Task::Classification,
         seed: 0,
         source: Source::Generated {
             generator,

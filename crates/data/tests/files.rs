@@ -24,6 +24,7 @@ fn splits() -> Splits {
     let config = DatasetConfig {
         columns: headlight_data::Columns::default(),
         words: None,
+        task: headlight_data::Task::Classification,
         seed: 3,
         source: Source::Generated {
             generator: Generator::Chacha,
@@ -102,6 +103,7 @@ fn of_file(held_out: usize) -> DatasetConfig {
     DatasetConfig {
         columns: headlight_data::Columns::default(),
         words: None,
+        task: headlight_data::Task::Classification,
         seed: 0,
         source: Source::File("data/config.csv".into()),
         vocab_size: 9,

@@ -22,6 +22,7 @@ fn rows() -> Rows {
 
 fn config(seed: u64, fold: &str) -> DatasetConfig {
     DatasetConfig {
+        task: headlight_data::Task::Classification,
         seed,
         source: Source::File("file.csv".into()),
         columns: Columns::default(),

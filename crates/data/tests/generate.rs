@@ -13,6 +13,7 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
     DatasetConfig {
         columns: headlight_data::Columns::default(),
         words: None,
+        task: headlight_data::Task::Classification,
         seed: 7,
         source: Source::Generated {
             generator: Generator::Chacha,

@@ -24,6 +24,7 @@ fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> Dataset
     DatasetConfig {
         columns: headlight_data::Columns::default(),
         words: None,
+        task: headlight_data::Task::Classification,
         seed,
         source: Source::Generated {
             generator: Generator::Numpy,

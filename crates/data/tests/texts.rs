@@ -21,6 +21,7 @@ fn config(rows: &Rows, keys: FileKeys) -> DatasetConfig {
     let keys = rows.complete(keys);
     assert_eq!(keys.padding_token, Some(PAD));
     DatasetConfig {
+        task: headlight_data::Task::Classification,
         seed: keys.seed,
         source: Source::File("texts.csv".into()),
         columns: Columns::default(),

@@ -151,6 +151,7 @@ fn reading(bytes: &[u8], format: Format, columns: &Columns) -> Result<Rows, Stri
 fn completed(rows: &Rows, keys: FileKeys, columns: &Columns) -> (DatasetConfig, Option<u32>) {
     let keys = rows.complete(keys);
     let config = DatasetConfig {
+        task: headlight_data::Task::Classification,
         seed: keys.seed,
         source: Source::File("file".into()),
         columns: columns.clone(),

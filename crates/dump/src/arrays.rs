@@ -17,11 +17,12 @@ pub struct AttentionDump {
     pub meta: Meta,
     /// Token ids; `[CLS]` is 0, if samples have it. `[sample, position]`
     pub tokens: Vec<i64>,
-    /// The class of each sample; NaN if it is unknown. `[sample]`
+    /// The class of each sample; NaN if it is unknown. `[sample]`, or with a label per position `[sample, position]`, NaN where none
+    /// counts.
     pub labels: Vec<f32>,
-    /// Log-odds of class 1 `[sample]`; of more than two classes, the logit of each `[sample, class]`.
+    /// Log-odds of class 1, with the axes of `labels`; of more than two classes, the logit of each, with `class` as last axis.
     pub logits: Vec<f32>,
-    /// Probability of class 1 `[sample]`; of more than two classes, that of each `[sample, class]`.
+    /// Probability of class 1, with the axes of `labels`; of more than two classes, that of each, with `class` as last axis.
     pub probabilities: Vec<f32>,
     /// What the model computed on the way.
     pub arrays: Arrays,
@@ -88,7 +89,7 @@ impl Member {
     pub(crate) fn axes(self, dims: Dims) -> &'static [&'static str] {
         match self {
             Self::Tokens => &["sample", "position"],
-            Self::Labels => &["sample"],
+            Self::Labels => dims.axes_of_labels(),
             Self::Logits | Self::Probabilities => dims.axes_of_logits(),
             Self::Computed(array) => array.axes(),
             Self::Mask => &["sample", "query", "key"],

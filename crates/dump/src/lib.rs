@@ -145,7 +145,7 @@ impl AttentionDump {
                     .map(|head| &self.weights(sample, layer, head)[read * positions..][..positions])
                     .collect(),
                 keys: self.keys(sample, read),
-                label: Some(self.labels[sample])
+                label: Some(self.label(sample))
                     .filter(|label| !label.is_nan())
                     .map(|label| label as u32),
                 deciding: &self.meta.label_positions[sample],
@@ -191,7 +191,8 @@ impl AttentionDump {
     /// When `sample` is out of range.
     pub fn shown_position(&self, sample: usize) -> usize {
         let read = self.read_position();
-        if !self.reads_mean() {
+        let task = self.meta.config.pointer("/data/task");
+        if !self.reads_mean() && task.is_none_or(|task| task != "next-token") {
             return read;
         }
         let held = self.unpadded(sample);
@@ -232,13 +233,31 @@ impl AttentionDump {
         text.chars().map(visible).collect()
     }
 
-    /// The probabilities of a sample: of class 1, or of each class if there is a logit for each. `[logit]`
+    /// The label of a sample; with a label per position, that of the position that is shown. NaN if there is none.
+    ///
+    /// # Panics
+    /// When `sample` is out of range.
+    pub fn label(&self, sample: usize) -> f32 {
+        self.labels[self.answer(sample)]
+    }
+
+    /// The place of a sample's answer among all; with an answer per position, that of the position that is shown.
+    fn answer(&self, sample: usize) -> usize {
+        if self.dims.per_position {
+            sample * self.dims.positions + self.shown_position(sample)
+        } else {
+            sample
+        }
+    }
+
+    /// The probabilities of a sample: of class 1, or of each class if there is a logit for each; with an answer per position,
+    /// those of the position that is shown. `[logit]`
     ///
     /// # Panics
     /// When `sample` is out of range.
     pub fn probabilities(&self, sample: usize) -> &[f32] {
-        let logits = self.dims.logits;
-        &self.probabilities[sample * logits..(sample + 1) * logits]
+        let (logits, answer) = (self.dims.logits, self.answer(sample));
+        &self.probabilities[answer * logits..(answer + 1) * logits]
     }
 
     fn matrix(&self, sample: usize, layer: usize, head: usize) -> std::ops::Range<usize> {

@@ -126,7 +126,9 @@ fn dims_of(shapes: &[(Member, Vec<usize>)]) -> Result<Dims, DumpError> {
     };
     let computed = |array: Array| shape(Member::Computed(array));
     let d_ff = computed(Array::FeedForwardHidden).last().copied();
-    let logits = shape(Member::Logits).get(1).copied();
+    // Only where a logit of each class is there, logits have an axis more than labels.
+    let (of_logits, labels) = (shape(Member::Logits), shape(Member::Labels).len());
+    let logits = of_logits.get(labels).copied();
     match (computed(Array::Query), computed(Array::Embeddings)) {
         (&[samples, layers, heads, positions, d_head], &[_, _, d_model]) => Ok(Dims {
             samples,
@@ -137,6 +139,7 @@ fn dims_of(shapes: &[(Member, Vec<usize>)]) -> Result<Dims, DumpError> {
             d_model,
             d_ff: d_ff.unwrap_or(0),
             logits: logits.unwrap_or(1),
+            per_position: labels > 1,
         }),
         (query, embeddings) => Err(DumpError::Content(format!(
             "its arrays `query` and `embeddings` have shapes {query:?} and {embeddings:?}, not 5 and 3 axes"

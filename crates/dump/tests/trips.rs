@@ -33,6 +33,7 @@ fn dims() -> impl Strategy<Value = Dims> {
     );
     drawn.prop_map(
         |(samples, layers, heads, positions, d_head, d_model, d_ff, logits)| Dims {
+            per_position: false,
             samples,
             layers,
             heads,

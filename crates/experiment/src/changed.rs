@@ -36,8 +36,7 @@ impl Changed {
         let only = Recorded::Predictions;
         let found = frozen.forward(&weights, dataset, &chosen, interventions, only)?;
         let mut all = Predictions::default();
-        let (heads, positions) = (config.model.n_heads, dataset.positions());
-        widen(&found.predictions, heads, positions, &mut all);
+        widen(&found.predictions, config.model.n_heads, dataset, &mut all);
         Ok(Self { all })
     }
 }

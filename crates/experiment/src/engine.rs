@@ -127,13 +127,14 @@ impl TrainingState {
 /// The predictions of a model for some samples.
 #[derive(Clone, Debug, Default)]
 pub struct Predictions {
-    /// Log-odds of class 1; of more than two classes, the logit of each. `[sample, logit]`
+    /// Log-odds of class 1; of more than two classes, the logit of each. `[sample, answer, logit]`
     pub logits: Vec<f64>,
-    /// Probability of class 1; of more than two classes, that of each. `[sample, logit]`
+    /// Probability of class 1; of more than two classes, that of each. `[sample, answer, logit]`
     pub probabilities: Vec<f64>,
-    /// Cross-entropy with the sample's label, in nats. `[sample]`
+    /// Cross-entropy with the label, in nats; 0 where none counts. `[sample, answer]`
     pub losses: Vec<f64>,
-    /// Attention of `[CLS]` in the last block, mean over heads. `[sample, position]`
+    /// Attention in the last block, mean over heads: of the position that is read, `[sample, position]`, or of each position,
+    /// `[sample, answer, position]`.
     pub attention: Vec<f64>,
 }
 

@@ -1,6 +1,6 @@
 //! The mean prediction of several models with one architecture.
 
-use headlight_data::{Batches, Dataset};
+use headlight_data::{Batches, Dataset, IGNORED};
 
 use crate::engine::{Predictions, Predictor};
 use crate::metrics::{cross_entropy, probabilities};
@@ -14,7 +14,7 @@ use crate::metrics::{cross_entropy, probabilities};
 pub struct Ensemble {
     members: usize,
     classes: usize,
-    /// The logarithm of each class's sum of probabilities: sums of tiny ones would lose digits. `[sample, class]`
+    /// The logarithm of each class's sum of probabilities: sums of tiny ones would lose digits. `[sample, answer, class]`
     sums: Vec<f64>,
 }
 
@@ -24,7 +24,7 @@ impl Ensemble {
         let (mut one, mut at) = (Predictions::default(), 0);
         for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
             model.predict(dataset, samples, &mut one);
-            let n_logits = one.logits.len() / samples.len();
+            let n_logits = one.logits.len() / (samples.len() * dataset.answers());
             self.classes = n_logits.max(2);
             for found in one.logits.chunks(n_logits).flat_map(log_probabilities) {
                 match self.sums.get_mut(at) {
@@ -44,16 +44,22 @@ impl Predictor for Ensemble {
     fn predict(&mut self, dataset: &Dataset, samples: &[u32], predictions: &mut Predictions) {
         predictions.clear();
         let count = self.members as f64;
+        let answers = dataset.answers();
         for &sample in samples {
-            let sums = &self.sums[sample as usize * self.classes..][..self.classes];
-            let logits = match *sums {
-                [zero, one] => vec![one - zero],
-                _ => sums.iter().map(|sum| sum - count.ln()).collect(),
-            };
-            let label = dataset.label(sample as usize);
-            predictions.losses.push(cross_entropy(&logits, label));
-            predictions.probabilities.extend(probabilities(&logits));
-            predictions.logits.extend(logits);
+            let sums = self.sums.chunks(self.classes);
+            let sums = sums.skip(sample as usize * answers);
+            for (sums, &label) in sums.zip(dataset.labels_of(sample as usize)) {
+                let logits = match *sums {
+                    [zero, one] => vec![one - zero],
+                    _ => sums.iter().map(|sum| sum - count.ln()).collect(),
+                };
+                predictions.losses.push(match label {
+                    IGNORED => 0.0,
+                    label => cross_entropy(&logits, label),
+                });
+                predictions.probabilities.extend(probabilities(&logits));
+                predictions.logits.extend(logits);
+            }
         }
     }
 

@@ -1,11 +1,11 @@
 //! Evaluates a model on a split.
 
-use headlight_data::{Batches, Dataset};
+use headlight_data::{Batches, Dataset, IGNORED};
 
 use crate::config::ExperimentConfig;
 use crate::engine::{Predictions, Predictor};
 use crate::error::Error;
-use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally};
+use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally, predicted_class};
 
 /// The metrics of a model on a split, and the attention of `[CLS]` there.
 #[derive(Clone, Debug)]
@@ -48,40 +48,54 @@ pub fn evaluate(
     let mut predictions = Predictions::default();
     for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
         model.predict(dataset, samples, &mut predictions);
-        let n_logits = predictions.logits.len() / samples.len();
+        let answers = dataset.answers();
+        let n_logits = predictions.logits.len() / (samples.len() * answers);
         for (index, &sample) in samples.iter().enumerate() {
-            let label = dataset.label(sample as usize);
-            let logits = index * n_logits..(index + 1) * n_logits;
-            tally.add(
-                &predictions.logits[logits.clone()],
-                &predictions.probabilities[logits],
-                predictions.losses[index],
-                label,
-            );
-            let row = &predictions.attention[index * positions..(index + 1) * positions];
-            let is_positive = label != 0;
-            if is_positive {
-                &mut positive
-            } else {
-                &mut negative
+            let mut is_right = true;
+            for (place, label) in dataset.counted(sample as usize) {
+                let answer = index * answers + place;
+                let logits = answer * n_logits..(answer + 1) * n_logits;
+                let own = &predictions.logits[logits.clone()];
+                tally.add(
+                    own,
+                    &predictions.probabilities[logits],
+                    predictions.losses[answer],
+                    label,
+                );
+                is_right &= !dataset.is_per_position() || predicted_class(own) == label;
+                let row = &predictions.attention[answer * positions..(answer + 1) * positions];
+                let is_positive = label != 0;
+                if is_positive {
+                    &mut positive
+                } else {
+                    &mut negative
+                }
+                .add(row);
+                let Some((rule, attention, config)) = ruled else {
+                    continue;
+                };
+                let paid =
+                    |deciding: &[usize]| deciding.iter().map(|&position| row[position]).sum();
+                if let Some((deciding, uniform)) = &same {
+                    tally.add_attention(label, paid(deciding), *uniform);
+                    continue;
+                }
+                let tokens = dataset.tokens(sample as usize);
+                let query = if dataset.is_per_position() {
+                    place
+                } else {
+                    config.shown_position(tokens)
+                };
+                let deciding = rule.deciding_at(tokens, dataset.cls(), query);
+                if deciding.is_empty() {
+                    continue;
+                }
+                let uniform = attention.keys(query, tokens).uniform(&deciding);
+                tally.add_attention(label, paid(&deciding), uniform);
             }
-            .add(row);
-            let Some((rule, attention, config)) = ruled else {
-                continue;
-            };
-            let paid = |deciding: &[usize]| deciding.iter().map(|&position| row[position]).sum();
-            if let Some((deciding, uniform)) = &same {
-                tally.add_attention(label, paid(deciding), *uniform);
-                continue;
+            if dataset.is_per_position() {
+                tally.add_whole(is_right);
             }
-            let tokens = dataset.tokens(sample as usize);
-            let deciding = rule.label_positions(tokens, dataset.cls());
-            if deciding.is_empty() {
-                continue;
-            }
-            let query = config.shown_position(tokens);
-            let uniform = attention.keys(query, tokens).uniform(&deciding);
-            tally.add_attention(label, paid(&deciding), uniform);
         }
     }
     Some(Evaluation {
@@ -102,19 +116,23 @@ pub fn assess(
 ) -> Result<Assessment, Error> {
     let mut outcomes = Outcomes::new(n_classes);
     predict_each(model, dataset, |found| {
-        let label = dataset.label(found.sample);
-        outcomes.add(found.logits, found.probabilities, found.loss, label);
+        let label = dataset.labels_of(found.sample)[found.place];
+        if label != IGNORED {
+            outcomes.add(found.logits, found.probabilities, found.loss, label);
+        }
         Ok::<_, Error>(())
     })?;
     let assessment = outcomes.assess();
     assessment.ok_or_else(|| Error::Input("there are no samples to evaluate on".to_owned()))
 }
 
-/// A model's prediction for a sample.
+/// A model's prediction for a sample, or for a position of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Prediction<'a> {
     /// The sample's place in its dataset.
     pub sample: usize,
+    /// The position that it is of, if samples have a label per position; else 0.
+    pub place: usize,
     /// As [`Predictions::logits`]. `[logit]`
     pub logits: &'a [f64],
     /// As [`Predictions::probabilities`]. `[logit]`
@@ -123,7 +141,7 @@ pub struct Prediction<'a> {
     pub loss: f64,
 }
 
-/// Predicts all samples of a dataset, in their order.
+/// Predicts all samples of a dataset, in their order; with a label per position, each position.
 ///
 /// # Errors
 /// When the model's output for a sample is not finite, or `each` fails.
@@ -135,11 +153,15 @@ pub fn predict_each<E: From<Error>>(
     let mut predictions = Predictions::default();
     for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
         model.predict(dataset, samples, &mut predictions);
-        let n_logits = predictions.logits.len() / samples.len();
+        let answers = dataset.answers();
+        let n_logits = predictions.logits.len() / (samples.len() * answers);
         let logits = predictions.logits.chunks(n_logits);
         let outputs = logits.zip(predictions.probabilities.chunks(n_logits));
-        for ((&sample, &loss), (logits, probabilities)) in
-            samples.iter().zip(&predictions.losses).zip(outputs)
+        let places = samples
+            .iter()
+            .flat_map(|&sample| (0..answers).map(move |place| (sample, place)));
+        for (((sample, place), &loss), (logits, probabilities)) in
+            places.zip(&predictions.losses).zip(outputs)
         {
             if !logits.iter().all(|logit| logit.is_finite()) {
                 let message = format!(
@@ -149,6 +171,7 @@ pub fn predict_each<E: From<Error>>(
             }
             each(Prediction {
                 sample: sample as usize,
+                place,
                 logits,
                 probabilities,
                 loss,

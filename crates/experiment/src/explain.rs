@@ -84,6 +84,12 @@ pub fn explain(
     sample: u32,
     written: &[String],
 ) -> Result<Explanation, Error> {
+    if dataset.is_per_position() {
+        return Err(Error::Input(
+            "the model answers at each position, and an explanation is of one answer per sample"
+                .to_owned(),
+        ));
+    }
     let mut frozen = Frozen::new(config)?;
     let tokens = dataset.tokens(sample as usize);
     let (layer, inputs) = (config.model.n_layers - 1, config.inputs());

@@ -6,8 +6,8 @@ use headlight_architecture::{
 };
 use headlight_data::Dataset;
 use headlight_fused::{
-    self as fused, Architecture, Biases, Model, Norms, PositionEmbedding, Projections, Samples,
-    State, Tracer, Weighting, integrated_gradients,
+    self as fused, Architecture, Biases, Model, Norms, PositionEmbedding, Projections, Reads,
+    Samples, State, Tracer, Weighting, integrated_gradients,
 };
 pub use headlight_fused::{
     Array, Arrays, Attribution, Dims, Forward, Intervention, InvalidPlace, Place, Recorded,
@@ -221,7 +221,11 @@ fn architecture(config: &ExperimentConfig) -> Result<Architecture, Error> {
         vocab_size: inputs.vocab_size,
         positions: inputs.positions,
         read_position: inputs.read_position,
-        reads_mean: model.pooling == Some(Pooling::Mean),
+        reads: match model.pooling {
+            _ if inputs.per_position => Reads::Every,
+            Some(Pooling::Mean) => Reads::Mean,
+            _ => Reads::Position,
+        },
         d_model: model.d_model,
         n_heads: model.n_heads,
         d_head: model.d_head,
@@ -302,7 +306,7 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
 pub(crate) fn widen(
     own: &headlight_fused::Predictions,
     heads: usize,
-    positions: usize,
+    dataset: &Dataset,
     predictions: &mut Predictions,
 ) {
     predictions.clear();
@@ -319,9 +323,11 @@ pub(crate) fn widen(
     predictions
         .attention
         .resize(own.attention.len() / heads, 0.0);
-    let means = predictions.attention.chunks_exact_mut(positions);
-    for (mean, rows) in means.zip(own.attention.chunks_exact(heads * positions)) {
-        for row in rows.chunks_exact(positions) {
+    // Of each sample the row of one query, or those of all.
+    let size = dataset.positions() * dataset.answers();
+    let means = predictions.attention.chunks_exact_mut(size);
+    for (mean, rows) in means.zip(own.attention.chunks_exact(heads * size)) {
+        for row in rows.chunks_exact(size) {
             for (mean, &weight) in mean.iter_mut().zip(row) {
                 *mean += f64::from(weight);
             }
@@ -337,11 +343,18 @@ impl Predictor for FusedEngine<'_> {
         self.model
             .predict(samples(dataset), chosen, &mut self.predictions);
         let heads = self.experiment.config.model.n_heads;
-        widen(&self.predictions, heads, dataset.positions(), predictions);
+        widen(&self.predictions, heads, dataset, predictions);
     }
 
     fn samples_per_pass(&self) -> usize {
-        SAMPLES_PER_PASS
+        // Where every position is read, predictions hold the attention of each.
+        let config = &self.experiment.config;
+        let most = if config.data.task.is_per_position() {
+            self.experiment.samples_per_pass()
+        } else {
+            SAMPLES_PER_PASS
+        };
+        most.min(SAMPLES_PER_PASS)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The position whose attention is shown and measured. Where the classifier reads one position, it is that one; where it
-//! reads the mean of all, the last one that holds no padding stands for them, or `[CLS]`.
+//! reads the mean of all, the last one that holds no padding stands for them, or `[CLS]`. Where it reads each, one of them is
+//! shown at first: the first token's, or, where the next token is asked, the last one that holds no padding.
 
 use headlight_architecture::Pooling;
+use headlight_data::Task;
 
 use crate::config::ExperimentConfig;
 
@@ -11,11 +13,16 @@ impl ExperimentConfig {
         self.model.pooling == Some(Pooling::Mean)
     }
 
+    /// Whether a sample's last position that holds no padding is shown.
+    fn shows_last(&self) -> bool {
+        self.reads_mean() || self.data.task == Task::NextToken
+    }
+
     /// The position of a sample whose attention is shown. It is not padding, unless the classifier reads just that.
     pub fn shown_position(&self, tokens: &[u32]) -> usize {
         let read = self.inputs().read_position;
         let padding = self.model.attention.padding_token;
-        if !self.reads_mean() || padding.is_none() || self.reads_cls() {
+        if !self.shows_last() || padding.is_none() || self.reads_cls() {
             return read;
         }
         let last = tokens.iter().rposition(|&token| Some(token) != padding);
@@ -25,7 +32,7 @@ impl ExperimentConfig {
     /// The position whose attention is shown, as messages name it.
     pub fn shown_reader(&self) -> String {
         let differs = self.model.attention.padding_token.is_some() && !self.reads_cls();
-        if self.reads_mean() && differs {
+        if self.shows_last() && differs {
             "the last token".to_owned()
         } else {
             self.reader()
@@ -34,6 +41,12 @@ impl ExperimentConfig {
 
     /// That the answer does not come from the position that is shown alone, if it does not.
     pub fn mean_note(&self) -> Option<String> {
+        if self.data.task.is_per_position() {
+            return Some(format!(
+                "The model answers at each position; the attention shown is that of {}, one of them",
+                self.shown_reader()
+            ));
+        }
         let unpadded = match self.model.attention.padding_token {
             Some(_) => " that are not padding",
             None => "",

@@ -26,6 +26,7 @@ const SAMPLES: usize = 2;
 /// A dump with a causal mask, whose scores differ from step to step.
 fn dump(step: usize) -> AttentionDump {
     let dims = Dims {
+        per_position: false,
         samples: SAMPLES,
         layers: 1,
         heads: 2,

@@ -1,7 +1,7 @@
 //! Texts of the reader's own: a table of them, and what `headlight train FILE` makes of its config.
 
 use headlight_data::files::{Choice, FileKeys, FitError, Profile, Rows, read_table};
-use headlight_data::words::{UNK, written};
+use headlight_data::words::UNK;
 use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Source, Splits};
 use headlight_experiment::Experiment;
 
@@ -32,6 +32,7 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
     let keys = rows.complete(FileKeys::default());
     let padding_token = keys.padding_token;
     let config = DatasetConfig {
+        task: headlight_data::Task::Classification,
         seed: keys.seed,
         source: Source::File(name.into()),
         columns,
@@ -98,13 +99,14 @@ pub(crate) fn unknown(table: &str, experiment: &Experiment) -> Vec<Vec<String>> 
     let rows = rows.unwrap_or_default();
     let texts = rows.held_out_texts(data).into_iter().enumerate();
     let unknown = texts.map(|(sample, text)| {
-        let mut words = written(text);
+        let mut words = data.words.as_ref().map(|words| words.written(text));
+        let mut next = || words.as_mut().and_then(Iterator::next).unwrap_or_default();
         let tokens = samples.tokens(sample).iter();
         let typed = tokens.map(|&token| match token {
             CLS => String::new(),
-            UNK => words.next().unwrap_or_default().to_owned(),
+            UNK => next().to_owned(),
             _ => {
-                words.next();
+                next();
                 String::new()
             }
         });

@@ -19,6 +19,7 @@ fn length(criterion: &mut Criterion) {
             cls: Some(0),
             read_position: 0,
             n_classes: 2,
+            per_position: false,
         };
         let config = ModelConfig::new(8, 1, 1);
         let start = config.initial_parameters(inputs, &mut ChaCha8Rng::seed_from_u64(0));

@@ -36,11 +36,12 @@ pub struct TransformerClassifier {
 /// All values that a forward pass computes.
 #[derive(Clone, Debug)]
 pub struct ForwardOutput {
-    /// Log-odds of class 1, or the logit of each class. `[batch, logit]`
+    /// Log-odds of class 1, or the logit of each class. `[answer, logit]`: an answer for each sample or, if samples have a label
+    /// per position, for each position of each, those of a sample side by side.
     pub logits: Tensor<2>,
-    /// The classifier's hidden layer, after the activation. `[batch, hidden]`
+    /// The classifier's hidden layer, after the activation. `[answer, hidden]`
     pub classifier_hidden: Option<Tensor<2>>,
-    /// The vector that the classifier reads. `[batch, d_model]`
+    /// The vectors that the classifier reads. `[answer, d_model]`
     pub pooled: Tensor<2>,
     /// The input of the first block. `[batch, position, d_model]`
     pub embeddings: Tensor<3>,
@@ -85,7 +86,7 @@ impl TransformerClassifier {
             layers.push(layer);
         }
         let stream = normalized(self.final_norm.as_ref(), stream); // [batch, position, d_model]
-        let pooled = self.pool(stream, tokens); // [batch, d_model]
+        let pooled = self.pool(stream, tokens); // [answer, d_model]
         let token_embedding = &self.embedding.token_embedding;
         let classified = self.classifier.forward(pooled.clone(), token_embedding);
         ForwardOutput {
@@ -98,9 +99,12 @@ impl TransformerClassifier {
         }
     }
 
-    /// The vector that the classifier reads: that at a position, or the mean over all that are not padding; 0 if all are.
-    /// `[batch, d_model]`
+    /// The vectors that the classifier reads: that at a position, or the mean over all that are not padding; 0 if all are; or
+    /// that of each position. `[answer, d_model]`
     fn pool(&self, stream: Tensor<3>, tokens: Tensor<2, Int>) -> Tensor<2> {
+        if self.inputs.per_position {
+            return stream.flatten(0, 1);
+        }
         if self.pooling != Some(Pooling::Mean) {
             let position = self.inputs.read_position;
             let at = stream.slice(s![.., position..position + 1, ..]); // [batch, 1, d_model]

@@ -13,7 +13,7 @@
 //!
 //! let device = Device::flex();
 //! let notebook = ModelConfig::new(8, 1, 1);
-//! let inputs = Inputs { vocab_size: 51, positions: 7, cls: Some(0), read_position: 0, n_classes: 2 };
+//! let inputs = Inputs { vocab_size: 51, positions: 7, cls: Some(0), read_position: 0, n_classes: 2, per_position: false };
 //! let start = notebook.initial_parameters(inputs, &mut Stream::Weights.rng(0));
 //! let model = TransformerClassifier::new(&notebook, inputs, start, &device)?;
 //!

@@ -41,6 +41,7 @@ fn inputs(positions: usize) -> Inputs {
         cls: Some(0),
         read_position: 0,
         n_classes: 2,
+        per_position: false,
     }
 }
 

@@ -113,6 +113,7 @@ impl Draw {
             cls,
             read_position,
             n_classes,
+            per_position: false,
         };
         (config, inputs)
     }

@@ -16,6 +16,7 @@ fn inputs(vocab_size: usize, positions: usize) -> Inputs {
         cls: Some(0),
         read_position: 0,
         n_classes: 2,
+        per_position: false,
     }
 }
 

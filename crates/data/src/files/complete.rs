@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::rows::Rows;
 use crate::cls::{CLS, ClsPlace};
 use crate::fold::Fold;
+use crate::task::Task;
 use crate::words::Words;
 
 /// The keys of a config whose values its dataset file can give; `None` where the config does not set one.
@@ -13,6 +14,9 @@ pub struct FileKeys {
     /// `data.seed`, which the file does not give: with `held_out`, it decides which texts give their words.
     #[serde(default)]
     pub seed: u64,
+    /// `data.task`, which the file does not give: it says what the classes are.
+    #[serde(default)]
+    pub task: Task,
     /// `data.held_out`, which only texts give.
     pub held_out: Option<usize>,
     /// `data.fold`, which the file does not give: it decides in place of `held_out`.
@@ -70,9 +74,13 @@ impl Rows {
             };
             (!numbered && names.len() > 1).then_some(names)
         });
-        let found = classes.as_ref().map_or(self.labels.len(), Vec::len);
+        let vocab_size = keys.vocab_size.unwrap_or(last.saturating_add(1));
+        let found = match keys.task {
+            Task::NextToken => vocab_size as usize,
+            _ => classes.as_ref().map_or(self.labels.len(), Vec::len),
+        };
         FileKeys {
-            vocab_size: keys.vocab_size.or(Some(last.saturating_add(1))),
+            vocab_size: Some(vocab_size),
             seq_len: keys.seq_len.or(Some(longest)),
             n_classes: keys.n_classes.or(Some(found.max(2))),
             classes,

@@ -10,6 +10,7 @@ use super::rows::{Rows, value};
 use crate::config::DatasetConfig;
 use crate::dataset::Splits;
 use crate::shape::SampleShape;
+use crate::task::{IGNORED, Task};
 use crate::words::{VALUE_END, Words};
 
 /// What a reader may take at once beside the record that it reads, in bytes.
@@ -31,7 +32,7 @@ pub struct Contents<'a> {
 /// A sample of a file.
 pub(super) struct Sample<'a> {
     pub(super) split: &'static str,
-    pub(super) class: Class<'a>,
+    pub(super) labels: Given<'a>,
     pub(super) content: Content<'a>,
 }
 
@@ -41,6 +42,15 @@ pub(super) enum Content<'a> {
     Text(String),
     /// A value of each column.
     Values(Vec<&'a str>),
+}
+
+/// The labels of a sample.
+pub(super) enum Given<'a> {
+    One(Class<'a>),
+    /// One for each token, or `None` where none counts.
+    Each(Vec<Option<Class<'a>>>),
+    /// None: they follow from the tokens.
+    None,
 }
 
 /// A class as files have it: by number, or by name.
@@ -84,13 +94,25 @@ impl<'a> Contents<'a> {
         ];
         Ok(named.into_iter().flat_map(move |(split, dataset, order)| {
             (0..dataset.len()).map(move |sample| {
-                let class = dataset.label(sample);
-                let name = self.config.classes.get(class as usize);
                 let tokens = dataset.tokens(sample);
                 let row = order.get(sample);
+                let class = |class: u32| {
+                    let name = self.config.classes.get(class as usize);
+                    name.map_or(Class::Number(class), |name| Class::Name(name))
+                };
+                let labels = match self.config.task {
+                    Task::Classification => Given::One(class(dataset.label(sample))),
+                    Task::TokenClassification => {
+                        let count = shape.without_padding(tokens).count();
+                        let own = shape.first(dataset.labels_of(sample), count);
+                        let each = own.map(|label| (label != IGNORED).then(|| class(label)));
+                        Given::Each(each.collect())
+                    }
+                    Task::NextToken => Given::None,
+                };
                 Sample {
                     split,
-                    class: name.map_or(Class::Number(class), |name| Class::Name(name)),
+                    labels,
                     content: match (rows.zip(row), words) {
                         (Some((rows, &row)), _) => self.as_written(rows.text(row)),
                         (None, Some(words)) => Content::Text(words.join(tokens)),

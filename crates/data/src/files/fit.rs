@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::error::{FileError, FitError};
 use super::rows::Rows;
+use crate::cls::ClsPlace;
 use crate::config::{DatasetConfig, Source};
 #[cfg(feature = "tables")]
 use crate::dataset::TextCounts;
@@ -11,6 +12,7 @@ use crate::dataset::{Dataset, Splits};
 use crate::fold::Fold;
 use crate::random::{Stream, shuffle};
 use crate::shape::SampleShape;
+use crate::task::{IGNORED, Task};
 use headlight_keys::InvalidValue;
 
 /// Padding may make a file of more tokens than this larger by `PADDING_RATIO` only.
@@ -45,7 +47,7 @@ impl Rows {
     ) -> Result<Dataset, FileError> {
         let shape = SampleShape::new(config, padding_token);
         let has_cls = self.has_cls(shape.cls);
-        let mut dataset = Dataset::empty(shape.seq_len, shape.cls);
+        let mut dataset = Dataset::empty(shape.seq_len, shape.cls).for_task(config.task);
         let positions = dataset.positions();
         let given = self.all_tokens().len();
         if self.len().saturating_mul(positions) > PADDED_FREE.max(given * PADDING_RATIO) {
@@ -69,14 +71,37 @@ impl Rows {
                 Source::Generated { .. } => Ok(()),
                 Source::File(_) => shape.check_padding(&sample),
             });
-            let label = checked.and_then(|()| match (self.label(row), &config.rule) {
-                (Some(label), _) => classes[label as usize]
-                    .clone()
-                    .map_err(|reason| reason + remedy),
-                (None, Some(rule)) => Ok(rule.label_for(&sample, config.cls, config.n_classes)),
-                (None, None) => Ok(0),
-            });
-            dataset.push(&sample, label.map_err(|reason| self.refuse(row, &reason))?);
+            let class = |label: u32| {
+                let class = classes[label as usize].clone();
+                class.map_err(|reason| reason + remedy)
+            };
+            let labels =
+                checked.and_then(|()| match (config.task, self.label(row), &config.rule) {
+                    (Task::NextToken, ..) => Ok(self.next_tokens(row, &sample, config.cls)),
+                    (Task::TokenClassification, ..) if self.are_each() => {
+                        let before = usize::from(config.cls == ClsPlace::First && !has_cls);
+                        let mut labels = vec![IGNORED; positions];
+                        let own = self.each(row);
+                        for (place, &label) in
+                            own.iter().enumerate().filter(|own| *own.1 != IGNORED)
+                        {
+                            let is_end =
+                                has_cls && config.cls == ClsPlace::Last && place + 1 == own.len();
+                            let place = if is_end {
+                                positions - 1
+                            } else {
+                                place + before
+                            };
+                            labels[place] = class(label)?;
+                        }
+                        Ok(labels)
+                    }
+                    (Task::Classification, Some(label), _) => class(label).map(|class| vec![class]),
+                    (.., Some(rule)) => Ok(rule.labels_for(&sample, config.cls, config.n_classes)),
+                    (Task::Classification, ..) => Ok(vec![0]),
+                    (Task::TokenClassification, ..) => Ok(vec![IGNORED; positions]),
+                });
+            dataset.push_each(&sample, labels.map_err(|reason| self.refuse(row, &reason))?);
         }
         Ok(dataset)
     }
@@ -93,12 +118,12 @@ impl Rows {
         padding_token: Option<u32>,
     ) -> Result<Splits, FitError> {
         config.validate()?;
-        if let Some(reason) = self.without_label(&config.columns) {
-            return Err(FileError::new(&self.name, reason).into());
-        }
+        self.check_task(config)?;
         #[cfg(feature = "tables")]
         if self.are_texts() {
-            self.check_texts()?;
+            if config.task == Task::Classification {
+                self.check_texts()?;
+            }
             let (train, held_out) = self.parts(config)?;
             let (rows, counts) = self.tokenized_parts(config, &held_out)?;
             let texts = Some(TextCounts {
@@ -110,24 +135,53 @@ impl Rows {
                 ..rows.fit(config, padding_token)?
             });
         }
-        self.check_classes()?;
+        self.check_classes(config)?;
         let dataset = self.arranged(config, padding_token, "")?;
         self.check_rule(&dataset, config)?;
         let (train, held_out) = self.parts(config)?;
         let gather = |rows: &[usize]| {
             let mut part = dataset.without_samples();
             for &row in rows {
-                part.push(dataset.tokens(row), dataset.label(row));
+                let labels = dataset.labels_of(row).iter().copied();
+                part.push_each(dataset.tokens(row), labels);
             }
             part
         };
         let mut trained = gather(&train);
-        trained.relabel(|label, sample| config.noisy(label, train[sample]));
+        trained.relabel(|label, sample, place| config.noisy(label, train[sample], place));
         Ok(Splits {
             train: trained,
             held_out: gather(&held_out),
             texts: None,
         })
+    }
+
+    /// The token that follows each position of a sample; none follows padding.
+    fn next_tokens(&self, row: usize, sample: &[u32], cls: ClsPlace) -> Vec<u32> {
+        let before = usize::from(cls == ClsPlace::First);
+        let own = self.tokens(row).len() - usize::from(self.has_cls(cls));
+        let mut labels = vec![IGNORED; sample.len()];
+        let held = before + own;
+        labels[..held - 1].copy_from_slice(&sample[1..held]);
+        labels[held - 1] = self.following.get(row).copied().unwrap_or(IGNORED);
+        labels
+    }
+
+    /// Refuses samples that lack the labels of a task.
+    fn check_task(&self, config: &DatasetConfig) -> Result<(), FileError> {
+        let reason = match config.task {
+            Task::NextToken => None,
+            Task::TokenClassification if self.are_each() => None,
+            Task::TokenClassification => Some(
+                "the samples have no label per token; give `labels`, in .jsonl as a list beside `tokens`, in .npz with two axes"
+                    .to_owned(),
+            ),
+            Task::Classification if self.are_each() => Some(
+                "the samples have a label per token; set data.task = \"token-classification\"".to_owned(),
+            ),
+            Task::Classification => self.without_label(&config.columns),
+        };
+        reason.map_or(Ok(()), |reason| Err(FileError::new(&self.name, reason)))
     }
 
     /// The rows to train on and those held out, as a config asks for them.
@@ -221,12 +275,26 @@ impl Rows {
     }
 
     /// Refuses samples of one class only.
-    fn check_classes(&self) -> Result<(), FileError> {
+    fn check_classes(&self, config: &DatasetConfig) -> Result<(), FileError> {
         let refused = |message: &str| Err(FileError::new(&self.name, message));
-        let train = (0..self.len()).filter(|&row| !self.is_held_out(row));
-        let mut labels = train.filter_map(|row| self.label(row));
-        let Some(first) = labels.next() else {
+        let mut train = (0..self.len())
+            .filter(|&row| !self.is_held_out(row))
+            .peekable();
+        if train.peek().is_none() {
             return refused("the file has no training samples");
+        }
+        if config.task == Task::NextToken {
+            return Ok(());
+        }
+        let each = train.flat_map(|row| {
+            let own = self.each(row).iter().copied();
+            self.label(row).into_iter().chain(own)
+        });
+        let mut labels = each.filter(|&label| label != IGNORED);
+        let Some(first) = labels.next() else {
+            return refused(
+                "no label of the training samples counts; give a label that is not null",
+            );
         };
         if labels.all(|label| label == first) {
             return refused(&format!(
@@ -242,9 +310,11 @@ impl Rows {
             return Ok(());
         };
         for row in 0..dataset.len() {
-            let label = dataset.label(row);
-            let by_rule = rule.label_for(dataset.tokens(row), config.cls, config.n_classes);
-            if by_rule != label {
+            let by_rule = rule.labels_for(dataset.tokens(row), config.cls, config.n_classes);
+            let mut pairs = dataset
+                .counted(row)
+                .map(|(place, label)| (label, by_rule[place]));
+            if let Some((label, by_rule)) = pairs.find(|(label, by_rule)| label != by_rule) {
                 let reason = format!(
                     "the label is {}, but data.rule ({}) gives {}; fix the label or the rule, or remove the rule",
                     config.class_name(label),

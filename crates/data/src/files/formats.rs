@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::Path;
 
-use super::contents::Contents;
+use super::contents::{self, Contents};
 use super::error::FileError;
 use super::rows::{Counted, Rows};
 use super::{finished, jsonl, line_ends, npz, read_table, table, text};
@@ -19,6 +19,8 @@ pub enum Format {
     Csv,
     /// One `{"split":"train","label":0,"tokens":[0,45,...]}` per line.
     Jsonl,
+    /// A text per line, without labels.
+    Txt,
 }
 
 impl Format {
@@ -29,6 +31,7 @@ impl Format {
         let name = name.strip_suffix(".gz").unwrap_or(name);
         match name.rsplit_once('.') {
             Some((_, "tsv")) => Some(Self::Csv),
+            Some((_, "txt")) => Some(Self::Txt),
             _ => Self::of(Path::new(name)).ok(),
         }
     }
@@ -59,6 +62,9 @@ pub fn write(contents: Contents<'_>, format: Format, writer: impl Write) -> std:
         Format::Npz => npz::write(contents, writer),
         Format::Csv => table::write(contents, writer),
         Format::Jsonl => jsonl::write(contents, writer),
+        Format::Txt => Err(contents::refused(
+            "a text file has neither labels nor splits",
+        )),
     }
 }
 
@@ -74,10 +80,16 @@ pub fn read(
 ) -> Result<Rows, FileError> {
     let counted = match format {
         Format::Npz => Counted::Arrays,
-        Format::Csv | Format::Jsonl => Counted::Lines,
+        Format::Csv | Format::Jsonl | Format::Txt => Counted::Lines,
     };
     let mut rows = Rows::new(name, counted);
     let done = match format {
+        Format::Txt if *columns != Columns::default() => Err(
+            "data.text and data.label name columns of CSV or keys of JSONL, which a text file does not have; remove them"
+                .to_owned(),
+        ),
+        // Unlike lines to predict, empty ones need no answer.
+        Format::Txt => text::read(line_ends::text(reader), true, false, &mut rows),
         Format::Npz if *columns != Columns::default() => Err(
             "data.text and data.label name columns of CSV or keys of JSONL, which npz does not have; remove them"
                 .to_owned(),
@@ -99,6 +111,6 @@ pub fn read_lines(
     name: impl fmt::Display,
 ) -> Result<Rows, FileError> {
     let mut rows = Rows::new(name, Counted::Lines);
-    let done = text::read(line_ends::text(reader), are_texts, &mut rows);
+    let done = text::read(line_ends::text(reader), are_texts, true, &mut rows);
     finished(rows, done)
 }

@@ -1,5 +1,6 @@
 //! Datasets as JSON lines, one per sample: `{"split":"train","label":0,"tokens":[0,45,...]}`, or with `text` in place of
-//! `tokens`. A config may name the keys of text and label. Other keys are ignored.
+//! `tokens`. In place of `label`, `labels` is a list with one for each token, or null. A config may name the keys of text and
+//! label. Other keys are ignored.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -11,17 +12,19 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::contents::{Content, Contents, Sample, check_length, refused};
+use super::contents::{Content, Contents, Given, Sample, check_length, refused};
 use super::header::listed;
 use super::labels::Label;
 use super::rows::{Held, Place, Rows, is_held_out, value};
 use crate::config::Columns;
+use crate::task::Task;
 
 #[derive(Deserialize)]
 #[serde(expecting = "an object")]
 struct Row {
     split: Option<String>,
     label: Option<Value>,
+    labels: Option<Value>,
     tokens: Option<Vec<i64>>,
     text: Option<Value>,
     /// The values of columns that a config names, and whether each is a text.
@@ -75,6 +78,7 @@ impl Row {
             ("split", keys.remove("split")),
             ("tokens", keys.remove("tokens").filter(|_| has_tokens)),
             ("label", label),
+            ("labels", keys.remove("labels").filter(|_| has_tokens)),
             ("text", text),
         ];
         let own = own
@@ -98,7 +102,11 @@ impl Serialize for Written<'_> {
         let Self(sample, columns) = self;
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("split", sample.split)?;
-        map.serialize_entry(columns.label_name(), &sample.class)?;
+        match &sample.labels {
+            Given::One(class) => map.serialize_entry(columns.label_name(), class)?,
+            Given::Each(classes) => map.serialize_entry("labels", classes)?,
+            Given::None => {}
+        }
         match &sample.content {
             Content::Text(text) => map.serialize_entry(columns.text_name(), text)?,
             Content::Tokens(tokens) => map.serialize_entry("tokens", tokens)?,
@@ -141,7 +149,12 @@ fn names(contents: Contents<'_>) -> Vec<&str> {
         Some(_) => vec![columns.text_name()],
         None => vec!["tokens"],
     };
-    [vec!["split", columns.label_name()], content].concat()
+    let label = match contents.config.task {
+        Task::Classification => vec![columns.label_name()],
+        Task::TokenClassification => vec!["labels"],
+        Task::NextToken => Vec::new(),
+    };
+    [vec!["split"], label, content].concat()
 }
 
 pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> Result<(), String> {
@@ -156,7 +169,7 @@ pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> 
         };
         let row = Row::of(&text, columns).map_err(at)?;
         let held_out = row.split.as_deref().map_or(Ok(false), is_held_out);
-        let label = row.label.as_ref().map(label).transpose().map_err(at)?;
+        let label = row.label.as_ref().map(label_of).transpose().map_err(at)?;
         if let (Some(label), Some(written)) = (&label, &row.label) {
             rows.labels.note_written(label, &written.to_string());
         }
@@ -175,6 +188,16 @@ pub(super) fn read(reader: impl BufRead, columns: &Columns, rows: &mut Rows) -> 
                 }
                 Some(_) => {}
             }
+        }
+        if let (Some(Value::Array(labels)), Some(tokens), None) =
+            (&row.labels, &row.tokens, &row.label)
+        {
+            let labels = labels.iter().map(|value| match value {
+                Value::Null => Ok(None),
+                value => label_of(value).map(Some),
+            });
+            rows.push_each(place, held_out.map_err(at)?, labels, tokens)?;
+            continue;
         }
         let held = match (&row.tokens, &row.text) {
             _ if !row.values.is_empty() => Held::Values(&row.values),
@@ -202,7 +225,7 @@ pub(super) fn plain(value: &Value) -> Option<String> {
     }
 }
 
-fn label(value: &Value) -> Result<Label, String> {
+fn label_of(value: &Value) -> Result<Label, String> {
     match value {
         Value::Bool(_) | Value::Number(_) => Label::of_text(&value.to_string()),
         Value::String(text) => Label::of_text(text),

@@ -1,7 +1,8 @@
-//! Datasets as npz: `tokens` int64 `[sample, position]` and `labels` float32 `[sample]` for training,
-//! `held_out_tokens` and `held_out_labels` for the held-out set. If classes have names, `classes` has them and labels are
+//! Datasets as npz: `tokens` int64 `[sample, position]` and `labels` float32 `[sample]` for training, or int64 `[sample, position]`
+//! with -100 where none counts, as PyTorch has it; `held_out_tokens` and `held_out_labels` for the held-out set. If classes have names, `classes` has them and labels are
 //! their indices. If samples have padding, `padding_token` is its id.
 
+use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzError, NpzReader, NpzWriter};
@@ -10,9 +11,13 @@ use super::contents::Contents;
 use super::labels::Label;
 use super::rows::{Held, Place, Rows, token_id};
 use crate::cls::CLS;
+use crate::task::{IGNORED, Task};
 
 /// The prefix of the held-out set's arrays.
 const HELD_OUT: &str = "held_out_";
+
+/// The label of a position that does not count.
+const NOT_COUNTED: i64 = -100;
 
 const CLASSES: &str = "classes";
 const PADDING_TOKEN: &str = "padding_token";
@@ -31,8 +36,21 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
         let ids: Vec<i64> = dataset.all_tokens().iter().map(|&id| id.into()).collect();
         let tokens = [dataset.len(), dataset.positions()];
         npz.array(&format!("{prefix}tokens"), &tokens, &ids)?;
-        let labels: Vec<f32> = dataset.labels().iter().map(|&class| class as f32).collect();
-        npz.array(&format!("{prefix}labels"), &[dataset.len()], &labels)?;
+        let (name, labels) = (format!("{prefix}labels"), dataset.labels().iter());
+        match config.task {
+            Task::Classification => {
+                let labels: Vec<f32> = labels.map(|&class| class as f32).collect();
+                npz.array(&name, &[dataset.len()], &labels)?;
+            }
+            Task::TokenClassification => {
+                let labels = labels.map(|&class| match class {
+                    IGNORED => NOT_COUNTED,
+                    class => i64::from(class),
+                });
+                npz.array(&name, &tokens, &labels.collect::<Vec<i64>>())?;
+            }
+            Task::NextToken => {}
+        }
     }
     if !config.classes.is_empty() {
         npz.strings(CLASSES, &config.classes)?;
@@ -79,32 +97,56 @@ pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), Stri
             ));
         };
         let labels = if npz.contains(&labels_name) {
-            Some(npz.numbers(&labels_name).map_err(message)?.values)
+            Some(npz.numbers(&labels_name).map_err(message)?)
         } else {
             None
         };
-        if let Some(labels) = labels.as_ref().filter(|labels| labels.len() != count) {
-            return Err(format!(
-                "`{tokens_name}` has {count} samples, but `{labels_name}` has {}",
-                labels.len()
-            ));
+        let mut are_each = false;
+        if let Some(labels) = &labels {
+            are_each = labels.shape.len() > 1;
+            let expected = [count, positions];
+            if are_each && labels.shape != expected {
+                return Err(format!(
+                    "`{tokens_name}` has shape {expected:?}, but `{labels_name}` has {:?}; they have a label for each token, or one for each sample",
+                    labels.shape
+                ));
+            }
+            if !are_each && labels.values.len() != count {
+                return Err(format!(
+                    "`{tokens_name}` has {count} samples, but `{labels_name}` has {}",
+                    labels.values.len()
+                ));
+            }
         }
         for row in 0..count {
             let place = Place::Row {
                 held_out,
                 row: row as u64,
             };
-            let label = labels.as_ref().map(|labels| label(labels[row], &names));
+            let tokens = &tokens.values[row * positions..][..positions];
+            let tokens = match padding_token {
+                None => tokens.into(),
+                Some(padding) => Cow::Owned(without_padding(tokens, padding)),
+            };
+            if let Some(labels) = labels.as_ref().filter(|_| are_each) {
+                let own = &labels.values[row * positions..][..positions];
+                let has_end = tokens.len() < positions && tokens.last() == Some(&CLS.into());
+                let (end, kept) = (usize::from(has_end), tokens.len());
+                let own = own[..kept - end].iter().chain(&own[positions - end..]);
+                let own: Vec<f64> = own.copied().collect();
+                let own = own.into_iter().map(|number| match number {
+                    number if number == NOT_COUNTED as f64 => Ok(None),
+                    number => label(number, &names).map(Some),
+                });
+                rows.push_each(place, held_out, own, &tokens)?;
+                continue;
+            }
+            let label = labels
+                .as_ref()
+                .map(|labels| label(labels.values[row], &names));
             let label = label.transpose();
             let label = label.map_err(|reason| format!("{place}: {reason}"))?;
-            let tokens = &tokens.values[row * positions..][..positions];
-            match padding_token {
-                None => rows.push(place, held_out, label, Held::Tokens(tokens))?,
-                Some(padding) => {
-                    let tokens = without_padding(tokens, padding);
-                    rows.push(place, held_out, label, Held::Tokens(&tokens))?;
-                }
-            }
+            rows.push(place, held_out, label, Held::Tokens(&tokens))?;
         }
     }
     Ok(())

@@ -128,6 +128,10 @@ impl Profile {
                 has_tokens: true,
                 ..Self::default()
             }),
+            Format::Txt => Err(FileError::new(
+                name,
+                "a text file has no labels; set data.task = \"next-token\" in a config, or give a .csv, .tsv or .jsonl file",
+            )),
             Format::Csv => Self::read_table(reader, name),
             Format::Jsonl => {
                 let read = Self::of_lines(line_ends::text(reader));

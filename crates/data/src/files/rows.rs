@@ -5,10 +5,14 @@ use std::fmt;
 use super::error::FileError;
 use super::labels::{Label, Labels};
 use crate::config::Columns;
+use crate::task::IGNORED;
 use crate::words::VALUE_END;
 
 /// One more than the largest token id: a model has a parameter for each, and at most as many as this.
 const TOKEN_LIMIT: u32 = 1 << 28;
+
+const MIXED: &str =
+    "some samples have a label per token, and some have one for the sample; give all the same";
 
 /// How the places of samples are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -98,6 +102,10 @@ pub struct Rows {
     numbers: Vec<u32>,
     held_out: Vec<bool>,
     label_indices: Vec<Option<u32>>,
+    /// The index of the label of each token, or [`IGNORED`], in samples that have one per token; else empty.
+    each: Vec<u32>,
+    /// For each sample that was cut, or whose end is known: the token that follows its last one. Else empty.
+    pub(super) following: Vec<u32>,
 }
 
 impl Rows {
@@ -118,6 +126,9 @@ impl Rows {
         held: Held<'_>,
     ) -> Result<(), String> {
         let at = |reason: &str| format!("{place}: {reason}");
+        if label.is_some() && !self.each.is_empty() {
+            return Err(at(MIXED));
+        }
         if self.is_empty() && !matches!(held, Held::Tokens(_)) {
             self.content = Content::Texts(String::new());
         }
@@ -160,6 +171,34 @@ impl Rows {
         self.ends.push(end as u32);
         self.numbers.push(number as u32);
         self.held_out.push(held_out);
+        Ok(())
+    }
+
+    /// Appends a sample with a label per token, or `None` where none counts.
+    #[cfg(feature = "files")]
+    pub(super) fn push_each(
+        &mut self,
+        place: Place,
+        held_out: bool,
+        labels: impl ExactSizeIterator<Item = Result<Option<Label>, String>>,
+        tokens: &[i64],
+    ) -> Result<(), String> {
+        let at = |reason: String| format!("{place}: {reason}");
+        let (count, given) = (tokens.len(), labels.len());
+        if count != given {
+            return Err(at(format!(
+                "the sample has {count} tokens and {given} labels; give a label for each token, or null where none counts"
+            )));
+        }
+        if self.each.len() != self.all_tokens().len() {
+            return Err(at(MIXED.to_owned()));
+        }
+        self.push(place, held_out, None, Held::Tokens(tokens))?;
+        for label in labels {
+            let index =
+                label.and_then(|label| label.map_or(Ok(IGNORED), |own| self.labels.index(own)));
+            self.each.push(index.map_err(at)?);
+        }
         Ok(())
     }
 
@@ -209,7 +248,17 @@ impl Rows {
 
     /// Whether all samples have labels.
     pub fn is_labelled(&self) -> bool {
-        self.label_indices.iter().all(Option::is_some)
+        self.are_each() || self.label_indices.iter().all(Option::is_some)
+    }
+
+    /// Whether samples have a label per token.
+    pub fn are_each(&self) -> bool {
+        !self.each.is_empty()
+    }
+
+    /// The index of the label of each of a sample's tokens, or [`IGNORED`]; empty if samples do not have them.
+    pub(super) fn each(&self, row: usize) -> &[u32] {
+        self.each.get(self.extent(row)).unwrap_or_default()
     }
 
     /// Which label is missing, and what to do; `None` if all samples have one.

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use csv::ByteRecord;
 
 #[cfg(feature = "files")]
-use super::contents::{Content, Contents, check_length, refused};
+use super::contents::{Content, Contents, Given, check_length, refused};
 use super::header::{Columns, Holding};
 use super::labels::{Label, whole_number};
 #[cfg(feature = "files")]
@@ -16,10 +16,17 @@ use super::records::write_header;
 use super::records::{Records, cell, cell_as_written};
 use super::rows::{Held, Rows, is_held_out, value};
 use crate::config;
+#[cfg(feature = "files")]
+use crate::task::Task;
 
 #[cfg(feature = "files")]
 pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
     contents.check_classes()?;
+    if contents.config.task == Task::TokenClassification {
+        return Err(refused(
+            "samples have a label per token, which CSV has no place for; choose .npz or .jsonl",
+        ));
+    }
     let columns = &contents.config.columns;
     let names = names(contents);
     let header = Columns::of(&ByteRecord::from(names.clone()), columns);
@@ -27,7 +34,10 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
     write_header(&mut writer, b',', &names)?;
     let mut csv = csv::Writer::from_writer(writer);
     for sample in contents.samples()? {
-        let mut record = vec![sample.split.to_owned(), sample.class.to_string()];
+        let mut record = vec![sample.split.to_owned()];
+        if let Given::One(class) = &sample.labels {
+            record.push(class.to_string());
+        }
         match sample.content {
             Content::Text(text) => record.push(text),
             Content::Tokens(tokens) => record.extend(tokens.iter().map(ToString::to_string)),
@@ -47,7 +57,10 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
 #[cfg(feature = "files")]
 fn names(contents: Contents<'_>) -> Vec<String> {
     let columns = &contents.config.columns;
-    let mut names = ["split", columns.label_name()].map(str::to_owned).to_vec();
+    let mut names = vec!["split".to_owned()];
+    if contents.config.task == Task::Classification {
+        names.push(columns.label_name().to_owned());
+    }
     match contents.words() {
         Some(_) if !columns.features.is_empty() => names.extend_from_slice(&columns.features),
         Some(_) => names.push(columns.text_name().to_owned()),

@@ -6,7 +6,12 @@ use headlight_input::{LINE_LIMIT, Lines};
 
 use super::rows::{Held, Place, Rows};
 
-pub(super) fn read(reader: impl BufRead, are_texts: bool, rows: &mut Rows) -> Result<(), String> {
+pub(super) fn read(
+    reader: impl BufRead,
+    are_texts: bool,
+    keeps_empty: bool,
+    rows: &mut Rows,
+) -> Result<(), String> {
     let mut lines = Lines::new(reader, LINE_LIMIT);
     let mut tokens = Vec::new();
     loop {
@@ -16,6 +21,9 @@ pub(super) fn read(reader: impl BufRead, are_texts: bool, rows: &mut Rows) -> Re
             return Ok(());
         };
         let text = line.text.trim_start_matches('\u{feff}').trim();
+        if are_texts && !keeps_empty && text.is_empty() {
+            continue;
+        }
         if are_texts {
             rows.push(place, false, None, Held::Text(text))?;
             continue;

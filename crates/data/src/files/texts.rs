@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use super::complete::FileKeys;
 use super::error::FileError;
 use super::rows::{Held, Rows};
+use crate::cls::CLS;
 use crate::config::DatasetConfig;
 use crate::dataset::TextCounts;
+use crate::task::Task;
 use crate::words::{Encoder, PAD, UNK, Words};
 
 /// The most words of a text that a model takes, unless its config says otherwise: attention grows with their square.
@@ -103,6 +105,11 @@ impl Rows {
             }
             counts.cut_texts += usize::from(cut > 0);
             counts.cut_words += cut;
+            if config.task == Task::NextToken {
+                // `[CLS]` follows the last word, as it stands before the first.
+                rows.following
+                    .push(all.get(kept.len()).copied().unwrap_or(CLS));
+            }
             let tokens: Vec<i64> = kept.iter().map(|&token| token.into()).collect();
             let pushed = rows.push_as(self, row, Held::Tokens(&tokens));
             pushed.map_err(|reason| self.refuse(row, &reason))?;

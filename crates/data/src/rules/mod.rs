@@ -18,6 +18,8 @@ mod parity;
 mod rule;
 mod sentence;
 #[cfg(feature = "numbers")]
+mod sequences;
+#[cfg(feature = "numbers")]
 mod sum_mod;
 mod token_anywhere;
 mod token_at_position;
@@ -45,6 +47,8 @@ pub use most_frequent::MostFrequent;
 pub use parity::Parity;
 pub use rule::Rule;
 pub use sentence::Sentence;
+#[cfg(feature = "numbers")]
+pub use sequences::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
 #[cfg(feature = "numbers")]
 pub use sum_mod::SumMod;
 pub use token_anywhere::TokenAnywhere;
@@ -118,5 +122,19 @@ rules! {
     BalancedBrackets = "balanced-brackets",
     #[cfg(feature = "numbers")]
     Induction = "induction",
+    #[cfg(feature = "numbers")]
+    Histogram = "histogram",
+    #[cfg(feature = "numbers")]
+    DoubleHistogram = "double-histogram",
+    #[cfg(feature = "numbers")]
+    Reverse = "reverse",
+    #[cfg(feature = "numbers")]
+    Sort = "sort",
+    #[cfg(feature = "numbers")]
+    Ranking = "ranking",
+    #[cfg(feature = "numbers")]
+    Dyck = "dyck",
+    #[cfg(feature = "numbers")]
+    Repeat = "repeat",
     Sentence = "sentence",
 }

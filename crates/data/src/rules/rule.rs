@@ -8,12 +8,29 @@ use rand::Rng;
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::sampler::Sampler;
+use crate::task::Task;
 
 /// What a rule can tell of samples, `[CLS]` among their tokens. The methods with a default suit a rule that is true or
 /// false of a sample whose tokens are numbers: class 1 if it is true, else class 0.
 pub trait Rule {
     /// The class of a sample with `[CLS]` in this place, when there are `n_classes`.
     fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32;
+
+    /// What samples have labels for.
+    fn task(&self) -> Task {
+        Task::Classification
+    }
+
+    /// The labels of a sample: one, or one for each position, `[CLS]`'s among them, which is
+    /// [`IGNORED`](crate::IGNORED) where none counts.
+    fn labels_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> Vec<u32> {
+        vec![self.label_for(tokens, cls, n_classes)]
+    }
+
+    /// The positions that decide the label of a position; where samples have one label, those that decide that.
+    fn deciding_at(&self, tokens: &[u32], cls: ClsPlace, _query: usize) -> Vec<usize> {
+        self.label_positions(tokens, cls)
+    }
 
     /// The positions that decide a sample's label, for measuring how much attention they get.
     ///

@@ -13,7 +13,7 @@ pub use split::PATTERN;
 #[cfg(feature = "tables")]
 pub(crate) use split::letters;
 #[cfg(feature = "tables")]
-pub use text::{Encoder, written};
+pub use text::Encoder;
 #[cfg(feature = "rows")]
 pub(crate) use vocabulary::VALUE_END;
-pub use vocabulary::{FIRST_WORD, PAD, SPECIAL, UNK, Words};
+pub use vocabulary::{FIRST_WORD, PAD, SPECIAL, UNK, Unit, Words};

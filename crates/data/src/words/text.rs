@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::split::Split;
 use super::vocabulary::VALUE_END;
-use super::{FIRST_WORD, UNK, Words};
+use super::{FIRST_WORD, UNK, Unit, Words};
 
 impl Words {
     /// Takes the most frequent words of texts as the vocabulary; of equally frequent ones, the first by alphabet.
@@ -13,7 +13,7 @@ impl Words {
         let mut counts: HashMap<String, usize> = HashMap::new();
         for text in texts {
             let text = self.normalized(text);
-            for word in split(&text) {
+            for word in self.split(&text) {
                 match counts.get_mut(word) {
                     Some(count) => *count += 1,
                     None => {
@@ -31,7 +31,26 @@ impl Words {
 
     /// Number of words in a text.
     pub(crate) fn count(&self, text: &str) -> usize {
-        split(&self.normalized(text)).count()
+        self.split(&self.normalized(text)).count()
+    }
+
+    /// The words of a text, or its characters, as they are written, which may be in upper case.
+    pub fn written<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
+        self.split(text)
+    }
+
+    /// The words of a text, or its characters.
+    fn split<'a>(&self, text: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+        match self.unit {
+            Unit::Word => Box::new(split(text)),
+            Unit::Character => {
+                let mut places = text.char_indices();
+                Box::new(std::iter::from_fn(move || {
+                    let (start, c) = places.next()?;
+                    Some(&text[start..start + c.len_utf8()])
+                }))
+            }
+        }
     }
 
     /// A text in lower case, if these words are. Each character is changed by itself, as other programs do it.
@@ -62,11 +81,6 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     words.chain(values)
 }
 
-/// The words of a text as they are written, which may be in upper case.
-pub fn written(text: &str) -> impl Iterator<Item = &str> {
-    split(text)
-}
-
 /// A vocabulary, ready to turn texts into tokens.
 #[derive(Debug)]
 pub struct Encoder<'a> {
@@ -88,7 +102,7 @@ impl<'a> Encoder<'a> {
     pub fn encode(&self, text: &str) -> Vec<u32> {
         let text = self.words.normalized(text);
         let token = |word| self.tokens.get(word).copied().unwrap_or(UNK);
-        let mut tokens: Vec<u32> = split(&text).map(token).collect();
+        let mut tokens: Vec<u32> = self.words.split(&text).map(token).collect();
         if tokens.is_empty() {
             tokens.push(UNK);
         }

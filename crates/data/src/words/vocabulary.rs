@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headlight_keys::{InvalidValue, Range, Section, section};
+use headlight_keys::{InvalidValue, Range, Section, choices, section};
 
 /// The token that fills shorter texts.
 pub const PAD: u32 = 1;
@@ -23,12 +23,25 @@ pub const SPECIAL: [&str; FIRST_WORD as usize] = ["[CLS]", "[PAD]", "[UNK]"];
 /// The most bytes of all words: a config is a file of at most 1 MiB.
 const BYTES_LIMIT: usize = 900_000;
 
+choices! {
+    /// What a token of a text is.
+    pub enum Unit {
+        /// A word, or a sign such as a comma; what lies between them is left out.
+        Word = "word",
+        /// A character, blanks included.
+        Character = "character",
+    }
+}
+
 section! {
     /// How texts become tokens: `[data.words]`.
     ///
     /// Token 0 is `[CLS]`, 1 pads, 2 is an unknown word; the words of the vocabulary follow.
     #[derive(Eq)]
     pub struct Words {
+        /// What a token is.
+        #[omit(default)]
+        pub unit: Unit = Unit::Word,
         /// Whether texts are put in lower case.
         pub lowercase: bool = true,
         /// How often a word must occur in the training texts to be in the vocabulary.
@@ -72,7 +85,10 @@ impl Words {
     pub fn join(&self, tokens: &[u32]) -> String {
         let tokens = tokens.iter().filter(|&&token| token > PAD);
         let words: Vec<&str> = tokens.map(|&token| self.text(token)).collect();
-        words.join(" ")
+        words.join(match self.unit {
+            Unit::Word => " ",
+            Unit::Character => "",
+        })
     }
 
     /// Checks every value; `are_values` says that its words are values of columns, which may hold blanks.
@@ -92,12 +108,14 @@ impl Words {
         }
         let mut different = HashSet::new();
         for word in &self.vocabulary {
-            if word.is_empty()
-                || word
-                    .chars()
-                    .any(|c| c.is_control() || c.is_whitespace() && !are_values)
-            {
-                return invalid("vocabulary", format!("`{word}` is not one word"));
+            let is_broken = |c: char| c.is_control() || c.is_whitespace() && !are_values;
+            let is_one = match self.unit {
+                Unit::Word => !word.is_empty() && !word.chars().any(is_broken),
+                Unit::Character => word.chars().count() == 1,
+            };
+            if !is_one {
+                let unit = self.unit.name();
+                return invalid("vocabulary", format!("`{word}` is not one {unit}"));
             }
             if SPECIAL.contains(&&**word) {
                 return invalid(

@@ -7,6 +7,7 @@ use std::io::Cursor;
 use headlight_dump::{Array, Arrays, AttentionDump, Dims, DumpError, Meta, VERSION, axes};
 
 pub(crate) const DIMS: Dims = Dims {
+    per_position: false,
     samples: 2,
     layers: 3,
     heads: 2,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use headlight_architecture::{Inputs, ModelConfig, Pooling};
 use headlight_data::words::PAD;
-use headlight_data::{CLS, Dataset, DatasetConfig, SampleShape};
+use headlight_data::{CLS, ClsPlace, Dataset, DatasetConfig, SampleShape, Task};
 use headlight_keys::{InvalidValue, Section, section};
 
 use super::compute::ComputeConfig;
@@ -57,6 +57,7 @@ impl ExperimentConfig {
         }
         self.model.validate().map_err(model)?;
         self.model.validate_for(self.inputs()).map_err(model)?;
+        self.validate_task()?;
         self.training
             .validate()
             .map_err(|invalid| invalid.within("training"))?;
@@ -87,6 +88,41 @@ impl ExperimentConfig {
         Ok(())
     }
 
+    fn validate_task(&self) -> Result<(), InvalidValue> {
+        let task = self.data.task;
+        if self.training.loss_per_sample && !task.is_per_position() {
+            return Err(InvalidValue::new(
+                "training.loss_per_sample",
+                "samples have one label, so their losses are averaged anyway; remove this key",
+            ));
+        }
+        if task != Task::NextToken {
+            return Ok(());
+        }
+        if self.data.cls == ClsPlace::Last {
+            return Err(InvalidValue::new(
+                "data.cls",
+                "no token follows the last one; set \"first\", so that [CLS] comes before the first token, or \"none\"",
+            ));
+        }
+        let positions = self.inputs().positions;
+        let mask = self.model.attention.mask.matrix(positions, positions);
+        let sees_ahead =
+            |(query, row): (usize, &[bool])| row.iter().skip(query + 1).any(|&may| may);
+        let is_causal = match mask {
+            Ok(Some(mask)) => !mask.chunks(positions).enumerate().any(sees_ahead),
+            Ok(None) => positions == 1,
+            Err(_) => true, // It was refused before.
+        };
+        if !is_causal {
+            return Err(InvalidValue::new(
+                "model.attention.mask",
+                "with data.task = \"next-token\", a query must not see the tokens after it; set mask = \"causal\"",
+            ));
+        }
+        Ok(())
+    }
+
     /// The form that all samples have.
     pub fn sample_shape(&self) -> SampleShape {
         SampleShape::new(&self.data, self.model.attention.padding_token)
@@ -105,11 +141,16 @@ impl ExperimentConfig {
             positions,
             cls,
             read_position: match self.model.pooling {
+                None if data.task == Task::TokenClassification => {
+                    data.cls.first_token() as usize % positions.max(1)
+                }
+                None if data.task == Task::NextToken => last,
                 None | Some(Pooling::Cls | Pooling::Mean) => cls.unwrap_or(last),
                 Some(Pooling::Last) => last,
                 Some(Pooling::Position(position)) => position,
             },
             n_classes: data.n_classes,
+            per_position: data.task.is_per_position(),
         }
     }
 
@@ -137,7 +178,8 @@ impl ExperimentConfig {
         samples: impl IntoIterator<Item: AsRef<[u32]>>,
     ) -> Result<Dataset, String> {
         let inputs = self.inputs();
-        let mut dataset = Dataset::empty(self.data.seq_len, self.data.cls);
+        let empty = Dataset::empty(self.data.seq_len, self.data.cls);
+        let mut dataset = empty.for_task(self.data.task);
         for (index, tokens) in samples.into_iter().enumerate() {
             let tokens = tokens.as_ref();
             let length = inputs.positions;

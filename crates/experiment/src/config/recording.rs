@@ -1,6 +1,6 @@
 //! Which attention dumps and checkpoints a run writes, and how it reports what came of training.
 
-use headlight_data::Dataset;
+use headlight_data::{Dataset, IGNORED};
 use headlight_keys::{Range, choices, section};
 
 use super::adaptable::Adaptable;
@@ -30,7 +30,8 @@ section! {
 impl DumpConfig {
     /// The training samples to dump: the given ones and the first of each class, in order.
     pub fn chosen(&self, train: &Dataset) -> Vec<usize> {
-        let last = train.labels().iter().copied().max().unwrap_or(0);
+        let labels = train.labels().iter().copied();
+        let last = labels.filter(|&label| label != IGNORED).max().unwrap_or(0);
         let mut indices = self.samples.clone();
         for class in 0..=last {
             let count = if class == 0 {

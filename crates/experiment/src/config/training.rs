@@ -62,6 +62,10 @@ section! {
         /// How the cross-entropy is computed; if unset, `plain` with `adam` and `accurate` with other optimizers.
         #[omit(default)]
         pub cross_entropy: Option<CrossEntropyKind> = None,
+        /// With a label per position: whether the positions of a sample that count are averaged before samples are; if not, all of
+        /// a batch count alike.
+        #[omit(default)]
+        pub loss_per_sample: bool = false,
         /// The target of each class is `label_smoothing / n_classes`, plus `1 - label_smoothing` for the true one. Evaluations measure without it.
         #[range(Range::BELOW_ONE.in_float32())]
         #[omit(default)]
@@ -181,6 +185,7 @@ impl TrainingConfig {
             cross_entropy: CrossEntropy {
                 is_accurate: self.is_accurate(),
                 smoothing: self.label_smoothing as f32,
+                per_sample: self.loss_per_sample,
             },
             max_grad_norm: self.max_grad_norm,
             measures_norm: self.norms,

@@ -11,6 +11,9 @@ use super::values::{ClassMetrics, EvalMetrics};
 /// The key of the metrics by class.
 const CLASSES: &str = "classes";
 
+/// The key of the share of samples whose every label is predicted.
+pub(super) const WHOLE_SAMPLES: &str = "sample_accuracy";
+
 /// The keys of the norms of weights and gradient.
 const NORMS: [&str; 2] = ["weight_norm", "gradient_norm"];
 
@@ -76,6 +79,9 @@ impl Serialize for StepMetrics {
             if let Some(metrics) = metrics.filter(|metrics| !metrics.classes.is_empty()) {
                 map.serialize_entry(&format!("{prefix}{CLASSES}"), &metrics.classes)?;
             }
+            if let Some(share) = metrics.and_then(|metrics| metrics.whole_samples) {
+                map.serialize_entry(&format!("{prefix}{WHOLE_SAMPLES}"), &share)?;
+            }
         }
         for (name, norm) in NORMS.iter().zip([self.weight_norm, self.gradient_norm]) {
             if norm.is_some() {
@@ -96,6 +102,9 @@ fn read(line: &Value, prefix: &str) -> Option<EvalMetrics> {
     let metrics = EvalMetrics {
         values: METRICS.map(value),
         classes: classes?,
+        whole_samples: line
+            .get(format!("{prefix}{WHOLE_SAMPLES}"))
+            .and_then(Value::as_f64),
     };
     metrics[Metric::Loss].and(metrics[Metric::Accuracy])?;
     Some(metrics)

@@ -16,6 +16,8 @@ pub struct Tally {
     counts: Vec<Counts>,
     /// `[class]`
     attention: Vec<Attention>,
+    /// Samples with a label per position, and those of them whose every label is predicted.
+    whole: [usize; 2],
 }
 
 /// Attention to the positions that decide the label, as paid and if it were uniform, summed over samples.
@@ -38,10 +40,17 @@ impl Tally {
             max_negative: None,
             counts: vec![Counts::default(); n_classes],
             attention: vec![Attention::default(); n_classes],
+            whole: [0; 2],
         }
     }
 
-    /// Adds a sample: its logits, their probabilities, its loss and its class.
+    /// Counts a sample with a label per position, whose labels were added one by one.
+    pub fn add_whole(&mut self, is_right: bool) {
+        self.whole[0] += 1;
+        self.whole[1] += usize::from(is_right);
+    }
+
+    /// Adds a sample, or a position that counts: its logits, their probabilities, its loss and its class.
     ///
     /// # Panics
     /// When there is no such class.
@@ -97,6 +106,7 @@ impl Tally {
         (self.samples > 0).then(|| EvalMetrics {
             values: METRICS.map(value),
             classes: self.classes(counts),
+            whole_samples: share(self.whole[1], self.whole[0]),
         })
     }
 

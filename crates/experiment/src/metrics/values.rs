@@ -12,6 +12,9 @@ pub struct EvalMetrics {
     pub(super) values: [Option<f64>; METRICS.len()],
     /// The metrics of each class, if there are more than two.
     pub classes: Vec<ClassMetrics>,
+    /// Share of samples whose every label that counts is predicted, if samples have a label per position; the other metrics are
+    /// then over these labels.
+    pub whole_samples: Option<f64>,
 }
 
 /// The metrics of one class; `None` for a metric that has no samples to measure.

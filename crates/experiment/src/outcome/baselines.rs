@@ -1,5 +1,8 @@
 //! What a model has to beat: the most frequent class, and for texts the words without their order.
 
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+
 use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, Splits};
 use serde::Serialize;
@@ -27,6 +30,8 @@ pub enum Guess {
         /// The class.
         class: u32,
     },
+    /// The most frequent class of the position's token, of the training samples; of equals, the first.
+    Token,
     /// Multinomial naive Bayes on counts of words, with one added to each, learned from the training samples.
     WordCounts,
 }
@@ -46,10 +51,14 @@ pub(super) fn baselines(
     let counts = splits.train.class_counts(n_classes);
     let most = counts.iter().copied().max().unwrap_or(0);
     let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u32;
-    let mut all = vec![judged.measured(Guess::Majority { class }, |_| class)];
-    if texts {
+    let mut all = vec![judged.measured(Guess::Majority { class }, |_, _| class)];
+    if splits.train.is_per_position() {
+        let of_token = ByToken::of(&splits.train, class);
+        let guess = |tokens: &[u32], place: usize| of_token.class(tokens[place]);
+        all.push(judged.measured(Guess::Token, guess));
+    } else if texts {
         let bayes = NaiveBayes::of(&splits.train, &counts);
-        let guess = |tokens: &[u32]| bayes.class(tokens);
+        let guess = |tokens: &[u32], _| bayes.class(tokens);
         all.push(judged.measured(Guess::WordCounts, guess));
     }
     all
@@ -63,20 +72,59 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    fn measured(&self, guess: Guess, class_of: impl Fn(&[u32]) -> u32) -> Baseline {
+    /// `class_of` guesses the class of a sample, or of its position at a place.
+    fn measured(&self, guess: Guess, class_of: impl Fn(&[u32], usize) -> u32) -> Baseline {
         let samples = self.samples;
         let mut counts = vec![Counts::default(); self.n_classes];
-        let mut right = 0_usize;
+        let [mut right, mut all] = [0_usize; 2];
         for sample in 0..samples.len() {
-            let (label, guessed) = (samples.label(sample), class_of(samples.tokens(sample)));
-            right += usize::from(label == guessed);
-            count_sample(&mut counts, label, guessed);
+            for (place, label) in samples.counted(sample) {
+                let guessed = class_of(samples.tokens(sample), place);
+                right += usize::from(label == guessed);
+                all += 1;
+                count_sample(&mut counts, label, guessed);
+            }
         }
         Baseline {
             guess,
-            accuracy: right as f64 / samples.len().max(1) as f64,
+            accuracy: right as f64 / all.max(1) as f64,
             f1: f1_over(&counts, |class| self.model.counts_in_f1(class)),
         }
+    }
+}
+
+/// The most frequent class of each token.
+struct ByToken {
+    classes: HashMap<u32, u32>,
+    /// That of tokens without a label in training.
+    otherwise: u32,
+}
+
+impl ByToken {
+    fn of(train: &Dataset, otherwise: u32) -> Self {
+        let mut counts: HashMap<u32, BTreeMap<u32, usize>> = HashMap::new();
+        for sample in 0..train.len() {
+            let tokens = train.tokens(sample);
+            for (place, label) in train.counted(sample) {
+                let own = counts.entry(tokens[place]).or_default();
+                *own.entry(label).or_default() += 1;
+            }
+        }
+        let most = |own: BTreeMap<u32, usize>| {
+            let best = own
+                .into_iter()
+                .max_by_key(|&(class, count)| (count, Reverse(class)));
+            best.map_or(otherwise, |(class, _)| class)
+        };
+        let classes = counts.into_iter().map(|(token, own)| (token, most(own)));
+        Self {
+            classes: classes.collect(),
+            otherwise,
+        }
+    }
+
+    fn class(&self, token: u32) -> u32 {
+        self.classes.get(&token).copied().unwrap_or(self.otherwise)
     }
 }
 

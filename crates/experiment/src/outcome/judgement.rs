@@ -1,6 +1,6 @@
 //! The one rule that decides whether a model learned its task.
 
-use headlight_data::Splits;
+use headlight_data::{IGNORED, Splits};
 use serde::Serialize;
 
 use super::baselines::{Baseline, baselines};
@@ -181,8 +181,8 @@ fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<
         return None;
     }
     if n_classes == 2 {
-        let positives = splits.judged().positives().count();
-        let share = positives as f64 / splits.judged().len() as f64;
+        let counts = splits.judged().class_counts(n_classes);
+        let share = counts[1] as f64 / (counts[0] + counts[1]) as f64;
         return match (judged[Metric::Precision], judged[Metric::Recall]) {
             (None, _) => Some(0),
             (_, Some(1.0)) if judged[Metric::Accuracy] == Some(share) => Some(1),
@@ -209,7 +209,8 @@ fn is_uniform(train: &EvalMetrics) -> bool {
 
 /// The label of all samples, if it is one.
 fn only(labels: &[u32]) -> Option<u32> {
-    let first = *labels.first()?;
-    let all = labels.iter().all(|&label| label == first);
+    let mut counted = labels.iter().copied().filter(|&label| label != IGNORED);
+    let first = counted.next()?;
+    let all = counted.all(|label| label == first);
     all.then_some(first)
 }

@@ -169,6 +169,7 @@ impl Guess {
     fn name(self, class_name: impl Fn(u32) -> String, counted: &str) -> String {
         match self {
             Self::Majority { class } => format!("always {}", class_name(class)),
+            Self::Token => "the most frequent class of the token alone".to_owned(),
             Self::WordCounts => format!("counts of {counted} (naive Bayes)"),
         }
     }

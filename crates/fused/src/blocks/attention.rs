@@ -124,8 +124,8 @@ impl Pass<'_> {
             }
         } else {
             block.query[..count * width].copy_from_slice(own);
-            block.key.copy_from_slice(&source[..p * width]);
-            block.value.copy_from_slice(&source[..p * width]);
+            block.key[..p * width].copy_from_slice(&source[..p * width]);
+            block.value[..p * width].copy_from_slice(&source[..p * width]);
         }
         if let Some(tables) = &architecture.rotation {
             let query = &mut block.query[..count * inner];

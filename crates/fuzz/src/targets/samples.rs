@@ -12,6 +12,7 @@ fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
     let config = DatasetConfig {
         columns: Columns::default(),
         words: keys.words,
+        task: headlight_data::Task::Classification,
         seed: 0,
         source: Source::File("data".into()),
         vocab_size: keys.vocab_size.unwrap(),
@@ -70,6 +71,7 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
         let config = DatasetConfig {
             columns: Columns::default(),
             words: None,
+            task: headlight_data::Task::Classification,
             seed: 0,
             source: Source::File("data".into()),
             vocab_size: 6,

@@ -5,7 +5,6 @@ use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
 use headlight_data::files::{self, FileError, Format, Records, Rows, read_lines, separator_of};
-use headlight_data::words;
 use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
@@ -197,7 +196,9 @@ fn values(text: &str, features: &[String]) -> Option<Vec<String>> {
 pub fn written(text: &str, data: &DatasetConfig) -> Vec<String> {
     let features = &data.columns.features;
     if features.is_empty() {
-        return words::written(text).map(str::to_owned).collect();
+        let words = data.words.as_ref();
+        let written = words.map(|words| words.written(text).map(str::to_owned).collect());
+        return written.unwrap_or_default();
     }
     let values = values(text, features).unwrap_or_default();
     let named = features.iter().zip(values);

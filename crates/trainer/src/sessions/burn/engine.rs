@@ -3,7 +3,7 @@
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData, s};
 use headlight_architecture::{Parameter, ParameterMismatch};
-use headlight_data::{Batch, Dataset};
+use headlight_data::{Batch, Dataset, IGNORED};
 use headlight_experiment::metrics::{cross_entropy, probabilities};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, TrainingState};
 use headlight_model::TransformerClassifier;
@@ -38,6 +38,7 @@ impl<'a> BurnEngine<'a> {
             loss: Loss {
                 is_accurate: training.is_accurate(),
                 smoothing: training.label_smoothing,
+                per_sample: training.loss_per_sample,
             },
             optimizer: Optimizer::new(training),
             device: device.clone(),
@@ -56,7 +57,7 @@ impl<'a> BurnEngine<'a> {
             .token_rows(tokens.clone())
             .detach()
             .require_grad(); // [batch, position, d_model]
-        let logits = self.model.forward_rows(tokens.clone(), rows.clone()).logits; // [batch, logit]
+        let logits = self.model.forward_rows(tokens.clone(), rows.clone()).logits; // [answer, logit]
         let loss = self.loss.mean(logits, &batch); // [1]
         (loss, Lookup { tokens, rows })
     }
@@ -77,10 +78,20 @@ impl Predictor for BurnEngine<'_> {
             .extend(output.logits.into_data().iter::<f64>());
         for (logits, &label) in predictions.logits.chunks(n_logits).zip(&batch.labels) {
             predictions.probabilities.extend(probabilities(logits));
-            predictions.losses.push(cross_entropy(logits, label));
+            predictions.losses.push(match label {
+                IGNORED => 0.0,
+                label => cross_entropy(logits, label),
+            });
         }
         if let Some(last) = output.layers.last() {
             let weights = last.attention.weights.clone();
+            if self.model.inputs.per_position {
+                let means = weights.mean_dim(1); // [batch, 1, query, key]
+                predictions
+                    .attention
+                    .extend(means.into_data().iter::<f64>());
+                return;
+            }
             let shown: Vec<usize> = samples
                 .iter()
                 .map(|&sample| {
