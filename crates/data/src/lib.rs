@@ -65,7 +65,7 @@ pub use dataset::{Dataset, Splits, TextCounts};
 pub use dropout::TokenDropout;
 pub use fold::Fold;
 pub use generator::Generator;
-pub use random::{Stream, uniform_below};
+pub use random::{Stream, uniform_below, uniform_unit};
 pub use rules::LabelRule;
 pub use sampler::Sampler;
 pub use shape::SampleShape;

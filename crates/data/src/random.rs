@@ -25,6 +25,8 @@ pub enum Stream {
     Fold = 5,
     /// Which training labels are wrong.
     LabelNoise = 6,
+    /// Tokens that a model of the next token goes on with.
+    Generation = 9,
 }
 
 impl Stream {
@@ -64,7 +66,7 @@ pub fn uniform_below(n: u32, mut next_word: impl FnMut() -> u32) -> u32 {
 }
 
 /// A uniform number in `[0, 1)` with 53 random bits.
-pub(crate) fn uniform_unit(rng: &mut (impl Rng + ?Sized)) -> f64 {
+pub fn uniform_unit(rng: &mut (impl Rng + ?Sized)) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -242,7 +242,7 @@ impl AttentionDump {
     }
 
     /// The place of a sample's answer among all; with an answer per position, that of the position that is shown.
-    fn answer(&self, sample: usize) -> usize {
+    pub(crate) fn answer(&self, sample: usize) -> usize {
         if self.dims.per_position {
             sample * self.dims.positions + self.shown_position(sample)
         } else {

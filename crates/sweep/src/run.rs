@@ -106,7 +106,12 @@ struct Learning<'a> {
 impl<'a> Learning<'a> {
     fn new(watched: &'a Dataset, config: &ExperimentConfig) -> Self {
         let n_classes = config.data.n_classes;
-        let all = watched.positives().chain(watched.of_class(0));
+        // Those of every class but 0 first; with a label per position, all in their order.
+        let all: Vec<usize> = if watched.is_per_position() {
+            (0..watched.len()).collect()
+        } else {
+            watched.positives().chain(watched.of_class(0)).collect()
+        };
         Self {
             watched,
             learned_from: config.report.learned,
@@ -118,7 +123,7 @@ impl<'a> Learning<'a> {
                     ..Counts::default()
                 })
                 .collect(),
-            samples: all.map(|sample| sample as u32).collect(),
+            samples: all.into_iter().map(|sample| sample as u32).collect(),
             predictions: Predictions::default(),
             epoch_loss: Vec::new(),
             learned_at_step: None,
@@ -136,10 +141,15 @@ impl<'a> Learning<'a> {
             let end = (start + part).min(self.samples.len());
             let checked = &self.samples[start..end];
             engine.predict(self.watched, checked, &mut self.predictions);
-            let n_logits = self.predictions.logits.len() / checked.len();
-            let logits = self.predictions.logits.chunks(n_logits);
-            for (&sample, logits) in checked.iter().zip(logits) {
-                let label = self.watched.label(sample as usize);
+            let answers = self.watched.answers();
+            let n_logits = self.predictions.logits.len() / (checked.len() * answers);
+            let logits = &self.predictions.logits;
+            let counted = checked.iter().enumerate().flat_map(|(index, &sample)| {
+                let labels = self.watched.counted(sample as usize);
+                labels.map(move |(place, label)| (index * answers + place, label))
+            });
+            for (answer, label) in counted {
+                let logits = &logits[answer * n_logits..][..n_logits];
                 let predicted = predicted_class(logits);
                 if predicted != label {
                     let of_label = &mut counts[label as usize];

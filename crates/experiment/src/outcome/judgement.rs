@@ -1,6 +1,6 @@
 //! The one rule that decides whether a model learned its task.
 
-use headlight_data::{IGNORED, Splits};
+use headlight_data::{IGNORED, Splits, Task};
 use serde::Serialize;
 
 use super::baselines::{Baseline, baselines};
@@ -37,6 +37,12 @@ pub struct Outcome {
     pub accuracy: f64,
     /// The 95% confidence interval of that accuracy (Wilson).
     pub accuracy_interval: [f64; 2],
+    /// The share of samples whose every label that counts is predicted, if samples have a label per position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub whole_samples: Option<f64>,
+    /// Bits per token, if the model answers with the next one: the mean cross-entropy to the base 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bits: Option<f64>,
     /// The F1 from which it counts as learned: `report.learned`.
     pub learned_from: f64,
     /// The step of the first evaluation with such an F1.
@@ -137,6 +143,12 @@ impl Outcome {
             f1: judged[Metric::F1],
             accuracy,
             accuracy_interval,
+            whole_samples: judged
+                .whole_samples
+                .filter(|_| config.data.task == Task::TokenClassification),
+            bits: judged[Metric::Loss]
+                .filter(|_| config.data.task == Task::NextToken)
+                .map(|nats| nats / std::f64::consts::LN_2),
             learned_from,
             first_learned_at_step: has_learned.next().map(|first| first.step),
             baselines,

@@ -94,6 +94,18 @@ impl Outcome {
     pub fn remarks(&self, class_name: impl Fn(u32) -> String, counted: &str) -> Vec<String> {
         let mut remarks = Vec::new();
         let judged = self.judged();
+        if let Some(share) = self.whole_samples {
+            let share = 100.0 * share;
+            remarks.push(format!(
+                "In {share:.1}% of the {judged} samples every answer is right"
+            ));
+        }
+        if let Some(bits) = self.bits {
+            let nats = bits * std::f64::consts::LN_2;
+            remarks.push(format!(
+                "The {judged} loss is {nats:.3} nats per token, {bits:.3} bits"
+            ));
+        }
         if self.samples < FEWEST && self.learned().is_some() {
             let samples = samples_text(self.samples);
             remarks.push(format!(

@@ -8,6 +8,7 @@ mod dump;
 mod embed;
 mod ended;
 mod evaluate;
+mod generate;
 mod init;
 mod inspect;
 mod interventions;
@@ -35,6 +36,7 @@ pub(crate) enum Command {
     Data(data::Arguments),
     Predict(predict::Arguments),
     Evaluate(evaluate::Arguments),
+    Generate(generate::Arguments),
     Embed(embed::Arguments),
     Dump(dump::Arguments),
     Inspect(inspect::Arguments),
@@ -74,6 +76,7 @@ impl Command {
             Self::Data(arguments) => data::run(arguments),
             Self::Predict(arguments) => predict::run(arguments),
             Self::Evaluate(arguments) => evaluate::run(arguments),
+            Self::Generate(arguments) => generate::run(arguments),
             Self::Embed(arguments) => embed::run(arguments),
             Self::Dump(arguments) => dump::run(arguments),
             Self::Inspect(arguments) => inspect::run(arguments),

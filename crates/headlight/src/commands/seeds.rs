@@ -85,7 +85,7 @@ fn own_row(
 fn mean_row(dump: &AttentionDump, positive: bool) -> Option<Vec<f64>> {
     let dims = dump.dims;
     let is_of_class = |&sample: &usize| {
-        let label = dump.labels[sample];
+        let label = dump.label(sample);
         !label.is_nan() && (label > 0.5) == positive
     };
     let samples: Vec<usize> = (0..dims.samples).filter(is_of_class).collect();

@@ -216,8 +216,8 @@ fn title(
         [head] => format!("head {head}"),
         _ => counted(heads.len(), "head"),
     });
-    if !dump.labels[sample].is_nan() {
-        let label = dump.labels[sample];
+    let label = dump.label(sample);
+    if !label.is_nan() {
         let name = class_name(dump, label).unwrap_or_else(|| label.to_string());
         parts.push(format!("label {name}"));
     }

@@ -1,6 +1,7 @@
 //! How many dumps a run will write, and how large they are: adapted unless the config chooses them, printed before
 //! training, and refused above a limit.
 
+use headlight_data::IGNORED;
 use headlight_experiment::config::{DumpConfig, DumpFormat};
 use headlight_experiment::{Experiment, fused};
 use headlight_inspector::counted;
@@ -118,7 +119,8 @@ fn smaller(experiment: &Experiment) -> Vec<DumpConfig> {
         }
     }
     if !dump.positives.is_given && !dump.negatives.is_given {
-        let last = train.labels().iter().copied().max().unwrap_or(0);
+        let labels = train.labels().iter().copied();
+        let last = labels.filter(|&label| label != IGNORED).max().unwrap_or(0);
         let classes = (1..=last).chain([0]);
         let mut firsts: Vec<usize> = classes
             .filter_map(|class| train.of_class(class).next())

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headlight_architecture::{Mask, Parameter};
-use headlight_data::{Dataset, LabelRule};
+use headlight_data::{Dataset, IGNORED, LabelRule};
 use headlight_dump::{AttentionDump, Meta, VERSION, axes};
 #[cfg(feature = "burn")]
 use headlight_experiment::config::EngineName;
@@ -77,9 +77,12 @@ pub fn dump_changed(
     for &sample in &samples.indices {
         let tokens = samples.dataset.tokens(sample).iter();
         dump.tokens.extend(tokens.map(|&token| i64::from(token)));
-        let label = samples.dataset.label(sample) as f32;
-        dump.labels
-            .push(if samples.labelled { label } else { f32::NAN });
+        let labels = samples.dataset.labels_of(sample).iter();
+        dump.labels.extend(labels.map(|&label| match label {
+            IGNORED => f32::NAN,
+            label if samples.labelled => label as f32,
+            _ => f32::NAN,
+        }));
     }
     let checked = if interventions.is_empty() {
         dump.check()
@@ -172,7 +175,9 @@ fn empty(
                 .iter()
                 .map(|sample| {
                     rule.map_or_else(Vec::new, |rule: &LabelRule| {
-                        rule.label_positions(tokens(sample), config.data.cls)
+                        let tokens = tokens(sample);
+                        let query = config.shown_position(tokens);
+                        rule.deciding_at(tokens, config.data.cls, query)
                     })
                 })
                 .collect(),

@@ -157,8 +157,9 @@ fn meta(experiment: &Experiment) -> Result<u64, Failure> {
     let deciding = |&sample: &usize| {
         let rule = config.data.rule.as_ref();
         rule.map_or(0, |rule| {
-            rule.label_positions(train.tokens(sample), train.cls())
-                .len()
+            let tokens = train.tokens(sample);
+            let query = config.shown_position(tokens);
+            rule.deciding_at(tokens, train.cls(), query).len()
         })
     };
     let positions: usize = chosen.iter().map(deciding).sum();

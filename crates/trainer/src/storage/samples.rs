@@ -5,7 +5,7 @@ use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 
 use headlight_data::files::{self, FileError, Format, Records, Rows, read_lines, separator_of};
-use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule};
+use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
@@ -27,7 +27,7 @@ const START: u64 = 1 << 16;
 pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool, Rows), Failure> {
     let rows = rows(path, &config.data)?;
     let dataset = dataset(&rows, config)?;
-    let labelled = rows.is_labelled() || rule_knows_all(&dataset, &config.data);
+    let labelled = has_labels(&rows, &config.data) || rule_knows_all(&dataset, &config.data);
     Ok((dataset, labelled, rows))
 }
 
@@ -38,11 +38,23 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool, Ro
 pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, Rows), Failure> {
     let rows = rows(path, &config.data)?;
     let dataset = dataset(&rows, config)?;
-    match rows.without_label(&config.data.columns) {
-        Some(reason) if !rule_knows_all(&dataset, &config.data) => {
-            Err(Failure::reading(path, reason))
-        }
-        _ => Ok((dataset, rows)),
+    if has_labels(&rows, &config.data) || rule_knows_all(&dataset, &config.data) {
+        return Ok((dataset, rows));
+    }
+    let reason = rows.without_label(&config.data.columns);
+    let reason = reason.filter(|_| config.data.task == Task::Classification);
+    let reason = reason.unwrap_or_else(|| {
+        "its samples have no label per token; give `labels`, in .jsonl as a list beside `tokens`, in .npz with two axes".to_owned()
+    });
+    Err(Failure::reading(path, reason))
+}
+
+/// Whether a file has the labels of a config's task.
+fn has_labels(rows: &Rows, data: &DatasetConfig) -> bool {
+    match data.task {
+        Task::Classification => rows.is_labelled() && !rows.are_each(),
+        Task::TokenClassification => rows.are_each(),
+        Task::NextToken => true,
     }
 }
 

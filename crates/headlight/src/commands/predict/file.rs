@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use headlight_data::files::{self, write_header};
-use headlight_data::{Dataset, DatasetConfig};
+use headlight_data::{Dataset, DatasetConfig, IGNORED};
 use headlight_experiment::evaluate::predict_each;
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Predictor};
@@ -109,8 +109,11 @@ pub(super) struct Rows<'a> {
 pub(super) struct Row<'a> {
     sample: usize,
     predicted: u32,
-    /// Of class 1 for two classes without names; else of each class.
+    /// Of class 1 for two classes without names; else of each class. Empty with an answer per position.
     probabilities: Vec<f32>,
+    /// With an answer per position: the class at each position, and the logarithm of its label's probability; `None` where none
+    /// counts. Else empty.
+    each: Vec<Option<(u32, f64)>>,
     label: Option<u32>,
     tokens: &'a [u32],
 }
@@ -147,8 +150,34 @@ impl Rows<'_> {
             correct: self.labelled.then_some(0),
             trained: None,
         };
+        let mut each = Vec::new();
         predict_each(predictor, self.dataset, |found| {
             let (sample, predicted) = (found.sample, predicted_class(found.logits));
+            if self.dataset.is_per_position() {
+                let label = self.dataset.labels_of(sample)[found.place];
+                let counts = label != IGNORED || !self.labelled;
+                each.push(counts.then_some((predicted, -found.loss)));
+                if found.place + 1 < self.dataset.positions() {
+                    return Ok(());
+                }
+                let all = std::mem::take(&mut each);
+                let labels = self.dataset.labels_of(sample).iter();
+                let mut pairs = labels.zip(&all);
+                let is_right = pairs.all(|(&label, own)| {
+                    label == IGNORED || own.is_some_and(|(class, _)| class == label)
+                });
+                if let Some(correct) = &mut count.correct {
+                    *correct += usize::from(is_right);
+                }
+                return write(Row {
+                    sample,
+                    predicted,
+                    probabilities: Vec::new(),
+                    each: all,
+                    label: None,
+                    tokens: self.dataset.tokens(sample),
+                });
+            }
             let label = self.dataset.label(sample);
             if let Some(correct) = &mut count.correct {
                 *correct += usize::from(predicted == label);
@@ -163,6 +192,7 @@ impl Rows<'_> {
                 sample,
                 predicted,
                 probabilities,
+                each: Vec::new(),
                 label: self.labelled.then_some(label),
                 tokens: self.dataset.tokens(sample),
             })
@@ -177,7 +207,8 @@ impl Rows<'_> {
     fn header(&self) -> Vec<String> {
         let mut names = vec!["sample".to_owned()];
         names.extend(prediction_names(self.config));
-        names.extend(self.labelled.then(|| "label".to_owned()));
+        let has_label = self.labelled && !self.dataset.is_per_position();
+        names.extend(has_label.then(|| "label".to_owned()));
         if self.config.words.is_some() {
             names.push("text".to_owned());
         } else {
@@ -199,6 +230,16 @@ impl Rows<'_> {
 
     /// The cells of a prediction.
     pub(super) fn prediction(&self, row: &Row<'_>) -> Vec<String> {
+        if self.dataset.is_per_position() {
+            let class = |own: &Option<(u32, f64)>| {
+                own.map_or_else(
+                    || "-".to_owned(),
+                    |(class, _)| self.config.class_name(class),
+                )
+            };
+            let all: Vec<String> = row.each.iter().map(class).collect();
+            return vec![all.join(" ")];
+        }
         let mut cells = vec![self.config.class_name(row.predicted)];
         cells.extend(row.probabilities.iter().map(f32::to_string));
         cells
@@ -206,6 +247,18 @@ impl Rows<'_> {
 
     /// The keys of a prediction, for an object.
     pub(super) fn write_prediction(&self, file: &mut dyn Write, row: &Row<'_>) -> io::Result<()> {
+        if self.dataset.is_per_position() {
+            let class =
+                |own: &Option<(u32, f64)>| own.map(|(class, _)| class_value(self.config, class));
+            let all: Vec<Option<Value>> = row.each.iter().map(class).collect();
+            write!(file, r#""predicted":{}"#, serde_json::json!(all))?;
+            if self.labelled {
+                let logs = row.each.iter().map(|own| own.map(|(_, log)| log));
+                let logs: Vec<Option<f64>> = logs.collect();
+                write!(file, r#","log_probabilities":{}"#, serde_json::json!(logs))?;
+            }
+            return Ok(());
+        }
         let predicted = class_value(self.config, row.predicted);
         write!(file, r#""predicted":{predicted}"#)?;
         let probabilities = &row.probabilities;
@@ -245,6 +298,9 @@ impl Rows<'_> {
 /// The columns of a prediction.
 pub(super) fn prediction_names(config: &DatasetConfig) -> Vec<String> {
     let mut names = vec!["predicted".to_owned()];
+    if config.task.is_per_position() {
+        return names;
+    }
     if config.n_classes == 2 && config.classes.is_empty() {
         names.push("probability".to_owned());
     } else {

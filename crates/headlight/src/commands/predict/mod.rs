@@ -3,12 +3,14 @@
 mod beside;
 mod explain;
 mod file;
+mod positions;
 mod sample;
 
 use std::path::{Path, PathBuf};
 
 use crate::printing::{note, print, print_json, tell};
 use clap::{ArgGroup, Args};
+use headlight_data::Task;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
@@ -129,7 +131,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         note(sentence);
     }
     let rule = config.data.rule.as_ref();
-    let label = rule.filter(|rule| rule.knows(dataset.tokens(0), dataset.cls()));
+    let known = rule.filter(|rule| rule.knows(dataset.tokens(0), dataset.cls()));
+    let is_labelled = known.is_some() || config.data.task == Task::NextToken;
+    let label = known.filter(|_| !dataset.is_per_position());
     let label = label.map(|_| dataset.label(0));
     let [picture] = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
     Output::check_formats(&[picture], ["svg"])?;
@@ -141,7 +145,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         None
     };
     let (which, interventions) = (model.which(), model.interventions.clone());
-    let dump = sample::dump(model, &dataset, label.is_some())?;
+    let dump = sample::dump(model, &dataset, is_labelled)?;
     let mut described = sample::describe(&dump, &config, label);
     if let Some(text) = interventions.text() {
         described = format!("{described}{text}\n");

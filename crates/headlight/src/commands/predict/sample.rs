@@ -15,7 +15,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use serde_json::{Value, json};
 
-use super::file;
+use super::{file, positions};
 use crate::commands::interventions::Interventions;
 use crate::commands::model::{Members, RunModel};
 
@@ -90,8 +90,13 @@ pub(super) fn as_json(
     config: &ExperimentConfig,
     label: Option<u32>,
 ) -> Value {
-    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let class = |class| file::class_value(&config.data, class);
+    let predicted = if dump.dims.per_position {
+        positions::as_json(dump, &config.data)
+    } else {
+        let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
+        class(predicted_class(&logits))
+    };
     let read = dump.shown_position(0);
     let of_reader = |layer, head| {
         let rows = dump.weights(0, layer, head);
@@ -106,7 +111,7 @@ pub(super) fn as_json(
         "tokens": dump.tokens(0),
         "words": config.data.words.as_ref().map(|_| words(dump)),
         "class_names": config.data.classes,
-        "predicted": class(predicted_class(&logits)),
+        "predicted": predicted,
         "label": label.map(class),
         "logits": dump.logits,
         "probabilities": dump.probabilities,
@@ -115,7 +120,7 @@ pub(super) fn as_json(
 }
 
 /// The texts of the sample's tokens.
-fn words(dump: &AttentionDump) -> Vec<String> {
+pub(super) fn words(dump: &AttentionDump) -> Vec<String> {
     let tokens = dump.tokens(0).iter();
     tokens.map(|&token| dump.token_string(token)).collect()
 }
@@ -127,6 +132,9 @@ pub(super) fn describe(
     label: Option<u32>,
 ) -> String {
     let data = &config.data;
+    if dump.dims.per_position {
+        return positions::describe(dump, config);
+    }
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let predicted = data.answer(predicted_class(&logits) as usize);
     let mut text = String::new();

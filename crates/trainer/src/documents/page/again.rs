@@ -23,6 +23,9 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
             "The initial weights and the batches of this run come from a reference run",
         );
     }
+    if config["data"].get("task").is_some() {
+        return recorded("The model of this run answers at each position");
+    }
     if config["compute"]["engine"] != "fused" {
         return recorded("The page has only the fused engine, and another engine trained this run");
     }

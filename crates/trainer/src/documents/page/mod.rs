@@ -109,7 +109,7 @@ pub fn page(
         let Some(path) = source.dumps.last() else {
             return Err(no_dumps(&source.path));
         };
-        let last = read_dump(path)?;
+        let last = read_dump(path)?.with_shown_answers();
         let name = source.name(sources);
         visit(source, &name, &last)?;
         questions.push(question(&last));
@@ -160,7 +160,7 @@ fn page_run(
         let added = if Some(path) == source.dumps.last() {
             page_run.add(last)
         } else {
-            page_run.add(&read_dump(path)?)
+            page_run.add(&read_dump(path)?.with_shown_answers())
         };
         added.map_err(|reason| Failure::reading(path, reason))?;
     }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use headlight_data::words::FIRST_WORD;
-use headlight_data::{Dataset, DatasetConfig, Splits, Words};
+use headlight_data::{Dataset, DatasetConfig, IGNORED, Splits, Task, Words};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_inspector::{Listing, Section, Table, counted, shorten};
 
@@ -18,6 +18,17 @@ const MOST_WORDS: usize = 12;
 
 /// The title of a report without a rule.
 pub fn title(data: &DatasetConfig) -> String {
+    match data.task {
+        Task::NextToken if data.words.is_some() => {
+            let unit = data
+                .words
+                .as_ref()
+                .map_or("token", |words| words.unit.name());
+            return format!("Which {unit} follows?");
+        }
+        Task::NextToken => return "Which token follows?".to_owned(),
+        Task::Classification | Task::TokenClassification => {}
+    }
     let count = match data.n_classes {
         2 => "Two".to_owned(),
         n_classes => n_classes.to_string(),
@@ -29,13 +40,16 @@ pub fn title(data: &DatasetConfig) -> String {
         all if all > LISTED => format!(": {}, ...", names.join(", ")),
         _ => format!(": {}", names.join(", ")),
     };
-    format!("{count} classes from a file{names}")
+    match data.task {
+        Task::TokenClassification => format!("{count} classes of tokens from a file{names}"),
+        _ => format!("{count} classes from a file{names}"),
+    }
 }
 
 pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Section> {
     let data = &config.data;
     let mut sections = match (data.n_classes, &data.classes[..]) {
-        (2, []) => vec![positives(config, splits)],
+        (2, []) if !data.task.is_per_position() => vec![positives(config, splits)],
         _ => classes(data, splits),
     };
     let padding = config.model.attention.padding_token;
@@ -96,7 +110,12 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         let share = format!("{:.1}%", share(count, train));
         vec![class_name(data, class), count.to_string(), share]
     });
-    let header = ["class", "samples", "share"].map(str::to_owned).to_vec();
+    let counted = if data.task.is_per_position() {
+        "positions"
+    } else {
+        "samples"
+    };
+    let header = ["class", counted, "share"].map(str::to_owned).to_vec();
     let table = Section {
         title: "Data".to_owned(),
         paragraphs: vec![format!(
@@ -111,7 +130,7 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         )],
         ..Section::default()
     };
-    let positive = (data.classes.len() == 2).then(|| {
+    let positive = (data.classes.len() == 2 && !data.task.is_per_position()).then(|| {
         let name = class_name(data, 1);
         Section::of_paragraph(format!(
             "Where this report speaks of positives, it means class {name}."
@@ -150,5 +169,6 @@ fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
 
 /// A count of training samples, in percent.
 fn share(count: usize, train: &Dataset) -> f64 {
-    100.0 * count as f64 / train.len() as f64
+    let counted = train.labels().iter().filter(|&&label| label != IGNORED);
+    100.0 * count as f64 / counted.count().max(1) as f64
 }

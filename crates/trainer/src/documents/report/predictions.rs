@@ -1,8 +1,9 @@
 //! What the trained model says of the reported samples.
 
-use headlight_data::{Dataset, DatasetConfig};
+use headlight_data::{Dataset, DatasetConfig, IGNORED};
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::predicted_class;
 use headlight_inspector::{Section, Table, largest};
 
 use super::names::{class_name, tokens};
@@ -12,6 +13,9 @@ const MOST_PROBABILITIES: usize = 8;
 
 pub(super) fn section(config: &ExperimentConfig, train: &Dataset, dump: &AttentionDump) -> Section {
     let data = &config.data;
+    if data.task.is_per_position() {
+        return positions(config, train, dump);
+    }
     let header = match (data.n_classes, &data.classes[..]) {
         (2, []) => "probability".to_owned(),
         (2, _) => format!("probability of {}", class_name(data, 1)),
@@ -35,6 +39,47 @@ pub(super) fn section(config: &ExperimentConfig, train: &Dataset, dump: &Attenti
     Section {
         title: "Predictions".to_owned(),
         tables: vec![table.left_aligned(&["tokens"])],
+        ..Section::default()
+    }
+}
+
+/// With an answer per position: the labels and the answers of each sample.
+fn positions(config: &ExperimentConfig, train: &Dataset, dump: &AttentionDump) -> Section {
+    let data = &config.data;
+    let header = ["sample", "tokens", "labels", "answers"].map(str::to_owned);
+    let name = |class: u32| match class {
+        IGNORED => "\u{b7}".to_owned(),
+        class => data.class_name(class),
+    };
+    let (positions, logits) = (dump.dims.positions, dump.dims.logits);
+    let rows = (0..dump.dims.samples).map(|shown| {
+        let sample = dump.meta.samples[shown].unwrap_or(shown);
+        let held = dump.unpadded(shown);
+        let labels = train.labels_of(sample);
+        let own = &dump.logits[shown * positions * logits..][..positions * logits];
+        let answer = |&place: &usize| {
+            let own = &own[place * logits..][..logits];
+            let wide: Vec<f64> = own.iter().map(|&logit| logit.into()).collect();
+            match labels[place] {
+                IGNORED => name(IGNORED),
+                _ => name(predicted_class(&wide)),
+            }
+        };
+        let joined = |cells: Vec<String>| cells.join(" ");
+        vec![
+            sample.to_string(),
+            tokens(config, train, sample),
+            joined(held.iter().map(|&place| name(labels[place])).collect()),
+            joined(held.iter().map(answer).collect()),
+        ]
+    });
+    let table = Table::of_text("", "", [header.to_vec()].into_iter().chain(rows).collect());
+    Section {
+        title: "Predictions".to_owned(),
+        paragraphs: vec![
+            "One label and one answer per position; a dot stands where none counts.".to_owned(),
+        ],
+        tables: vec![table.left_aligned(&["tokens", "labels", "answers"])],
         ..Section::default()
     }
 }

@@ -1,6 +1,7 @@
 //! The first screen after training: what came of it, where attention looks, what decided in a sample.
 
 mod model;
+mod positions;
 mod samples;
 mod texts;
 
@@ -8,7 +9,7 @@ use std::path::Path;
 
 use headlight_architecture::Parameter;
 use headlight_data::words::UNK;
-use headlight_data::{LabelRule, Source};
+use headlight_data::{LabelRule, Source, Task};
 use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
@@ -63,7 +64,9 @@ impl Ended<'_> {
             parts.push(Part::Sentences(samples::counts(experiment)));
         }
         parts.push(Part::Sentences(self.verdict()));
-        if has_words {
+        if data.task.is_per_position() {
+            parts.extend(positions::parts(&mut model)?);
+        } else if has_words {
             parts.extend(texts::parts(&mut model)?);
         } else {
             parts.extend(samples::parts(&mut model)?);
@@ -148,7 +151,10 @@ impl Ended<'_> {
         let link = |name: &str, target: String| [name.to_owned(), target];
         let (page, report) = (self.run.page_path(), self.run.report_path());
         let mut links = Vec::new();
-        if has_words {
+        if self.experiment.config.data.task == Task::NextToken {
+            let run = quoted(self.run.path());
+            links.push(link("Try", format!("headlight generate {run}")));
+        } else if has_words {
             let (run, experiment) = (quoted(self.run.path()), self.experiment);
             links.push(link(
                 "Try",

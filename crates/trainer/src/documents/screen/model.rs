@@ -4,6 +4,7 @@ use headlight_architecture::{Look, Parameter, strongest_head};
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Forward, Frozen, Intervention, Recorded};
+use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Experiment};
 
 /// The most samples of one forward pass.
@@ -25,6 +26,15 @@ pub(super) struct Said {
     pub(super) probabilities: Vec<f64>,
     /// The weights of the last block. `[head][query, key]`
     pub(super) heads: Vec<Vec<f32>>,
+}
+
+/// What the model answers at each position of a sample.
+#[derive(Clone, Debug)]
+pub(super) struct Answers {
+    /// The sample's index in its dataset.
+    pub(super) sample: usize,
+    /// `[position]`
+    pub(super) classes: Vec<u32>,
 }
 
 impl Said {
@@ -89,7 +99,38 @@ impl<'a> UsedModel<'a> {
                 Recorded::Attention,
             )?;
             let said = samples.iter().enumerate();
-            all.extend(said.map(|(place, &sample)| said_of(&forward, place, sample)));
+            let config = self.config();
+            all.extend(said.map(|(place, &sample)| {
+                let shown = config.shown_position(dataset.tokens(sample));
+                said_of(&forward, place, sample, shown)
+            }));
+        }
+        Ok(all)
+    }
+
+    /// Its answer at each position of samples.
+    pub(super) fn answers(
+        &mut self,
+        dataset: &Dataset,
+        samples: &[usize],
+    ) -> Result<Vec<Answers>, Error> {
+        let mut all = Vec::new();
+        for samples in samples.chunks(PASS) {
+            let chosen: Vec<u32> = samples.iter().map(|&sample| sample as u32).collect();
+            let (weights, only) = (&self.weights, Recorded::Predictions);
+            let forward = self.frozen.forward(weights, dataset, &chosen, &[], only)?;
+            let (positions, logits) = (forward.dims.positions, forward.dims.logits);
+            let of_samples = forward.predictions.logits.chunks(positions * logits);
+            all.extend(samples.iter().zip(of_samples).map(|(&sample, own)| {
+                let class = |own: &[f32]| {
+                    let wide: Vec<f64> = own.iter().map(|&logit| logit.into()).collect();
+                    predicted_class(&wide)
+                };
+                Answers {
+                    sample,
+                    classes: own.chunks(logits).map(class).collect(),
+                }
+            }));
         }
         Ok(all)
     }
@@ -140,9 +181,10 @@ impl<'a> UsedModel<'a> {
     /// The positions that decide a sample's label; empty if they are unknown.
     pub(super) fn deciding(&self, tokens: &[u32]) -> Vec<usize> {
         let data = &self.config().data;
+        let query = self.config().shown_position(tokens);
         data.rule
             .as_ref()
-            .map_or_else(Vec::new, |rule| rule.label_positions(tokens, data.cls))
+            .map_or_else(Vec::new, |rule| rule.deciding_at(tokens, data.cls, query))
     }
 
     /// The text of a token.
@@ -163,13 +205,19 @@ impl<'a> UsedModel<'a> {
     }
 }
 
-fn said_of(forward: &Forward, place: usize, sample: usize) -> Said {
+/// With an answer per position, `shown` is the position whose answer it is.
+fn said_of(forward: &Forward, place: usize, sample: usize, shown: usize) -> Said {
     let dims = forward.dims;
     let (pairs, logits) = (dims.positions * dims.positions, dims.logits);
     let of_sample = dims.layers * dims.heads * pairs;
     let last = place * of_sample + (dims.layers - 1) * dims.heads * pairs;
     let weights = &forward.arrays[Array::Weights][last..][..dims.heads * pairs];
-    let given = &forward.predictions.probabilities[place * logits..][..logits];
+    let answer = if dims.per_position {
+        place * dims.positions + shown
+    } else {
+        place
+    };
+    let given = &forward.predictions.probabilities[answer * logits..][..logits];
     let probabilities = match *given {
         [one] => vec![1.0 - f64::from(one), f64::from(one)],
         ref all => all.iter().map(|&one| f64::from(one)).collect(),

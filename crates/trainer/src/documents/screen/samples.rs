@@ -1,7 +1,7 @@
 //! Samples of numbers: how many, where the position that the class is read from looks in each class, and the weights of one
 //! of them.
 
-use headlight_data::Dataset;
+use headlight_data::{Dataset, Task};
 use headlight_experiment::{Error, Experiment};
 use headlight_inspector::{Part, Weights, counted, number, shorten_apart};
 
@@ -35,6 +35,10 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
     if counts.len() > MOST_CLASSES {
         named.push(counted(counts.len() - MOST_CLASSES, "more class"));
     }
+    let named = match data.task {
+        Task::NextToken => vec![counted(counts.iter().sum(), "token")],
+        Task::Classification | Task::TokenClassification => named,
+    };
     let mut lines = vec![format!(
         "Samples  {} to train on: {}; {} held out",
         splits.train.len(),

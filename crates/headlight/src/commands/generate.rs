@@ -1,0 +1,138 @@
+//! `headlight generate`: texts from a model of the next token.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use headlight_data::words::{Encoder, UNK};
+use headlight_experiment::generate::{Generated, Sampling, generate};
+use headlight_trainer::Failure;
+use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::weights;
+use serde_json::json;
+
+use crate::arguments::Form;
+use crate::printing::{print, print_json};
+
+/// Go on with a text, or write one, with a run's model of the next token
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight generate runs/names-1 --count 20\nNames that start with \"mar\": headlight generate runs/names-1 --prompt mar --temperature 0.7"
+)]
+pub(crate) struct Arguments {
+    /// A run directory
+    run: PathBuf,
+    /// The text to go on with, for a run that was trained on texts [default: none, so that the model starts]
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+    /// The token ids to go on with, separated by spaces or commas, for a run that was trained on token ids
+    #[arg(long, value_name = "IDS", conflicts_with = "prompt")]
+    tokens: Option<String>,
+    /// How many to write
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    count: u16,
+    /// Divides the logits: above 1, rare tokens are drawn more often; 0 takes the most probable token
+    #[arg(long, default_value_t = 1.0, value_parser = temperature)]
+    temperature: f64,
+    /// Draw only from so many of the most probable tokens
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    top_k: Option<u32>,
+    /// Seed of what is drawn
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    form: Form,
+    /// Use these weights, a safetensors file [default: those of the best model if the run keeps it, or else those after the last
+    /// step]
+    #[arg(long, value_name = "FILE")]
+    weights: Option<PathBuf>,
+}
+
+fn temperature(text: &str) -> Result<f64, String> {
+    let number = text
+        .parse()
+        .ok()
+        .filter(|number| (0.0..=1e6).contains(number));
+    number.ok_or_else(|| "it must be a number of 0 or more".to_owned())
+}
+
+/// Prints the texts, one per line.
+///
+/// # Errors
+/// When the run cannot be read, its model is not one of the next token, or the prompt does not suit it.
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let run = RunDir::open(&arguments.run)?;
+    let config = run.config()?;
+    let (path, _) = run.chosen_model(&config, arguments.weights.as_deref())?;
+    let parameters = weights::load(&config, &path)?;
+    let weights: Vec<f32> = parameters.into_iter().flat_map(|one| one.values).collect();
+    let words = config.data.words.as_ref();
+    let prompt = match (words, &arguments.prompt, &arguments.tokens) {
+        (_, None, None) => Vec::new(),
+        (Some(words), Some(text), _) => {
+            let tokens = if text.is_empty() {
+                Vec::new()
+            } else {
+                Encoder::new(words).encode(text)
+            };
+            if tokens.contains(&UNK) {
+                let message = format!(
+                    "--prompt: `{text}` has a {} that the vocabulary lacks; leave it out",
+                    words.unit.name()
+                );
+                return Err(Failure::Input(message));
+            }
+            tokens
+        }
+        (_, _, Some(ids)) => ids_of(ids)?,
+        (None, Some(_), None) => {
+            let message = "--prompt: the run was trained on token ids; give them with --tokens";
+            return Err(Failure::Input(message.to_owned()));
+        }
+    };
+    let sampling = Sampling {
+        temperature: arguments.temperature,
+        top_k: arguments.top_k.map(|k| k as usize),
+        seed: arguments.seed,
+    };
+    let all = generate(&config, &weights, &prompt, arguments.count.into(), sampling)?;
+    let text = |one: &Generated| match words {
+        Some(words) => words.join(&one.tokens),
+        None => {
+            let ids: Vec<String> = one.tokens.iter().map(u32::to_string).collect();
+            ids.join(" ")
+        }
+    };
+    if arguments.form.json {
+        let samples = all.iter().map(|one| {
+            json!({
+                "text": words.map(|_| text(one)),
+                "tokens": one.tokens,
+                "ended": one.has_ended,
+                "log_probability": one.log_probability,
+            })
+        });
+        return print_json(&json!({
+            "prompt": prompt,
+            "temperature": sampling.temperature,
+            "top_k": sampling.top_k,
+            "seed": sampling.seed,
+            "samples": samples.collect::<Vec<_>>(),
+        }));
+    }
+    let lines: String = all.iter().map(|one| text(one) + "\n").collect();
+    print(&lines)
+}
+
+/// Token ids as typed.
+fn ids_of(text: &str) -> Result<Vec<u32>, Failure> {
+    let ids = text.split(|c: char| c.is_whitespace() || c == ',');
+    let ids = ids.filter(|id| !id.is_empty());
+    ids.map(|id| {
+        id.parse().map_err(|_| {
+            Failure::Input(format!(
+                "--tokens: `{id}` is not a token id; write whole numbers"
+            ))
+        })
+    })
+    .collect()
+}

@@ -1,0 +1,120 @@
+//! What a model says at each position of a sample.
+
+use std::fmt::Write;
+
+use console::measure_text_width;
+use headlight_data::{DatasetConfig, Task};
+use headlight_dump::AttentionDump;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::{cross_entropy, predicted_class};
+use serde_json::{Value, json};
+
+use super::file;
+use super::sample::words;
+
+/// What the model says at a position.
+struct Answer {
+    /// The most probable class.
+    class: u32,
+    /// Its probability.
+    probability: f64,
+    /// The label, if it is known.
+    label: Option<u32>,
+    /// The logarithm of the label's probability.
+    log_probability: Option<f64>,
+}
+
+/// The answers at all positions of the first sample.
+fn answers(dump: &AttentionDump) -> Vec<Answer> {
+    let logits = dump.logits.chunks(dump.dims.logits);
+    let pairs = logits.zip(&dump.labels).take(dump.dims.positions);
+    let answer = |(logits, label): (&[f32], &f32)| {
+        let logits: Vec<f64> = logits.iter().map(|&logit| logit.into()).collect();
+        let class = predicted_class(&logits);
+        let label = (!label.is_nan()).then_some(*label as u32);
+        Answer {
+            class,
+            probability: (-cross_entropy(&logits, class)).exp(),
+            label,
+            log_probability: label.map(|label| -cross_entropy(&logits, label)),
+        }
+    };
+    pairs.map(answer).collect()
+}
+
+/// The predicted class of each position.
+pub(super) fn as_json(dump: &AttentionDump, data: &DatasetConfig) -> Value {
+    let all = answers(dump).into_iter().map(|one| {
+        let class = |class| file::class_value(data, class);
+        json!({
+            "predicted": class(one.class),
+            "probability": one.probability,
+            "label": one.label.map(class),
+            "log_probability": one.log_probability,
+        })
+    });
+    all.collect()
+}
+
+/// A row for each position that holds no padding.
+pub(super) fn describe(dump: &AttentionDump, config: &ExperimentConfig) -> String {
+    let data = &config.data;
+    let (all, names) = (answers(dump), words(dump));
+    let held = dump.unpadded(0);
+    let is_labelled = all.iter().any(|one| one.label.is_some());
+    let asks_next = data.task == Task::NextToken;
+    let mut header = vec![
+        "position".to_owned(),
+        "token".to_owned(),
+        "answer".to_owned(),
+    ];
+    header.push("probability".to_owned());
+    if is_labelled {
+        header.push(if asks_next { "next token" } else { "label" }.to_owned());
+        header.push("log-probability".to_owned());
+    }
+    let mut rows = vec![header];
+    for place in held {
+        let one = &all[place];
+        let mut row = vec![
+            place.to_string(),
+            names[place].clone(),
+            data.class_name(one.class),
+            format!("{:.4}", one.probability),
+        ];
+        if is_labelled {
+            row.push(
+                one.label
+                    .map_or_else(String::new, |label| data.class_name(label)),
+            );
+            let log = one.log_probability;
+            row.push(log.map_or_else(String::new, |log| format!("{log:.4}")));
+        }
+        rows.push(row);
+    }
+    let mut text = String::new();
+    let widths: Vec<usize> = (0..rows[0].len())
+        .map(|column| {
+            let cells = rows.iter().map(|row| measure_text_width(&row[column]));
+            cells.max().unwrap_or(0)
+        })
+        .collect();
+    for row in &rows {
+        let cells = row
+            .iter()
+            .zip(&widths)
+            .map(|(cell, width)| format!("{}{cell}", " ".repeat(width - measure_text_width(cell))));
+        let line = cells.collect::<Vec<_>>().join("  ");
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    let logs: Vec<f64> = all.iter().filter_map(|one| one.log_probability).collect();
+    if asks_next && !logs.is_empty() {
+        let sum: f64 = logs.iter().sum();
+        let bits = -sum / logs.len() as f64 / std::f64::consts::LN_2;
+        let _ = writeln!(
+            text,
+            "\nlog-probability of all: {sum:.4}; {bits:.4} bits per token"
+        );
+    }
+    text
+}

@@ -1,0 +1,83 @@
+//! Samples with an answer per position: what the model says at each position of one that it answers rightly everywhere, and of
+//! one that it does not.
+
+use headlight_data::{Dataset, IGNORED};
+use headlight_experiment::Error;
+use headlight_inspector::Part;
+
+use super::model::{Answers, UsedModel};
+
+/// The most samples that are asked about until one of each kind is found.
+const ASKED: usize = 512;
+
+/// The most positions that are listed.
+const MOST: usize = 12;
+
+/// A right sample and a wrong one, each with its labels and answers.
+pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
+    let judged = model.experiment.splits.judged();
+    let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
+    let answers = model.answers(judged, &chosen)?;
+    let is_right = |one: &&Answers| {
+        let labels = judged.labels_of(one.sample).iter().zip(&one.classes);
+        labels
+            .clone()
+            .all(|(label, class)| [*class, IGNORED].contains(label))
+    };
+    let right = answers.iter().find(is_right);
+    let wrong = answers.iter().find(|one| !is_right(one));
+    let both = [("Correct", right), ("Wrong", wrong)];
+    let listed = both
+        .into_iter()
+        .filter_map(|(kind, one)| Some(lines(model, judged, kind, one?)));
+    Ok(listed.map(Part::Sentences).collect())
+}
+
+/// Tokens, labels and answers below each other.
+fn lines(model: &UsedModel<'_>, judged: &Dataset, kind: &str, one: &Answers) -> Vec<String> {
+    let data = &model.config().data;
+    let tokens = judged.tokens(one.sample);
+    let labels = judged.labels_of(one.sample);
+    let all = model.filled(tokens);
+    let shown = &all[..all.len().min(MOST)];
+    let name = |class: u32| match class {
+        IGNORED => "\u{b7}".to_owned(),
+        class => data.class_name(class),
+    };
+    let columns = shown.iter().map(|&place| {
+        let label = labels[place];
+        let answer = if label == IGNORED {
+            IGNORED
+        } else {
+            one.classes[place]
+        };
+        [model.word(tokens[place]), name(label), name(answer)]
+    });
+    let columns: Vec<[String; 3]> = columns.collect();
+    let row = |which: usize, title: &str| {
+        let cells = columns.iter().map(|column| {
+            let width = column
+                .iter()
+                .map(|cell| cell.chars().count())
+                .max()
+                .unwrap_or(0);
+            let own = &column[which];
+            format!("{}{own}", "\u{a0}".repeat(width - own.chars().count()))
+        });
+        let more = if shown.len() < all.len() {
+            "\u{a0}..."
+        } else {
+            ""
+        };
+        format!("{title}{}{more}", cells.collect::<Vec<_>>().join("\u{a0}"))
+    };
+    vec![
+        format!(
+            "{kind}: {}",
+            model.named(model.split(), "sample", one.sample, judged)
+        ),
+        row(0, "tokens\u{a0}\u{a0}\u{a0}"),
+        row(1, "labels\u{a0}\u{a0}\u{a0}"),
+        row(2, "answers\u{a0}\u{a0}"),
+    ]
+}
