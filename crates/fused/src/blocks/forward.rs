@@ -10,9 +10,10 @@ use core::ops::Range;
 use super::pass::{Pass, Sizes};
 use super::probe::{Site, reach};
 use super::{Chunk, embedding};
-use crate::architecture::{Architecture, Reads};
+use crate::architecture::Reads;
 use crate::arrays::Array;
 use crate::lanes::{LANES, ZERO};
+use crate::samples::IGNORED;
 
 impl Pass<'_> {
     /// From tokens to losses. If `whole`, the last block computes all rows.
@@ -69,20 +70,23 @@ impl Pass<'_> {
         }
     }
 
-    /// The positions up to the last one that holds no padding in some sample, or that is read. What follows has no weight in
-    /// any sum.
+    /// The positions up to the last one that holds no padding in some sample, that is read, or whose label counts. What follows
+    /// has no weight in any sum.
     fn held_positions(&self, chunk: Chunk<'_>) -> usize {
-        let Architecture {
-            positions,
-            read_position,
-            padding_token: Some(padding),
-            ..
-        } = *self.architecture
-        else {
-            return self.architecture.positions;
+        let positions = self.architecture.positions;
+        let Some(padding) = self.architecture.padding_token else {
+            return positions;
+        };
+        let (reads, read) = (self.architecture.reads, self.architecture.read_position);
+        let counts = |position: usize| match reads {
+            Reads::Position | Reads::Mean => position == read,
+            Reads::Every => chunk
+                .labels(position, positions)
+                .iter()
+                .any(|&label| label != IGNORED),
         };
         let is_held = |&position: &usize| {
-            position == read_position
+            counts(position)
                 || (0..chunk.chosen.len()).any(|lane| chunk.token(lane, position) != padding)
         };
         let last = (0..positions).rev().find(is_held);

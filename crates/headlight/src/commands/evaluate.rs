@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::printing::{print_beside, print_json};
 use clap::{Args, ValueEnum};
-use headlight_data::Dataset;
+use headlight_data::{Dataset, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
 use headlight_experiment::metrics::Assessment;
@@ -119,7 +119,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let assessment = assess(predictor.as_mut(), samples, data.n_classes)?;
 
     let document = document(
-        &title(arguments, split, assessment.samples),
+        &title(arguments, split, assessment.samples, data.task),
         about(
             arguments,
             split,
@@ -173,8 +173,13 @@ fn own(
     })
 }
 
-fn title(arguments: &Arguments, split: Option<Split>, samples: usize) -> String {
-    let samples = |kind| counted(samples, &format!("{kind}sample"));
+fn title(arguments: &Arguments, split: Option<Split>, samples: usize, task: Task) -> String {
+    let unit = if task.is_per_position() {
+        "position"
+    } else {
+        "sample"
+    };
+    let samples = |kind| counted(samples, &format!("{kind}{unit}"));
     let samples = match (&arguments.data, split) {
         (Some(data), _) => format!("{} of {}", samples(""), shown(data)),
         (None, Some(Split::Train)) => samples("training "),

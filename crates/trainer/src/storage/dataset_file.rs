@@ -48,7 +48,7 @@ pub fn read(path: &Path, columns: &Columns) -> Result<Rows, Failure> {
 pub fn open_as(path: &Path) -> Result<(File, Format), Failure> {
     let format = Format::to_read(path).ok_or_else(|| {
         let reason =
-            "unknown file extension; use .npz, .csv, .tsv or .jsonl, or one of these with .gz";
+            "unknown file extension; use .npz, .csv, .tsv, .jsonl or .txt, or one of these with .gz";
         Failure::reading(path, reason)
     })?;
     let file = open(path, FILE_LIMIT)?;

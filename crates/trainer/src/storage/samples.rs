@@ -99,7 +99,8 @@ pub fn open_as(path: &Path, data: &DatasetConfig) -> Result<(File, Option<Format
         return Ok((open(path, FILE_LIMIT)?, None));
     }
     let (file, format) = dataset_file::open_as(path)?;
-    Ok((file, Some(format)))
+    // Lines are texts or token ids, as the run has them.
+    Ok((file, Some(format).filter(|format| *format != Format::Txt)))
 }
 
 /// The format that a name tells; `None` for lines of token ids.

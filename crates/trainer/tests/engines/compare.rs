@@ -83,10 +83,21 @@ fn predictions(engine: &mut dyn Engine, experiment: &Experiment) -> Predictions 
     let mut part = Predictions::default();
     for samples in Batches::in_order(train, engine.samples_per_pass()).iter() {
         engine.predict(train, samples, &mut part);
-        all.logits.extend(&part.logits);
-        all.probabilities.extend(&part.probabilities);
-        all.losses.extend(&part.losses);
-        all.attention.extend(&part.attention);
+        let answers = samples.len() * train.answers();
+        // Of answers that do not count, the fused engine may compute none.
+        for (index, &sample) in samples.iter().enumerate() {
+            for (place, _) in train.counted(sample as usize) {
+                let answer = index * train.answers() + place;
+                let own = |values: &[f64]| {
+                    let each = values.len() / answers;
+                    values[answer * each..][..each].to_vec()
+                };
+                all.logits.extend(own(&part.logits));
+                all.probabilities.extend(own(&part.probabilities));
+                all.losses.extend(own(&part.losses));
+                all.attention.extend(own(&part.attention));
+            }
+        }
     }
     all
 }
@@ -258,9 +269,10 @@ pub(crate) const DEEP: Bounds = Bounds {
     by_size: false,
 };
 
-/// As [`DEEP`], for models in which scores may hardly matter, and logits may be large.
+/// As [`DEEP`], for models in which scores may hardly matter, logits may be large, and values may grow without a norm.
 pub(crate) const ANY: Bounds = Bounds {
     share: 0.01,
+    forward: 2e-5,
     by_size: true,
     ..DEEP
 };

@@ -8,7 +8,11 @@ use headlight_trainer::storage::config;
 use crate::compare::{ANY, compare, configs};
 
 /// Keys whose values are chosen by name, with all their values; at least 20 of the configs have each of them.
-const VALUES: [(&str, &[&str]); 38] = [
+const VALUES: [(&str, &[&str]); 40] = [
+    (
+        "data.task",
+        &["classification", "token-classification", "next-token"],
+    ),
     ("data.cls", &["first", "last", "none"]),
     ("data.label_noise", &["0.2"]),
     ("model.d_head", &["2", "4", "5"]),
@@ -53,6 +57,7 @@ const VALUES: [(&str, &[&str]); 38] = [
     ("training.max_grad_norm", &["0.1", "1.0"]),
     ("training.cross_entropy", &["plain", "accurate"]),
     ("training.label_smoothing", &["0.0", "0.1"]),
+    ("training.loss_per_sample", &["true", "false"]),
 ];
 
 #[test]
@@ -137,13 +142,32 @@ impl Draw {
         settings.set("data.cls", cls);
         settings.set("data.seq_len", seq_len);
         settings.set("data.vocab_size", vocab_size);
-        settings.set("data.rule", "{ kind = \"count\", token = 3 }");
-        settings.set("data.n_classes", n_classes);
         settings.set("data.samples", 100);
         settings.set("data.held_out", 0);
         settings.set("model.tied_embeddings", is_tied);
-        if n_classes == 2 {
-            self.may_set(&mut settings, "model.logits");
+        let task = match self.below(2) {
+            0 => "classification",
+            _ => self.any("data.task"),
+        };
+        settings.set("data.task", task);
+        match task {
+            "classification" => {
+                settings.set("data.rule", "{ kind = \"count\", token = 3 }");
+                settings.set("data.n_classes", n_classes);
+                if n_classes == 2 {
+                    self.may_set(&mut settings, "model.logits");
+                }
+            }
+            "next-token" => {
+                settings.set("data.generator", "chacha");
+                settings.set("data.rule", "{ kind = \"repeat\", period = 2 }");
+            }
+            _ => {
+                let kind = if is_tied { "sort" } else { "histogram" };
+                let padding = self.one(&["", ", padding = 2"]);
+                settings.set("data.generator", "chacha");
+                settings.set("data.rule", format!("{{ kind = \"{kind}\"{padding} }}"));
+            }
         }
         if self.below(4) == 0 {
             settings.set("data.label_noise", "0.2");
@@ -215,6 +239,7 @@ impl Draw {
 
     fn attention(&mut self, settings: &mut Settings, positions: usize) {
         let mask = match self.below(3) {
+            _ if settings.value("data.task") == Some("next-token") => "causal".to_owned(),
             0 => "none".to_owned(),
             1 => "causal".to_owned(),
             _ => {
@@ -262,7 +287,11 @@ impl Draw {
     }
 
     fn classifier(&mut self, settings: &mut Settings, is_tied: bool) {
-        self.set_any(settings, "model.pooling");
+        if settings.value("data.task") == Some("classification") {
+            self.set_any(settings, "model.pooling");
+        } else {
+            self.may_set(settings, "training.loss_per_sample");
+        }
         self.may_set(settings, "model.classifier_bias");
         if !is_tied {
             self.may_set(settings, "model.classifier_hidden");

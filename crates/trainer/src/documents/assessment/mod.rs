@@ -5,7 +5,7 @@ mod plots;
 mod probabilities;
 mod tables;
 
-use headlight_data::DatasetConfig;
+use headlight_data::{DatasetConfig, Task};
 use headlight_experiment::metrics::Assessment;
 use headlight_inspector::{Document, Section, number};
 
@@ -38,12 +38,23 @@ pub fn document(
         confusion.paragraphs.push(none);
     }
     let overall = Section {
-        title: "All samples".to_owned(),
+        title: if data.task.is_per_position() {
+            "All positions".to_owned()
+        } else {
+            "All samples".to_owned()
+        },
         paragraphs: vec![
-            format!(
-                "Loss {:.5}: mean cross-entropy in nats; 0 is perfect.",
-                assessment.loss
-            ),
+            match data.task {
+                Task::NextToken => format!(
+                    "Loss {:.5}: mean cross-entropy in nats per token, which are {:.5} bits; 0 is perfect.",
+                    assessment.loss,
+                    assessment.loss / std::f64::consts::LN_2
+                ),
+                _ => format!(
+                    "Loss {:.5}: mean cross-entropy in nats; 0 is perfect.",
+                    assessment.loss
+                ),
+            },
             format!(
                 "Accuracy {:.5}: the share of samples that are classified correctly.",
                 assessment.accuracy
