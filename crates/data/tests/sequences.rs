@@ -1,0 +1,452 @@
+//! Rules with a label per position, and samples with such labels in files.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::io::Cursor;
+
+use headlight_data::files::{Contents, FileKeys, Format, Rows, read, write};
+use headlight_data::rules::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
+use headlight_data::{ClsPlace, Columns, Dataset, DatasetConfig, IGNORED, LabelRule, Task};
+use serde_json::json;
+
+const NO: u32 = IGNORED;
+
+/// The labels of a sample without `[CLS]`; with it first and last they are the same, and none for `[CLS]`. So are the positions that
+/// decide.
+fn labels(rule: &LabelRule, sample: &[u32]) -> Vec<u32> {
+    let own = rule.labels_for(sample, ClsPlace::None, 9);
+    let first = [&[0], sample].concat();
+    let last = [sample, &[0]].concat();
+    assert_eq!(
+        rule.labels_for(&first, ClsPlace::First, 9),
+        [&[NO], &own[..]].concat()
+    );
+    assert_eq!(
+        rule.labels_for(&last, ClsPlace::Last, 9),
+        [&own[..], &[NO]].concat()
+    );
+    for query in 0..sample.len() {
+        let deciding = rule.deciding_at(sample, ClsPlace::None, query);
+        let after: Vec<usize> = deciding.iter().map(|position| position + 1).collect();
+        assert_eq!(rule.deciding_at(&last, ClsPlace::Last, query), deciding);
+        assert_eq!(rule.deciding_at(&first, ClsPlace::First, query + 1), after);
+    }
+    assert!(rule.deciding_at(&first, ClsPlace::First, 0).is_empty());
+    own
+}
+
+fn at(rule: &LabelRule, sample: &[u32], query: usize) -> Vec<usize> {
+    rule.deciding_at(sample, ClsPlace::None, query)
+}
+
+#[test]
+fn labels_follow_by_position() {
+    let padding = Some(9);
+    let histogram = LabelRule::from(Histogram { padding });
+    assert_eq!(labels(&histogram, &[3, 1, 3, 3, 2]), [3, 1, 3, 3, 1]);
+    assert_eq!(labels(&histogram, &[1, 1, 9, 9]), [2, 2, NO, NO]);
+    assert_eq!(at(&histogram, &[3, 1, 3], 0), [0, 2]);
+
+    let double = LabelRule::from(DoubleHistogram { padding });
+    // 3 occurs three times; 1 and 2 once each.
+    assert_eq!(labels(&double, &[3, 1, 3, 3, 2]), [1, 2, 1, 1, 2]);
+    assert_eq!(labels(&double, &[4, 4, 5, 5, 9]), [2, 2, 2, 2, NO]);
+    assert_eq!(at(&double, &[3, 1, 3, 2], 1), [1, 3]);
+
+    let end = Some(8);
+    let reverse = LabelRule::from(Reverse { padding, end });
+    assert_eq!(labels(&reverse, &[3, 1, 2, 8, 9]), [2, 1, 3, NO, NO]);
+    assert_eq!(at(&reverse, &[3, 1, 2, 8, 9], 0), [2]);
+    assert!(at(&reverse, &[3, 1, 2, 8, 9], 3).is_empty());
+
+    let sort = LabelRule::from(Sort { padding, end });
+    assert_eq!(labels(&sort, &[3, 1, 3, 2, 8]), [1, 2, 3, 3, NO]);
+    assert_eq!(at(&sort, &[3, 1, 3, 2, 8], 2), [0, 2]);
+
+    let ranking = LabelRule::from(Ranking { padding });
+    // Equally frequent tokens are in the order of their first occurrence; after the last one, `[CLS]` is the class.
+    let tokens = [0, 2, 1, 1, 3, 9];
+    assert_eq!(
+        ranking.labels_for(&tokens, ClsPlace::First, 9),
+        [NO, 1, 2, 3, 0, NO]
+    );
+    assert_eq!(ranking.labels_for(&[5, 5], ClsPlace::None, 9), [5, NO]);
+    assert_eq!(ranking.deciding_at(&tokens, ClsPlace::First, 1), [2, 3]);
+    assert!(ranking.deciding_at(&tokens, ClsPlace::First, 4).is_empty());
+
+    // P 0, T 1, F 2: two kinds, of tokens 1 2 and 3 4.
+    let dyck = LabelRule::from(Dyck { kinds: 2 });
+    let of = |tokens: &[u32]| {
+        let all = [&[0], tokens].concat();
+        dyck.labels_for(&all, ClsPlace::First, 3)[1..].to_vec()
+    };
+    assert_eq!(of(&[1, 3, 4, 2, 1]), [0, 0, 0, 1, 0]);
+    assert_eq!(of(&[1, 4, 3, 2]), [0, 2, 2, 2]);
+    assert_eq!(of(&[2, 1]), [2, 2]);
+    assert_eq!(dyck.deciding_at(&[0, 1, 2], ClsPlace::First, 2), [1, 2]);
+    assert_eq!(dyck.classes(), ["P", "T", "F"]);
+
+    let repeat = LabelRule::from(Repeat { period: 2 });
+    assert_eq!(labels(&repeat, &[5, 3, 5, 3]), [3, 5, 3, NO]);
+    assert!(at(&repeat, &[5, 3, 5, 3], 0).is_empty());
+    assert_eq!(at(&repeat, &[5, 3, 5, 3], 1), [0]);
+    assert_eq!(at(&repeat, &[5, 3, 5, 3], 2), [1]);
+    assert!(at(&repeat, &[5, 3, 5, 3], 3).is_empty());
+    assert_eq!(repeat.task(), Task::NextToken);
+    assert_eq!(sort.task(), Task::TokenClassification);
+}
+
+fn config(rule: &serde_json::Value, changes: &serde_json::Value) -> DatasetConfig {
+    let mut keys = json!({"task": "token-classification", "generator": "chacha", "samples": 6000, "vocab_size": 7, "seq_len": 5,
+        "rule": rule});
+    let changes = changes.as_object().unwrap().clone();
+    keys.as_object_mut().unwrap().extend(changes);
+    serde_json::from_value(keys).unwrap()
+}
+
+#[test]
+fn samples_are_drawn_in_each_length() {
+    for kind in [
+        "histogram",
+        "double-histogram",
+        "reverse",
+        "sort",
+        "ranking",
+    ] {
+        let ends = ["reverse", "sort"].contains(&kind);
+        let mut rule = json!({"kind": kind, "padding": 6});
+        if ends {
+            rule["end"] = json!(5);
+        }
+        let drawn = config(&rule, &json!({})).generate().unwrap();
+        let most = if ends { 4 } else { 5 };
+        let mut lengths = [0_usize; 6];
+        for sample in 0..drawn.train.len() {
+            let tokens = &drawn.train.tokens(sample)[1..];
+            let own = tokens
+                .iter()
+                .take_while(|token| ![5, 6].contains(*token) || !ends && **token == 5);
+            let length = own.count();
+            lengths[length] += 1;
+            let rest = &tokens[length..];
+            let expected = [vec![5; usize::from(ends)], vec![6; 5]].concat();
+            assert_eq!(rest, &expected[..rest.len()], "{kind}: {tokens:?}");
+            let counted = drawn.train.counted(sample).count();
+            assert_eq!(counted, length, "{kind}");
+        }
+        for count in &lengths[1..=most] {
+            let expected = 6000.0 / most as f64;
+            assert!(
+                (*count as f64 - expected).abs() < 5.0 * expected.sqrt(),
+                "{kind}: {lengths:?}"
+            );
+        }
+        let few = json!({"samples": 100, "held_out": 30});
+        let few = config(&rule, &few).generate().unwrap();
+        let mut rows = few.train.all_tokens().chunks(6);
+        assert!((0..30).all(|sample| rows.all(|row| row != few.held_out.tokens(sample))));
+    }
+}
+
+#[test]
+fn half_of_the_brackets_start_balanced() {
+    let drawn = config(
+        &json!({"kind": "dyck", "kinds": 1}),
+        &json!({"vocab_size": 3, "seq_len": 15}),
+    );
+    let splits = drawn.generate().unwrap();
+    let last = |sample: usize| splits.train.labels_of(sample)[15];
+    let share = |label: u32| {
+        (0..splits.train.len())
+            .filter(|&sample| last(sample) == label)
+            .count() as f64
+            / 6000.0
+    };
+    // Of an odd length no string is balanced; of random brackets hardly any has not failed.
+    assert_eq!(share(1), 0.0);
+    assert!(share(0) > 0.15 && share(0) < 0.5, "{}", share(0));
+    let counts = splits.train.class_counts(3);
+    assert!(counts.iter().all(|&count| count > 3000), "{counts:?}");
+    assert_eq!(counts.iter().sum::<usize>(), 6000 * 15);
+}
+
+#[test]
+fn a_sequence_repeats() {
+    let rule = json!({"kind": "repeat", "period": 3});
+    let drawn = config(&rule, &json!({"task": "next-token", "seq_len": 8}))
+        .generate()
+        .unwrap();
+    for sample in 0..100 {
+        let tokens = drawn.train.tokens(sample);
+        assert!((4..9).all(|place| tokens[place] == tokens[place - 3]));
+        let labels = drawn.train.labels_of(sample);
+        assert_eq!((&labels[1..8], labels[8]), (&tokens[2..], NO));
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let histogram = json!({"kind": "histogram"});
+    let refused = |rule: &serde_json::Value, changes: serde_json::Value, key: &str| {
+        let error = config(rule, &changes).validate().unwrap_err();
+        assert_eq!(error.key, key, "{changes}: {error:?}");
+    };
+    refused(&histogram, json!({"task": "classification"}), "task");
+    refused(&histogram, json!({"task": "next-token"}), "task");
+    refused(&histogram, json!({"n_classes": 3}), "n_classes");
+    refused(&histogram, json!({"balanced": true}), "balanced");
+    refused(&json!({"kind": "max"}), json!({}), "task");
+    refused(
+        &json!({"kind": "histogram", "padding": 9}),
+        json!({}),
+        "rule.padding",
+    );
+    refused(
+        &json!({"kind": "sort", "padding": 6, "end": 6}),
+        json!({}),
+        "rule.end",
+    );
+    refused(
+        &json!({"kind": "sort", "end": 1}),
+        json!({"vocab_size": 2}),
+        "vocab_size",
+    );
+    refused(
+        &json!({"kind": "sort", "end": 1}),
+        json!({"seq_len": 1}),
+        "seq_len",
+    );
+    refused(
+        &json!({"kind": "dyck", "kinds": 1}),
+        json!({}),
+        "vocab_size",
+    );
+    refused(
+        &json!({"kind": "dyck", "kinds": 0}),
+        json!({}),
+        "rule.kinds",
+    );
+    let next = json!({"task": "next-token"});
+    refused(
+        &json!({"kind": "repeat", "period": 5}),
+        next.clone(),
+        "rule.period",
+    );
+    refused(&json!({"kind": "repeat", "period": 0}), next, "rule.period");
+    refused(
+        &json!({"kind": "repeat", "period": 2}),
+        json!({"task": "next-token", "n_classes": 3}),
+        "n_classes",
+    );
+}
+
+fn rows(text: &str, format: Format) -> Result<Rows, String> {
+    let file = Cursor::new(text.as_bytes().to_vec());
+    read(file, format, &Columns::default(), "f").map_err(|error| error.message)
+}
+
+fn of_file(rows: &Rows, task: Task, changes: &serde_json::Value) -> DatasetConfig {
+    let keys = FileKeys {
+        task,
+        ..serde_json::from_value(changes.clone()).unwrap()
+    };
+    let keys = rows.complete(keys);
+    let mut all = json!({"task": task.name(), "file": "f", "vocab_size": keys.vocab_size, "seq_len": keys.seq_len,
+        "n_classes": keys.n_classes, "classes": keys.classes.unwrap_or_default()});
+    all.as_object_mut()
+        .unwrap()
+        .extend(changes.as_object().unwrap().clone());
+    if let Some(words) = keys.words {
+        all["words"] = serde_json::to_value(words).unwrap();
+    }
+    serde_json::from_value(all).unwrap()
+}
+
+const TAGGED: &str = r#"{"tokens": [3, 1, 2], "labels": ["N", null, "V"]}
+{"tokens": [1, 2], "labels": ["V", "V"], "split": "held_out"}
+{"tokens": [2, 1], "labels": [null, "N"]}
+"#;
+
+#[test]
+fn labels_of_tokens_are_read_and_written() {
+    let own = rows(TAGGED, Format::Jsonl).unwrap();
+    let config = of_file(&own, Task::TokenClassification, &json!({}));
+    assert_eq!(config.classes, ["N", "V"]);
+    let splits = own.fit(&config, Some(4)).unwrap();
+    assert_eq!(splits.train.tokens(0), [0, 3, 1, 2]);
+    assert_eq!(splits.train.labels_of(0), [NO, 0, NO, 1]);
+    assert_eq!(splits.train.labels_of(1), [NO, NO, 0, NO]);
+    assert_eq!(splits.held_out.labels_of(0), [NO, 1, 1, NO]);
+    assert_eq!(splits.train.class_counts(2), [2, 1]);
+    let last = of_file(&own, Task::TokenClassification, &json!({"cls": "last"}));
+    let at_end = own.fit(&last, Some(4)).unwrap();
+    assert_eq!(at_end.train.labels_of(0), [0, NO, 1, NO]);
+    for (config, splits) in [(&config, &splits), (&last, &at_end)] {
+        for format in [Format::Jsonl, Format::Npz] {
+            let mut bytes = Vec::new();
+            let contents = Contents {
+                splits,
+                config,
+                padding_token: Some(4),
+                rows: None,
+            };
+            write(contents, format, &mut bytes).unwrap();
+            let again = read(Cursor::new(bytes), format, &Columns::default(), "f").unwrap();
+            let again = again.fit(config, Some(4)).unwrap();
+            assert_eq!(
+                (&again.train, &again.held_out),
+                (&splits.train, &splits.held_out)
+            );
+        }
+        let contents = Contents {
+            splits,
+            config,
+            padding_token: Some(4),
+            rows: None,
+        };
+        assert!(write(contents, Format::Csv, Vec::new()).is_err());
+    }
+}
+
+#[test]
+fn labels_that_do_not_fit_are_refused() {
+    for (text, part) in [
+        (
+            r#"{"tokens": [1, 2], "labels": [0]}"#,
+            "2 tokens and 1 labels",
+        ),
+        (
+            "{\"tokens\": [1], \"labels\": [0]}\n{\"tokens\": [1], \"label\": 0}",
+            "line 2",
+        ),
+        (
+            "{\"tokens\": [1], \"label\": 0}\n{\"tokens\": [1], \"labels\": [0]}",
+            "line 2",
+        ),
+    ] {
+        let message = rows(text, Format::Jsonl).unwrap_err();
+        assert!(message.contains(part), "{message}");
+    }
+    let own = rows(TAGGED, Format::Jsonl).unwrap();
+    let refuse = |rows: &Rows, task: Task, part: &str| {
+        let config = of_file(rows, task, &json!({"n_classes": 2}));
+        let message = rows.fit(&config, Some(4)).unwrap_err().to_string();
+        assert!(message.contains(part), "{message}");
+    };
+    refuse(&own, Task::Classification, "data.task");
+    let plain = rows(
+        "{\"tokens\": [1, 2], \"label\": 0}\n{\"tokens\": [2, 2], \"label\": 1}",
+        Format::Jsonl,
+    )
+    .unwrap();
+    refuse(&plain, Task::TokenClassification, "labels");
+    let one = rows(r#"{"tokens": [1, 2], "labels": [0, 0]}"#, Format::Jsonl).unwrap();
+    refuse(&one, Task::TokenClassification, "at least two classes");
+    let none = rows(
+        r#"{"tokens": [1, 2], "labels": [null, null]}"#,
+        Format::Jsonl,
+    )
+    .unwrap();
+    refuse(&none, Task::TokenClassification, "counts");
+    let text = rows(
+        "{\"text\": \"a b\", \"label\": 0}\n{\"tokens\": [2, 2], \"label\": 1}",
+        Format::Jsonl,
+    );
+    assert!(text.unwrap_err().contains("line 2"));
+}
+
+#[test]
+fn the_next_token_follows_in_texts_and_tokens() {
+    let own = rows("ab\n\nba b\nabab\n", Format::Txt).unwrap();
+    assert_eq!(own.len(), 3);
+    let words = json!({"unit": "character", "lowercase": true, "min_count": 1, "max_words": 99, "vocabulary": []});
+    let changes = json!({"words": words, "held_out": 0});
+    let config = of_file(&own, Task::NextToken, &changes);
+    let vocabulary = &config.words.as_ref().unwrap().vocabulary;
+    assert_eq!(vocabulary, &["b", "a", " "]);
+    assert_eq!((config.seq_len, config.n_classes), (4, 6));
+    let splits = own.fit(&config, Some(1)).unwrap();
+    // [CLS] ends a text, as it starts it.
+    assert_eq!(splits.train.tokens(0), [0, 4, 3, 1, 1]);
+    assert_eq!(splits.train.labels_of(0), [4, 3, 0, NO, NO]);
+    assert_eq!(splits.train.labels_of(2), [4, 3, 4, 3, 0]);
+    assert_eq!(
+        config.words.as_ref().unwrap().join(splits.train.tokens(1)),
+        "ba b"
+    );
+    // What is cut is followed by what was cut.
+    let short = of_file(
+        &own,
+        Task::NextToken,
+        &json!({"words": words, "held_out": 0, "seq_len": 2}),
+    );
+    let cut = own.fit(&short, Some(1)).unwrap();
+    assert_eq!(cut.train.tokens(2), [0, 4, 3]);
+    assert_eq!(cut.train.labels_of(2), [4, 3, 4]);
+
+    let ids = rows(
+        "{\"tokens\": [3, 1, 2]}\n{\"tokens\": [1, 2]}\n",
+        Format::Jsonl,
+    )
+    .unwrap();
+    for (cls, expected) in [("first", vec![3, 1, 2, NO]), ("none", vec![1, 2, NO])] {
+        let config = of_file(&ids, Task::NextToken, &json!({"cls": cls, "held_out": 0}));
+        let splits = ids.fit(&config, Some(4)).unwrap();
+        assert_eq!(splits.train.labels_of(0), expected);
+        let shorter = splits.train.labels_of(1);
+        assert_eq!(shorter[shorter.len() - 2..], [NO, NO]);
+    }
+    let config = of_file(&ids, Task::NextToken, &json!({"held_out": 0}));
+    let splits = ids.fit(&config, Some(4)).unwrap();
+    let mut bytes = Vec::new();
+    let contents = Contents {
+        splits: &splits,
+        config: &config,
+        padding_token: Some(4),
+        rows: None,
+    };
+    write(contents, Format::Jsonl, &mut bytes).unwrap();
+    assert!(!String::from_utf8(bytes).unwrap().contains("label"));
+}
+
+#[test]
+fn datasets_hold_labels_by_position() {
+    let empty = Dataset::empty(2, ClsPlace::None);
+    let mut dataset = empty.clone().for_task(Task::TokenClassification);
+    dataset.push_each(&[1, 2], [NO, 3]);
+    dataset.push(&[2, 2], 1);
+    assert_eq!(
+        (dataset.len(), dataset.answers(), dataset.label(0)),
+        (2, 2, 3)
+    );
+    assert_eq!(dataset.of_class(3).collect::<Vec<_>>(), [0]);
+    assert_eq!(dataset.positives().count(), 2);
+    assert_eq!(dataset.counted(0).collect::<Vec<_>>(), [(1, 3)]);
+    let mut plain = empty.for_task(Task::Classification);
+    plain.push(&[1, 2], 0);
+    assert_eq!(
+        (
+            plain.answers(),
+            plain.labels_of(0),
+            plain.counted(0).count()
+        ),
+        (1, &[0][..], 1)
+    );
+    let noisy = |noise: f64| {
+        let rule = json!({"kind": "sort"});
+        config(&rule, &json!({"label_noise": noise}))
+            .generate()
+            .unwrap()
+            .train
+    };
+    let (clean, wrong) = (noisy(0.0), noisy(0.25));
+    let pairs = clean.labels().iter().zip(wrong.labels());
+    let changed = pairs.clone().filter(|(a, b)| a != b).count();
+    assert!(pairs.clone().all(|(a, b)| (*a == NO) == (*b == NO)));
+    assert!((changed as f64 / 30_000.0 - 0.25).abs() < 0.02, "{changed}");
+    // The labels of one sample are wrong or not by themselves.
+    let whole = (0..6000).filter(|&one| {
+        let own = clean.labels_of(one).iter().zip(wrong.labels_of(one));
+        own.skip(1).all(|(a, b)| a != b)
+    });
+    assert!(whole.count() < 60);
+}
