@@ -12,6 +12,7 @@
 //! use headlight_data::{DatasetConfig, Generator};
 //!
 //! let config = DatasetConfig {
+//!     task: headlight_data::Task::Classification,
 //!     seed: 0,
 //!     source: headlight_data::Source::Generated {
 //!         generator: Generator::Numpy,

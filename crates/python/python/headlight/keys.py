@@ -24,7 +24,7 @@ class DataRule(TypedDict, total=False):
     """The rule that labels samples; generated samples need it."""
 
     kind: str
-    """One of token-at-position, token-anywhere, token-before-token, equal-positions, count, sum-mod, max, most-frequent, majority, parity, balanced-brackets, induction, sentence."""
+    """One of token-at-position, token-anywhere, token-before-token, equal-positions, count, sum-mod, max, most-frequent, majority, parity, balanced-brackets, induction, histogram, double-histogram, reverse, sort, ranking, dyck, repeat, sentence."""
     token: Whole
     """The token that the rule looks for."""
     position: Whole
@@ -43,6 +43,12 @@ class DataRule(TypedDict, total=False):
     """The token that closes."""
     padding: Whole
     """The token after the end of strings that are shorter than `seq_len`; if left out, none is shorter."""
+    end: Whole
+    """A token that follows the last one of each sample, and is not counted among them; if left out, none does."""
+    kinds: Whole
+    """The kinds of brackets."""
+    period: Whole
+    """Tokens from one repetition to the next."""
     corpus: str
     """The grammar."""
 
@@ -50,6 +56,8 @@ class DataRule(TypedDict, total=False):
 class DataWords(TypedDict, total=False):
     """How texts become tokens."""
 
+    unit: str
+    """What a token is."""
     lowercase: bool
     """Whether texts are put in lower case."""
     min_count: Whole
@@ -65,6 +73,8 @@ class Data(TypedDict, total=False):
 
     seed: Whole
     """Seed of the generator and of the held-out split."""
+    task: str
+    """What the model answers."""
     file: Path
     """A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`."""
     generator: str
@@ -254,6 +264,8 @@ class Training(TypedDict, total=False):
     """How a token that occurs several times in a batch enters Adam's mean of squared gradients. If it is left out, `adamw` uses `per-token`."""
     cross_entropy: str
     """How the cross-entropy is computed; if unset, `plain` with `adam` and `accurate` with other optimizers."""
+    loss_per_sample: bool
+    """With a label per position: whether the positions of a sample that count are averaged before samples are; if not, all of a batch count alike."""
     label_smoothing: Number
     """The target of each class is `label_smoothing / n_classes`, plus `1 - label_smoothing` for the true one. Evaluations measure without it."""
     token_dropout: Number
