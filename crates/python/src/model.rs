@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::thread;
 
 use headlight_architecture::{NormKind, Parameter, Pooling, Positions};
+use headlight_data::words::Encoder;
+use headlight_experiment::generate::{Sampling, generate};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Intervention, Place, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
@@ -172,7 +174,61 @@ impl Model {
         // Of the mean, all positions are read.
         let read = (model.pooling != Some(Pooling::Mean)).then_some(inputs.read_position);
         parts.set_item("read_position", read)?;
+        parts.set_item("per_position", inputs.per_position)?;
         Ok(parts)
+    }
+
+    /// Samples that a model of the next token goes on with: for each its tokens without `[CLS]`, whether the model ended it, and the
+    /// logarithm of its probability.
+    #[pyo3(signature = (prompt, count, temperature, top_k, seed))]
+    fn generate(
+        &self,
+        py: Python<'_>,
+        prompt: Vec<u32>,
+        count: usize,
+        temperature: f64,
+        top_k: Option<usize>,
+        seed: u64,
+    ) -> PyResult<Vec<(Vec<u32>, bool, f64)>> {
+        let sampling = Sampling {
+            temperature,
+            top_k,
+            seed,
+        };
+        let found =
+            py.detach(|| generate(&self.config, &self.weights(), &prompt, count, sampling));
+        let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let each = found.into_iter();
+        Ok(each
+            .map(|one| (one.tokens, one.has_ended, one.log_probability))
+            .collect())
+    }
+
+    /// A text as tokens without `[CLS]` and padding; no text has none.
+    fn prompt(&self, text: &str) -> PyResult<Vec<u32>> {
+        match &self.config.data.words {
+            _ if text.is_empty() => Ok(Vec::new()),
+            Some(words) => Ok(Encoder::new(words).encode(text)),
+            None => Err(PyValueError::new_err(
+                "the model was trained on token ids; give the prompt as token ids",
+            )),
+        }
+    }
+
+    /// Tokens as a text.
+    fn joined(&self, tokens: Vec<u32>) -> Option<String> {
+        let words = self.config.data.words.as_ref();
+        words.map(|words| words.join(&tokens))
+    }
+
+    /// Refuses models with an answer per position.
+    fn check_one_answer(&self) -> PyResult<()> {
+        if self.config.data.task.is_per_position() {
+            return Err(PyValueError::new_err(
+                "the model answers at each position, and this function is about one answer per sample",
+            ));
+        }
+        Ok(())
     }
 
     /// The names of the arrays that the model computes beside the mask.
@@ -251,6 +307,7 @@ impl Model {
         vectors: PyReadonlyArray5<'py, f32>,
         of_heads: bool,
     ) -> PyResult<Bound<'py, PyAny>> {
+        self.check_one_answer()?;
         let tokens = Tokens::of(&tokens);
         let changes: Vec<Intervention> =
             changes.iter().map(intervention).collect::<PyResult<_>>()?;
@@ -303,6 +360,7 @@ impl Model {
         tokens: PyReadonlyArray2<'py, u32>,
         logit: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
+        self.check_one_answer()?;
         let tokens = Tokens::of(&tokens);
         let values = watched(py, Listeners::default(), |_, signals| {
             let dataset = self

@@ -407,3 +407,36 @@ def test_a_sweep_may_take_the_name_of_one_that_was_read(tmp_path):
     again = hl.sweep("quick", seeds=2, out=out, training={"epochs": 2}, progress=False)
     assert len(again.table) == 2
     assert "epochs = 2" in (tmp_path / "seeds.config.toml").read_text()
+
+
+def test_answers_at_each_position(tmp_path):
+    """The label of each token is its parity; a model learns it, and says so at each position."""
+    path = hl.datasets.from_rule(lambda tokens: tokens % 2, vocab_size=9, seq_len=4, samples=400, held_out=50)
+    with np.load(path) as file:
+        assert file["labels"].shape == (400, 4)
+    config = dict(data=dict(task="token-classification", file=path), model=dict(d_model=8), training=dict(epochs=8, learning_rate=0.02))
+    model = hl.fit(config).model
+    samples = [[1, 2, 3, 4], [8, 8, 7, 1]]
+    out = model(samples)
+    assert out.logits.shape == out.probabilities.shape == (2, 5)
+    assert (model.predict(samples)[:, 1:] == np.array(samples) % 2).all()
+    for refused in (lambda: model.attribute(samples), lambda: model.generate([1])):
+        with pytest.raises(ValueError, match="position|next-token"):
+            refused()
+    labels = np.array([[0, -100], [-100, 1], [1, 0]])
+    path = hl.datasets.from_arrays([[1, 2], [2, 1], [3, 3]], labels)
+    hl.fit(dict(data=dict(task="token-classification", file=path), model=dict(d_model=4), training=dict(epochs=1)))
+
+
+def test_a_model_goes_on_with_a_text(tmp_path):
+    texts = tmp_path / "texts.txt"
+    texts.write_text("abab\nababab\nab\n" * 40)
+    data = dict(task="next-token", file=str(texts), words=dict(unit="character"))
+    model = dict(d_model=16, attention=dict(mask="causal"))
+    fitted = hl.fit(dict(data=data, model=model, training=dict(epochs=20, learning_rate=0.01)))
+    made = fitted.model.generate("ab", count=5, seed=3)
+    assert made == fitted.model.generate("ab", count=5, seed=3)
+    assert len(made) == 5 and all(set(text) == {"a", "b"} and text.startswith("ab") for text in made)
+    assert fitted.model.generate(temperature=0, count=1)[0].startswith("ab")
+    with pytest.raises(ValueError, match="prompt"):
+        fitted.model.generate("ab" * 40)

@@ -48,6 +48,7 @@ class _Stream:
     """The residual stream at the positions that the classifier reads, part by part."""
 
     def __init__(self, model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]) -> None:
+        model.check_one_answer()
         self.parts_of_model = model.structure()
         _check(self.parts_of_model)
         self.model, self.tokens, self.changes = model, tokens, changes

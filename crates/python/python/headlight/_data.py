@@ -30,7 +30,9 @@ class datasets:
         path: str | os.PathLike[str] | None = None,
     ) -> str:
         """Writes token ids `[sample, token]` and labels `[sample]`, numbers or names, as an npz file; returns its path, for
-        `hl.train(dict(data=dict(file=path), ...))`. Without `path`, the file lives as long as the process."""
+        `hl.train(dict(data=dict(file=path), ...))`. Without `path`, the file lives as long as the process.
+
+        Labels may also be whole numbers `[sample, token]`, -100 where none counts, for `data.task = "token-classification"`."""
         arrays = {"tokens": _tokens(tokens), "labels": _labels(labels)}
         if (held_out_tokens is None) != (held_out_labels is None):
             raise ValueError("give both held_out_tokens and held_out_labels, or neither")
@@ -127,14 +129,17 @@ def _paired(name: str, samples: Sized, other: str, labels: Sized) -> None:
 
 def _labels(labels: ArrayLike) -> Any:
     # NumPy would make names of missing labels.
-    if isinstance(labels, (list, tuple)):
+    are_each = isinstance(labels, (list, tuple)) and len(labels) > 0 and np.ndim(labels[0]) == 1
+    if isinstance(labels, (list, tuple)) and not are_each:
         check_labels(labels, "sample")
     given = array(labels, "labels")
+    if given.ndim == 2 and given.dtype.kind in "iu":
+        return given
     if given.dtype == object and all(isinstance(name, str) for name in given.ravel()):
         given = given.astype(str)
     if given.dtype.kind not in "biufU" or given.ndim != 1:
         raise TypeError(
-            f"labels must be numbers or names of classes [sample]; these have the type {given.dtype} and the shape {given.shape}"
+            f"labels must be numbers or names of classes [sample], or whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
         )
     return given
 

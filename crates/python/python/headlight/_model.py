@@ -125,8 +125,39 @@ class Model:
         return Output(self._model, self.tokens(samples), [])
 
     def predict(self, samples: Samples) -> NDArray[np.int64]:
-        """The number of the likeliest class of each sample. `[sample]`"""
+        """The number of the likeliest class of each sample `[sample]`, or at each position `[sample, position]`."""
         return self(samples).predicted
+
+    def generate(
+        self,
+        prompt: str | Sequence[int] = "",
+        *,
+        count: int = 10,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        seed: int = 0,
+    ) -> list[Any]:
+        """Goes on with a prompt, as `headlight generate` does: texts, or lists of token ids if the model was trained on these.
+
+        Args:
+            prompt: A text, or token ids without `[CLS]`.
+            count: How many to write.
+            temperature: Divides the logits; 0 takes the most probable token.
+            top_k: Only so many of the most probable tokens are drawn.
+            seed: Seed of what is drawn.
+
+        Raises:
+            ValueError: The model does not answer with the next token, or the prompt does not suit it.
+        """
+        if not 0 <= temperature < float("inf"):
+            raise ValueError(f"temperature={temperature}: it must be 0 or more")
+        for name, number in (("count", count), ("top_k", top_k)):
+            if number is not None and number < 1:
+                raise ValueError(f"{name}={number}: it must be 1 or more")
+        tokens = self._model.prompt(prompt) if isinstance(prompt, str) else [_index(token, "prompt") for token in prompt]
+        found = self._model.generate(tokens, count, temperature, top_k, _index(seed, "seed"))
+        texts = [self._model.joined(own) for own, _, _ in found]
+        return [own if text is None else text for text, (own, _, _) in zip(texts, found)]
 
     def attribute(self, samples: Samples, logit: int = 0) -> NDArray[np.float32]:
         """Integrated gradients: what each position adds to a logit. `[sample, position]`
@@ -261,7 +292,8 @@ class Output:
 
     Attributes:
         tokens: the samples, which cannot be changed. `[sample, position]`, `[CLS]` among them.
-        logits: log-odds of class 1 `[sample]`, or a logit for each class `[sample, class]`.
+        logits: log-odds of class 1 `[sample]`, or a logit for each class `[sample, class]`. Of a model that answers at each
+            position, `[sample, position]` or `[sample, position, class]`.
         probabilities: with the shape of `logits`.
         scores: before the softmax. `[sample, layer, head, query, key]`
         weights: after it. `[sample, layer, head, query, key]`
@@ -300,7 +332,8 @@ class Output:
         logits = self._arrays["logits"]
         # Of arrays that the caller can change, nothing is read later.
         self._layers: int = self._arrays["attention_weights"].shape[1]
-        self._predicted = (logits > 0 if logits.ndim == 1 else logits.argmax(axis=1)).astype(np.int64)
+        axes = 1 + int(model.structure()["per_position"])
+        self._predicted = (logits > 0 if logits.ndim == axes else logits.argmax(axis=-1)).astype(np.int64)
 
     @property
     def tokens(self) -> NDArray[np.uint32]:
