@@ -358,7 +358,7 @@ fn labels_that_do_not_fit_are_refused() {
 fn the_next_token_follows_in_texts_and_tokens() {
     let own = rows("ab\n\nba b\nabab\n", Format::Txt).unwrap();
     assert_eq!(own.len(), 3);
-    let words = json!({"unit": "character", "lowercase": true, "min_count": 1, "max_words": 99, "vocabulary": []});
+    let words = json!({"level": "character", "lowercase": true, "min_count": 1, "max_words": 99, "vocabulary": []});
     let changes = json!({"words": words, "held_out": 0});
     let config = of_file(&own, Task::NextToken, &changes);
     let vocabulary = &config.words.as_ref().unwrap().vocabulary;

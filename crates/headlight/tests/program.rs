@@ -35,6 +35,7 @@ mod new_user;
 mod outputs;
 mod own_data;
 mod own_data_refused;
+mod positions;
 mod predict;
 mod repair;
 mod report;

@@ -431,7 +431,7 @@ def test_answers_at_each_position(tmp_path):
 def test_a_model_goes_on_with_a_text(tmp_path):
     texts = tmp_path / "texts.txt"
     texts.write_text("abab\nababab\nab\n" * 40)
-    data = dict(task="next-token", file=str(texts), words=dict(unit="character"))
+    data = dict(task="next-token", file=str(texts), words=dict(level="character"))
     model = dict(d_model=16, attention=dict(mask="causal"))
     fitted = hl.fit(dict(data=data, model=model, training=dict(epochs=20, learning_rate=0.01)))
     made = fitted.model.generate("ab", count=5, seed=3)

@@ -16,4 +16,4 @@ pub(crate) use split::letters;
 pub use text::Encoder;
 #[cfg(feature = "rows")]
 pub(crate) use vocabulary::VALUE_END;
-pub use vocabulary::{FIRST_WORD, PAD, SPECIAL, UNK, Unit, Words};
+pub use vocabulary::{FIRST_WORD, Level, PAD, SPECIAL, UNK, Words};

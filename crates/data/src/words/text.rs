@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::split::Split;
 use super::vocabulary::VALUE_END;
-use super::{FIRST_WORD, UNK, Unit, Words};
+use super::{FIRST_WORD, Level, UNK, Words};
 
 impl Words {
     /// Takes the most frequent words of texts as the vocabulary; of equally frequent ones, the first by alphabet.
@@ -41,9 +41,9 @@ impl Words {
 
     /// The words of a text, or its characters.
     fn split<'a>(&self, text: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
-        match self.unit {
-            Unit::Word => Box::new(split(text)),
-            Unit::Character => {
+        match self.level {
+            Level::Word => Box::new(split(text)),
+            Level::Character => {
                 let mut places = text.char_indices();
                 Box::new(std::iter::from_fn(move || {
                     let (start, c) = places.next()?;

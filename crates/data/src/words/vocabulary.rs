@@ -25,7 +25,7 @@ const BYTES_LIMIT: usize = 900_000;
 
 choices! {
     /// What a token of a text is.
-    pub enum Unit {
+    pub enum Level {
         /// A word, or a sign such as a comma; what lies between them is left out.
         Word = "word",
         /// A character, blanks included.
@@ -41,7 +41,7 @@ section! {
     pub struct Words {
         /// What a token is.
         #[omit(default)]
-        pub unit: Unit = Unit::Word,
+        pub level: Level = Level::Word,
         /// Whether texts are put in lower case.
         pub lowercase: bool = true,
         /// How often a word must occur in the training texts to be in the vocabulary.
@@ -85,9 +85,9 @@ impl Words {
     pub fn join(&self, tokens: &[u32]) -> String {
         let tokens = tokens.iter().filter(|&&token| token > PAD);
         let words: Vec<&str> = tokens.map(|&token| self.text(token)).collect();
-        words.join(match self.unit {
-            Unit::Word => " ",
-            Unit::Character => "",
+        words.join(match self.level {
+            Level::Word => " ",
+            Level::Character => "",
         })
     }
 
@@ -109,13 +109,13 @@ impl Words {
         let mut different = HashSet::new();
         for word in &self.vocabulary {
             let is_broken = |c: char| c.is_control() || c.is_whitespace() && !are_values;
-            let is_one = match self.unit {
-                Unit::Word => !word.is_empty() && !word.chars().any(is_broken),
-                Unit::Character => word.chars().count() == 1,
+            let is_one = match self.level {
+                Level::Word => !word.is_empty() && !word.chars().any(is_broken),
+                Level::Character => word.chars().count() == 1,
             };
             if !is_one {
-                let unit = self.unit.name();
-                return invalid("vocabulary", format!("`{word}` is not one {unit}"));
+                let level = self.level.name();
+                return invalid("vocabulary", format!("`{word}` is not one {level}"));
             }
             if SPECIAL.contains(&&**word) {
                 return invalid(

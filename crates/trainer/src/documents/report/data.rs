@@ -23,7 +23,7 @@ pub fn title(data: &DatasetConfig) -> String {
             let unit = data
                 .words
                 .as_ref()
-                .map_or("token", |words| words.unit.name());
+                .map_or("token", |words| words.level.name());
             return format!("Which {unit} follows?");
         }
         Task::NextToken => return "Which token follows?".to_owned(),

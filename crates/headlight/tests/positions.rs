@@ -1,0 +1,310 @@
+//! A label per position, and the next token: training, files, predictions, texts.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::fs;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use headlight_dump::AttentionDump;
+use serde_json::{Value, json};
+
+use crate::common::{folder, metrics, refused, refuses_in, run_in};
+
+const HISTOGRAM: &str = "\
+data = { task = \"token-classification\", generator = \"chacha\", samples = 300, held_out = 60, vocab_size = 6, seq_len = 5, \
+rule = { kind = \"histogram\", padding = 5 } }
+model = { d_model = 8, n_heads = 2, attention = { padding_token = 5 } }
+training = { epochs = 3, learning_rate = 0.01 }
+checkpoint = { every_steps = 1 }
+";
+
+const NAMES: &str = "\
+data = { task = \"next-token\", file = \"names.txt\", words = { level = \"character\" } }
+model = { d_model = 8, attention = { mask = \"causal\" } }
+training = { epochs = 3, learning_rate = 0.01 }
+";
+
+fn in_folder(name: &str) -> PathBuf {
+    let folder = folder(name);
+    fs::write(folder.join("h.toml"), HISTOGRAM).unwrap();
+    fs::write(folder.join("n.toml"), NAMES).unwrap();
+    let names = ["anna", "ana", "nan", "an", "naan"];
+    let lines: Vec<&str> = names.into_iter().cycle().take(60).collect();
+    fs::write(folder.join("names.txt"), lines.join("\n")).unwrap();
+    folder
+}
+
+fn dump(path: &Path) -> AttentionDump {
+    AttentionDump::read_npz(Cursor::new(fs::read(path).unwrap())).unwrap()
+}
+
+fn json_of(folder: &Path, arguments: &[&str]) -> Value {
+    let printed = run_in(folder, arguments).done().stdout;
+    serde_json::from_str(&printed).unwrap()
+}
+
+/// Accuracy of positions and of whole samples, dumps, predictions and the row of a sweep say the same.
+#[test]
+fn answers_are_counted_by_position() {
+    let folder = in_folder("positions_counted");
+    run_in(&folder, &["train", "h.toml", "--run", "r"]).done();
+    let last = metrics(&folder.join("r")).pop().unwrap();
+    let last_dump = folder.join("r/attention/step-000057.npz");
+    let dump = dump(&last_dump);
+    assert!(dump.dims.per_position && dump.dims.logits == 6);
+    let positions = dump.dims.positions;
+    assert_eq!(dump.labels.len(), dump.dims.samples * positions);
+    assert_eq!(dump.logits.len(), dump.dims.samples * positions * 6);
+    for sample in 0..dump.dims.samples {
+        let tokens = dump.tokens(sample);
+        for (place, &token) in tokens.iter().enumerate() {
+            let label = dump.labels[sample * positions + place];
+            let count = tokens[1..].iter().filter(|&&other| other == token).count();
+            let counts = place > 0 && token != 5;
+            assert_eq!(label.is_nan(), !counts);
+            assert!(!counts || label == count as f32);
+        }
+    }
+    // The held-out samples as a file, with their labels; predictions of each, and their share that is right.
+    run_in(&folder, &["data", "h.toml", "--out", "d.jsonl"]).done();
+    let lines = fs::read_to_string(folder.join("d.jsonl")).unwrap();
+    let held_out: Vec<&str> = lines
+        .lines()
+        .filter(|line| line.contains("held_out"))
+        .collect();
+    fs::write(
+        folder.join("held.jsonl"),
+        held_out.join("\n").replace("held_out", "train"),
+    )
+    .unwrap();
+    run_in(
+        &folder,
+        &["predict", "r", "--tokens", "held.jsonl", "--out", "p.jsonl"],
+    )
+    .done();
+    let predicted = fs::read_to_string(folder.join("p.jsonl")).unwrap();
+    let (mut right, mut all, mut whole) = (0_usize, 0_usize, 0_usize);
+    for (own, found) in held_out.iter().zip(predicted.lines()) {
+        let own: Value = serde_json::from_str(own).unwrap();
+        let found: Value = serde_json::from_str(found).unwrap();
+        let labels = own["labels"].as_array().unwrap();
+        let pairs = labels.iter().zip(found["predicted"].as_array().unwrap());
+        let counted: Vec<bool> = pairs
+            .filter(|(label, _)| !label.is_null())
+            .map(|(label, class)| label == class)
+            .collect();
+        all += counted.len();
+        right += counted.iter().filter(|&&is_right| is_right).count();
+        whole += usize::from(counted.iter().all(|&is_right| is_right));
+    }
+    let close = |key: &str, share: f64| {
+        let value = last[key].as_f64().unwrap();
+        assert!((value - share).abs() < 1e-9, "{key}: {value}, not {share}");
+    };
+    close("held_out_accuracy", right as f64 / all as f64);
+    close("held_out_sample_accuracy", whole as f64 / 60.0);
+    let assessed = json_of(&folder, &["evaluate", "r", "--json"]);
+    assert_eq!(assessed["samples"], json!(all));
+    close("held_out_accuracy", assessed["accuracy"].as_f64().unwrap());
+    let file = json_of(&folder, &["evaluate", "r", "held.jsonl", "--json"]);
+    assert_eq!(file["accuracy"], assessed["accuracy"]);
+    run_in(
+        &folder,
+        &["sweep", "h.toml", "--seeds", "0..2", "--out", "s.jsonl"],
+    )
+    .done();
+    let rows = fs::read_to_string(folder.join("s.jsonl")).unwrap();
+    let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
+    assert_eq!(row["held_out_accuracy"], last["held_out_accuracy"]);
+    assert_eq!(row["final_loss"], last["loss"]);
+    let one = json_of(&folder, &["predict", "r", "--tokens", "1 1 2", "--json"]);
+    let answers = one["predicted"].as_array().unwrap();
+    assert_eq!(answers.len(), 6);
+    assert!(answers[0]["label"].is_null() && answers[1]["label"] == json!(2));
+    for page in [&["inspect", "r"][..], &["verify", "r"], &["compare", "r"]] {
+        run_in(&folder, page).done();
+    }
+    assert!(folder.join("r/inspector.html").exists());
+}
+
+/// A file of the same samples trains to the same weights; a run that is resumed ends as one that never stopped.
+#[test]
+fn runs_can_be_repeated() {
+    let folder = in_folder("positions_repeated");
+    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
+    run_in(&folder, &["train", "h.toml", "--run", "a"]).done();
+    for format in ["jsonl", "npz"] {
+        let name = format!("d.{format}");
+        run_in(&folder, &["data", "h.toml", "--out", &name]).done();
+        let config = format!(
+            "data = {{ task = \"token-classification\", file = \"{name}\", vocab_size = 6, n_classes = 6 }}\n{}",
+            HISTOGRAM.split_once('\n').unwrap().1
+        );
+        fs::write(folder.join("f.toml"), config).unwrap();
+        run_in(&folder, &["train", "f.toml", "--run", format]).done();
+        assert!(weights(format) == weights("a"), "{format}");
+    }
+    let short = [
+        "train",
+        "h.toml",
+        "--run",
+        "b",
+        "--set",
+        "training.epochs=1",
+    ];
+    run_in(&folder, &short).done();
+    let more = ["train", "h.toml", "--run", "b", "--resume"];
+    run_in(&folder, &more).done();
+    assert!(weights("b") == weights("a"));
+    let burn = [
+        "train",
+        "h.toml",
+        "--run",
+        "c",
+        "--set",
+        "compute.engine=burn",
+    ];
+    run_in(&folder, &burn).done();
+    let (fused, burn) = (metrics(&folder.join("a")), metrics(&folder.join("c")));
+    let loss = |rows: &[Value]| rows.last().unwrap()["loss"].as_f64().unwrap();
+    assert!((loss(&fused) - loss(&burn)).abs() < 1e-4);
+}
+
+#[test]
+fn a_model_of_the_next_token_writes_texts() {
+    let folder = in_folder("positions_texts");
+    let screen = run_in(&folder, &["train", "n.toml", "--run", "r"])
+        .done()
+        .stdout;
+    assert!(screen.contains("headlight generate r"), "{screen}");
+    let generate = |more: &[&str]| {
+        let all = [&["generate", "r"], more].concat();
+        run_in(&folder, &all).done().stdout
+    };
+    let texts = generate(&["--count", "7", "--seed", "4"]);
+    assert_eq!(texts.lines().count(), 7);
+    assert!(texts.chars().all(|c| "an\n".contains(c)));
+    assert_eq!(texts, generate(&["--count", "7", "--seed", "4"]));
+    assert_ne!(texts, generate(&["--count", "7", "--seed", "5"]));
+    // More texts leave the first ones as they are.
+    assert!(generate(&["--count", "9", "--seed", "4"]).starts_with(&texts));
+    assert!(
+        generate(&["--prompt", "na"])
+            .lines()
+            .all(|line| line.starts_with("na"))
+    );
+    let greedy = generate(&["--temperature", "0", "--count", "3"]);
+    let lines: Vec<&str> = greedy.lines().collect();
+    assert!(lines.iter().all(|line| line == &lines[0]));
+    assert_eq!(greedy, generate(&["--top-k", "1", "--count", "3"]));
+
+    // The logarithm of a text's probability is the sum over its tokens, and its end.
+    let made = json_of(&folder, &["generate", "r", "--prompt", "a", "--json"]);
+    let ended = made["samples"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["ended"] == json!(true));
+    let ended = ended.unwrap();
+    let text = ended["text"].as_str().unwrap();
+    let predicted = json_of(&folder, &["predict", "r", "--text", text, "--json"]);
+    let each = predicted["predicted"].as_array().unwrap();
+    let logs = each
+        .iter()
+        .filter_map(|one| one["log_probability"].as_f64());
+    // The first is that of the prompt.
+    let sum: f64 = logs.skip(1).sum();
+    let own = ended["log_probability"].as_f64().unwrap();
+    assert!((sum - own).abs() < 1e-4, "{text}: {sum}, not {own}");
+
+    // Loss in nats over all tokens, with the ends of texts.
+    let last = metrics(&folder.join("r")).pop().unwrap();
+    run_in(
+        &folder,
+        &["predict", "r", "--tokens", "names.txt", "--out", "p.jsonl"],
+    )
+    .done();
+    let lines = fs::read_to_string(folder.join("p.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 60);
+    let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    assert_eq!(first["log_probabilities"].as_array().unwrap().len(), 5);
+    assert!(last["loss"].as_f64().unwrap() < 1.1, "{last}");
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let folder = in_folder("positions_refused");
+    let train = |config: &str, set: &str, parts: &[&str]| {
+        refuses_in(
+            &folder,
+            &["train", config, "--run", "r", "--set", set],
+            parts,
+        );
+    };
+    train("h.toml", "model.pooling=mean", &["model.pooling"]);
+    train("h.toml", "data.task=classification", &["data.task"]);
+    train("h.toml", "data.task=next-token", &["data.task"]);
+    train("h.toml", "data.n_classes=3", &["data.n_classes"]);
+    train("h.toml", "data.positive_rate=0.5", &["data.positive_rate"]);
+    train(
+        "n.toml",
+        "model.attention.mask=none",
+        &["model.attention.mask"],
+    );
+    train("n.toml", "data.cls=last", &["data.cls"]);
+    train("n.toml", "data.n_classes=3", &["data.n_classes"]);
+    let one = [
+        "train",
+        "notebook",
+        "--run",
+        "r",
+        "--set",
+        "training.loss_per_sample=true",
+    ];
+    refuses_in(&folder, &one, &["training.loss_per_sample"]);
+    fs::write(
+        folder.join("short.jsonl"),
+        "{\"tokens\": [1, 2], \"labels\": [0]}\n",
+    )
+    .unwrap();
+    let config = "data = { task = \"token-classification\", file = \"short.jsonl\" }\nmodel = { d_model = 4 }\ntraining = { epochs = 1 }\n";
+    fs::write(folder.join("s.toml"), config).unwrap();
+    refuses_in(
+        &folder,
+        &["train", "s.toml", "--run", "r"],
+        &["short.jsonl", "line 1"],
+    );
+    refuses_in(
+        &folder,
+        &["train", "names.txt", "--run", "r"],
+        &["names.txt", "next-token"],
+    );
+
+    run_in(&folder, &["train", "h.toml", "--run", "h"]).done();
+    run_in(&folder, &["train", "n.toml", "--run", "n"]).done();
+    refused(&run_in(&folder, &["generate", "h"]), &["next-token"]);
+    refused(
+        &run_in(&folder, &["generate", "n", "--prompt", "xyz"]),
+        &["--prompt"],
+    );
+    refused(
+        &run_in(&folder, &["generate", "n", "--prompt", "annanna"]),
+        &["data.seq_len"],
+    );
+    refused(
+        &run_in(&folder, &["generate", "n", "--tokens", "99"]),
+        &["99"],
+    );
+    refused(
+        &run_in(&folder, &["generate", "n", "--tokens", "a"]),
+        &["--tokens"],
+    );
+    refused(
+        &run_in(&folder, &["predict", "h", "--tokens", "1 2", "--explain"]),
+        &["position"],
+    );
+    refused(
+        &run_in(&folder, &["data", "h.toml", "--out", "d.csv"]),
+        &["npz"],
+    );
+}
