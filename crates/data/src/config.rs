@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use headlight_keys::{InvalidValue, Kind, Range, Section, Value, section};
 use serde::{Deserialize, Serialize};
 
+use crate::amounts::{HeldOut, Samples, resolved};
 use crate::cls::{CLS, ClsPlace};
 use crate::fold::Fold;
 use crate::generator::Generator;
@@ -75,6 +76,17 @@ pub enum Source {
         /// Whether the possible classes have equal shares.
         balanced: bool,
     },
+    /// Drawn from a seed, anew for each step.
+    Fresh {
+        /// The generator that draws tokens.
+        generator: Generator,
+        /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
+        positive_rate: Option<f64>,
+        /// Whether the possible classes have equal shares.
+        balanced: bool,
+        /// Whether no step draws a held-out sample.
+        exclude_held_out: bool,
+    },
     /// Read from an npz, CSV, TSV or JSONL file.
     File(PathBuf),
 }
@@ -117,6 +129,11 @@ impl DatasetConfig {
         }
     }
 
+    /// Whether each step draws its own samples, so that there are no epochs.
+    pub fn is_fresh(&self) -> bool {
+        matches!(self.source, Source::Fresh { .. })
+    }
+
     /// The vocabulary and the form of generated samples.
     pub(crate) fn sampler(&self) -> Sampler {
         Sampler {
@@ -135,8 +152,8 @@ impl DatasetConfig {
             n_classes: Some(self.n_classes),
             label_noise: self.label_noise,
             samples: match self.source {
-                Source::Generated { samples, .. } => Some(samples),
-                Source::File(_) => None,
+                Source::Generated { samples, .. } => Some(Samples::Number(samples)),
+                Source::Fresh { .. } | Source::File(_) => None,
             },
             ..Keys::default()
         };
@@ -158,10 +175,11 @@ section! {
         /// The generator that draws tokens; if unset, `numpy`.
         #[omit(default)]
         generator: Option<Generator> = None,
-        /// Number of training samples; generated samples need it.
+        /// Number of training samples, or `"fresh"`: each step draws its own. Generated samples need it; with
+        /// `generator = "all"`, all that are not held out if unset.
         #[range(Range::at_least(1))]
         #[omit(default)]
-        samples: Option<usize> = None,
+        samples: Option<Samples> = None,
         /// Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides.
         #[range(POSITIVE_RATE)]
         #[omit(default)]
@@ -198,8 +216,12 @@ section! {
         classes: Vec<String> = Vec::new(),
         /// Where `[CLS]` stands in each sample.
         cls: ClsPlace = ClsPlace::default(),
-        /// Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset.
-        held_out: usize = 0,
+        /// Number of samples that training never sees, to measure generalisation, or the share of the samples, such as 0.2; of a file
+        /// of texts, a fifth if unset.
+        held_out: HeldOut = HeldOut::Number(0),
+        /// Whether fresh samples are drawn again while they are held-out ones; `false` leaves that to chance.
+        #[omit(default)]
+        exclude_held_out: bool = true,
         /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file.
         #[omit(default)]
         fold: Option<Fold> = None,
@@ -258,7 +280,28 @@ impl TryFrom<Keys> for DatasetConfig {
                 "the column `{label}` cannot be both texts and labels; change `text` or `label`"
             ));
         }
-        let source = match (keys.file, keys.samples) {
+        let samples = Sampler {
+            vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
+            seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
+            cls: keys.cls,
+        };
+        let listed = || match (keys.generator, keys.samples, keys.held_out) {
+            (Some(Generator::All), Some(_), HeldOut::Number(_)) => Ok(None),
+            (Some(Generator::All), ..) if keys.file.is_none() => {
+                keys.check_ranges()?;
+                samples.listed().map(Some)
+            }
+            _ => Ok(None),
+        };
+        let listed = || listed().map_err(|invalid: InvalidValue| invalid.message);
+        let (number, held_out) = resolved(keys.samples, keys.held_out, listed)?;
+        if !keys.exclude_held_out && number != Some(Samples::Fresh) {
+            return Err(
+                "`exclude_held_out` is about fresh samples; set samples = \"fresh\", or remove it"
+                    .to_owned(),
+            );
+        }
+        let source = match (keys.file, number) {
             (Some(path), None)
                 if keys.generator.is_none() && keys.positive_rate.is_none() && !keys.balanced =>
             {
@@ -280,17 +323,18 @@ impl TryFrom<Keys> for DatasetConfig {
                     "missing key `rule`: generated samples need a rule for their labels".to_owned(),
                 );
             }
-            (None, Some(samples)) => Source::Generated {
+            (None, Some(Samples::Number(samples))) => Source::Generated {
                 generator: keys.generator.unwrap_or(Generator::Numpy),
                 samples,
                 positive_rate: keys.positive_rate,
                 balanced: keys.balanced,
             },
-        };
-        let samples = Sampler {
-            vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
-            seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
-            cls: keys.cls,
+            (None, Some(Samples::Fresh)) => Source::Fresh {
+                generator: keys.generator.unwrap_or(Generator::Numpy),
+                positive_rate: keys.positive_rate,
+                balanced: keys.balanced,
+                exclude_held_out: keys.exclude_held_out,
+            },
         };
         Ok(Self {
             seed: keys.seed,
@@ -313,7 +357,7 @@ impl TryFrom<Keys> for DatasetConfig {
             }),
             classes: keys.classes,
             cls: keys.cls,
-            held_out: keys.held_out,
+            held_out,
             fold: keys.fold,
             label_noise: keys.label_noise,
             rule: keys.rule,
@@ -324,6 +368,13 @@ impl TryFrom<Keys> for DatasetConfig {
 impl From<DatasetConfig> for Keys {
     fn from(config: DatasetConfig) -> Self {
         let is_default = config.n_classes == 2 && !matches!(config.source, Source::File(_));
+        let exclude_held_out = !matches!(
+            config.source,
+            Source::Fresh {
+                exclude_held_out: false,
+                ..
+            }
+        );
         let (file, generator, samples, positive_rate, balanced) = match config.source {
             Source::File(path) => (Some(path), None, None, None, false),
             Source::Generated {
@@ -331,13 +382,31 @@ impl From<DatasetConfig> for Keys {
                 samples,
                 positive_rate,
                 balanced,
-            } => (
-                None,
-                Some(generator),
-                Some(samples),
+            } => {
+                let samples = Samples::Number(samples);
+                (
+                    None,
+                    Some(generator),
+                    Some(samples),
+                    positive_rate,
+                    balanced,
+                )
+            }
+            Source::Fresh {
+                generator,
                 positive_rate,
                 balanced,
-            ),
+                ..
+            } => {
+                let samples = Samples::Fresh;
+                (
+                    None,
+                    Some(generator),
+                    Some(samples),
+                    positive_rate,
+                    balanced,
+                )
+            }
         };
         Self {
             seed: config.seed,
@@ -354,7 +423,8 @@ impl From<DatasetConfig> for Keys {
             n_classes: (!is_default).then_some(config.n_classes),
             classes: config.classes,
             cls: config.cls,
-            held_out: config.held_out,
+            held_out: HeldOut::Number(config.held_out),
+            exclude_held_out,
             fold: config.fold,
             label_noise: config.label_noise,
             rule: config.rule,

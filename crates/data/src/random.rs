@@ -25,6 +25,8 @@ pub enum Stream {
     Fold = 5,
     /// Which training labels are wrong.
     LabelNoise = 6,
+    /// Samples that a step draws anew.
+    Fresh = 7,
 }
 
 impl Stream {
