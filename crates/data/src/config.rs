@@ -285,13 +285,12 @@ impl TryFrom<Keys> for DatasetConfig {
             seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
             cls: keys.cls,
         };
-        let listed = || match (keys.generator, keys.samples, keys.held_out) {
-            (Some(Generator::All), Some(_), HeldOut::Number(_)) => Ok(None),
-            (Some(Generator::All), ..) if keys.file.is_none() => {
-                keys.check_ranges()?;
-                samples.listed().map(Some)
+        let listed = || {
+            if keys.generator != Some(Generator::All) || keys.file.is_some() {
+                return Ok(None);
             }
-            _ => Ok(None),
+            keys.check_ranges()?;
+            samples.listed().map(Some)
         };
         let listed = || listed().map_err(|invalid: InvalidValue| invalid.message);
         let (number, held_out) = resolved(keys.samples, keys.held_out, listed)?;

@@ -22,7 +22,8 @@ pub struct Baseline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "guess", rename_all = "snake_case")]
 pub enum Guess {
-    /// Always the most frequent class of the training samples; of equals, the first.
+    /// Always the most frequent class of the training samples; of equals, the first. Where each step draws its own samples, the
+    /// held-out ones tell.
     Majority {
         /// The class.
         class: u32,
@@ -31,7 +32,8 @@ pub enum Guess {
     WordCounts,
 }
 
-/// The baselines of a model's judged samples; `texts` says whether their tokens are words.
+/// The baselines of a model's judged samples; `texts` says whether their tokens are words. Where each step draws its own
+/// samples, there are none to count words in.
 pub(super) fn baselines(
     splits: &Splits,
     n_classes: usize,
@@ -43,11 +45,11 @@ pub(super) fn baselines(
         n_classes,
         model,
     };
-    let counts = splits.train.class_counts(n_classes);
+    let counts = splits.shown().class_counts(n_classes);
     let most = counts.iter().copied().max().unwrap_or(0);
     let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u32;
     let mut all = vec![judged.measured(Guess::Majority { class }, |_| class)];
-    if texts {
+    if texts && !splits.train.is_empty() {
         let bayes = NaiveBayes::of(&splits.train, &counts);
         let guess = |tokens: &[u32]| bayes.class(tokens);
         all.push(judged.measured(Guess::WordCounts, guess));
