@@ -97,6 +97,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         LEGEND.replace("[CLS]", "the position that the class\nis read from,")
     };
+    let fresh = runs.iter().filter(|run| run.is_fresh);
+    legend.extend(fresh.map(|run| {
+        format!(
+            "\n{}: each step drew its own samples, so train_loss is the\nloss of the step's batch, and loss and the others are over it",
+            run.name
+        )
+    }));
     legend.extend(runs.iter().filter(|run| run.reads_mean).map(|run| {
         format!(
             "\n{}: the class is read from the mean of all positions;\nattention is that of {}",
@@ -121,6 +128,8 @@ struct Summary {
     keeps_best: bool,
     reads_cls: bool,
     reads_mean: bool,
+    /// Whether each step drew its own samples.
+    is_fresh: bool,
     /// The position whose attention is measured.
     reader: String,
     /// Keys of the config, with their sections, and their values.
@@ -149,6 +158,7 @@ impl Summary {
             keeps_best,
             reads_cls,
             reads_mean,
+            is_fresh: config.data.is_fresh(),
             reader,
             settings,
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,

@@ -2,14 +2,14 @@
 export const seed = {"default":0,"key":"seed","least":0};
 export const data_seed = {"default":0,"key":"data.seed","least":0};
 export const data_generator = {"key":"data.generator","optional":true,"values":["numpy","chacha","sentences","all"]};
-export const data_samples = {"key":"data.samples","least":1,"optional":true};
+export const data_samples = {"key":"data.samples","optional":true,"values":["fresh"]};
 export const data_positive_rate = {"key":"data.positive_rate","least":0,"optional":true,"step":"any"};
 export const data_balanced = {"default":false,"key":"data.balanced","values":[true,false]};
 export const data_vocab_size = {"key":"data.vocab_size","least":2,"optional":true};
 export const data_seq_len = {"key":"data.seq_len","least":1,"optional":true};
 export const data_n_classes = {"key":"data.n_classes","least":2,"optional":true};
 export const data_cls = {"default":"first","key":"data.cls","values":["first","last","none"]};
-export const data_held_out = {"default":0,"key":"data.held_out","least":0};
+export const data_exclude_held_out = {"default":true,"key":"data.exclude_held_out","values":[true,false]};
 export const data_label_noise = {"default":0.0,"key":"data.label_noise","least":0,"step":"any"};
 export const data_rule_kind = {"key":"data.rule.kind","values":["token-at-position","token-anywhere","token-before-token","equal-positions","count","sum-mod","max","most-frequent","majority","parity","balanced-brackets","induction","sentence"]};
 export const data_rule_token = {"key":"data.rule.token","least":0};

@@ -69,8 +69,8 @@ class Data(TypedDict, total=False):
     """A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`."""
     generator: str
     """The generator that draws tokens; if unset, `numpy`."""
-    samples: Whole
-    """Number of training samples; generated samples need it."""
+    samples: Whole | str
+    """Number of training samples, or `"fresh"`: each step draws its own. Generated samples need it; with `generator = "all"`, all that are not held out if unset."""
     positive_rate: Number
     """Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides."""
     balanced: bool
@@ -91,8 +91,10 @@ class Data(TypedDict, total=False):
     """The names of the classes, in their order."""
     cls: str
     """Where `[CLS]` stands in each sample."""
-    held_out: Whole
-    """Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset."""
+    held_out: Whole | Number
+    """Number of samples that training never sees, to measure generalisation, or the share of the samples, such as 0.2; of a file of texts, a fifth if unset."""
+    exclude_held_out: bool
+    """Whether fresh samples are drawn again while they are held-out ones; `false` leaves that to chance."""
     fold: str
     """Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file."""
     label_noise: Number
