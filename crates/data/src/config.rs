@@ -219,7 +219,7 @@ section! {
         /// Number of samples that training never sees, to measure generalisation, or the share of the samples, such as 0.2; of a file
         /// of texts, a fifth if unset.
         held_out: HeldOut = HeldOut::Number(0),
-        /// Whether fresh samples are drawn again while they are held-out ones; `false` leaves that to chance.
+        /// With fresh samples, whether no step draws a held-out sample; `false` leaves that to chance.
         #[omit(default)]
         exclude_held_out: bool = true,
         /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file.
@@ -280,19 +280,22 @@ impl TryFrom<Keys> for DatasetConfig {
                 "the column `{label}` cannot be both texts and labels; change `text` or `label`"
             ));
         }
-        let samples = Sampler {
-            vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
-            seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
-            cls: keys.cls,
+        let (vocab_size, seq_len, cls) = (keys.vocab_size, keys.seq_len, keys.cls);
+        let sampler = move || {
+            Ok::<_, String>(Sampler {
+                vocab_size: vocab_size.ok_or("missing field `vocab_size`")?,
+                seq_len: seq_len.ok_or("missing field `seq_len`")?,
+                cls,
+            })
         };
         let listed = || {
             if keys.generator != Some(Generator::All) || keys.file.is_some() {
                 return Ok(None);
             }
-            keys.check_ranges()?;
-            samples.listed().map(Some)
+            let sampler = sampler()?;
+            let listed = keys.check_ranges().and_then(|()| sampler.listed());
+            listed.map(Some).map_err(|invalid| invalid.message)
         };
-        let listed = || listed().map_err(|invalid: InvalidValue| invalid.message);
         let (number, held_out) = resolved(keys.samples, keys.held_out, listed)?;
         if !keys.exclude_held_out && number != Some(Samples::Fresh) {
             return Err(
@@ -335,6 +338,7 @@ impl TryFrom<Keys> for DatasetConfig {
                 exclude_held_out: keys.exclude_held_out,
             },
         };
+        let samples = sampler()?;
         Ok(Self {
             seed: keys.seed,
             source,

@@ -78,8 +78,8 @@ fn header() -> String {
 /// What the columns hold. `reader` is the position that the class is read from, and `heads` the number of heads of a block.
 fn legend(reader: &str, heads: usize, is_fresh: bool) -> String {
     let over = if is_fresh {
-        "the batch
-of the step, after it"
+        "the step's
+batch"
     } else {
         "all training
 samples"

@@ -146,6 +146,7 @@ impl Summary {
         let class_names = config.data.classes.clone();
         let keeps_best = config.training.keep_best.is_some();
         let (reads_cls, reads_mean) = (config.reads_cls(), config.reads_mean());
+        let is_fresh = config.data.is_fresh();
         let reader = config.shown_reader();
         let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
@@ -158,7 +159,7 @@ impl Summary {
             keeps_best,
             reads_cls,
             reads_mean,
-            is_fresh: config.data.is_fresh(),
+            is_fresh,
             reader,
             settings,
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,

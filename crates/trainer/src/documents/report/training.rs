@@ -34,7 +34,8 @@ pub(super) fn sections(
     });
     let last = of_model.map(|last| match config.data.n_classes {
         2 => format!(
-            "Smallest probability of a positive: {}. Largest of a negative: {}.",
+            "{}mallest probability of a positive: {}. Largest of a negative: {}.",
+            if is_fresh { "In that batch: s" } else { "S" },
             number(last.train[Metric::MinPositive], 4),
             number(last.train[Metric::MaxNegative], 4)
         ),
