@@ -47,12 +47,8 @@ pub(crate) fn results(
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
     let train = experiment.trained_on(step);
-    let train = evaluate(
-        engine,
-        &train.map_err(|error| error.to_string())?,
-        n_classes,
-        None,
-    );
+    let train = train.map_err(|error| error.to_string())?;
+    let train = evaluate(engine, &train, n_classes, None);
     let train = train.ok_or("the dataset has no training samples")?;
     let held_out = evaluate(engine, &splits.held_out, n_classes, None);
     let bytes = safetensors(&experiment.config, &engine.weights());
