@@ -155,13 +155,7 @@ fn a_run_shows_held_out_samples() {
     let report = fs::read_to_string(path.join("report.md")).unwrap();
     let screen = run(&["train", text(&config), "--run", text(&folder.join("other"))]).done();
     let third = folder.join("third");
-    let verbose = [
-        "train",
-        text(&config),
-        "-v",
-        "--run",
-        text(&third),
-    ];
+    let verbose = ["train", text(&config), "-v", "--run", text(&third)];
     let verbose = run(&verbose).done();
     let compared = run(&["compare", text(&path), text(&folder.join("other"))]).done();
     for shown in [&report, &screen.stdout, &screen.stderr, &compared.stdout] {
@@ -270,7 +264,7 @@ fn what_does_not_go_together_is_refused() {
     let folder = folder("fresh-refused");
     let config = config(&folder);
     let (path, rows) = (folder.join("run"), folder.join("rows.csv"));
-    fs::write(&rows, "tokens,label\n1 2 1,1\n1 2 3,0\n").unwrap();
+    fs::write(&rows, "token_0,token_1,token_2,label\n1,2,1,1\n1,2,3,0\n").unwrap();
     let file = format!("data.file={}", text(&rows));
     let cases: [(&[&str], &[&str]); 11] = [
         (&["data.generator=numpy"], &["generator", "numpy"]),

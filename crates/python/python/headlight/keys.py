@@ -94,7 +94,7 @@ class Data(TypedDict, total=False):
     held_out: Whole | Number
     """Number of samples that training never sees, to measure generalisation, or the share of the samples, such as 0.2; of a file of texts, a fifth if unset."""
     exclude_held_out: bool
-    """Whether fresh samples are drawn again while they are held-out ones; `false` leaves that to chance."""
+    """With fresh samples, whether no step draws a held-out sample; `false` leaves that to chance."""
     fold: str
     """Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file."""
     label_noise: Number
@@ -280,7 +280,7 @@ class Dump(TypedDict, total=False):
     """Which attention dumps to write."""
 
     samples: Sequence[Whole] | NDArray[Any]
-    """Training samples to dump, by index."""
+    """Training samples to dump, by index; held-out ones where `data.samples = "fresh"`, as for the next two keys."""
     positives: Whole
     """How many training samples of each class but 0 to add, starting from the first. The default is lower where a run would write more than 20 MB of dumps."""
     negatives: Whole
