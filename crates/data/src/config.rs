@@ -303,41 +303,7 @@ impl TryFrom<Keys> for DatasetConfig {
                     .to_owned(),
             );
         }
-        let source = match (keys.file, number) {
-            (Some(path), None)
-                if keys.generator.is_none() && keys.positive_rate.is_none() && !keys.balanced =>
-            {
-                Source::File(path)
-            }
-            (Some(_), _) => {
-                return Err(
-                    "`file` cannot be combined with `generator`, `samples`, `positive_rate` or `balanced`: \
-                     samples are either read from a file or generated; remove one or the other"
-                        .to_owned(),
-                );
-            }
-            (None, None) => return Err(
-                "missing key `samples` or `file`: samples are either generated or read from a file"
-                    .to_owned(),
-            ),
-            (None, Some(_)) if keys.rule.is_none() => {
-                return Err(
-                    "missing key `rule`: generated samples need a rule for their labels".to_owned(),
-                );
-            }
-            (None, Some(Samples::Number(samples))) => Source::Generated {
-                generator: keys.generator.unwrap_or(Generator::Numpy),
-                samples,
-                positive_rate: keys.positive_rate,
-                balanced: keys.balanced,
-            },
-            (None, Some(Samples::Fresh)) => Source::Fresh {
-                generator: keys.generator.unwrap_or(Generator::Numpy),
-                positive_rate: keys.positive_rate,
-                balanced: keys.balanced,
-                exclude_held_out: keys.exclude_held_out,
-            },
-        };
+        let source = source(&mut keys, number)?;
         let samples = sampler()?;
         Ok(Self {
             seed: keys.seed,
@@ -365,6 +331,43 @@ impl TryFrom<Keys> for DatasetConfig {
             label_noise: keys.label_noise,
             rule: keys.rule,
         })
+    }
+}
+
+/// The origin of the samples, whose number is known.
+fn source(keys: &mut Keys, number: Option<Samples>) -> Result<Source, String> {
+    match (keys.file.take(), number) {
+        (Some(path), None)
+            if keys.generator.is_none() && keys.positive_rate.is_none() && !keys.balanced =>
+        {
+            Ok(Source::File(path))
+        }
+        (Some(_), _) => {
+            Err(
+                "`file` cannot be combined with `generator`, `samples`, `positive_rate` or `balanced`: \
+                 samples are either read from a file or generated; remove one or the other"
+                    .to_owned(),
+            )
+        }
+        (None, None) => Err(
+            "missing key `samples` or `file`: samples are either generated or read from a file"
+                .to_owned(),
+        ),
+        (None, Some(_)) if keys.rule.is_none() => {
+            Err("missing key `rule`: generated samples need a rule for their labels".to_owned())
+        }
+        (None, Some(Samples::Number(samples))) => Ok(Source::Generated {
+            generator: keys.generator.unwrap_or(Generator::Numpy),
+            samples,
+            positive_rate: keys.positive_rate,
+            balanced: keys.balanced,
+        }),
+        (None, Some(Samples::Fresh)) => Ok(Source::Fresh {
+            generator: keys.generator.unwrap_or(Generator::Numpy),
+            positive_rate: keys.positive_rate,
+            balanced: keys.balanced,
+            exclude_held_out: keys.exclude_held_out,
+        }),
     }
 }
 

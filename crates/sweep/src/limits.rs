@@ -15,9 +15,10 @@ const REST: u64 = 1 << 14;
 pub(crate) fn row(config: &ExperimentConfig) -> u64 {
     // The number of samples, and so that of epochs, is not known here; with steps alone, an epoch has at least one. Samples that
     // each step draws have no epochs.
-    let epochs = match config.data.is_fresh() {
-        true => 0,
-        false => config.training.total_steps(1),
+    let epochs = if config.data.is_fresh() {
+        0
+    } else {
+        config.training.total_steps(1)
     };
     let numbers = epochs.saturating_add(config.inputs().positions.saturating_mul(2));
     (numbers as u64).saturating_mul(NUMBER).saturating_add(REST)
