@@ -82,10 +82,13 @@ class datasets:
             raise ValueError(
                 f"cannot find {held_out} samples that differ from the {samples} for training; raise vocab_size or seq_len, or ask for fewer"
             )
-        labelled = {"tokens": train, "labels": [rule(row) for row in train]}
-        if others:
-            labelled |= {"held_out_tokens": np.array(others), "held_out_labels": [rule(row) for row in others]}
-        return datasets.from_arrays(**labelled, path=path)
+        return datasets.from_arrays(
+            train,
+            [rule(row) for row in train],
+            held_out_tokens=np.array(others) if others else None,
+            held_out_labels=[rule(row) for row in others] if others else None,
+            path=path,
+        )
 
     @staticmethod
     def from_texts(texts: Iterable[Any], labels: Iterable[Any], *, path: str | os.PathLike[str] | None = None) -> str:
