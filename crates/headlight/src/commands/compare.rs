@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         LEGEND.replace("[CLS]", "the position that the class\nis read from,")
     };
-    if runs.iter().all(|run| run.is_fresh) {
+    if runs.iter().all(Summary::is_fresh) {
         legend = legend
             .replace(
                 "the mean since the epoch began",
@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 "over that batch after the step",
             );
     } else {
-        let fresh = runs.iter().filter(|run| run.is_fresh);
+        let fresh = runs.iter().filter(|run| run.is_fresh());
         legend.extend(fresh.map(|run| {
             format!(
                 "\n{}: train_loss, loss and the others are of the step's batch,\nsince each step drew its own samples",
@@ -140,8 +140,6 @@ struct Summary {
     keeps_best: bool,
     reads_cls: bool,
     reads_mean: bool,
-    /// Whether each step drew its own samples.
-    is_fresh: bool,
     /// The position whose attention is measured.
     reader: String,
     /// Keys of the config, with their sections, and their values.
@@ -151,6 +149,12 @@ struct Summary {
 }
 
 impl Summary {
+    /// Whether each step drew its own samples.
+    fn is_fresh(&self) -> bool {
+        let samples = self.config.get("data").and_then(|data| data.get("samples"));
+        samples.and_then(toml::Value::as_str) == Some("fresh")
+    }
+
     fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDir::open(path)?;
         let config = run.config()?;
@@ -158,7 +162,6 @@ impl Summary {
         let class_names = config.data.classes.clone();
         let keeps_best = config.training.keep_best.is_some();
         let (reads_cls, reads_mean) = (config.reads_cls(), config.reads_mean());
-        let is_fresh = config.data.is_fresh();
         let reader = config.shown_reader();
         let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
@@ -171,7 +174,6 @@ impl Summary {
             keeps_best,
             reads_cls,
             reads_mean,
-            is_fresh,
             reader,
             settings,
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
