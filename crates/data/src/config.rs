@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use headlight_keys::{InvalidValue, Kind, Range, Section, Value, section};
 use serde::{Deserialize, Serialize};
 
+use crate::amounts::{HeldOut, Samples, resolved};
 use crate::cls::{CLS, ClsPlace};
 use crate::fold::Fold;
 use crate::generator::Generator;
@@ -78,6 +79,17 @@ pub enum Source {
         /// Whether the possible classes have equal shares.
         balanced: bool,
     },
+    /// Drawn from a seed, anew for each step.
+    Fresh {
+        /// The generator that draws tokens.
+        generator: Generator,
+        /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
+        positive_rate: Option<f64>,
+        /// Whether the possible classes have equal shares.
+        balanced: bool,
+        /// Whether no step draws a held-out sample.
+        exclude_held_out: bool,
+    },
     /// Read from an npz, CSV, TSV or JSONL file.
     File(PathBuf),
 }
@@ -124,6 +136,11 @@ impl DatasetConfig {
         }
     }
 
+    /// Whether each step draws its own samples, so that there are no epochs.
+    pub fn is_fresh(&self) -> bool {
+        matches!(self.source, Source::Fresh { .. })
+    }
+
     /// The vocabulary and the form of generated samples.
     pub(crate) fn sampler(&self) -> Sampler {
         Sampler {
@@ -142,8 +159,8 @@ impl DatasetConfig {
             n_classes: Some(self.n_classes),
             label_noise: self.label_noise,
             samples: match self.source {
-                Source::Generated { samples, .. } => Some(samples),
-                Source::File(_) => None,
+                Source::Generated { samples, .. } => Some(Samples::Number(samples)),
+                Source::Fresh { .. } | Source::File(_) => None,
             },
             ..Keys::default()
         };
@@ -168,10 +185,11 @@ section! {
         /// The generator that draws tokens; if unset, `numpy`.
         #[omit(default)]
         generator: Option<Generator> = None,
-        /// Number of training samples; generated samples need it.
+        /// Number of training samples, or `"fresh"`: each step draws its own. Generated samples need it; with
+        /// `generator = "all"`, all that are not held out if unset.
         #[range(Range::at_least(1))]
         #[omit(default)]
-        samples: Option<usize> = None,
+        samples: Option<Samples> = None,
         /// Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides.
         #[range(POSITIVE_RATE)]
         #[omit(default)]
@@ -208,8 +226,12 @@ section! {
         classes: Vec<String> = Vec::new(),
         /// Where `[CLS]` stands in each sample.
         cls: ClsPlace = ClsPlace::default(),
-        /// Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset.
-        held_out: usize = 0,
+        /// Number of samples that training never sees, to measure generalisation, or the share of the samples, such as 0.2; of a file
+        /// of texts, a fifth if unset.
+        held_out: HeldOut = HeldOut::Number(0),
+        /// With fresh samples, whether no step draws a held-out sample; `false` leaves that to chance.
+        #[omit(default)]
+        exclude_held_out: bool = true,
         /// Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file.
         #[omit(default)]
         fold: Option<Fold> = None,
@@ -268,40 +290,31 @@ impl TryFrom<Keys> for DatasetConfig {
                 "the column `{label}` cannot be both texts and labels; change `text` or `label`"
             ));
         }
-        let source = match (keys.file, keys.samples) {
-            (Some(path), None)
-                if keys.generator.is_none() && keys.positive_rate.is_none() && !keys.balanced =>
-            {
-                Source::File(path)
+        let (vocab_size, seq_len, cls) = (keys.vocab_size, keys.seq_len, keys.cls);
+        let sampler = move || {
+            Ok::<_, String>(Sampler {
+                vocab_size: vocab_size.ok_or("missing field `vocab_size`")?,
+                seq_len: seq_len.ok_or("missing field `seq_len`")?,
+                cls,
+            })
+        };
+        let listed = || {
+            if keys.generator != Some(Generator::All) || keys.file.is_some() {
+                return Ok(None);
             }
-            (Some(_), _) => {
-                return Err(
-                    "`file` cannot be combined with `generator`, `samples`, `positive_rate` or `balanced`: \
-                     samples are either read from a file or generated; remove one or the other"
-                        .to_owned(),
-                );
-            }
-            (None, None) => return Err(
-                "missing key `samples` or `file`: samples are either generated or read from a file"
+            let sampler = sampler()?;
+            let listed = keys.check_ranges().and_then(|()| sampler.listed());
+            listed.map(Some).map_err(|invalid| invalid.message)
+        };
+        let (number, held_out) = resolved(keys.samples, keys.held_out, listed)?;
+        if !keys.exclude_held_out && number != Some(Samples::Fresh) {
+            return Err(
+                "`exclude_held_out` is about fresh samples; set samples = \"fresh\", or remove it"
                     .to_owned(),
-            ),
-            (None, Some(_)) if keys.rule.is_none() => {
-                return Err(
-                    "missing key `rule`: generated samples need a rule for their labels".to_owned(),
-                );
-            }
-            (None, Some(samples)) => Source::Generated {
-                generator: keys.generator.unwrap_or(Generator::Numpy),
-                samples,
-                positive_rate: keys.positive_rate,
-                balanced: keys.balanced,
-            },
-        };
-        let samples = Sampler {
-            vocab_size: keys.vocab_size.ok_or("missing field `vocab_size`")?,
-            seq_len: keys.seq_len.ok_or("missing field `seq_len`")?,
-            cls: keys.cls,
-        };
+            );
+        }
+        let source = source(&mut keys, number)?;
+        let samples = sampler()?;
         Ok(Self {
             seed: keys.seed,
             task: keys.task,
@@ -325,7 +338,7 @@ impl TryFrom<Keys> for DatasetConfig {
             }),
             classes: keys.classes,
             cls: keys.cls,
-            held_out: keys.held_out,
+            held_out,
             fold: keys.fold,
             label_noise: keys.label_noise,
             rule: keys.rule,
@@ -333,9 +346,53 @@ impl TryFrom<Keys> for DatasetConfig {
     }
 }
 
+/// The origin of the samples, whose number is known.
+fn source(keys: &mut Keys, number: Option<Samples>) -> Result<Source, String> {
+    match (keys.file.take(), number) {
+        (Some(path), None)
+            if keys.generator.is_none() && keys.positive_rate.is_none() && !keys.balanced =>
+        {
+            Ok(Source::File(path))
+        }
+        (Some(_), _) => {
+            Err(
+                "`file` cannot be combined with `generator`, `samples`, `positive_rate` or `balanced`: \
+                 samples are either read from a file or generated; remove one or the other"
+                    .to_owned(),
+            )
+        }
+        (None, None) => Err(
+            "missing key `samples` or `file`: samples are either generated or read from a file"
+                .to_owned(),
+        ),
+        (None, Some(_)) if keys.rule.is_none() => {
+            Err("missing key `rule`: generated samples need a rule for their labels".to_owned())
+        }
+        (None, Some(Samples::Number(samples))) => Ok(Source::Generated {
+            generator: keys.generator.unwrap_or(Generator::Numpy),
+            samples,
+            positive_rate: keys.positive_rate,
+            balanced: keys.balanced,
+        }),
+        (None, Some(Samples::Fresh)) => Ok(Source::Fresh {
+            generator: keys.generator.unwrap_or(Generator::Numpy),
+            positive_rate: keys.positive_rate,
+            balanced: keys.balanced,
+            exclude_held_out: keys.exclude_held_out,
+        }),
+    }
+}
+
 impl From<DatasetConfig> for Keys {
     fn from(config: DatasetConfig) -> Self {
         let is_default = config.n_classes == 2 && !matches!(config.source, Source::File(_));
+        let exclude_held_out = !matches!(
+            config.source,
+            Source::Fresh {
+                exclude_held_out: false,
+                ..
+            }
+        );
         let (file, generator, samples, positive_rate, balanced) = match config.source {
             Source::File(path) => (Some(path), None, None, None, false),
             Source::Generated {
@@ -343,13 +400,31 @@ impl From<DatasetConfig> for Keys {
                 samples,
                 positive_rate,
                 balanced,
-            } => (
-                None,
-                Some(generator),
-                Some(samples),
+            } => {
+                let samples = Samples::Number(samples);
+                (
+                    None,
+                    Some(generator),
+                    Some(samples),
+                    positive_rate,
+                    balanced,
+                )
+            }
+            Source::Fresh {
+                generator,
                 positive_rate,
                 balanced,
-            ),
+                ..
+            } => {
+                let samples = Samples::Fresh;
+                (
+                    None,
+                    Some(generator),
+                    Some(samples),
+                    positive_rate,
+                    balanced,
+                )
+            }
         };
         Self {
             seed: config.seed,
@@ -367,7 +442,8 @@ impl From<DatasetConfig> for Keys {
             n_classes: (!is_default).then_some(config.n_classes),
             classes: config.classes,
             cls: config.cls,
-            held_out: config.held_out,
+            held_out: HeldOut::Number(config.held_out),
+            exclude_held_out,
             fold: config.fold,
             label_noise: config.label_noise,
             rule: config.rule,

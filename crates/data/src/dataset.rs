@@ -17,7 +17,7 @@ pub struct Dataset {
 /// A dataset in the two parts of an experiment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Splits {
-    /// Samples to train on.
+    /// Samples to train on; none where each step draws its own.
     pub train: Dataset,
     /// Samples that training never sees.
     pub held_out: Dataset,
@@ -112,6 +112,24 @@ impl TextCounts {
 }
 
 impl Splits {
+    /// The samples that dumps and reports show: those for training; where each step draws its own, held-out ones.
+    pub fn shown(&self) -> &Dataset {
+        if self.train.is_empty() {
+            &self.held_out
+        } else {
+            &self.train
+        }
+    }
+
+    /// Which samples [`shown`](Self::shown) are, in a word.
+    pub fn shown_name(&self) -> &'static str {
+        if self.train.is_empty() {
+            "held-out"
+        } else {
+            "training"
+        }
+    }
+
     /// The samples that tell how good a model is: the held-out ones; if there are none, training samples have to do.
     pub fn judged(&self) -> &Dataset {
         if self.held_out.is_empty() {

@@ -38,15 +38,18 @@
 //! # Ok::<(), headlight_keys::InvalidValue>(())
 //! ```
 
+mod amounts;
 mod batch;
 mod cls;
 mod config;
 mod corpora;
 mod dataset;
+mod draws;
 mod dropout;
 #[cfg(feature = "rows")]
 pub mod files;
 mod fold;
+mod fresh;
 mod generate;
 mod generator;
 mod noise;
@@ -65,6 +68,7 @@ pub use corpora::{Corpus, Reading};
 pub use dataset::{Dataset, Splits, TextCounts};
 pub use dropout::TokenDropout;
 pub use fold::Fold;
+pub use fresh::Fresh;
 pub use generator::Generator;
 pub use random::{Stream, uniform_below, uniform_unit};
 pub use rules::LabelRule;

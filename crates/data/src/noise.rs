@@ -20,6 +20,14 @@ impl DatasetConfig {
         }
         let mut rng = Stream::LabelNoise.rng(self.seed);
         rng.set_word_pos(sample as u128 * NUMBERS_PER_SAMPLE + place as u128 * NUMBERS_PER_LABEL);
+        self.noisy_by(label, &mut rng)
+    }
+
+    /// As [`noisy`](Self::noisy), from random numbers of the caller.
+    pub(crate) fn noisy_by(&self, label: u32, rng: &mut impl Rng) -> u32 {
+        if self.label_noise == 0.0 {
+            return label;
+        }
         let below = (self.label_noise * 4_294_967_296.0) as u64; // 2^32
         if u64::from(rng.next_u32()) >= below {
             return label;

@@ -25,6 +25,8 @@ pub enum Stream {
     Fold = 5,
     /// Which training labels are wrong.
     LabelNoise = 6,
+    /// Samples that a step draws anew.
+    Fresh = 7,
     /// Tokens that a model of the next token goes on with.
     Generation = 9,
 }

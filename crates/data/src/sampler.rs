@@ -9,6 +9,9 @@ use rand::Rng;
 use crate::cls::{CLS, ClsPlace};
 use crate::random::{uniform_below, uniform_unit};
 
+/// The most different samples that the generator `all` lists.
+const LISTED_LIMIT: u64 = 1 << 24;
+
 /// Draws samples of one vocabulary and length, and knows which tokens and positions they have.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
@@ -41,6 +44,19 @@ impl Sampler {
     pub(crate) fn count(self) -> u64 {
         let exponent = u32::try_from(self.seq_len).unwrap_or(u32::MAX);
         u64::from(self.n_tokens()).saturating_pow(exponent)
+    }
+
+    /// The number of different samples, as the generator `all` lists them.
+    pub(crate) fn listed(self) -> Result<usize, InvalidValue> {
+        let count = self.count();
+        if count > LISTED_LIMIT {
+            let message = format!(
+                "there are over {LISTED_LIMIT} different samples of {} tokens; lower vocab_size or seq_len, or set generator = \"chacha\"",
+                self.seq_len
+            );
+            return Err(InvalidValue::new("generator", message));
+        }
+        Ok(count as usize)
     }
 
     /// Sample `index` of all, in the order of their tokens; the last token changes first.

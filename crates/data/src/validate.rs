@@ -12,9 +12,6 @@ const NAME_LIMIT: usize = 100;
 /// The largest number of tokens in a generated dataset (4 bytes each).
 const TOKEN_LIMIT: u64 = 1 << 30;
 
-/// The most different samples that the generator `all` lists.
-const ALL_LIMIT: u64 = 1 << 24;
-
 fn refused(key: &str, message: impl Into<String>) -> Result<(), InvalidValue> {
     Err(InvalidValue::new(key, message))
 }
@@ -35,21 +32,29 @@ impl DatasetConfig {
                 "`fold` and `held_out` both choose the held-out samples; remove one of them",
             );
         }
-        match self.source {
-            Source::File(_) => Ok(()),
+        let (generator, samples, positive_rate, balanced) = match self.source {
+            Source::File(_) => return Ok(()),
             Source::Generated {
                 generator,
                 samples,
                 positive_rate,
                 balanced,
+            } => (generator, samples, positive_rate, balanced),
+            Source::Fresh {
+                generator,
+                positive_rate,
+                balanced,
+                exclude_held_out,
             } => {
-                self.validate_generated(generator, samples)?;
-                if balanced {
-                    self.validate_balanced(generator, positive_rate)?;
-                }
-                self.validate_positive_rate(generator, positive_rate)
+                self.validate_fresh(generator, exclude_held_out)?;
+                (generator, 0, positive_rate, balanced)
             }
+        };
+        self.validate_generated(generator, samples)?;
+        if balanced {
+            self.validate_balanced(generator, positive_rate)?;
         }
+        self.validate_positive_rate(generator, positive_rate)
     }
 
     fn validate_task(&self) -> Result<(), InvalidValue> {
@@ -150,6 +155,36 @@ impl DatasetConfig {
         }
     }
 
+    fn validate_fresh(
+        &self,
+        generator: Generator,
+        exclude_held_out: bool,
+    ) -> Result<(), InvalidValue> {
+        let (held_out, count) = (self.held_out as u64, self.sampler().count());
+        match generator {
+            Generator::Numpy => refused(
+                "generator",
+                "the numpy generator cannot draw fresh samples for each step; set generator = \"chacha\", or samples to a number",
+            ),
+            _ if self.fold.is_none() && held_out == 0 => refused(
+                "held_out",
+                "each step draws fresh samples, so held-out ones are needed to judge the model on and to dump; set held_out to 1 or more",
+            ),
+            Generator::Sentences if !exclude_held_out => refused(
+                "exclude_held_out",
+                "held-out sentences differ by composition, and no step draws one; remove exclude_held_out",
+            ),
+            _ if exclude_held_out && held_out > count / 2 => refused(
+                "held_out",
+                format!(
+                    "held_out is {held_out}, more than half of the {count} different samples, which no step could draw; \
+                     lower it, or set exclude_held_out = false"
+                ),
+            ),
+            _ => Ok(()),
+        }
+    }
+
     fn validate_balanced(
         &self,
         generator: Generator,
@@ -218,14 +253,7 @@ impl DatasetConfig {
 
     /// Checks that there are as many different samples as the generator `all` is asked for.
     fn validate_all(&self, samples: usize) -> Result<(), InvalidValue> {
-        let count = self.sampler().count();
-        if count > ALL_LIMIT {
-            let message = format!(
-                "there are over {ALL_LIMIT} different samples of {} tokens; lower vocab_size or seq_len, or set generator = \"chacha\"",
-                self.seq_len
-            );
-            return refused("generator", message);
-        }
+        let count = self.sampler().listed()? as u64;
         let asked = (samples as u64).saturating_add(self.held_out as u64);
         if asked > count {
             let key = if samples as u64 > count {
@@ -258,7 +286,7 @@ impl DatasetConfig {
                 let message = "the vocabulary is not that of the rule's grammar; remove data.words";
                 return Err(InvalidValue::new("words.vocabulary", message));
             }
-        } else if self.words.is_some() && matches!(self.source, Source::Generated { .. }) {
+        } else if self.words.is_some() && !matches!(self.source, Source::File(_)) {
             let message = "these samples are numbers, not words; remove data.words";
             return Err(InvalidValue::new("words", message));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headlight_architecture::Parameter;
-use headlight_data::{Batches, Dataset, Splits, Stream, TokenDropout};
+use headlight_data::{Batches, Dataset, Fresh, Splits, Stream, TokenDropout};
 
 use crate::Error;
 use crate::config::ExperimentConfig;
@@ -28,6 +28,8 @@ pub struct Experiment {
     pub start: Vec<Parameter>,
     /// The order of samples per epoch, if it does not come from the seed.
     order: Option<Vec<Vec<u32>>>,
+    /// What draws the samples of each step, if the config asks for it.
+    pub(crate) fresh: Option<Fresh>,
 }
 
 /// Initial weights and batch order of a recorded run, which replace those of the seed.
@@ -51,6 +53,8 @@ impl Experiment {
     ) -> Result<Self, Error> {
         check_model_size(&config)?;
         check_step_size(&config, &splits.train)?;
+        let batch_size = config.training.batch_size;
+        let fresh = Fresh::new(&config.data, &splits.held_out, batch_size, config.seed);
         let (start, order) = if let Some(Replay { start, order }) = replay {
             (start, Some(order))
         } else {
@@ -63,6 +67,7 @@ impl Experiment {
             splits,
             start,
             order,
+            fresh,
         })
     }
 
@@ -71,12 +76,13 @@ impl Experiment {
     /// # Errors
     /// Names the key.
     pub fn check_recording(&self) -> Result<(), Error> {
-        let (config, train) = (&self.config, &self.splits.train);
+        let (config, shown) = (&self.config, self.splits.shown());
         let mut dumped = config.dump.samples.iter();
-        if let Some(sample) = dumped.find(|&&sample| sample >= train.len()) {
+        if let Some(sample) = dumped.find(|&&sample| sample >= shown.len()) {
             return Err(Error::Input(format!(
-                "`dump.samples`: there is no sample {sample}; the training samples go from 0 to {}",
-                train.len().saturating_sub(1)
+                "`dump.samples`: there is no sample {sample}; the {} samples go from 0 to {}",
+                self.splits.shown_name(),
+                shown.len().saturating_sub(1)
             )));
         }
         match config.training.keep_best {
@@ -112,8 +118,11 @@ impl Experiment {
         (share > 0.0).then(|| TokenDropout::new(share, padding, seed))
     }
 
-    /// Batches per epoch.
+    /// Batches per epoch; `usize::MAX` if each step draws its own samples, so that no epoch ends.
     pub fn steps_per_epoch(&self) -> usize {
+        if self.is_fresh() {
+            return usize::MAX;
+        }
         self.config
             .training
             .steps_per_epoch(self.splits.train.len())
@@ -126,7 +135,7 @@ impl Experiment {
 
     /// Epochs of the whole training, the last of which may end early.
     pub fn epochs(&self) -> usize {
-        self.config.training.total_epochs(self.splits.train.len())
+        self.steps().div_ceil(self.steps_per_epoch())
     }
 
     /// What a reader should know of keys of `[training]` that name steps after the last one.
@@ -199,7 +208,10 @@ pub fn check_model_size(config: &ExperimentConfig) -> Result<(), Error> {
 /// Refuses batches whose attention weights would not fit into memory: for each block, training holds
 /// several tensors of their size.
 fn check_step_size(config: &ExperimentConfig, train: &Dataset) -> Result<(), Error> {
-    let batch = config.training.batch_size.min(train.len());
+    let batch = match config.training.batch_size {
+        own if config.data.is_fresh() => own,
+        most => most.min(train.len()),
+    };
     let weights = attention_weights(config)
         .saturating_mul(batch)
         .saturating_mul(config.model.n_layers);

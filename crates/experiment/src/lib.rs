@@ -34,6 +34,7 @@ mod error;
 pub mod evaluate;
 mod experiment;
 pub mod explain;
+mod feed;
 pub mod fused;
 pub mod generate;
 pub mod metrics;

@@ -6,12 +6,13 @@ use crate::engine::Engine;
 use crate::error::Error;
 use crate::evaluate::evaluate;
 use crate::experiment::Experiment;
+use crate::feed::Feed;
 use crate::metrics::StepMetrics;
 
 /// The progress of training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Epochs finished.
+    /// Epochs finished; 0 if each step draws its own samples.
     pub epoch: usize,
     /// Steps taken.
     pub step: usize,
@@ -19,7 +20,7 @@ pub struct Progress {
     pub at_epoch_end: bool,
     /// The loss of the last step's batch, computed before that step changed the weights.
     pub loss: Option<f64>,
-    /// The mean of the batches' losses since the epoch began; Keras reports the same mean.
+    /// The mean of the batches' losses since the epoch began; Keras reports the same mean. Without epochs, the last loss.
     pub losses: Mean,
 }
 
@@ -35,7 +36,7 @@ pub enum Next {
 /// How training without an error ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// All epochs are done.
+    /// All steps are taken.
     Finished,
     /// The observer stopped it.
     Stopped,
@@ -55,7 +56,7 @@ pub trait Observer {
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Self::Failure>;
 }
 
-/// Trains the engine's model, starting at `start`, until all epochs are done, the observer stops it, or
+/// Trains the engine's model, starting at `start`, until all steps are taken, the observer stops it, or
 /// `interrupted` returns true.
 ///
 /// # Errors
@@ -67,9 +68,8 @@ pub fn train<O: Observer>(
     interrupted: impl Fn() -> bool,
     observer: &mut O,
 ) -> Result<Ending, O::Failure> {
-    let train = &experiment.splits.train;
-    let steps = experiment.steps_per_epoch();
-    let mut dropout = experiment.token_dropout();
+    let per_epoch = experiment.steps_per_epoch();
+    let mut feed = Feed::new(experiment);
     let mut progress = start;
     if progress.step == 0 {
         progress.at_epoch_end = true;
@@ -78,46 +78,32 @@ pub fn train<O: Observer>(
         }
     }
 
-    let last = experiment.config.training.epochs.unwrap_or(usize::MAX);
-    for epoch in progress.step / steps + 1..=last {
-        if progress.step == experiment.steps() {
-            break;
-        }
-        let batches = experiment.batches(epoch);
-        let taken = progress.step % steps;
-        if taken == 0 {
+    while progress.step < experiment.steps() {
+        if progress.step.is_multiple_of(per_epoch) || experiment.is_fresh() {
             progress.losses = Mean::default();
         }
-        for (index, batch) in batches.iter().enumerate().skip(taken) {
-            let rate = experiment.learning_rate(progress.step);
-            let loss = match &mut dropout {
-                None => engine.step(train, batch, rate),
-                Some(dropout) => {
-                    let (samples, all) = dropout.apply(train, progress.step, batch);
-                    engine.step(samples, all, rate)
-                }
+        let rate = experiment.learning_rate(progress.step);
+        let (samples, batch) = feed.batch(progress.step)?;
+        let loss = engine.step(samples, batch, rate);
+        progress.step += 1;
+        progress.losses.add(loss);
+        if !loss.is_finite() {
+            let step = progress.step;
+            let place = match (step - 1) / per_epoch + 1 {
+                _ if experiment.is_fresh() => String::new(),
+                epoch => format!(" in epoch {epoch}"),
             };
-            progress.step += 1;
-            progress.losses.add(loss);
-            if !loss.is_finite() {
-                let step = progress.step;
-                let reason = format!("the loss became {loss} in epoch {epoch} at step {step}");
-                return Err(experiment.diverged(&reason).into());
-            }
-            progress.at_epoch_end = index + 1 == batches.len();
-            if progress.at_epoch_end {
-                progress.epoch = epoch;
-            }
-            progress.loss = Some(loss);
-            if observer.step(progress, engine)? == Next::Stop {
-                return Ok(Ending::Stopped);
-            }
-            if progress.step == experiment.steps() {
-                break;
-            }
-            if interrupted() {
-                return Ok(Ending::Interrupted);
-            }
+            let reason = format!("the loss became {loss}{place} at step {step}");
+            return Err(experiment.diverged(&reason).into());
+        }
+        progress.epoch = progress.step / per_epoch;
+        progress.at_epoch_end = progress.step.is_multiple_of(per_epoch);
+        progress.loss = Some(loss);
+        if observer.step(progress, engine)? == Next::Stop {
+            return Ok(Ending::Stopped);
+        }
+        if progress.step < experiment.steps() && interrupted() {
+            return Ok(Ending::Interrupted);
         }
     }
     // The loss of a step says nothing about the weights and moments after it.
@@ -143,7 +129,7 @@ pub fn evaluation_is_due(experiment: &Experiment, progress: Progress) -> bool {
     is_chosen || step == experiment.steps()
 }
 
-/// Evaluates the current model on both splits.
+/// Evaluates the current model on the samples that it is trained on, and on held-out ones.
 ///
 /// # Errors
 /// When there are no training samples.
@@ -154,7 +140,8 @@ pub fn measure(
 ) -> Result<StepMetrics, Error> {
     let config = &experiment.config;
     let n_classes = config.data.n_classes;
-    let train = evaluate(engine, &experiment.splits.train, n_classes, Some(config))
+    let train = experiment.trained_on(progress.step)?;
+    let train = evaluate(engine, &train, n_classes, Some(config))
         .ok_or_else(|| Error::Input("the dataset has no training samples".to_owned()))?;
     let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, Some(config));
     Ok(StepMetrics {

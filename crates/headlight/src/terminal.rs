@@ -57,6 +57,8 @@ fn colour_mode() -> ColourMode {
 /// `--verbose`, also a row for each evaluation, which alone is shown without a terminal.
 pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
+    /// Whether each step draws its own samples, so that there are no epochs.
+    is_fresh: bool,
 }
 
 /// The two lines above [`evaluation_row`], at most 60 characters wide.
@@ -74,14 +76,20 @@ fn header() -> String {
 }
 
 /// What the columns hold. `reader` is the position that the class is read from, and `heads` the number of heads of a block.
-fn legend(reader: &str, heads: usize) -> String {
+fn legend(reader: &str, heads: usize, is_fresh: bool) -> String {
+    let over = if is_fresh {
+        "the step's
+batch"
+    } else {
+        "all training
+samples"
+    };
     let heads = match heads {
         1 => String::new(),
         _ => format!(",\nmean over {heads} heads"),
     };
     format!(
-        "loss (mean cross-entropy), accuracy, F1: over all training
-samples; held-out F1: over samples that are not trained on;
+        "loss (mean cross-entropy), accuracy, F1: over {over}; held-out F1: over samples that are not trained on;
 attention: of {reader} on the positions that decide the label,
 in multiples of uniform attention (1.00x: no preference for
 them), over samples of label 1 or more and of label 0{heads};
@@ -92,14 +100,15 @@ them), over samples of label 1 or more and of label 0{heads};
 impl TrainingDisplay {
     /// The display of a training that starts at step `start`, of this config.
     pub(crate) fn new(steps: usize, start: usize, config: &ExperimentConfig) -> Self {
+        let is_fresh = config.data.is_fresh();
         let (reader, heads) = (config.shown_reader(), config.model.n_heads);
         let bar = progress_bar(steps, start, "steps");
-        let mut legend = legend(&reader, heads);
+        let mut legend = legend(&reader, heads, is_fresh);
         if config.reads_mean() {
             legend.push_str("\nThe class is read from the mean of all positions.");
         }
         bar.suspend(|| detail(&format!("{legend}\n\n{}", header())));
-        Self { bar }
+        Self { bar, is_fresh }
     }
 }
 
@@ -115,7 +124,8 @@ impl Display for TrainingDisplay {
         };
         let f1 = number(judged[Metric::F1], 3);
         self.bar.set_message(format!(" · {split} {f1}"));
-        self.bar.suspend(|| detail(&evaluation_row(metrics)));
+        self.bar
+            .suspend(|| detail(&evaluation_row(metrics, self.is_fresh)));
     }
 
     fn finish(&self) {
@@ -189,8 +199,12 @@ fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
     bar
 }
 
-fn evaluation_row(metrics: &StepMetrics) -> String {
-    let mut row = format!("{:>5} {:>6}", metrics.epoch, metrics.step);
+fn evaluation_row(metrics: &StepMetrics, is_fresh: bool) -> String {
+    let epoch = match metrics.epoch {
+        _ if is_fresh => "–".to_owned(),
+        epoch => epoch.to_string(),
+    };
+    let mut row = format!("{epoch:>5} {:>6}", metrics.step);
     for column in &TERMINAL {
         let _ = write!(
             row,

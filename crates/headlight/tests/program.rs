@@ -23,6 +23,7 @@ mod evaluate;
 mod explain;
 mod folds;
 mod force;
+mod fresh;
 mod hostile_files;
 mod inspect;
 mod interventions;

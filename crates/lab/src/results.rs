@@ -34,7 +34,8 @@ pub(crate) fn summary(experiment: &Experiment) -> Result<Message, String> {
 }
 
 /// What a model is after so many steps, as in a row of a sweep: its hash, its metrics, and the attention of `[CLS]` in the
-/// last block, mean over heads and training samples of class 0, and of all others.
+/// last block, mean over heads and training samples of class 0, and of all others. Samples that each step draws are
+/// measured as there.
 ///
 /// # Errors
 /// When there are no training samples.
@@ -45,13 +46,17 @@ pub(crate) fn results(
 ) -> Result<Object, String> {
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
-    let train = evaluate(engine, &splits.train, n_classes, None);
+    let train = experiment.trained_on(step);
+    let train = train.map_err(|error| error.to_string())?;
+    let train = evaluate(engine, &train, n_classes, None);
     let train = train.ok_or("the dataset has no training samples")?;
     let held_out = evaluate(engine, &splits.held_out, n_classes, None);
     let bytes = safetensors(&experiment.config, &engine.weights());
+    let shown = held_out.as_ref().filter(|_| experiment.is_fresh());
+    let shown = shown.unwrap_or(&train);
     let attention = Object::default()
-        .with("positive", &train.attention_positive)
-        .with("negative", &train.attention_negative);
+        .with("positive", &shown.attention_positive)
+        .with("negative", &shown.attention_negative);
     let judged = held_out.as_ref().unwrap_or(&train);
     let learned_from = experiment.config.report.learned;
     let learned = is_learned(|metric| judged.metrics[metric], learned_from);

@@ -281,7 +281,7 @@ fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<O
     Ok((watched, samples))
 }
 
-/// The training samples that a run dumps, and what is known of each; of texts of the reader, held-out ones.
+/// The samples that a run dumps, and what is known of each; of texts of the reader, held-out ones.
 fn dumped(
     experiment: &Experiment,
     unknown: &[Vec<String>],
@@ -294,7 +294,7 @@ fn dumped(
     let from = if is_held_out {
         &splits.held_out
     } else {
-        &splits.train
+        splits.shown()
     };
     let (mut watched, mut samples) = (from.without_samples(), Vec::new());
     for number in config.dump.chosen(from) {
@@ -304,9 +304,9 @@ fn dumped(
         let marked = rule.map_or_else(Vec::new, |rule| {
             rule.label_positions(tokens, config.data.cls)
         });
-        // Only training samples have numbers.
-        let training = Some(number).filter(|_| !is_held_out);
-        let sample = known(training, Some(label), tokens, &marked);
+        // Only samples that a run dumps have numbers.
+        let own = Some(number).filter(|_| !is_held_out);
+        let sample = known(own, Some(label), tokens, &marked);
         samples.push(match unknown.get(number) {
             Some(words) => sample.with("typed", words),
             None => sample,
@@ -315,7 +315,7 @@ fn dumped(
     Ok((watched, samples))
 }
 
-/// What is known of a sample: its number among the training samples, its class, and the positions that decide it.
+/// What is known of a sample: its number among those of a run, its class, and the positions that decide it.
 fn known(number: Option<usize>, label: Option<u32>, tokens: &[u32], marked: &[usize]) -> Object {
     Object::default()
         .with("number", &number)

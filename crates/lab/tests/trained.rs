@@ -33,6 +33,19 @@ fn several() -> Value {
     })
 }
 
+/// Each step draws its own samples.
+fn fresh() -> Value {
+    json!({
+        "seed": 4,
+        "data": {
+            "generator": "chacha", "samples": "fresh", "held_out": 16, "vocab_size": 6, "seq_len": 4, "n_classes": 3,
+            "balanced": true, "rule": { "kind": "count", "token": 2 },
+        },
+        "model": { "d_model": 6, "n_heads": 2, "n_layers": 2, "d_ff": 5 },
+        "training": { "steps": 30, "batch_size": 16, "learning_rate": 0.05 },
+    })
+}
+
 /// A config of a file, as a run completes it.
 fn of_file() -> Value {
     json!({
@@ -120,6 +133,7 @@ fn results_are_those_of_a_sweep() {
             include_str!("sweeps/several.jsonl"),
         ),
         (of_file(), rows(), 15, include_str!("sweeps/file.jsonl")),
+        (fresh(), Value::Null, 30, include_str!("sweeps/fresh.jsonl")),
     ];
     for (config, samples, steps, row) in rows {
         let begin = json!({ "operation": "begin", "config": config, "samples": samples });
@@ -133,6 +147,30 @@ fn results_are_those_of_a_sweep() {
         ended["seed"] = row["seed"].clone();
         assert_eq!(told(&summary, &[]).0, ended);
     }
+}
+
+/// Held-out samples stand in for the training samples, which there are none of. Parts of a training are the whole.
+#[test]
+fn fresh_samples_are_drawn_in_parts() {
+    let begin = json!({ "operation": "begin", "config": fresh() });
+    let (begun, whole, weights) = trained(&begin);
+    assert_eq!(begun["counts"], json!({ "train": 0, "held_out": 16 }));
+    let samples = begun["samples"].as_array().unwrap();
+    let numbers = samples
+        .iter()
+        .map(|sample| sample["number"].as_u64().unwrap());
+    assert!(numbers.eq(0..16));
+    told(&begin, &[]);
+    for steps in [1, 9, 13] {
+        told(&json!({ "operation": "advance", "steps": steps }), &[]);
+    }
+    let (last, floats) = told(&json!({ "operation": "advance" }), &[]);
+    assert_eq!(
+        (&last["done"], last["losses"].as_u64()),
+        (&json!(true), Some(7))
+    );
+    assert_eq!(told(&json!({ "operation": "end" }), &[]).0, whole);
+    assert!(floats.windows(weights.len()).any(|part| part == weights));
 }
 
 #[test]

@@ -13,11 +13,14 @@ const REST: u64 = 1 << 14;
 
 /// The most bytes of a row: the loss of each epoch, and attention on each position in two classes.
 pub(crate) fn row(config: &ExperimentConfig) -> u64 {
-    // The number of samples, and so that of epochs, is not known here; with steps alone, an epoch has at least one.
-    let numbers = config
-        .training
-        .total_steps(1)
-        .saturating_add(config.inputs().positions.saturating_mul(2));
+    // The number of samples, and so that of epochs, is not known here; with steps alone, an epoch has at least one. Samples that
+    // each step draws have no epochs.
+    let epochs = if config.data.is_fresh() {
+        0
+    } else {
+        config.training.total_steps(1)
+    };
+    let numbers = epochs.saturating_add(config.inputs().positions.saturating_mul(2));
     (numbers as u64).saturating_mul(NUMBER).saturating_add(REST)
 }
 

@@ -37,7 +37,10 @@ impl Measured {
     /// Takes what a run measured.
     pub fn add(&mut self, row: &Row) {
         let Ok(outcome) = &row.outcome else { return };
-        let of = |metric| outcome.train[metric].unwrap_or(f64::NAN);
+        let of = |metric| {
+            let held_out = || outcome.held_out.as_ref()?[metric];
+            outcome.train[metric].or_else(held_out).unwrap_or(f64::NAN)
+        };
         let found = OnDeciding {
             attention: [Metric::AttentionPositive, Metric::AttentionNegative].map(of),
             uniform: of(Metric::UniformPositive),

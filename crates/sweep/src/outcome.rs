@@ -5,9 +5,9 @@ use headlight_experiment::metrics::EvalMetrics;
 /// The results of a run that did not fail.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Mean loss over the batches of each epoch.
+    /// Mean loss over the batches of each epoch; none if each step draws its own samples.
     pub epoch_loss: Vec<f64>,
-    /// On the training samples, with the final weights.
+    /// On the training samples, with the final weights; if each step draws its own, on the batch of the last step.
     pub train: EvalMetrics,
     /// On the held-out samples, if the dataset has any.
     pub held_out: Option<EvalMetrics>,

@@ -109,7 +109,7 @@ impl Plan {
             }
             if values.iter().any(|(key, _)| key == "training.patience") {
                 return Err(Failure::Input(
-                    "--grid training.patience: a sweep trains every run for all epochs; remove this key"
+                    "--grid training.patience: a sweep trains every run to its end; remove this key"
                         .to_owned(),
                 ));
             }
@@ -134,7 +134,7 @@ impl Plan {
             });
         }
         if stops_early {
-            note("a sweep trains all epochs; training.patience is not used");
+            note("a sweep trains every run to its end; training.patience is not used");
         }
         for point in &points {
             limits::check(&point.config)?;

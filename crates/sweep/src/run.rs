@@ -66,20 +66,29 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     let rule = experiment.config.data.rule.as_ref();
     let differ = rule.is_some_and(|rule| rule.fixed_positions().is_none());
     let ruled = differ.then_some(&experiment.config);
-    let train = evaluate(engine, &splits.train, n_classes, ruled)
+    // Where each step draws its own samples, the last batch is too small for that, and held-out ones tell.
+    let is_fresh = experiment.is_fresh();
+    let of = |held_out: bool| ruled.filter(|_| held_out == is_fresh);
+    let train = experiment.trained_on(experiment.steps())?;
+    let train = evaluate(engine, &train, n_classes, of(false))
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
     if !train.metrics[Metric::Loss].is_some_and(f64::is_finite) {
         let message = "training diverged: the final weights give no finite loss";
         return Err(Failure::Diverged(message.to_owned()));
     }
-    let held_out = evaluate(engine, &splits.held_out, n_classes, None);
+    let held_out = evaluate(engine, &splits.held_out, n_classes, of(true));
+    let shown = held_out.as_ref().filter(|_| is_fresh).unwrap_or(&train);
+    let (attention_positive, attention_negative) = (
+        shown.attention_positive.clone(),
+        shown.attention_negative.clone(),
+    );
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
-        attention_positive: train.attention_positive,
-        attention_negative: train.attention_negative,
+        attention_positive,
+        attention_negative,
         learned_at_step: learning.learned_at_step,
         weights_sha256: format!("{:x}", Sha256::digest(weights)),
     }))

@@ -256,7 +256,8 @@ fn conclude(
     let step = best_step.unwrap_or(progress.step);
     let parameters = &engine.parameters();
     let model = Model { config, parameters };
-    let samples = session.training_samples(reported_samples(train));
+    let shown = experiment.splits.shown();
+    let samples = session.shown_samples(reported_samples(shown));
     let dump = dump(model, &samples, origin(step, experiment), &session.device)?;
     let strongest = strongest(session, model)?;
     let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
@@ -305,7 +306,7 @@ fn strongest(session: &Session, model: Model<'_>) -> Result<(usize, usize), Fail
     if config.model.n_heads == 1 {
         return Ok((config.model.n_layers - 1, 0));
     }
-    let samples = session.training_samples(config.dump.chosen(&experiment.splits.train));
+    let samples = session.shown_samples(config.dump.chosen(experiment.splits.shown()));
     Ok(dump(model, &samples, Origin::default(), &session.device)?.strongest())
 }
 

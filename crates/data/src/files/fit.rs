@@ -68,7 +68,7 @@ impl Rows {
             let arranged = shape.arrange(self.tokens(row), has_cls, &mut sample);
             let checked = arranged.and_then(|()| match config.source {
                 // Generated samples may have any token anywhere.
-                Source::Generated { .. } => Ok(()),
+                Source::Generated { .. } | Source::Fresh { .. } => Ok(()),
                 Source::File(_) => shape.check_padding(&sample),
             });
             let class = |label: u32| {

@@ -13,6 +13,7 @@ use super::training::{TokenSecondMoment, TrainingConfig};
 
 section! {
     /// The config of an experiment, with a field for each section.
+    #[complete(ExperimentConfig::complete)]
     pub struct ExperimentConfig {
         /// Seed of the initial weights and of the batch order.
         pub seed: u64 = 0,
@@ -58,6 +59,7 @@ impl ExperimentConfig {
         self.model.validate().map_err(model)?;
         self.model.validate_for(self.inputs()).map_err(model)?;
         self.validate_task()?;
+        self.validate_fresh()?;
         self.training
             .validate()
             .map_err(|invalid| invalid.within("training"))?;
@@ -121,6 +123,46 @@ impl ExperimentConfig {
             ));
         }
         Ok(())
+    }
+
+    /// Checks what has no meaning without epochs.
+    fn validate_fresh(&self) -> Result<(), InvalidValue> {
+        if !self.data.is_fresh() {
+            return Ok(());
+        }
+        let none =
+            "data.samples is \"fresh\": each step draws its own samples, and there are no epochs";
+        let refused =
+            |key: &str, remedy: &str| Err(InvalidValue::new(key, format!("{none}; {remedy}")));
+        if self.training.epochs.is_some() {
+            return refused(
+                "training.epochs",
+                "remove training.epochs, and set training.steps",
+            );
+        }
+        if self.training.steps.is_none() {
+            return refused("training.steps", "set training.steps");
+        }
+        if self.dump.every_epochs.value > 0 && self.dump.every_epochs.is_given {
+            return refused("dump.every_epochs", "use dump.every_steps");
+        }
+        if self.checkpoint.every_epochs > 0 {
+            return refused("checkpoint.every_epochs", "use checkpoint.every_steps");
+        }
+        if self.reference.is_some() {
+            return refused(
+                "reference",
+                "a reference run has the order of samples in each epoch; remove `reference`",
+            );
+        }
+        Ok(())
+    }
+
+    /// Defaults that depend on the samples.
+    fn complete(&mut self) {
+        if self.data.is_fresh() {
+            self.dump.every_epochs.adapt(0);
+        }
     }
 
     /// The form that all samples have.

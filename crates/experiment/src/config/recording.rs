@@ -10,7 +10,7 @@ section! {
     ///
     /// A run always writes a dump before the first step and one after the last.
     pub struct DumpConfig {
-        /// Training samples to dump, by index.
+        /// Training samples to dump, by index; held-out ones where `data.samples = "fresh"`, as for the next two keys.
         pub samples: Vec<usize> = vec![0],
         /// How many training samples of each class but 0 to add, starting from the first. The default is lower where a run
         /// would write more than 20 MB of dumps.
@@ -28,9 +28,9 @@ section! {
 }
 
 impl DumpConfig {
-    /// The training samples to dump: the given ones and the first of each class, in order.
-    pub fn chosen(&self, train: &Dataset) -> Vec<usize> {
-        let labels = train.labels().iter().copied();
+    /// The samples to dump, of those that a run shows: the given ones and the first of each class, in order.
+    pub fn chosen(&self, shown: &Dataset) -> Vec<usize> {
+        let labels = shown.labels().iter().copied();
         let last = labels.filter(|&label| label != IGNORED).max().unwrap_or(0);
         let mut indices = self.samples.clone();
         for class in 0..=last {
@@ -39,7 +39,7 @@ impl DumpConfig {
             } else {
                 self.positives
             };
-            indices.extend(train.of_class(class).take(count.value));
+            indices.extend(shown.of_class(class).take(count.value));
         }
         indices.sort_unstable();
         indices.dedup();

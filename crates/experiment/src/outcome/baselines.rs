@@ -25,7 +25,8 @@ pub struct Baseline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "guess", rename_all = "snake_case")]
 pub enum Guess {
-    /// Always the most frequent class of the training samples; of equals, the first.
+    /// Always the most frequent class of the training samples; of equals, the first. Where each step draws its own samples, the
+    /// held-out ones tell.
     Majority {
         /// The class.
         class: u32,
@@ -36,7 +37,8 @@ pub enum Guess {
     WordCounts,
 }
 
-/// The baselines of a model's judged samples; `texts` says whether their tokens are words.
+/// The baselines of a model's judged samples; `texts` says whether their tokens are words. Where each step draws its own
+/// samples, there are none to count words in.
 pub(super) fn baselines(
     splits: &Splits,
     n_classes: usize,
@@ -48,15 +50,15 @@ pub(super) fn baselines(
         n_classes,
         model,
     };
-    let counts = splits.train.class_counts(n_classes);
+    let counts = splits.shown().class_counts(n_classes);
     let most = counts.iter().copied().max().unwrap_or(0);
     let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u32;
     let mut all = vec![judged.measured(Guess::Majority { class }, |_, _| class)];
-    if splits.train.is_per_position() {
-        let of_token = ByToken::of(&splits.train, class);
+    if splits.shown().is_per_position() {
+        let of_token = ByToken::of(splits.shown(), class);
         let guess = |tokens: &[u32], place: usize| of_token.class(tokens[place]);
         all.push(judged.measured(Guess::Token, guess));
-    } else if texts {
+    } else if texts && !splits.train.is_empty() {
         let bayes = NaiveBayes::of(&splits.train, &counts);
         let guess = |tokens: &[u32], _| bayes.class(tokens);
         all.push(judged.measured(Guess::WordCounts, guess));

@@ -50,7 +50,7 @@ pub struct Outcome {
     /// What it is compared with.
     pub baselines: Vec<Baseline>,
     /// The class, if the model predicts one class for all samples and not all are of this class; with
-    /// [`Verdict::NothingToLearn`], that of all training samples.
+    /// [`Verdict::NothingToLearn`], that of all training samples; where each step draws its own, of all held-out ones.
     pub one_class: Option<u32>,
     /// Whether it knows its training samples better than others.
     pub overfitting: Option<Overfitting>,
@@ -60,13 +60,16 @@ pub struct Outcome {
     /// The position whose attention that is, as sentences name it: [`ExperimentConfig::reader`].
     #[serde(skip)]
     pub reader: String,
+    /// Whether each step drew its own samples.
+    #[serde(skip)]
+    pub is_fresh: bool,
 }
 
 /// Whether a model learned its task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// All training samples are of one class.
+    /// All training samples, or the held-out ones where each step draws its own, are of one class.
     NothingToLearn,
     /// [`is_learned`].
     Learned,
@@ -115,7 +118,8 @@ impl Outcome {
         let accuracy_interval = wilson(counted(accuracy, samples), samples);
         let n_classes = config.data.n_classes;
         let baselines = baselines(splits, n_classes, config.data.words.is_some(), judged);
-        let only = only(splits.train.labels());
+        let is_fresh = config.data.is_fresh();
+        let only = only(splits.shown().labels());
         let mut has_learned = metrics
             .iter()
             .filter(|row| is_learned(|metric| self::judged(row)[metric], learned_from));
@@ -154,8 +158,10 @@ impl Outcome {
             baselines,
             one_class: only.or_else(|| one_class(judged, splits, n_classes)),
             overfitting: overfitting(used, splits, accuracy_interval),
-            uniform_attention: only.is_none() && is_uniform(&used.train),
+            uniform_attention: only.is_none()
+                && is_uniform(if is_fresh { judged } else { &used.train }),
             reader: config.reader(),
+            is_fresh,
         })
     }
 
@@ -176,6 +182,10 @@ fn counted(share: f64, samples: usize) -> usize {
 }
 
 fn overfitting(used: &StepMetrics, splits: &Splits, held_out: [f64; 2]) -> Option<Overfitting> {
+    // A batch that its step drew is too small to compare with.
+    if splits.train.is_empty() {
+        return None;
+    }
     let accuracy = used.held_out.as_ref()?[Metric::Accuracy]?;
     let train_accuracy = used.train[Metric::Accuracy]?;
     let samples = splits.train.len();
@@ -208,9 +218,9 @@ fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<
 }
 
 /// Whether attention to the deciding positions is close to uniform: for positives, and for negatives if it is measured.
-fn is_uniform(train: &EvalMetrics) -> bool {
+fn is_uniform(metrics: &EvalMetrics) -> bool {
     let is_close = |measured, uniform| {
-        let (measured, uniform) = (train[measured]?, train[uniform]?);
+        let (measured, uniform) = (metrics[measured]?, metrics[uniform]?);
         let has_others = uniform > 0.0 && uniform < 1.0 - CLOSE_TO_UNIFORM;
         has_others.then_some((measured - uniform).abs() < CLOSE_TO_UNIFORM)
     };

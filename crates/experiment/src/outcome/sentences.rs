@@ -46,7 +46,8 @@ impl Outcome {
         );
         match (self.verdict, self.one_class) {
             (Verdict::NothingToLearn, class) => format!(
-                "Nothing to learn: all training samples are of class {}",
+                "Nothing to learn: all {} samples are of class {}",
+                if self.is_fresh { judged } else { "training" },
                 class.map_or_else(String::new, class_name)
             ),
             (Verdict::Learned, _) if self.samples < FEW => format!(

@@ -55,7 +55,7 @@ pub(crate) fn small_dump() -> &'static [u8] {
         let samples = Samples {
             dataset: &dataset,
             indices: vec![0],
-            from_training: true,
+            numbered: true,
             labelled: true,
         };
         let model = Model {

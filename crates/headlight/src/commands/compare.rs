@@ -97,6 +97,25 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         LEGEND.replace("[CLS]", "the position that the class\nis read from,")
     };
+    if runs.iter().all(Summary::is_fresh) {
+        legend = legend
+            .replace(
+                "the mean since the epoch began",
+                "that of the step's batch before it",
+            )
+            .replace(
+                "over all training samples after the step",
+                "over that batch after the step",
+            );
+    } else {
+        let fresh = runs.iter().filter(|run| run.is_fresh());
+        legend.extend(fresh.map(|run| {
+            format!(
+                "\n{}: train_loss, loss and the others are of the step's batch,\nsince each step drew its own samples",
+                run.name
+            )
+        }));
+    }
     legend.extend(runs.iter().filter(|run| run.reads_mean).map(|run| {
         format!(
             "\n{}: the class is read from the mean of all positions;\nattention is that of {}",
@@ -130,6 +149,12 @@ struct Summary {
 }
 
 impl Summary {
+    /// Whether each step drew its own samples.
+    fn is_fresh(&self) -> bool {
+        let samples = self.config.get("data").and_then(|data| data.get("samples"));
+        samples.and_then(toml::Value::as_str) == Some("fresh")
+    }
+
     fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDir::open(path)?;
         let config = run.config()?;

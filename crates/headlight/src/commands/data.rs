@@ -36,6 +36,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rows = match &config.data.source {
         Source::File(path) => Some(dataset_file::read(path, &config.data.columns)?),
         Source::Generated { .. } => None,
+        Source::Fresh { .. } => {
+            return Err(Failure::Input(
+                "`data.samples`: with \"fresh\", each step draws its own samples, so there is no dataset to write; set it to a \
+                 number"
+                    .to_owned(),
+            ));
+        }
     };
     let splits = match &rows {
         Some(rows) => fit(rows, &config)?,

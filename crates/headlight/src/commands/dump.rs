@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let samples = Samples {
         indices: (0..dataset.len()).collect(),
         dataset: &dataset,
-        from_training: false,
+        numbered: false,
         labelled,
     };
     let model = Model {

@@ -166,6 +166,13 @@ fn own(
             shown(run)
         )));
     }
+    if config.data.is_fresh() && split == Some(Split::Train) {
+        return Err(Failure::Input(format!(
+            "--split train: each step of the run in {} drew its own samples (data.samples = \"fresh\"); use --split held-out, \
+             or give a dataset file",
+            shown(run)
+        )));
+    }
     Ok(match split {
         None if none => (splits.train, Some(Split::Train)),
         Some(Split::Train) => (splits.train, split),

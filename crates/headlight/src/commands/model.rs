@@ -171,7 +171,7 @@ impl RunModel {
                 let own = dataset_file::read(own, &data.columns).ok()?;
                 samples.trained_on(&own, data, padding)
             }
-            Source::Generated { .. } => {
+            Source::Generated { .. } | Source::Fresh { .. } => {
                 let train = session::dataset(&self.config).ok()?.train;
                 samples.trained_on_generated(&train, data, padding)
             }

@@ -20,8 +20,9 @@ pub(super) fn page(sources: &[Source], results: &Path) -> Result<Page, Failure> 
     let runs = runs(sources, results)?;
     let hashes = runs.iter().filter_map(|run| weights(run).transpose());
     let seeds = attention(results, &runs, &hashes.collect::<Result<_, _>>()?)?;
-    let mut own = Vec::new();
+    let (mut own, mut is_fresh) = (Vec::new(), false);
     let mut page = build_page(sources, |source, name, last| {
+        is_fresh |= shows_held_out(last);
         own.push(own_row(name, last, source.run.as_ref(), &seeds.found)?);
         Ok(())
     })?;
@@ -29,6 +30,7 @@ pub(super) fn page(sources: &[Source], results: &Path) -> Result<Page, Failure> 
     page.seeds = seeds.figures.compare(name.into_owned(), seeds.failed);
     if let Some(seeds) = &mut page.seeds {
         seeds.own = own;
+        seeds.over = is_fresh.then_some("held-out");
     }
     Ok(page)
 }
@@ -45,6 +47,11 @@ fn runs<'a>(sources: &'a [Source], results: &Path) -> Result<Vec<&'a RunDir>, Fa
         })
     };
     sources.iter().map(run).collect()
+}
+
+/// Whether the rows and dumps of a run are of held-out samples, since each step drew its own to train on.
+fn shows_held_out(dump: &AttentionDump) -> bool {
+    dump.meta.config["data"]["samples"] == "fresh"
 }
 
 /// The hash of a run's weights, if it has some.
@@ -66,7 +73,12 @@ fn own_row(
         return Ok(OwnRow {
             name: name.to_owned(),
             over: format!(
-                "all training samples: the sweep's row of seed {seed}, whose weights are the same"
+                "all {} samples: the sweep's row of seed {seed}, whose weights are the same",
+                if shows_held_out(last) {
+                    "held-out"
+                } else {
+                    "training"
+                }
             ),
             positive: row.positive.clone(),
             negative: row.negative.clone(),

@@ -226,14 +226,20 @@ fn tell_details(arguments: &Arguments, session: &Session) {
     let experiment = &session.experiment;
     let (config, splits) = (&experiment.config, &experiment.splits);
     let adapter = session.device.adapter.as_deref();
+    let (samples, per_epoch) = if experiment.is_fresh() {
+        ("each step draws its own samples".to_owned(), String::new())
+    } else {
+        (
+            counted(splits.train.len(), "training sample"),
+            format!(", {} per epoch", experiment.steps_per_epoch()),
+        )
+    };
     detail(&format!(
-        "config {}, seed {}\n{}, {} held out; {}, {} per epoch\nengine {}, device {}",
+        "config {}, seed {}\n{samples}, {} held out; {}{per_epoch}\nengine {}, device {}",
         shown(arguments.config.path()),
         config.seed,
-        counted(splits.train.len(), "training sample"),
         splits.held_out.len(),
         counted(experiment.steps(), "step"),
-        experiment.steps_per_epoch(),
         config.compute.engine.name(),
         adapter.unwrap_or(&config.compute.device),
     ));

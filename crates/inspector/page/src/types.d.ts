@@ -126,6 +126,8 @@ export interface PageFacts {
 }
 
 export interface SweepSeeds {
+  /** Which samples attention is a mean over, if not those for training. */
+  over?: string;
   name: string;
   count: number;
   failed: number;

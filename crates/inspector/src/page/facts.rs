@@ -65,6 +65,9 @@ struct RunFacts<'a> {
     /// The head of the last block that the page shows first.
     strongest: usize,
     loss: &'a [LossPoint],
+    /// The samples that the loss is measured over, if not all for training.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    loss_over: Option<&'static str>,
     evidence: Vec<Evidence>,
     /// What came of its training, as the report says it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -79,7 +82,7 @@ struct RunFacts<'a> {
 
 #[derive(Serialize)]
 struct SampleFacts {
-    /// Its index in the training set, or else its row.
+    /// Its index among the samples that its run shows, or else its row.
     number: usize,
     /// `None` if it is unknown.
     label: Option<u32>,
@@ -148,6 +151,8 @@ impl PageRun {
             model: &last.meta.config["model"],
             strongest: self.strongest,
             loss: &self.loss,
+            loss_over: (last.meta.config["data"]["samples"] == "fresh")
+                .then_some("the step's batch, after the step"),
             evidence: self.evidence(last),
             outcome: self.outcome.as_deref(),
             notes: self.notes(),

@@ -37,6 +37,9 @@ pub struct SeedComparison {
     harder: Option<Vec<usize>>,
     /// The page's own runs.
     pub own: Vec<OwnRow>,
+    /// Which samples attention is a mean over, in a word, if not those for training.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub over: Option<&'static str>,
 }
 
 /// One class over all seeds. `[position]`
@@ -104,6 +107,7 @@ impl SeedFigures {
             negative: self.negative.over(count),
             harder: (self.both == count).then_some(self.harder),
             own: Vec::new(),
+            over: None,
         })
     }
 }

@@ -79,8 +79,8 @@ class Data(TypedDict, total=False):
     """A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`."""
     generator: str
     """The generator that draws tokens; if unset, `numpy`."""
-    samples: Whole
-    """Number of training samples; generated samples need it."""
+    samples: Whole | str
+    """Number of training samples, or `"fresh"`: each step draws its own. Generated samples need it; with `generator = "all"`, all that are not held out if unset."""
     positive_rate: Number
     """Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides."""
     balanced: bool
@@ -101,8 +101,10 @@ class Data(TypedDict, total=False):
     """The names of the classes, in their order."""
     cls: str
     """Where `[CLS]` stands in each sample."""
-    held_out: Whole
-    """Number of samples that training never sees, to measure generalisation; of a file of texts, a fifth if unset."""
+    held_out: Whole | Number
+    """Number of samples that training never sees, to measure generalisation, or the share of the samples, such as 0.2; of a file of texts, a fifth if unset."""
+    exclude_held_out: bool
+    """With fresh samples, whether no step draws a held-out sample; `false` leaves that to chance."""
     fold: str
     """Hold out part K of N of the file's samples instead, as `"K/N"`; each part has the classes in the proportions of the file."""
     label_noise: Number
@@ -290,7 +292,7 @@ class Dump(TypedDict, total=False):
     """Which attention dumps to write."""
 
     samples: Sequence[Whole] | NDArray[Any]
-    """Training samples to dump, by index."""
+    """Training samples to dump, by index; held-out ones where `data.samples = "fresh"`, as for the next two keys."""
     positives: Whole
     """How many training samples of each class but 0 to add, starting from the first. The default is lower where a run would write more than 20 MB of dumps."""
     negatives: Whole

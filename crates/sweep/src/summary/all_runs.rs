@@ -40,9 +40,18 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
     }
     let steps = summary.columns.number(LEARNED).iter();
     add("learned at step", 0, Sample::of(steps.copied()));
+    let [end, over, shown] = if summary.has_epochs() {
+        ["all epochs", "all samples", "training samples"]
+    } else {
+        [
+            "the last step",
+            "the batch of that step, or over all held-out samples",
+            "held-out samples",
+        ]
+    };
     let how = format!(
-        "final models, after all epochs: a sweep uses neither training.keep_best nor training.patience; loss: mean \
-         cross-entropy over all samples; attention: of {} in the last layer, mean over heads and training samples; \
+        "final models, after {end}: a sweep uses neither training.keep_best nor training.patience; loss: mean \
+         cross-entropy over {over}; attention: of {} in the last layer, mean over heads and {shown}; \
          sd: standard deviation; 5% and 95%: that share of the runs has a lower value",
         summary.reader
     );

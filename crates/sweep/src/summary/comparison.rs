@@ -72,7 +72,12 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
     };
     let how = format!(
         "means ± half of their 95% interval (Student's t); {attention}the 95% interval is Wilson's of the share that \
-         learned; median step is that at which runs learned; final loss is over the training samples"
+         learned; median step is that at which runs learned; final loss is over {}",
+        if summary.has_epochs() {
+            "the training samples"
+        } else {
+            "the batch of the last step"
+        }
     );
     Table::of_text(title, &how, rows)
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::classes::{classes, rate, reader};
-use super::columns::{Columns, LEARNED, NEGATIVE, POSITIVE, numbers};
+use super::columns::{Columns, EPOCHS, LEARNED, NEGATIVE, POSITIVE, numbers};
 use super::padding::is_padded;
 use super::target::AttentionTarget;
 use crate::fields::Quantity;
@@ -359,6 +359,11 @@ impl Summary {
     /// The number of failed runs.
     pub fn failures(&self) -> usize {
         self.points.iter().map(|point| point.failed).sum()
+    }
+
+    /// Whether runs have epochs. If each step draws its own samples, they have none.
+    pub(super) fn has_epochs(&self) -> bool {
+        self.runs() == self.failures() || !self.columns.list(EPOCHS).is_empty()
     }
 
     /// What says whether a run learned.

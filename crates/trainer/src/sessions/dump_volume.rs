@@ -88,7 +88,7 @@ fn volume(experiment: &Experiment) -> Result<(String, f64), Failure> {
     let config = &experiment.config;
     let best = u64::from(config.training.keep_best.is_some());
     let dumps = dumps_after(experiment, 0) + best;
-    let samples = config.dump.chosen(&experiment.splits.train).len();
+    let samples = config.dump.chosen(experiment.splits.shown()).len();
     let words = format!(
         "{} of {}",
         counted(dumps as usize, "dump"),
@@ -99,7 +99,7 @@ fn volume(experiment: &Experiment) -> Result<(String, f64), Failure> {
 
 /// Ever smaller selections of dumps.
 fn smaller(experiment: &Experiment) -> Vec<DumpConfig> {
-    let train = &experiment.splits.train;
+    let shown = experiment.splits.shown();
     let mut dump = experiment.config.dump.clone();
     let mut all = Vec::new();
     let open = [dump.positives, dump.negatives].into_iter();
@@ -119,11 +119,11 @@ fn smaller(experiment: &Experiment) -> Vec<DumpConfig> {
         }
     }
     if !dump.positives.is_given && !dump.negatives.is_given {
-        let labels = train.labels().iter().copied();
+        let labels = shown.labels().iter().copied();
         let last = labels.filter(|&label| label != IGNORED).max().unwrap_or(0);
         let classes = (1..=last).chain([0]);
         let mut firsts: Vec<usize> = classes
-            .filter_map(|class| train.of_class(class).next())
+            .filter_map(|class| shown.of_class(class).next())
             .collect();
         dump.positives.adapt(0);
         dump.negatives.adapt(0);
@@ -188,8 +188,8 @@ pub(crate) fn dumps_after(experiment: &Experiment, start: usize) -> u64 {
 
 /// The bytes of one dump, in all formats.
 fn dump_bytes(experiment: &Experiment) -> Result<f64, Failure> {
-    let (config, train) = (&experiment.config, &experiment.splits.train);
-    let samples = config.dump.chosen(train).len();
+    let config = &experiment.config;
+    let samples = config.dump.chosen(experiment.splits.shown()).len();
     let dims = fused::dims(config, samples)?;
     let (numbers, bytes) = headlight_dump::size(dims, is_masked(config));
     let extents = [

@@ -14,7 +14,8 @@ use headlight_experiment::metrics::rounded_probabilities;
 use crate::Failure;
 use crate::devices::OpenDevice;
 
-/// The point in training at which a dump was made; each field is `None` for weights from elsewhere.
+/// The point in training at which a dump was made; each field is `None` for weights from elsewhere, and `epoch` where there
+/// are none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin {
     /// Training steps taken.
@@ -32,8 +33,8 @@ pub struct Samples<'a> {
     pub dataset: &'a Dataset,
     /// Their indices.
     pub indices: Vec<usize>,
-    /// Whether the dataset is the training set. Only then does the dump record the indices.
-    pub from_training: bool,
+    /// Whether the samples are a run's own, those that it shows. Only then does the dump record the indices.
+    pub numbered: bool,
     /// Whether the labels are known.
     pub labelled: bool,
 }
@@ -157,7 +158,7 @@ fn empty(
             samples: samples
                 .indices
                 .iter()
-                .map(|&sample| samples.from_training.then_some(sample))
+                .map(|&sample| samples.numbered.then_some(sample))
                 .collect(),
             token_strings: samples
                 .indices

@@ -87,7 +87,7 @@ pub const PAIRS: [Pair; 8] = [
             if !config.dump.formats.contains(&DumpFormat::Npz) {
                 return Ok(0);
             }
-            let samples = config.dump.chosen(&experiment.splits.train).len();
+            let samples = config.dump.chosen(experiment.splits.shown()).len();
             let dims = fused::dims(config, samples)?;
             let arrays = headlight_dump::size(dims, is_masked(config)).1 as u64;
             // A character of a text has four bytes.
@@ -152,18 +152,18 @@ fn meta(experiment: &Experiment) -> Result<u64, Failure> {
     let words = config.data.words.iter().flat_map(|words| &words.vocabulary);
     // Each byte of a word may be escaped.
     let words: usize = words.map(|word| 2 * word.len() + ITEM).sum();
-    let train = &experiment.splits.train;
-    let chosen = config.dump.chosen(train);
+    let shown = experiment.splits.shown();
+    let chosen = config.dump.chosen(shown);
     let deciding = |&sample: &usize| {
         let rule = config.data.rule.as_ref();
         rule.map_or(0, |rule| {
-            let tokens = train.tokens(sample);
+            let tokens = shown.tokens(sample);
             let query = config.shown_position(tokens);
-            rule.deciding_at(tokens, train.cls(), query).len()
+            rule.deciding_at(tokens, shown.cls(), query).len()
         })
     };
     let positions: usize = chosen.iter().map(deciding).sum();
-    let tokens = (chosen.len() * train.positions()).min(config.data.vocab_size as usize);
+    let tokens = (chosen.len() * shown.positions()).min(config.data.vocab_size as usize);
     let items = ITEM * (3 * chosen.len() + positions + tokens);
     Ok((indented + words + items) as u64 + AROUND)
 }

@@ -105,7 +105,7 @@ impl<'a> RunWriter<'a> {
             run,
             display,
             config,
-            dumped: experiment.config.dump.chosen(&experiment.splits.train),
+            dumped: experiment.config.dump.chosen(experiment.splits.shown()),
             log,
             loss_log: run.loss_log(loss_bytes)?,
             losses: Vec::new(),
@@ -244,7 +244,7 @@ impl<'a> RunWriter<'a> {
         let config = &self.config;
         dump(
             Model { config, parameters },
-            &self.session.training_samples(self.dumped.clone()),
+            &self.session.shown_samples(self.dumped.clone()),
             origin(step, experiment),
             &self.session.device,
         )
@@ -322,7 +322,7 @@ pub(crate) fn origin(step: usize, experiment: &Experiment) -> Origin {
     let config = &experiment.config;
     Origin {
         step: Some(step),
-        epoch: Some(step / experiment.steps_per_epoch()),
+        epoch: (!experiment.is_fresh()).then(|| step / experiment.steps_per_epoch()),
         // The weights and batches of a reference run do not come from the seed.
         seed: config.reference.is_none().then_some(config.seed),
     }

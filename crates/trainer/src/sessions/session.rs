@@ -153,12 +153,13 @@ impl Session {
         }
     }
 
-    /// Samples of the training set, by index, for a dump.
-    pub fn training_samples(&self, indices: Vec<usize>) -> dumping::Samples<'_> {
+    /// Samples that the run shows, by index, for a dump: of the training set, or of the held-out one if each step draws its
+    /// own.
+    pub fn shown_samples(&self, indices: Vec<usize>) -> dumping::Samples<'_> {
         dumping::Samples {
-            dataset: &self.experiment.splits.train,
+            dataset: self.experiment.splits.shown(),
             indices,
-            from_training: true,
+            numbered: true,
             labelled: true,
         }
     }

@@ -172,7 +172,7 @@ pub(crate) fn with_paths_of(
 pub(crate) fn paths(config: &ExperimentConfig) -> Option<Json> {
     let file = match &config.data.source {
         Source::File(path) => path.to_str(),
-        Source::Generated { .. } => None,
+        Source::Generated { .. } | Source::Fresh { .. } => None,
     };
     let reference = config.reference.as_deref().and_then(Path::to_str);
     let names_any = file.is_some() || reference.is_some();

@@ -41,7 +41,7 @@ pub(super) fn dump(
     let samples = Samples {
         dataset,
         indices: vec![0],
-        from_training: false,
+        numbered: false,
         labelled,
     };
     let origin = Origin {

@@ -30,7 +30,7 @@ export function Sweep({ seeds, run }) {
   return (
     <section class="sweep" aria-labelledby="sweep-title">
       <h2 id="sweep-title">A sweep: {seeds.count} seeds</h2>
-      <p class="how">Attention of {run.readerName} in the last layer: {heads > 1 ? `mean of ${heads} heads and ` : "mean "}of all training samples of a class, then mean and standard deviation over the {seeds.count} seeds of <bdi>{seeds.name}</bdi>.{failed}</p>
+      <p class="how">Attention of {run.readerName} in the last layer: {heads > 1 ? `mean of ${heads} heads and ` : "mean "}of all {seeds.over ?? "training"} samples of a class, then mean and standard deviation over the {seeds.count} seeds of <bdi>{seeds.name}</bdi>.{failed}</p>
       <ul>
         {deciding(seeds, run).map((line) => <li key={line}>{line}</li>)}
         {seeds.own.map(({ name, over }) => <li key={name}><bdi>{name}</bdi>, for comparison: {over}.</li>)}

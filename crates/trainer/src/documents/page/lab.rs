@@ -36,7 +36,7 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
     config.compute.engine = EngineName::Fused;
     check_model_size(&config)?;
     let (data, splits) = match &config.data.source {
-        Source::Generated { .. } => (None, dataset(&config)?),
+        Source::Generated { .. } | Source::Fresh { .. } => (None, dataset(&config)?),
         Source::File(path) => match carried(&config, path)? {
             Carried::Whole(data, splits) => (Some(data), *splits),
             Carried::TooLarge(size) => {

@@ -40,7 +40,11 @@ pub(super) fn sections(
         ..Section::default()
     }];
     if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
-        sections.extend(means(config, rule, &metrics.train));
+        let (metrics, of) = match &metrics.held_out {
+            Some(held_out) if config.data.is_fresh() => (held_out, "held-out"),
+            _ => (&metrics.train, "training"),
+        };
+        sections.extend(means(config, rule, metrics, of));
     }
     sections.extend(heads(dump, strongest));
     sections
@@ -49,13 +53,19 @@ pub(super) fn sections(
 /// The samples that means are over.
 const WITH_PLACE: &str = "in which a position decides the label";
 
-/// The attention of the position that the class is read from to the place that decides the label, on average over the samples of each class.
-fn means(config: &ExperimentConfig, rule: &LabelRule, metrics: &EvalMetrics) -> Vec<Section> {
+/// The attention of the position that the class is read from to the place that decides the label, on average over the samples
+/// of each class; `of` says which samples.
+fn means(
+    config: &ExperimentConfig,
+    rule: &LabelRule,
+    metrics: &EvalMetrics,
+    of: &str,
+) -> Vec<Section> {
     let reader = config.shown_reader();
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
     if config.data.n_classes == 2 {
         return vec![Section::of_paragraph(format!(
-            "From {reader} to {place}, on average over the training samples {WITH_PLACE}: {} for positives ({} if \
+            "From {reader} to {place}, on average over the {of} samples {WITH_PLACE}: {} for positives ({} if \
              uniform), {} for negatives ({}).",
             number(metrics[Metric::AttentionPositive], 3),
             number(metrics[Metric::UniformPositive], 3),
@@ -76,7 +86,7 @@ fn means(config: &ExperimentConfig, rule: &LabelRule, metrics: &EvalMetrics) -> 
     });
     let table = Section {
         paragraphs: vec![format!(
-            "From {reader} to {place}, on average over the training samples of each class {WITH_PLACE} (uniform: if \
+            "From {reader} to {place}, on average over the {of} samples of each class {WITH_PLACE} (uniform: if \
              attention were uniform):"
         )],
         tables: vec![Table::of_text(

@@ -13,6 +13,9 @@ use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};
 /// The most positives, and the most names of classes, that are listed.
 const LISTED: usize = 5;
 
+/// That there is no set of training samples.
+const FRESH: &str = "Each step draws its own samples.";
+
 /// The most frequent words that are listed.
 const MOST_WORDS: usize = 12;
 
@@ -71,24 +74,30 @@ pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Sectio
 
 /// The number of positives, and the first of them.
 fn positives(config: &ExperimentConfig, splits: &Splits) -> Section {
-    let train = &splits.train;
-    let count = train.positives().count();
-    let counts = format!(
-        "{} training samples, {count} of them positive ({:.1}%); {} held-out samples.",
-        train.len(),
-        share(count, train),
-        splits.held_out.len()
-    );
-    let width = train.len().to_string().len();
-    let shown = train.positives().take(LISTED);
-    let mut lines: Vec<String> = shown
-        .map(|sample| format!("{sample:>width$}: {}", tokens(config, train, sample)))
+    let (shown, is_fresh) = (splits.shown(), config.data.is_fresh());
+    let (all, count) = (shown.len(), shown.positives().count());
+    let rate = share(count, shown);
+    let counts = if is_fresh {
+        format!("{FRESH} {all} held-out samples, {count} of them positive ({rate:.1}%).")
+    } else {
+        format!(
+            "{all} training samples, {count} of them positive ({rate:.1}%); {} held-out samples.",
+            splits.held_out.len()
+        )
+    };
+    let width = all.to_string().len();
+    let first = shown.positives().take(LISTED);
+    let mut lines: Vec<String> = first
+        .map(|sample| format!("{sample:>width$}: {}", tokens(config, shown, sample)))
         .collect();
     if count > LISTED {
         let more = count - LISTED;
-        lines.push(format!(
-            "... and {more} more (`headlight data` writes them)"
-        ));
+        let written = if is_fresh {
+            ""
+        } else {
+            " (`headlight data` writes them)"
+        };
+        lines.push(format!("... and {more} more{written}"));
     }
     let listing = (count > 0).then(|| Listing {
         title: "Samples with label 1:".to_owned(),
@@ -104,10 +113,10 @@ fn positives(config: &ExperimentConfig, splits: &Splits) -> Section {
 
 /// The number of samples of each class.
 fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
-    let train = &splits.train;
-    let counts = train.class_counts(data.n_classes).into_iter().enumerate();
+    let shown = splits.shown();
+    let counts = shown.class_counts(data.n_classes).into_iter().enumerate();
     let rows = counts.take(MOST_CLASSES).map(|(class, count)| {
-        let share = format!("{:.1}%", share(count, train));
+        let share = format!("{:.1}%", share(count, shown));
         vec![class_name(data, class), count.to_string(), share]
     });
     let counted = if data.task.is_per_position() {
@@ -118,11 +127,18 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
     let header = ["class", counted, "share"].map(str::to_owned).to_vec();
     let table = Section {
         title: "Data".to_owned(),
-        paragraphs: vec![format!(
-            "{} training samples; {} held-out samples.",
-            train.len(),
-            splits.held_out.len()
-        )],
+        paragraphs: vec![if data.is_fresh() {
+            format!(
+                "{FRESH} {} held-out samples, which the table counts.",
+                shown.len()
+            )
+        } else {
+            let held_out = splits.held_out.len();
+            format!(
+                "{} training samples; {held_out} held-out samples.",
+                shown.len()
+            )
+        }],
         tables: vec![Table::of_text(
             "",
             "",
@@ -146,7 +162,7 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
 /// The vocabulary, its most frequent words, and what became of the others.
 fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
     let mut counts = vec![0; words.vocab_size() as usize];
-    for &token in splits.train.all_tokens() {
+    for &token in splits.shown().all_tokens() {
         counts[token as usize] += 1;
     }
     let mut frequent: Vec<u32> = (FIRST_WORD..words.vocab_size()).collect();
@@ -156,8 +172,9 @@ fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         format!("{word} ({})", counts[token as usize])
     });
     let vocabulary = format!(
-        "The vocabulary has {}. The most frequent in the training samples: {}.",
+        "The vocabulary has {}. The most frequent in the {} samples: {}.",
         counted(words.vocabulary.len(), "word"),
+        splits.shown_name(),
         frequent.collect::<Vec<_>>().join(", ")
     );
     let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
@@ -167,8 +184,8 @@ fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
     paragraphs.map(Section::of_paragraph).collect()
 }
 
-/// A count of training samples, in percent.
-fn share(count: usize, train: &Dataset) -> f64 {
-    let counted = train.labels().iter().filter(|&&label| label != IGNORED);
+/// A count of labels, in percent.
+fn share(count: usize, all: &Dataset) -> f64 {
+    let counted = all.labels().iter().filter(|&&label| label != IGNORED);
     100.0 * count as f64 / counted.count().max(1) as f64
 }

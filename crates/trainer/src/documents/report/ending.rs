@@ -1,7 +1,8 @@
 //! How training ended, and what came of it.
 
-use headlight_data::DatasetConfig;
+use headlight_data::{DatasetConfig, Splits};
 use headlight_experiment::best::BestTracker;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
@@ -43,18 +44,25 @@ pub(super) fn outcome(outcome: &Outcome, data: &DatasetConfig) -> Section {
 /// That training was interrupted.
 pub(super) fn interrupted(
     Progress { step, epoch, .. }: Progress,
-    epochs: usize,
+    config: &ExperimentConfig,
+    splits: &Splits,
     shows_best: bool,
 ) -> Section {
+    let training = &config.training;
+    let of = if config.data.is_fresh() {
+        format!("of {}", training.steps.unwrap_or_default())
+    } else {
+        let epochs = counted(training.total_epochs(splits.train.len()), "epoch");
+        format!("{epoch} of {epochs} finished")
+    };
     let model = if shows_best {
         "of the best model until then"
     } else {
         "from that step"
     };
     Section::of_paragraph(format!(
-        "Interrupted after {} ({epoch} of {} finished); all figures are {model}.",
+        "Interrupted after {} ({of}); all figures are {model}.",
         counted(step, "step"),
-        counted(epochs, "epoch")
     ))
 }
 

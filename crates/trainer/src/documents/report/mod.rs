@@ -58,9 +58,9 @@ pub struct RunReport<'a> {
 }
 
 /// The samples that a report shows: sample 0, and the first positive.
-pub fn reported_samples(train: &Dataset) -> Vec<usize> {
+pub fn reported_samples(shown: &Dataset) -> Vec<usize> {
     let mut samples = vec![0];
-    samples.extend(train.positives().find(|&sample| sample != 0));
+    samples.extend(shown.positives().find(|&sample| sample != 0));
     samples
 }
 
@@ -85,10 +85,9 @@ impl RunReport<'_> {
             .tracker
             .and_then(|tracker| ending::best(tracker, metrics));
         let shows_best = best.is_some();
-        let epochs = config.training.total_epochs(splits.train.len());
         let ending = [
             self.interrupted
-                .map(|progress| ending::interrupted(progress, epochs, shows_best)),
+                .map(|progress| ending::interrupted(progress, config, splits, shows_best)),
             best,
             self.outcome
                 .map(|outcome| ending::outcome(outcome, &config.data)),
@@ -106,7 +105,7 @@ impl RunReport<'_> {
         sections.extend(training::sections(config, metrics, of_model));
         sections.extend(evaluation);
         sections.extend(attention::sections(config, of_model, dump, self.strongest));
-        sections.push(predictions::section(config, &splits.train, dump));
+        sections.push(predictions::section(config, splits.shown(), dump));
         sections.extend(comparisons::section(config, self.comparisons));
         Document {
             title: rule.map_or_else(|| data::title(&config.data), |rule| rule.question()),

@@ -11,10 +11,10 @@ use super::names::{class_name, tokens};
 /// The most probabilities of a sample.
 const MOST_PROBABILITIES: usize = 8;
 
-pub(super) fn section(config: &ExperimentConfig, train: &Dataset, dump: &AttentionDump) -> Section {
+pub(super) fn section(config: &ExperimentConfig, shown: &Dataset, dump: &AttentionDump) -> Section {
     let data = &config.data;
     if data.task.is_per_position() {
-        return positions(config, train, dump);
+        return positions(config, shown, dump);
     }
     let header = match (data.n_classes, &data.classes[..]) {
         (2, []) => "probability".to_owned(),
@@ -26,13 +26,13 @@ pub(super) fn section(config: &ExperimentConfig, train: &Dataset, dump: &Attenti
     };
     let names = ["sample", "tokens", "label"].map(str::to_owned);
     let header = names.into_iter().chain([header]).collect();
-    let rows = (0..dump.dims.samples).map(|shown| {
-        let sample = dump.meta.samples[shown].unwrap_or(shown);
+    let rows = (0..dump.dims.samples).map(|row| {
+        let sample = dump.meta.samples[row].unwrap_or(row);
         vec![
             sample.to_string(),
-            tokens(config, train, sample),
-            class_name(data, train.label(sample) as usize),
-            probabilities(data, dump.probabilities(shown)),
+            tokens(config, shown, sample),
+            class_name(data, shown.label(sample) as usize),
+            probabilities(data, dump.probabilities(row)),
         ]
     });
     let table = Table::of_text("", "", [header].into_iter().chain(rows).collect());

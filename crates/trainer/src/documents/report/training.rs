@@ -10,16 +10,22 @@ const MOST_EVALUATIONS: usize = 17;
 const LEGEND: &str = "Batch loss is the mean loss of the batches since the epoch began. Loss is the mean cross-entropy. \
                       Loss and the columns after it are measured over all training samples after that step.";
 
+/// The same, where each step draws its own samples.
+const LEGEND_OF_FRESH: &str = "Batch loss is the loss of the step's batch before that step. Loss is the mean cross-entropy. Loss \
+                               and the columns after it are measured over that batch after that step.";
+
 /// `of_model` is the evaluation of the model that the report shows.
 pub(super) fn sections(
     config: &ExperimentConfig,
     metrics: &[StepMetrics],
     of_model: Option<&StepMetrics>,
 ) -> Vec<Section> {
+    let is_fresh = config.data.is_fresh();
+    let legend = if is_fresh { LEGEND_OF_FRESH } else { LEGEND };
     let table = Section {
         title: "Training".to_owned(),
-        paragraphs: vec![LEGEND.to_owned()],
-        tables: vec![evaluations(metrics)],
+        paragraphs: vec![legend.to_owned()],
+        tables: vec![evaluations(metrics, is_fresh)],
         ..Section::default()
     };
     let count = metrics.len();
@@ -28,7 +34,8 @@ pub(super) fn sections(
     });
     let last = of_model.map(|last| match config.data.n_classes {
         2 => format!(
-            "Smallest probability of a positive: {}. Largest of a negative: {}.",
+            "{}mallest probability of a positive: {}. Largest of a negative: {}.",
+            if is_fresh { "In that batch: s" } else { "S" },
             number(last.train[Metric::MinPositive], 4),
             number(last.train[Metric::MaxNegative], 4)
         ),
@@ -41,11 +48,12 @@ pub(super) fn sections(
         .collect()
 }
 
-/// A row for each evaluation; of many, a selection.
-fn evaluations(metrics: &[StepMetrics]) -> Table {
+/// A row for each evaluation; of many, a selection. Fresh samples have no epochs.
+fn evaluations(metrics: &[StepMetrics], is_fresh: bool) -> Table {
+    let first = usize::from(is_fresh);
     let ratios = || METRICS.iter().filter(|info| info.is_ratio);
     let header = ["epoch", "step", "batch loss"].into_iter();
-    let header = header.chain(ratios().map(|info| info.label));
+    let header = header.chain(ratios().map(|info| info.label)).skip(first);
     let rows = evenly_spread(metrics.len(), MOST_EVALUATIONS).map(|index| {
         let StepMetrics {
             epoch,
@@ -56,7 +64,7 @@ fn evaluations(metrics: &[StepMetrics]) -> Table {
         } = &metrics[index];
         let start = [epoch.to_string(), step.to_string(), number(*train_loss, 5)];
         let values = ratios().map(|info| number(train[info.metric], info.decimals));
-        start.into_iter().chain(values).collect()
+        start.into_iter().chain(values).skip(first).collect()
     });
     let header = header.map(str::to_owned).collect();
     Table::of_text("", "", [header].into_iter().chain(rows).collect())

@@ -97,11 +97,13 @@ impl Ended<'_> {
         }
         lines.extend(config.mean_note());
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
-            let epochs = self.experiment.epochs();
-            lines.push(format!(
-                "Interrupted after step {step}, with {epoch} of {} finished",
-                counted(epochs, "epoch")
-            ));
+            let experiment = self.experiment;
+            lines.push(if experiment.is_fresh() {
+                format!("Interrupted after step {step} of {}", experiment.steps())
+            } else {
+                let epochs = counted(experiment.epochs(), "epoch");
+                format!("Interrupted after step {step}, with {epoch} of {epochs} finished")
+            });
         }
         if !self.comparisons.is_empty() {
             let within = self.comparisons.iter().filter(|one| one.within).count();

@@ -24,7 +24,7 @@ const MOST_DECIDING: usize = 3;
 /// How many samples there are of each class, and what became of words.
 pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
     let (data, splits) = (&experiment.config.data, &experiment.splits);
-    let counts = splits.train.class_counts(data.n_classes);
+    let counts = splits.shown().class_counts(data.n_classes);
     let classes = 0..counts.len().min(MOST_CLASSES);
     let names: Vec<String> = classes.map(|class| answer(data, class)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -39,12 +39,13 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
         Task::NextToken => vec![counted(counts.iter().sum(), "token")],
         Task::Classification | Task::TokenClassification => named,
     };
-    let mut lines = vec![format!(
-        "Samples  {} to train on: {}; {} held out",
-        splits.train.len(),
-        named.join(", "),
-        splits.held_out.len()
-    )];
+    let (named, held_out) = (named.join(", "), splits.held_out.len());
+    let mut lines = vec![if data.is_fresh() {
+        format!("Samples  each step draws its own; {held_out} held out: {named}")
+    } else {
+        let train = splits.train.len();
+        format!("Samples  {train} to train on: {named}; {held_out} held out")
+    }];
     let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
     lines.extend(
         losses
@@ -160,15 +161,16 @@ fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> 
     format!("{count} of {samples}, {first} of {classes}")
 }
 
-/// The first training sample that is not of class 0: its probability, with and without what decides it, and its weights.
+/// The first of the samples that a run shows that is not of class 0: its probability, with and without what decides it, and its weights.
 fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
     let config = model.config();
-    let train = &model.experiment.splits.train;
-    let sample = train.positives().next().unwrap_or(0);
-    let tokens = train.tokens(sample);
-    let (positions, inputs) = (train.positions(), config.inputs());
+    let splits = &model.experiment.splits;
+    let shown_samples = splits.shown();
+    let sample = shown_samples.positives().next().unwrap_or(0);
+    let tokens = shown_samples.tokens(sample);
+    let (positions, inputs) = (shown_samples.positions(), config.inputs());
     let (read, cls) = (config.shown_position(tokens), inputs.cls);
-    let all = model.ask(train, &[sample], &[])?;
+    let all = model.ask(shown_samples, &[sample], &[])?;
     let said = &all[0];
     let shown = model.filled(tokens);
     let weights = &said.heads[head];
@@ -186,13 +188,13 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
         _ => said.class(),
     };
     let probability = said.probabilities[class];
-    let label = train.label(sample);
+    let label = shown_samples.label(sample);
     let kind = if said.class() == label as usize {
         "Correct"
     } else {
         "Wrong"
     };
-    let removed = model.ask(train, &[sample], &without)?[0].probabilities[class];
+    let removed = model.ask(shown_samples, &[sample], &without)?[0].probabilities[class];
     let name = match (config.data.n_classes, &config.data.classes[..]) {
         (2, []) => String::new(),
         _ => format!(" of {}", quoted_answer(&config.data, class as u32)),
@@ -216,7 +218,7 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
         title: format!(
             "{kind}: {}, label {}, probability{name} {probability:.3}; {removed:.3} without \
              position{s} {}",
-            model.named("training", "sample", sample, train),
+            model.named(splits.shown_name(), "sample", sample, shown_samples),
             quoted_answer(&config.data, label),
             place.join(" and ")
         ),

@@ -21,7 +21,7 @@ pub fn compare_at_start(
 ) -> Result<Vec<Comparison>, Failure> {
     let (config, train) = (&session.experiment.config, &session.experiment.splits.train);
     let indices = reference.samples.iter().map(|&sample| sample as usize);
-    let samples = session.training_samples(indices.collect());
+    let samples = session.shown_samples(indices.collect());
     let mut comparisons = Vec::new();
     let initial = (&reference.initial, &reference.initial_forward);
     let trained = (&reference.trained, &reference.trained_forward);

@@ -1,0 +1,115 @@
+//! Samples that each step draws anew, so that training has as many as it has steps.
+
+use std::collections::HashSet;
+
+use headlight_keys::InvalidValue;
+use rand::Rng;
+
+use crate::config::{DatasetConfig, Source};
+use crate::dataset::Dataset;
+use crate::draws::Draws;
+use crate::generator::Generator;
+use crate::random::Stream;
+use crate::task::IGNORED;
+
+/// Draws per sample before the search for one that is not held out gives up.
+const ATTEMPTS: usize = 10_000;
+
+/// How many 32-bit numbers of the stream are reserved for each step. A sample uses a few for each of its positions.
+const NUMBERS_PER_STEP: u128 = 1 << 40;
+
+/// Draws the samples of each step: a function of the config, the seed and the step alone.
+#[derive(Clone, Debug)]
+pub struct Fresh {
+    config: DatasetConfig,
+    /// The held-out samples, if no step may draw them.
+    excluded: HashSet<Vec<u32>>,
+    batch_size: usize,
+    seed: u64,
+}
+
+impl Fresh {
+    /// What draws batches of a config's samples; `None` if the config has a number of samples. `seed` is that of the
+    /// experiment, and `held_out` depends on [`DatasetConfig::seed`], so that all seeds are judged on the same samples.
+    pub fn new(
+        config: &DatasetConfig,
+        held_out: &Dataset,
+        batch_size: usize,
+        seed: u64,
+    ) -> Option<Self> {
+        let Source::Fresh {
+            exclude_held_out, ..
+        } = config.source
+        else {
+            return None;
+        };
+        let excluded = (0..held_out.len()).map(|sample| held_out.tokens(sample).to_vec());
+        Some(Self {
+            config: config.clone(),
+            excluded: excluded.filter(|_| exclude_held_out).collect(),
+            batch_size,
+            seed,
+        })
+    }
+
+    /// The samples of a step, which counts from 0.
+    ///
+    /// The shares of classes that the config asks for are kept from batch to batch: a batch has as many samples of a class
+    /// as the share asks for, to the nearest sample, and all batches so far together have, too.
+    ///
+    /// # Errors
+    /// When there is no sample that is not held out, as far as the search finds.
+    pub fn batch(&self, step: usize) -> Result<Dataset, InvalidValue> {
+        let mut rng = Stream::Fresh.rng(self.seed);
+        rng.set_word_pos(step as u128 * NUMBERS_PER_STEP);
+        let draws = Draws::of(&self.config)?;
+        let empty = Dataset::empty(self.config.seq_len, self.config.cls);
+        let mut batch = empty.for_task(self.config.task);
+        let before = step as u64 * self.batch_size as u64;
+        for class in draws.labels(before, self.batch_size, &mut rng) {
+            let row = self.draw(&draws, class, &mut rng)?;
+            let (rule, n_classes) = (draws.rule, draws.n_classes);
+            let labels = rule
+                .labels_for(&row, self.config.cls, n_classes)
+                .into_iter();
+            let labels = labels.map(|label| match label {
+                IGNORED => IGNORED,
+                label => self.config.noisy_by(label, &mut rng),
+            });
+            batch.push_each(&row, labels);
+        }
+        Ok(batch)
+    }
+
+    /// Checks that samples are left to draw, of each class that the config asks for.
+    pub(crate) fn check(&self) -> Result<(), InvalidValue> {
+        let (draws, mut rng) = (Draws::of(&self.config)?, Stream::Fresh.rng(self.seed));
+        for class in draws.wanted() {
+            self.draw(&draws, class, &mut rng)?;
+        }
+        Ok(())
+    }
+
+    /// A sample that is not excluded, of a class unless chance decides.
+    fn draw(
+        &self,
+        draws: &Draws<'_>,
+        class: Option<u32>,
+        rng: &mut impl Rng,
+    ) -> Result<Vec<u32>, InvalidValue> {
+        let mut drawn = (0..ATTEMPTS).map(|_| match draws.generator {
+            Generator::All => draws.sampler.any(|| rng.next_u32()),
+            _ => draws.draw(class, rng),
+        });
+        drawn
+            .find(|row| !self.excluded.contains(row))
+            .ok_or_else(|| {
+                let of_class = class.map_or_else(String::new, |class| format!(" of class {class}"));
+                let message = format!(
+                    "the held-out samples leave no sample{of_class} to train on; hold out fewer, or set \
+                     exclude_held_out = false"
+                );
+                InvalidValue::new("held_out", message)
+            })
+    }
+}
