@@ -14,7 +14,7 @@ use headlight_fused::{Adam, AdamW, Architecture, CrossEntropy, Optimizer, Sample
 use proptest::prelude::*;
 
 pub use architectures::{any_architecture, notebook, one_block, plain_architecture};
-pub use definition::forward;
+pub use definition::{Weights, forward, forward_moved};
 
 /// Weights and samples of an architecture.
 #[derive(Clone, Debug)]
