@@ -25,6 +25,8 @@ pub enum Stream {
     Fold = 5,
     /// Which training labels are wrong.
     LabelNoise = 6,
+    /// What a model is measured at after training.
+    Measures = 7,
 }
 
 impl Stream {
@@ -36,6 +38,12 @@ impl Stream {
         let mut rng = ChaCha8Rng::from_seed(key);
         rng.set_stream(self as u64);
         rng
+    }
+
+    /// Uniform whole numbers from the stream, each below a bound that may change from one to the next.
+    pub fn numbers(self, seed: u64) -> impl FnMut(u32) -> u32 {
+        let mut rng = self.rng(seed);
+        move |bound| uniform_below(bound, || rng.next_u32())
     }
 }
 

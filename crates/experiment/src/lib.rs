@@ -35,6 +35,7 @@ pub mod evaluate;
 mod experiment;
 pub mod explain;
 pub mod fused;
+pub mod measures;
 pub mod metrics;
 pub mod outcome;
 mod shown;
