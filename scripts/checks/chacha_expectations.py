@@ -15,7 +15,7 @@ import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[2] / "crates" / "data" / "tests"
 
-STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6}
+STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6, "measures": 7}
 
 
 def block(key: bytes, counter: int, stream: int, rounds: int = 8) -> list[int]:

@@ -3,10 +3,10 @@
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::measures::{MeasureName, Measured, Subject};
+use headlight_experiment::measures::measured;
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
-use headlight_experiment::{Engine, Error, Experiment, Predictions};
+use headlight_experiment::{Engine, Error, Predictions};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
@@ -74,7 +74,11 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         return Err(Failure::Diverged(message.to_owned()));
     }
     let held_out = evaluate(engine, &splits.held_out, n_classes, None);
-    let measures = measures(experiment, engine)?;
+    let measures = if experiment.config.report.measures.is_empty() {
+        Vec::new()
+    } else {
+        measured(&experiment.config, &engine.weights(), splits.judged())?
+    };
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,
@@ -86,24 +90,6 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         measures,
         weights_sha256: format!("{:x}", Sha256::digest(weights)),
     }))
-}
-
-/// The measures that the config asks for.
-fn measures(
-    experiment: &Experiment,
-    engine: &dyn Engine,
-) -> Result<Vec<(MeasureName, Measured)>, Error> {
-    let names = &experiment.config.report.measures;
-    if names.is_empty() {
-        return Ok(Vec::new());
-    }
-    let weights = engine.weights();
-    let judged = experiment.splits.judged();
-    let mut subject = Subject::new(&experiment.config, &weights, judged)?;
-    let measured = names
-        .iter()
-        .map(|&name| Ok((name, name.value(&mut subject)?)));
-    measured.collect()
 }
 
 /// Samples are checked in parts of this size; the first part is smaller.

@@ -35,7 +35,7 @@ use serde::Serialize;
 #[cfg(feature = "measures")]
 use crate::config::ExperimentConfig;
 #[cfg(feature = "measures")]
-pub use subject::{MOST_SAMPLES, Subject};
+use subject::Subject;
 
 /// Lists the measures, each with its name in configs and rows, and the file that computes it.
 macro_rules! measures {
@@ -73,8 +73,8 @@ measures! {
     DecidingAttention = "deciding_attention" in deciding_attention,
     /// What `deciding_attention` would be if attention were uniform: the share of the keys that decide. Mean over samples.
     DecidingUniform = "deciding_uniform" in deciding_uniform,
-    /// How little the logit of the right class of (a + b) mod p depends on a + b alone (Zhong et al. 2023): near 1 if it
-    /// depends on a - b only, near 0 if a - b does not matter.
+    /// How little a - b matters to the logit of the right class of (a + b) mod p (Zhong et al. 2023): 1 if it depends on a + b
+    /// alone, 0 if it depends on a - b alone.
     DistanceIrrelevance = "distance_irrelevance" in distance_irrelevance,
     /// How alike the two numbers of a sum modulo p act on a logit (Zhong et al. 2023): the mean cosine between the gradients by
     /// their embeddings.
@@ -135,12 +135,23 @@ impl MeasureName {
     pub fn check(self, config: &ExperimentConfig) -> Result<(), String> {
         (self.info().check)(config).map_err(|why| format!("{} {why}", self.name()))
     }
+}
 
-    /// Its value for a model.
-    ///
-    /// # Errors
-    /// When the model's weights or outputs are not finite.
-    pub fn value(self, subject: &mut Subject<'_>) -> Result<Measured, crate::Error> {
-        (self.info().value)(subject)
-    }
+/// The measures that a config asks for, of a model with these weights, which are in the model's order one after the other. The
+/// samples are the held-out ones of a run, or else those that it was trained on.
+///
+/// All passes are the fused engine's, whichever engine trained the model, so values are the same bytes on every machine.
+///
+/// # Errors
+/// When the weights are not those of such a model, or not finite.
+#[cfg(feature = "measures")]
+pub fn measured(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    samples: &headlight_data::Dataset,
+) -> Result<Vec<(MeasureName, Measured)>, crate::Error> {
+    let mut subject = Subject::new(config, weights, samples)?;
+    let names = config.report.measures.iter();
+    let measured = names.map(|&name| Ok((name, (name.info().value)(&mut subject)?)));
+    measured.collect()
 }

@@ -9,15 +9,14 @@ use crate::experiment::samples_per_pass;
 use crate::fused::{Array, Forward, Frozen, Intervention, Recorded};
 
 /// The most samples that a Kendall correlation is a mean over: the first ones.
-pub const MOST_SAMPLES: usize = 1000;
+pub(super) const MOST_SAMPLES: usize = 1000;
 
 /// The most samples of a pass, whose attention is in memory at once.
 const MOST_AT_ONCE: usize = 64;
 
-/// A trained model with the samples that it is measured on. All passes are the fused engine's, whichever engine trained it, so
-/// values are the same bytes on every machine.
+/// A trained model with the samples that it is measured on.
 #[derive(Debug)]
-pub struct Subject<'a> {
+pub(super) struct Subject<'a> {
     pub(super) config: &'a ExperimentConfig,
     pub(super) frozen: Frozen,
     pub(super) weights: &'a [f32],
@@ -30,7 +29,7 @@ impl<'a> Subject<'a> {
     ///
     /// # Errors
     /// When the weights are not those of such a model, or not finite.
-    pub fn new(
+    pub(super) fn new(
         config: &'a ExperimentConfig,
         weights: &'a [f32],
         samples: &'a Dataset,
