@@ -1,5 +1,5 @@
 """Computes Headlight's random streams from the definition of ChaCha, for the pinned values of
-crates/data/tests/generate.rs and noise.rs.
+crates/data/tests/generate.rs, noise.rs and numbers.rs.
 
     python scripts/checks/chacha_expectations.py            # prints the values
     python scripts/checks/chacha_expectations.py --check    # checks that the test has them
@@ -64,11 +64,14 @@ def main() -> None:
     order = shuffled(8, words(0, "shuffle", first_word=1 << 40))
     pairs = [[index // 3, index % 3] for index in shuffled(9, words(7, "split"))]
     noise = [sample for sample in range(40) if next(words(3, "label_noise", first_word=sample << 10)) < 1 << 30]
+    measures = words(7, "measures")
+    numbers = [below(n, measures) for n in (59, 59, 59, 11, 2, 1, 59)]
 
     for test, name, kind, values in (
         ("generate.rs", "PINNED_ROWS", "u32", sum(rows, [])),
         ("generate.rs", "PINNED_ORDER", "u32", order),
         ("generate.rs", "PINNED_PAIRS", "u32", sum(pairs, [])),
+        ("numbers.rs", "PINNED_NUMBERS", "u32", numbers),
         ("noise.rs", "PINNED_NOISE", "usize", noise),
     ):
         line = f"const {name}: [{kind}; {len(values)}] = {values};"

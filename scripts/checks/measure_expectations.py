@@ -1,15 +1,17 @@
-"""Compares the measures of `report.measures` with NumPy and SciPy, which compute them from a run's weights.
+"""Computes the measures of `report.measures` in NumPy and SciPy, from the weights that the binary trains, for the tests of
+crates/experiment.
 
-    python scripts/checks/measure_expectations.py HEADLIGHT
+    python scripts/checks/measure_expectations.py HEADLIGHT            # writes crates/experiment/tests/measures/expected.json
+    python scripts/checks/measure_expectations.py --check HEADLIGHT    # compares it, and what `evaluate` says, with NumPy
 
 Everything is computed in float64. Gradients are differences of two forward passes, principal components those of
 `numpy.linalg.svd`, and Kendall's tau SciPy's.
 """
 
+import argparse
 import json
 import pathlib
 import subprocess
-import sys
 import tempfile
 import tomllib
 
@@ -18,36 +20,7 @@ from chacha_expectations import below, words
 from safetensors.numpy import load_file
 from scipy.stats import kendalltau
 
-SUMS = """
-seed = 3
-data = { generator = "all", samples = 97, held_out = 24, vocab_size = 11, seq_len = 2, cls = "none", rule = { kind = "sum-mod", modulus = 11 } }
-model = { d_model = 16, n_heads = 2, d_ff = 32, norm = "none", attention = { rate = 0.5 } }
-training = { epochs = 60, batch_size = 32, learning_rate = 0.01 }
-report = { measures = ["distance_irrelevance", "gradient_symmetricity", "circularity"] }
-"""
-# More numbers than d_model, and [CLS], so that 0 is token 13.
-SUMS_WITH_CLS = """
-seed = 1
-data = { generator = "all", samples = 130, held_out = 39, vocab_size = 14, seq_len = 2, cls = "last", rule = { kind = "sum-mod", modulus = 13 } }
-model = { d_model = 6, n_heads = 3, d_ff = 8, n_layers = 2 }
-training = { epochs = 40, batch_size = 16, learning_rate = 0.01 }
-report = { measures = ["distance_irrelevance", "gradient_symmetricity", "circularity", "deciding_attention", "deciding_uniform"] }
-"""
-SENTENCES = """
-seed = 2
-data = { generator = "sentences", samples = 300, held_out = 40, rule = { kind = "sentence", corpus = "sentiment" } }
-model = { d_model = 8, n_heads = 2, n_layers = 2, d_ff = 16, attention = { padding_token = 1 } }
-training = { epochs = 6, learning_rate = 3e-3 }
-report = { measures = ["kendall_gradient", "kendall_removal"] }
-"""
-# Several classes without words or [CLS].
-COUNTS = """
-seed = 5
-data = { samples = 400, held_out = 30, vocab_size = 8, seq_len = 6, cls = "none", rule = { kind = "most-frequent" } }
-model = { d_model = 8, n_heads = 2, d_ff = 0 }
-training = { epochs = 5, learning_rate = 1e-2 }
-report = { measures = ["kendall_gradient", "kendall_removal"] }
-"""
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates" / "experiment" / "tests" / "measures"
 EPSILON = 1e-6
 
 
@@ -109,8 +82,8 @@ class Sums:
     """The numbers modulo p as tokens, and measures of a model that adds them."""
 
     def __init__(self, config: dict, model: Model) -> None:
-        self.p, self.model = config["data"]["rule"]["modulus"], model
-        self.cls = config["data"]["cls"]
+        self.p, self.model = config["data"]["rule"].get("modulus", 0), model
+        self.cls = config["data"].get("cls", "first")
         self.tokens = [self.p if number == 0 and self.cls != "none" else number for number in range(self.p)]
 
     def sample(self, a: int, b: int) -> list[int]:
@@ -197,41 +170,52 @@ class Samples:
         return np.mean(attention, axis=0), float(np.mean(uniform))
 
 
-def run(headlight: str, text: str, folder: pathlib.Path) -> tuple[dict, dict, Model, np.ndarray]:
-    """A config, the measures that Headlight gives, the model, and the held-out samples."""
-    (folder / "c.toml").write_text(text)
-    subprocess.run([headlight, "train", "c.toml", "--run", "run"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
-    subprocess.run([headlight, "data", "c.toml", "--out", "d.npz"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+def run(headlight: str, config: pathlib.Path, folder: str) -> tuple[dict, Model, np.ndarray]:
+    """The measures that Headlight gives for a config, the model, and the held-out samples."""
+    subprocess.run([headlight, "train", config, "--run", "run"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+    subprocess.run([headlight, "data", config, "--out", "d.npz"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
     found = subprocess.run([headlight, "evaluate", "run", "--json"], check=True, capture_output=True, cwd=folder).stdout
-    config = tomllib.loads(text)
-    model = Model(config, load_file(folder / "run" / "model.safetensors"))
-    return config, json.loads(found)["measures"], model, np.load(folder / "d.npz")["held_out_tokens"]
+    weights = load_file(pathlib.Path(folder) / "run" / "model.safetensors")
+    tokens = np.load(pathlib.Path(folder) / "d.npz")["held_out_tokens"]
+    return json.loads(found)["measures"], Model(tomllib.loads(config.read_text()), weights), tokens
 
 
-def compare(name: str, found, expected, tolerance: float) -> None:
-    assert np.allclose(found, expected, rtol=0, atol=tolerance), f"{name}: {found}, not {expected}"
-    print(f"{name}: {np.round(found, 4).tolist()}")
+def expected(config: dict, model: Model, tokens: np.ndarray) -> dict:
+    """The measures that a config asks for."""
+    sums, samples = Sums(config, model), Samples(config, model, tokens)
+    own = {}
+    for name in config["report"]["measures"]:
+        if name.startswith("deciding"):
+            own["deciding_attention"], own["deciding_uniform"] = samples.deciding(lambda tokens: [0, 1])
+        else:
+            own[name] = getattr(samples if name.startswith("kendall") else sums, name)()
+    return {name: np.round(value, 6).tolist() for name, value in own.items()}
 
 
 def main() -> None:
-    headlight = str(pathlib.Path(sys.argv[1]).resolve())
-    for text in (SUMS, SUMS_WITH_CLS):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("headlight", type=pathlib.Path)
+    arguments = parser.parse_args()
+    all_expected = {}
+    for path in sorted(ROOT.glob("*.toml")):
         with tempfile.TemporaryDirectory() as folder:
-            config, found, model, tokens = run(headlight, text, pathlib.Path(folder))
-        sums = Sums(config, model)
-        for name in ("distance_irrelevance", "gradient_symmetricity", "circularity"):
-            compare(name, found[name], getattr(sums, name)(), 1e-4)
-        if "deciding_attention" in found:
-            attention, uniform = Samples(config, model, tokens).deciding(lambda tokens: [0, 1])
-            compare("deciding_attention", found["deciding_attention"], attention, 1e-5)
-            compare("deciding_uniform", found["deciding_uniform"], uniform, 1e-12)
-    for text in (SENTENCES, COUNTS):
-        with tempfile.TemporaryDirectory() as folder:
-            config, found, model, tokens = run(headlight, text, pathlib.Path(folder))
-        samples = Samples(config, model, tokens)
-        # One pair of words whose order float32 does not tell moves the mean of 30 samples by less.
-        for name in ("kendall_gradient", "kendall_removal"):
-            compare(name, found[name], getattr(samples, name)(), 0.005)
+            found, model, tokens = run(str(arguments.headlight.resolve()), path, folder)
+        own = all_expected[path.stem] = expected(tomllib.loads(path.read_text()), model, tokens)
+        assert own.keys() == found.keys(), path
+        for name, value in own.items():
+            # One pair of words whose order float32 does not tell moves the mean over the samples by less.
+            tolerance = 0.005 if name.startswith("kendall") else 1e-4
+            assert np.allclose(found[name], value, rtol=0, atol=tolerance), f"{path.stem}, {name}: {found[name]}, not {value}"
+            print(f"{path.stem}, {name}: {value}")
+    text = json.dumps(all_expected, indent=2) + "\n"
+    if arguments.check:
+        committed = json.loads((ROOT / "expected.json").read_text())
+        for config, measures in committed.items():
+            for name, value in measures.items():
+                assert np.allclose(value, all_expected[config][name], rtol=0, atol=2e-6), f"{config}, {name}: {value} is committed"
+    else:
+        (ROOT / "expected.json").write_text(text)
 
 
 if __name__ == "__main__":

@@ -30,12 +30,15 @@ impl Sums {
         let positions = [first, first + 1];
         let mut added = rule.positions.clone();
         added.sort_unstable();
-        if data.seq_len != 2 || !(added.is_empty() || added == positions) {
+        if data.seq_len != 2 {
             return Err(format!(
-                "is a measure of sums of two numbers; it needs samples of two tokens that are both added \
-                 (data.seq_len = 2, not {})",
+                "is a measure of sums of two numbers; it needs data.seq_len = 2, not {}",
                 data.seq_len
             ));
+        }
+        if !(added.is_empty() || added == positions) {
+            let message = "is a measure of sums of two numbers; leave out data.rule.positions, so that both are added";
+            return Err(message.to_owned());
         }
         let modulus = rule.modulus;
         let padding = config.model.attention.padding_token;

@@ -5,7 +5,7 @@ use super::panels::Ranges;
 use super::size::Room;
 use crate::svg::Svg;
 
-/// A line through the centres, and the range at each number. `None` without two numbers, or without ranges.
+/// A line through the centres, in a band from the lower ends to the upper ones. `None` without two numbers, or without ranges.
 pub(super) fn trend(
     labels: &[String; 2],
     (values, names): (&[f64], &[String]),
@@ -32,7 +32,10 @@ pub(super) fn trend(
     let centres: Vec<[f64; 2]> = places.iter().map(|[_, centre, _]| *centre).collect();
     svg.path("line", &centres, "");
     for [low, centre, high] in &places {
-        svg.path("range0", &[*low, *high], "");
+        // A band of one range has no width.
+        if places.len() == 1 {
+            svg.path("range0", &[*low, *high], "");
+        }
         svg.disc("set0", *centre, 3.0);
     }
     let room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));

@@ -112,7 +112,7 @@ impl GridMap<'_> {
             Some((sample.mean(), sample.len()))
         };
         Plot::Grid(GridPlot {
-            quantity: format!("mean {}, by", self.label),
+            quantity: format!("mean {}", self.label),
             decimals: self.decimals,
             labels: self.keys.map(str::to_owned),
             names: [0, 1].map(|side| self.names(side)),

@@ -51,16 +51,15 @@ impl Measures {
                 continue;
             };
             let invalid = |what: &str| format!("its `{}` is not {what}", measure.name());
+            if !measure.info().is_per_head {
+                let value = number(Some(value)).ok_or_else(|| invalid("a number"))?;
+                let element = None;
+                self.add(Series { measure, element }, runs, value)?;
+                continue;
+            }
             let rows = match value {
-                Value::Array(rows) => rows,
-                single => {
-                    let element = None;
-                    let single = number(Some(single)).ok_or_else(|| invalid("a number"))?;
-                    if !measure.info().is_per_head {
-                        self.add(Series { measure, element }, runs, single)?;
-                    }
-                    continue;
-                }
+                Value::Null => continue,
+                value => value.as_array().ok_or_else(|| invalid("a list of lists"))?,
             };
             for (layer, row) in rows.iter().enumerate() {
                 let row = row.as_array().ok_or_else(|| invalid("a list of lists"))?;
@@ -92,5 +91,37 @@ impl Measures {
         for values in self.0.values_mut() {
             retain(values, keep);
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, clippy::float_cmp)]
+mod tests {
+    use super::*;
+
+    /// Of five runs, the first lacks the measure, and every second one is kept.
+    #[test]
+    fn runs_keep_their_values_when_others_are_dropped() {
+        let mut measures = Measures::default();
+        for run in 0..5 {
+            let row = match run {
+                0 => serde_json::json!({}),
+                _ => serde_json::json!({ "circularity": run }),
+            };
+            measures.push(run, row.as_object().unwrap()).unwrap();
+        }
+        measures.retain(&[true, false, true, false, true]);
+        let (series, values) = measures.iter().next().unwrap();
+        assert_eq!((series.name().as_str(), measures.len()), ("circularity", 1));
+        assert!(values[0].is_nan());
+        assert_eq!(values[1..], [2.0, 4.0]);
+    }
+
+    #[test]
+    fn more_heads_than_a_model_has_are_refused() {
+        let row = serde_json::json!({ "deciding_attention": vec![vec![0.5; 64]; 65] });
+        let mut measures = Measures::default();
+        let refused = measures.push(0, row.as_object().unwrap()).unwrap_err();
+        assert!(refused.contains("more than 4096"), "{refused}");
     }
 }
