@@ -78,27 +78,11 @@ impl ExperimentConfig {
         self.report
             .check_ranges()
             .map_err(|invalid| invalid.within("report"))?;
-        self.check_measures()?;
         if self.dump.formats.is_empty() {
             return Err(InvalidValue::new(
                 "dump.formats",
                 "the list is empty; name at least one of npz, json and csv",
             ));
-        }
-        Ok(())
-    }
-
-    /// Checks that its models have the measures that it names.
-    fn check_measures(&self) -> Result<(), InvalidValue> {
-        let measures = &self.report.measures;
-        for (index, measure) in measures.iter().enumerate() {
-            let invalid = |message| InvalidValue::new("report.measures", message);
-            if measures[..index].contains(measure) {
-                let message = format!("{} is named twice", measure.name());
-                return Err(invalid(message));
-            }
-            #[cfg(feature = "measures")]
-            measure.check(self).map_err(invalid)?;
         }
         Ok(())
     }

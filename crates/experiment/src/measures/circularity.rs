@@ -14,9 +14,10 @@ use std::f64::consts::TAU;
 use headlight_architecture::mathematics::{cos, sin};
 
 use super::components::principal_components;
+use super::info::MeasureInfo;
 use super::subject::Subject;
 use super::sums::Sums;
-use super::{MeasureInfo, Measured};
+use super::value::Measured;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 

@@ -4,8 +4,10 @@
 //! mean over samples of Σ_j a_ij    over the positions j that decide; i is the position that is read
 //! ```
 
+use super::attended;
+use super::info::MeasureInfo;
 use super::subject::Subject;
-use super::{MeasureInfo, Measured, attended};
+use super::value::Measured;
 use crate::error::Error;
 use crate::fused::Recorded;
 

@@ -1,7 +1,9 @@
 //! Uniform attention on the positions that decide the label, over the keys that the position which is read may look at.
 
+use super::attended;
+use super::info::MeasureInfo;
 use super::subject::Subject;
-use super::{MeasureInfo, Measured, attended};
+use super::value::Measured;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 

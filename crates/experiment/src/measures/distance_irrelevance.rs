@@ -9,9 +9,10 @@
 //! Standard deviations are those of all values, not of a sample. If p is odd, each sum and difference belong to one pair of
 //! numbers.
 
+use super::info::MeasureInfo;
 use super::subject::Subject;
 use super::sums::Sums;
-use super::{MeasureInfo, Measured};
+use super::value::Measured;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::Recorded;

@@ -10,9 +10,10 @@
 
 use headlight_data::Stream;
 
+use super::info::MeasureInfo;
 use super::subject::Subject;
 use super::sums::Sums;
-use super::{MeasureInfo, Measured};
+use super::value::Measured;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 

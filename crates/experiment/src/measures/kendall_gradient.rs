@@ -11,9 +11,10 @@
 //! its own row of the table: hence `e_t`. Here y is the log-odds of the predicted class, whose gradient is that of its
 //! probability over y (1 - y). So the order is the same, and it does not drown where a model is sure and 1 - y rounds to 0.
 
+use super::info::MeasureInfo;
 use super::kendall::{self, Mean, tau_b};
 use super::subject::{MOST_SAMPLES, Subject};
-use super::{MeasureInfo, Measured};
+use super::value::Measured;
 use crate::error::Error;
 use crate::fused::Recorded;
 use crate::metrics::predicted_class;

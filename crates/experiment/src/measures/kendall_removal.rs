@@ -13,9 +13,10 @@
 
 use headlight_architecture::mathematics::exp;
 
+use super::info::MeasureInfo;
 use super::kendall::{self, Mean, tau_b};
 use super::subject::{MOST_SAMPLES, Subject};
-use super::{MeasureInfo, Measured};
+use super::value::Measured;
 use crate::error::Error;
 use crate::fused::{Intervention, Recorded};
 

@@ -4,6 +4,7 @@ use headlight_experiment::metrics::{COMPARED, Metric};
 use serde_json::{Map, Value};
 
 use super::measures::Measures;
+use super::row_values::{number, retain};
 use crate::fields::{Field, Kind, Quantity, fields};
 
 /// Fields that tables and plots use individually.
@@ -194,19 +195,6 @@ pub(super) fn compared() -> impl Iterator<Item = &'static Field> {
 fn lists() -> impl Iterator<Item = &'static Field> {
     let is_list = |field: &&Field| matches!(field.kind(), Kind::List { .. });
     fields().iter().filter(is_list)
-}
-
-pub(super) fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
-    let mut keep = keep.iter();
-    values.retain(|_| keep.next().is_some_and(|keep| *keep));
-}
-
-/// NaN if the value is missing, `None` if it is not a number.
-pub(super) fn number(value: Option<&Value>) -> Option<f64> {
-    match value {
-        None | Some(Value::Null) => Some(f64::NAN),
-        Some(value) => value.as_f64(),
-    }
 }
 
 fn float32(value: f64) -> f32 {

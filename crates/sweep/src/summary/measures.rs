@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headlight_experiment::measures::MeasureName;
 use serde_json::{Map, Value};
 
-use super::columns::{number, retain};
+use super::row_values::{number, retain};
 
 /// The most columns; a model has fewer heads.
 const MOST: usize = 1 << 12;

@@ -13,6 +13,7 @@ mod learning_curve;
 mod measures;
 mod padding;
 mod positions;
+mod row_values;
 mod shown;
 mod standouts;
 mod statistics;
