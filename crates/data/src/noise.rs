@@ -23,7 +23,7 @@ impl DatasetConfig {
         if u64::from(rng.next_u32()) >= below {
             return label;
         }
-        let other = uniform_below(self.n_classes as u32 - 1, || rng.next_u32()) as u32;
+        let other = uniform_below(self.n_classes as u32 - 1, || rng.next_u32());
         if other < label { other } else { other + 1 }
     }
 }

@@ -11,7 +11,7 @@ fn samples() -> Dataset {
     for sample in 0..200 {
         let mut tokens = vec![CLS];
         tokens.extend((0..POSITIONS as u32 - 1).map(|position| 2 + sample * 10 + position));
-        dataset.push(&tokens, (sample % 3) as u32);
+        dataset.push(&tokens, sample % 3);
     }
     dataset
 }

@@ -251,7 +251,7 @@ const PINNED_HASHES: [u64; 8] = [
 
 fn fnv1a(parts: &[Dataset]) -> u64 {
     let words = parts.iter().flat_map(|part| {
-        let labels = part.labels().iter().map(|&label| u32::from(label));
+        let labels = part.labels().iter().copied();
         part.all_tokens().iter().copied().chain(labels)
     });
     words
@@ -305,7 +305,7 @@ fn all_samples_are_split_at_random() {
         for sample in 0..4 {
             let tokens = splits.held_out.tokens(sample);
             let sum = tokens[at] + tokens[at + 1];
-            assert_eq!(u32::from(splits.held_out.label(sample)), sum % 3);
+            assert_eq!(splits.held_out.label(sample), sum % 3);
         }
         own.sort();
         own.dedup();

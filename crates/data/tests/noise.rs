@@ -120,7 +120,7 @@ fn samples_of_a_file_keep_their_noise_in_each_fold() {
         serde_json::from_value(keys).unwrap()
     };
     let is_wrong = |dataset: &Dataset, sample: usize| {
-        u32::from(dataset.label(sample)) != (dataset.tokens(sample)[1] + 1) % 2
+        dataset.label(sample) != (dataset.tokens(sample)[1] + 1) % 2
     };
     let all = rows().fit(&of_file(&json!({})), None).unwrap().train;
     let wrong: Vec<u32> = (0..30)

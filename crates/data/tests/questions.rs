@@ -130,7 +130,7 @@ fn every(config: &DatasetConfig) -> Vec<Vec<u32>> {
             positive_rate,
             balanced,
         },
-        file => file,
+        file @ headlight_data::Source::File(_) => file,
     };
     let samples = all.generate().unwrap().train;
     (0..samples.len())

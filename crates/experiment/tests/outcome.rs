@@ -20,7 +20,7 @@ fn config(learned: f64) -> ExperimentConfig {
 fn dataset(labels: &[u32]) -> Dataset {
     let mut dataset = Dataset::empty(1, ClsPlace::First);
     for &label in labels {
-        dataset.push(&[0, FIRST_WORD + u32::from(label)], label);
+        dataset.push(&[0, FIRST_WORD + label], label);
     }
     dataset
 }

@@ -1,5 +1,5 @@
 //! Gradients by token embeddings beside the slopes of the definition.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
 mod common;
 

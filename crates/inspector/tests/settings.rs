@@ -1,5 +1,5 @@
 //! Plots of settings: a map of two of them, and a curve over numbers.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
 use headlight_inspector::{Document, GridPlot, Plot, Section};
 

@@ -225,7 +225,7 @@ fn measures_of_another_form_are_refused() {
     }
     for value in [json!([0.5]), json!([["x"]])] {
         let path = results("measures lists", |row| {
-            row["deciding_attention"] = value.clone()
+            row["deciding_attention"] = value.clone();
         });
         let message = summary(&path, &[], &[]).unwrap_err();
         assert!(

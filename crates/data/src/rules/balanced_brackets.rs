@@ -66,7 +66,7 @@ impl BalancedBrackets {
     }
 
     fn unbalanced(self, length: usize, rng: &mut dyn Rng) -> Vec<u32> {
-        let is_near = rng.next_u32() % 2 == 0;
+        let is_near = rng.next_u32().is_multiple_of(2);
         loop {
             let string = if is_near {
                 let mut string = self.balanced(length, rng);

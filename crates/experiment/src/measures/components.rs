@@ -196,7 +196,7 @@ mod tests {
             let points: Vec<Vec<f64>> = places.map(point).into();
             let components = principal_components(&points, 3);
             for (axis, component) in components[..2].iter().enumerate() {
-                let found = component.as_ref().map(|component| component.as_slice());
+                let found = component.as_deref();
                 let expected: Vec<f64> = places.iter().map(|place| place[axis]).collect();
                 let length = dot(&expected, &expected).sqrt();
                 let cosine = found.map_or(0.0, |found| dot(found, &expected) / length);

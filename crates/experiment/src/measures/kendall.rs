@@ -88,7 +88,7 @@ pub(super) fn tau_b(first: &[f64], second: &[f64]) -> Option<f64> {
 mod tests {
     use super::*;
 
-    /// `scipy.stats.kendalltau` (SciPy 1.17), which computes tau-b.
+    /// `scipy.stats.kendalltau` of version 1.17, which computes tau-b.
     #[test]
     fn taus_are_scipys() {
         let close = |first: &[f64], second: &[f64], expected: f64| {

@@ -90,12 +90,7 @@ impl Table<'_> {
         let counted = counted.filter(|(_, counts)| **counts);
         let counted: Vec<&Occurrence> = counted.map(|(found, _)| found).collect();
         let different = |values: Vec<u32>| values.into_iter().collect::<BTreeSet<u32>>().len();
-        let classes = different(
-            counted
-                .iter()
-                .map(|found| self.label(found).into())
-                .collect(),
-        );
+        let classes = different(counted.iter().map(|found| self.label(found)).collect());
         let words = different(counted.iter().map(|found| found.token).collect());
         let free = counted.len().checked_sub(words)?;
         (classes > 1 && free > 0).then(|| ((classes - 1) as f64 / free as f64).min(1.0))

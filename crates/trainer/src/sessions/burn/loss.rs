@@ -85,7 +85,11 @@ fn signed(logits: Tensor<2>, batch: &Batch) -> Tensor<2> {
 
 /// The labels as indices. `[batch, 1]`
 fn labels(batch: &Batch, logits: &Tensor<2>) -> Tensor<2, Int> {
-    let labels: Vec<i32> = batch.labels.iter().map(|&label| label as i32).collect();
+    let labels: Vec<i32> = batch
+        .labels
+        .iter()
+        .map(|label| label.cast_signed())
+        .collect();
     Tensor::from_data(TensorData::new(labels, [batch.len(), 1]), &logits.device())
 }
 
