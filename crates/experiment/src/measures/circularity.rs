@@ -1,4 +1,4 @@
-//! Circularity (Zhong et al. 2023, "The Clock and the Pizza", appendix on circular embeddings).
+//! Circularity (Zhong et al. 2023, "The Clock and the Pizza", arXiv 2306.17844).
 //!
 //! With `v` one of the first four principal components of the embeddings of the numbers 0 to p - 1, as a vector `[p]` of
 //! length 1, and `F_k = Σ_t v_t e^(2πikt/p)`:

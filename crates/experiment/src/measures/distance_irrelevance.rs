@@ -1,4 +1,5 @@
-//! Distance irrelevance (Zhong et al. 2023, "The Clock and the Pizza", section 3.2).
+//! Distance irrelevance (Zhong et al. 2023, "The Clock and the Pizza: Two Stories in Mechanistic Explanation of
+//! Neural Networks", arXiv 2306.17844; its code is `eval-main.ipynb` of fjzzq2002/pizza).
 //!
 //! With `z[s][d]` the logit of the right class for the two numbers whose sum is `s` and whose difference is `d`, modulo p:
 //!

@@ -1,4 +1,4 @@
-//! Gradient symmetricity (Zhong et al. 2023, "The Clock and the Pizza", section 3.1).
+//! Gradient symmetricity (Zhong et al. 2023, "The Clock and the Pizza", arXiv 2306.17844).
 //!
 //! ```text
 //! mean over (a, b, c) of cos(∂z_c / ∂e_a, ∂z_c / ∂e_b)    at the sample of the numbers a and b

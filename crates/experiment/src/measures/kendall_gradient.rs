@@ -1,4 +1,5 @@
-//! Kendall's tau-b between attention and gradients (Jain and Wallace 2019, "Attention is not Explanation", algorithm 1).
+//! Kendall's tau-b between attention and gradients (Jain and Wallace 2019, "Attention is not Explanation", arXiv
+//! 1902.10186, algorithm 1).
 //!
 //! For each word t of a sample, with `e_t` the embedding of its token, and y the probability of the predicted class:
 //!

@@ -1,5 +1,5 @@
-//! Kendall's tau-b between attention and leaving words out (Jain and Wallace 2019, "Attention is not Explanation",
-//! algorithm 1).
+//! Kendall's tau-b between attention and leaving words out (Jain and Wallace 2019, "Attention is not Explanation", arXiv
+//! 1902.10186, algorithm 1).
 //!
 //! For each word t of a sample, with p the model's probabilities of the classes:
 //!
