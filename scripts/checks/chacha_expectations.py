@@ -1,5 +1,5 @@
 """Computes Headlight's random streams from the definition of ChaCha, for the pinned values of
-crates/data/tests/generate.rs, noise.rs and fresh.rs.
+crates/data/tests/generate.rs, noise.rs, fresh.rs and numbers.rs.
 
     python scripts/checks/chacha_expectations.py            # prints the values
     python scripts/checks/chacha_expectations.py --check    # checks that the test has them
@@ -15,7 +15,7 @@ import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[2] / "crates" / "data" / "tests"
 
-STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6, "fresh": 7}
+STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6, "fresh": 7, "measures": 8}
 
 
 def block(key: bytes, counter: int, stream: int, rounds: int = 8) -> list[int]:
@@ -66,12 +66,15 @@ def main() -> None:
     noise = [sample for sample in range(40) if next(words(3, "label_noise", first_word=sample << 10)) < 1 << 30]
     step = words(7, "fresh", first_word=5 << 40)
     fresh = [[0] + [1 + below(10, step) for _ in range(4)] for _ in range(3)]
+    measures = words(7, "measures")
+    numbers = [below(n, measures) for n in (59, 59, 59, 11, 2, 1, 59)]
 
     for test, name, kind, values in (
         ("generate.rs", "PINNED_ROWS", "u32", sum(rows, [])),
         ("generate.rs", "PINNED_ORDER", "u32", order),
         ("generate.rs", "PINNED_PAIRS", "u32", sum(pairs, [])),
         ("fresh.rs", "PINNED_FRESH", "u32", sum(fresh, [])),
+        ("numbers.rs", "PINNED_NUMBERS", "u32", numbers),
         ("noise.rs", "PINNED_NOISE", "usize", noise),
     ):
         line = f"const {name}: [{kind}; {len(values)}] = {values};"

@@ -27,6 +27,8 @@ pub enum Stream {
     LabelNoise = 6,
     /// Samples that a step draws anew.
     Fresh = 7,
+    /// What a model is measured at after training.
+    Measures = 8,
     /// Tokens that a model of the next token goes on with.
     Generation = 9,
 }
@@ -40,6 +42,12 @@ impl Stream {
         let mut rng = ChaCha8Rng::from_seed(key);
         rng.set_stream(self as u64);
         rng
+    }
+
+    /// Uniform whole numbers from the stream, each below a bound that may change from one to the next.
+    pub fn numbers(self, seed: u64) -> impl FnMut(u32) -> u32 {
+        let mut rng = self.rng(seed);
+        move |bound| uniform_below(bound, || rng.next_u32())
     }
 }
 

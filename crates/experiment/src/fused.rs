@@ -13,6 +13,9 @@ pub use headlight_fused::{
     Array, Arrays, Attribution, Dims, Forward, Intervention, InvalidPlace, Place, Recorded,
 };
 
+#[cfg(feature = "measures")]
+use headlight_fused::TokenGradients;
+
 use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, Predictor, TrainingState};
 use crate::error::Error;
@@ -189,6 +192,25 @@ impl Frozen {
         let samples = samples(dataset);
         integrated_gradients(architecture, weights, samples, sample, logit, &baseline)
             .map_err(|error| Error::Input(error.to_string()))
+    }
+
+    /// Gradients of sums of logits by the embeddings of tokens, as [`TokenGradients::of`]. `[sample, position, d_model]`
+    ///
+    /// # Errors
+    /// When the weights do not match the model.
+    #[cfg(feature = "measures")]
+    pub(crate) fn token_gradients(
+        &self,
+        weights: &[f32],
+        dataset: &Dataset,
+        chosen: &[u32],
+        slopes: &[f32],
+        holds_weights: bool,
+    ) -> Result<Vec<f32>, Error> {
+        self.check(weights)?;
+        let gradients = TokenGradients::new(&self.architecture, weights);
+        let mut gradients = gradients.map_err(|error| Error::Input(error.to_string()))?;
+        Ok(gradients.of(samples(dataset), chosen, slopes, holds_weights))
     }
 
     /// Checks the number of weights, and that they are finite.

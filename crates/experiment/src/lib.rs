@@ -37,6 +37,7 @@ pub mod explain;
 mod feed;
 pub mod fused;
 pub mod generate;
+pub mod measures;
 pub mod metrics;
 pub mod outcome;
 mod shown;

@@ -66,6 +66,7 @@ mod model;
 mod one_block;
 mod place;
 mod samples;
+mod token_gradients;
 mod training;
 mod transpose;
 
@@ -81,4 +82,5 @@ pub use interventions::{Intervention, InvalidIntervention};
 pub use model::{Gradient, Model, State};
 pub use place::{InvalidPlace, Place};
 pub use samples::{IGNORED, Predictions, Samples};
+pub use token_gradients::TokenGradients;
 pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};

@@ -31,6 +31,7 @@ mod keras;
 mod keys;
 mod lab;
 mod limits;
+mod measures;
 mod model_keys;
 mod new_user;
 mod outputs;

@@ -25,7 +25,7 @@ pub use page::{
     SeedComparison, SeedFigures, SeedRow,
 };
 pub use plots::{
-    BarColumn, BarTable, ColourRange, Curve, Heatmap, Histogram, Plot, Quantity, largest,
+    BarColumn, BarTable, ColourRange, Curve, GridPlot, Heatmap, Histogram, Plot, Quantity, largest,
 };
 #[cfg(feature = "png")]
 pub use png::{PngError, png};

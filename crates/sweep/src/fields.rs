@@ -1,9 +1,11 @@
 //! The table of fields in the row of a run that did not fail, in their order.
 //!
-//! All code that writes, reads, sorts or shows rows iterates over [`fields`].
+//! All code that writes, reads, sorts or shows rows iterates over [`fields`]. Rows have those of the measures that their config asks
+//! for, and all others.
 
 use std::sync::LazyLock;
 
+use headlight_experiment::measures::{MeasureName, Measured};
 use headlight_experiment::metrics::{METRICS, Metric};
 use serde::{Serialize, Serializer};
 
@@ -32,6 +34,8 @@ pub(crate) enum Quantity {
     Attention { positive: bool },
     /// The step after which the task was learned.
     LearnedAtStep,
+    /// A measure that the config asks for; rows of other configs do not have it.
+    Measure(MeasureName),
     /// The hash of the final weights.
     WeightsSha256,
 }
@@ -44,6 +48,8 @@ pub(crate) enum Kind {
     List {
         first: usize,
     },
+    /// A list of lists, `[layer][head]`.
+    PerHead,
     Text,
 }
 
@@ -52,6 +58,7 @@ pub(crate) enum FieldValue<'a> {
     Number(Option<f64>),
     Step(Option<usize>),
     List(Option<&'a [f64]>),
+    Measured(&'a Measured),
     Text(&'a str),
 }
 
@@ -98,6 +105,10 @@ fn table() -> Vec<Field> {
         0,
         Quantity::LearnedAtStep,
     ));
+    fields.extend(MeasureName::ALL.map(|measure| {
+        let (name, decimals) = (measure.name(), measure.info().decimals);
+        field(name, name, decimals, Quantity::Measure(measure))
+    }));
     fields.push(field("weights_sha256", "", 0, Quantity::WeightsSha256));
     fields
 }
@@ -108,14 +119,25 @@ impl Field {
         match self.quantity {
             Quantity::EpochLoss => Kind::List { first: 1 },
             Quantity::Attention { .. } => Kind::List { first: 0 },
-            Quantity::Metric { .. } | Quantity::LearnedAtStep => Kind::Number,
+            Quantity::Measure(measure) if measure.info().is_per_head => Kind::PerHead,
+            Quantity::Metric { .. } | Quantity::LearnedAtStep | Quantity::Measure(_) => {
+                Kind::Number
+            }
             Quantity::WeightsSha256 => Kind::Text,
         }
     }
 
-    /// Its value for a run.
-    pub(crate) fn value<'a>(&self, outcome: &'a Outcome) -> FieldValue<'a> {
+    /// Whether the rows of a config with these measures have it.
+    pub(crate) fn is_in_rows_with(&self, measures: &[MeasureName]) -> bool {
         match self.quantity {
+            Quantity::Measure(measure) => measures.contains(&measure),
+            _ => true,
+        }
+    }
+
+    /// Its value for a run; `None` for a measure that the run's config does not ask for.
+    pub(crate) fn value<'a>(&self, outcome: &'a Outcome) -> Option<FieldValue<'a>> {
+        Some(match self.quantity {
             Quantity::EpochLoss => FieldValue::List(Some(&outcome.epoch_loss)),
             Quantity::Metric { metric, held_out } => FieldValue::Number(if held_out {
                 outcome
@@ -132,8 +154,12 @@ impl Field {
                 FieldValue::List(outcome.attention_negative.as_deref())
             }
             Quantity::LearnedAtStep => FieldValue::Step(outcome.learned_at_step),
+            Quantity::Measure(measure) => {
+                let mut measures = outcome.measures.iter();
+                FieldValue::Measured(&measures.find(|(own, _)| *own == measure)?.1)
+            }
             Quantity::WeightsSha256 => FieldValue::Text(&outcome.weights_sha256),
-        }
+        })
     }
 }
 
@@ -143,6 +169,7 @@ impl Serialize for FieldValue<'_> {
             Self::Number(number) => number.serialize(serializer),
             Self::Step(step) => step.serialize(serializer),
             Self::List(list) => list.serialize(serializer),
+            Self::Measured(measured) => measured.serialize(serializer),
             Self::Text(text) => text.serialize(serializer),
         }
     }

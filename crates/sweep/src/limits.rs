@@ -11,7 +11,7 @@ pub(crate) const ROW_LIMIT: u64 = 4 << 20;
 const NUMBER: u64 = 25;
 const REST: u64 = 1 << 14;
 
-/// The most bytes of a row: the loss of each epoch, and attention on each position in two classes.
+/// The most bytes of a row: the loss of each epoch, attention on each position in two classes, and on those that decide by head.
 pub(crate) fn row(config: &ExperimentConfig) -> u64 {
     // The number of samples, and so that of epochs, is not known here; with steps alone, an epoch has at least one. Samples that
     // each step draws have no epochs.
@@ -21,6 +21,8 @@ pub(crate) fn row(config: &ExperimentConfig) -> u64 {
         config.training.total_steps(1)
     };
     let numbers = epochs.saturating_add(config.inputs().positions.saturating_mul(2));
+    let numbers =
+        numbers.saturating_add(config.model.n_layers.saturating_mul(config.model.n_heads));
     (numbers as u64).saturating_mul(NUMBER).saturating_add(REST)
 }
 

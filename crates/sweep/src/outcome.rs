@@ -1,5 +1,6 @@
 //! The results of one run of a sweep.
 
+use headlight_experiment::measures::{MeasureName, Measured};
 use headlight_experiment::metrics::EvalMetrics;
 
 /// The results of a run that did not fail.
@@ -18,6 +19,9 @@ pub struct Outcome {
     pub attention_negative: Option<Vec<f64>>,
     /// The first step after which held-out F1 was 0.99 or more.
     pub learned_at_step: Option<usize>,
+    /// The measures that `report.measures` asks for, of the final model on the held-out samples, or else on the training
+    /// samples.
+    pub measures: Vec<(MeasureName, Measured)>,
     /// The hash of `model.safetensors`, as `headlight train` writes it.
     pub weights_sha256: String,
 }

@@ -221,8 +221,9 @@ fn check(
                 found.seed
             )));
         }
+        let point = &plan.points()[point];
         found
-            .check(&plan.points()[point].values)
+            .check(&point.values, &point.config().report.measures)
             .map_err(&invalid)?;
         finished += 1;
         length = lines.read();

@@ -35,7 +35,9 @@ impl Serialize for Row {
             Err(message) => map.serialize_entry("error", message)?,
             Ok(outcome) => {
                 for field in fields() {
-                    map.serialize_entry(&field.name, &field.value(outcome))?;
+                    if let Some(value) = field.value(outcome) {
+                        map.serialize_entry(&field.name, &value)?;
+                    }
                 }
             }
         }

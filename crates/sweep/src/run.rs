@@ -3,6 +3,7 @@
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::evaluate;
+use headlight_experiment::measures::measured;
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Predictions};
@@ -82,6 +83,11 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         shown.attention_positive.clone(),
         shown.attention_negative.clone(),
     );
+    let measures = if experiment.config.report.measures.is_empty() {
+        Vec::new()
+    } else {
+        measured(&experiment.config, &engine.weights(), splits.judged())?
+    };
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,
@@ -90,6 +96,7 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         attention_positive,
         attention_negative,
         learned_at_step: learning.learned_at_step,
+        measures,
         weights_sha256: format!("{:x}", Sha256::digest(weights)),
     }))
 }

@@ -5,6 +5,8 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
+use headlight_experiment::measures::MeasureName;
+
 use crate::fields::{Kind, fields};
 use crate::grid::POINT_LIMIT;
 
@@ -53,11 +55,16 @@ impl StoredRow {
         })
     }
 
-    /// Checks that a row holds all that a sweep writes: these values of the grid, and all results or why the run failed.
+    /// Checks that a row holds all that a sweep writes: these values of the grid, and all results, these measures among them,
+    /// or why the run failed.
     ///
     /// # Errors
     /// What it lacks.
-    pub(crate) fn check(&self, values: &[(String, Value)]) -> Result<(), String> {
+    pub(crate) fn check(
+        &self,
+        values: &[(String, Value)],
+        measures: &[MeasureName],
+    ) -> Result<(), String> {
         let grid = self.fields.iter().filter(|(key, _)| key.contains('.'));
         // As they are read, since a decimal number can be another one then.
         let written = |(key, value): &(String, Value)| {
@@ -69,15 +76,23 @@ impl StoredRow {
             return Err("its values of the grid's keys are not those of this sweep".to_owned());
         }
         let is_number = |value: &Value| value.is_number() || value.is_null();
+        let is_list = |value: &Value| {
+            let list = value.as_array();
+            list.is_some_and(|list| list.iter().all(is_number))
+        };
         let is_of = |kind, value: &Value| match kind {
             Kind::Number => is_number(value),
-            Kind::List { .. } => {
-                let list = value.as_array();
-                value.is_null() || list.is_some_and(|list| list.iter().all(is_number))
+            Kind::List { .. } => value.is_null() || is_list(value),
+            Kind::PerHead => {
+                let lists = value.as_array();
+                value.is_null() || lists.is_some_and(|lists| lists.iter().all(is_list))
             }
             Kind::Text => value.is_string(),
         };
-        let results = fields().iter().map(|field| (&*field.name, field.kind()));
+        let expected = fields()
+            .iter()
+            .filter(|field| field.is_in_rows_with(measures));
+        let results = expected.map(|field| (&*field.name, field.kind()));
         let all: Vec<(&str, Kind)> = if self.fields.contains_key("error") {
             vec![("error", Kind::Text)]
         } else {

@@ -132,6 +132,30 @@ fn numbers(plot: &Plot) -> String {
                 }
             }
         }
+        Plot::Trend {
+            labels,
+            values,
+            names,
+            ranges,
+        } => {
+            writeln!(text, "trend {labels:?}").unwrap();
+            for ((value, name), range) in values.iter().zip(names).zip(ranges) {
+                let range = range.map_or("none".to_owned(), |range| row(&range));
+                writeln!(text, "{value} {name}: {range}").unwrap();
+            }
+        }
+        Plot::Grid(grid) => {
+            let (quantity, labels, names) = (&grid.quantity, &grid.labels, &grid.names);
+            writeln!(text, "grid {quantity} {labels:?} {names:?}").unwrap();
+            for cells in &grid.cells {
+                let cell = |cell: &Option<(f64, usize)>| match cell {
+                    Some((value, runs)) => format!("{value:.4} of {runs}"),
+                    None => "none".to_owned(),
+                };
+                let cells: Vec<String> = cells.iter().map(cell).collect();
+                writeln!(text, "{}", cells.join(", ")).unwrap();
+            }
+        }
         Plot::Curves { .. } | Plot::Matrix { .. } => unreachable!("a sweep has no such plot"),
     }
     text

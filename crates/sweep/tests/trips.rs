@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use common::{file, folder};
+use headlight_experiment::measures::{MeasureName, Measured};
 use headlight_experiment::metrics::Tally;
 use headlight_sweep::{Outcome, Row};
 use headlight_trainer::storage::outputs::Output;
@@ -30,6 +31,21 @@ fn number() -> impl Strategy<Value = f64> {
         .prop_filter("finite", |number| number.is_finite())
 }
 
+/// Up to two measures: a number, and lists of two heads.
+fn measures() -> impl Strategy<Value = Vec<(MeasureName, Measured)>> {
+    let number = prop_oneof![
+        Just(Measured::Undefined),
+        number().prop_map(Measured::Number)
+    ];
+    let heads = prop::collection::vec(prop::array::uniform2(crate::number()), 1..3);
+    (prop::option::of(number), prop::option::of(heads)).prop_map(|(number, heads)| {
+        let heads = heads.map(|heads| heads.into_iter().map(Vec::from).collect());
+        let heads = heads.map(|heads| (MeasureName::DecidingAttention, Measured::PerHead(heads)));
+        let number = number.map(|number| (MeasureName::Circularity, number));
+        heads.into_iter().chain(number).collect()
+    })
+}
+
 fn outcome() -> impl Strategy<Value = Outcome> {
     let numbers = || prop::collection::vec(number(), 1..4);
     let samples = prop::collection::vec((-9.0..9.0_f64, 0.0..1.0_f64, 0_u32..2), 1..5);
@@ -39,9 +55,10 @@ fn outcome() -> impl Strategy<Value = Outcome> {
         prop::option::of(numbers()),
         any::<Option<usize>>(),
         "[0-9a-f]{0,8}",
+        measures(),
     );
     drawn.prop_map(
-        |(epoch_loss, samples, attention_positive, learned_at_step, weights_sha256)| {
+        |(epoch_loss, samples, attention_positive, learned_at_step, weights_sha256, measures)| {
             let mut tally = Tally::new(2);
             for (logit, loss, label) in samples {
                 tally.add(&[logit], &[1.0 / (1.0 + (-logit).exp())], loss, label);
@@ -54,6 +71,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
                 attention_positive,
                 attention_negative: None,
                 learned_at_step,
+                measures,
                 weights_sha256,
             }
         },
@@ -125,6 +143,12 @@ proptest! {
         for (line, record) in lines.iter().zip(&records) {
             let row: BTreeMap<String, Value> = serde_json::from_str(line).unwrap();
             for (name, found) in header.iter().zip(record) {
+                if let Some((layer, head)) = name.strip_prefix("deciding_attention_").and_then(|places| places.split_once('_')) {
+                    let pointer = format!("/deciding_attention/{layer}/{head}");
+                    let row: Value = serde_json::from_str(line).unwrap();
+                    prop_assert_eq!(found, cell(row.pointer(&pointer)));
+                    continue;
+                }
                 let listed = name.rsplit_once('_').and_then(|(field, index)| Some((row.get(field)?.as_array()?, index.parse::<usize>().ok()?, field)));
                 let expected = match listed {
                     Some((list, index, field)) => cell(list.get(index - usize::from(field == "epoch_loss"))),

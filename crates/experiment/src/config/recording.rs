@@ -4,6 +4,7 @@ use headlight_data::{Dataset, IGNORED};
 use headlight_keys::{Range, choices, section};
 
 use super::adaptable::Adaptable;
+use crate::measures::MeasureName;
 
 section! {
     /// The `[dump]` section: which samples a run dumps, when, and in which formats.
@@ -76,12 +77,14 @@ choices! {
 
 section! {
     /// The `[report]` section: how a run reports what came of training.
-    #[derive(Copy)]
     pub struct ReportConfig {
         /// The F1 from which a model counts as one that learned its task: on held-out samples, or on training samples if
         /// none are held out.
         #[range(Range::SHARE)]
         pub learned: f64 = LEARNED,
+        /// Measures of how the trained model works: each is a column of a sweep's rows, and `headlight evaluate` shows them.
+        #[omit(default)]
+        pub measures: Vec<MeasureName> = Vec::new(),
     }
 }
 

@@ -229,6 +229,9 @@ impl Pass<'_> {
             if architecture.log_length {
                 scale_rows(set, d_scores, p, &values.lengths[rows.clone()]);
             }
+            if self.holds_weights {
+                d_scores.fill(ZERO);
+            }
             // dq = scale dZ K, dk = scale dZ^T Q
             multiply(
                 set,

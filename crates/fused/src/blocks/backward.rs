@@ -31,13 +31,10 @@ impl Pass<'_> {
 
     /// From the gradient of the first block's input in `d_stream` to those of the embeddings.
     pub(super) fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
+        self.through_embedding_norm(sums);
         let Sizes { p, width, .. } = self.sizes();
-        let (places, norms) = (self.places, self.norms());
-        let values = &mut *self.values;
-        let gradient = &mut values.d_stream[..p * width];
-        if let Some(place) = places.first_norm {
-            norms.through(&values.first_norm, p, place, gradient, sums);
-        }
+        let places = self.places;
+        let gradient = &mut self.values.d_stream[..p * width];
         let tokens = places.tokens.range();
         let (d_tokens, others) = sums.gradient.split_at_mut(tokens.end);
         // The position embedding follows the token embedding.
@@ -55,9 +52,27 @@ impl Pass<'_> {
             sums.squares.as_deref_mut().unwrap_or_default(),
         );
     }
+
+    /// From the gradient of the first block's input in `d_stream` to that of the sums of the embeddings, in its place.
+    pub(super) fn through_embedding_norm(&mut self, sums: &mut Sums<'_>) {
+        let Sizes { p, width, .. } = self.sizes();
+        let (places, norms) = (self.places, self.norms());
+        let values = &mut *self.values;
+        let gradient = &mut values.d_stream[..p * width];
+        if let Some(place) = places.first_norm {
+            norms.through(&values.first_norm, p, place, gradient, sums);
+        }
+    }
 }
 
-impl Sums<'_> {
+impl<'a> Sums<'a> {
+    pub(super) fn of_gradient(gradient: &'a mut [f32]) -> Self {
+        Self {
+            gradient,
+            squares: None,
+        }
+    }
+
     pub(super) fn of(&mut self, matrix: Matrix) -> &mut [f32] {
         &mut self.gradient[matrix.range()]
     }

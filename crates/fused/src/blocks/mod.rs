@@ -126,6 +126,7 @@ impl Blocks {
             instructions: set,
             cross_entropy: self.cross_entropy,
             probe: None,
+            holds_weights: false,
         }
     }
 
@@ -248,13 +249,8 @@ impl Blocks {
             chosen: &[sample; LANES],
             positions: self.architecture.positions,
         };
-        // The gradients of parameters take half of the pass. Of those that it adds all the same, none is used.
-        self.values.transposed.is_wanted = false;
-        let mut gradient = vec![0.0; self.places.len()];
-        let mut sums = Sums {
-            gradient: &mut gradient,
-            squares: None,
-        };
+        let mut unused = self.unused_gradient();
+        let mut sums = Sums::of_gradient(&mut unused);
         let mut pass = self.pass(Instructions::best(), parameters);
         pass.probe = Some(probe);
         pass.forward(chunk, false);
@@ -264,6 +260,44 @@ impl Blocks {
         self.values.transposed.is_wanted = true;
         let values = &self.values;
         (&values.d_stream, values.logits[logit])
+    }
+
+    /// The gradient of a sum of logits by the embedding of the token at each position, for up to eight samples. Each logit
+    /// counts as often as `slopes` says; with `holds_weights`, the attention weights count as constants.
+    /// `[position, d_model]`, in padded rows
+    pub(crate) fn token_gradient(
+        &mut self,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        chosen: &[u32],
+        slopes: &[Lanes],
+        holds_weights: bool,
+    ) -> &[Lanes] {
+        let chunk = Chunk {
+            samples,
+            chosen,
+            positions: self.architecture.positions,
+        };
+        let mut unused = self.unused_gradient();
+        let mut sums = Sums::of_gradient(&mut unused);
+        let mut pass = self.pass(Instructions::best(), parameters);
+        pass.holds_weights = holds_weights;
+        pass.forward(chunk, false);
+        pass.values.d_logits.copy_from_slice(slopes);
+        pass.backward(&mut sums);
+        pass.through_embedding_norm(&mut sums);
+        // Positions that were not computed change nothing.
+        let computed = pass.positions * pass.width();
+        pass.values.d_stream[computed..].fill(ZERO);
+        self.values.transposed.is_wanted = true;
+        &self.values.d_stream
+    }
+
+    /// Leaves out the gradients of parameters in the next pass, which take half of it; returns the room for those that it adds
+    /// all the same.
+    fn unused_gradient(&mut self) -> Vec<f32> {
+        self.values.transposed.is_wanted = false;
+        vec![0.0; self.places.len()]
     }
 
     /// Appends the predictions of the last pass, which computed some positions: of the last block all their rows or the one that

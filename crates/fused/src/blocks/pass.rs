@@ -21,6 +21,8 @@ pub(super) struct Pass<'a> {
     pub(super) cross_entropy: CrossEntropy,
     /// Reads and replaces values of a forward pass of all rows.
     pub(super) probe: Option<&'a mut dyn Probe>,
+    /// Whether the backward pass takes the attention weights as given, so that nothing flows back through the scores.
+    pub(super) holds_weights: bool,
 }
 
 /// Sizes that most parts of a pass use.

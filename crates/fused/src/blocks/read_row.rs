@@ -165,6 +165,9 @@ impl Pass<'_> {
             p,
         );
         softmax::backward(set, &block.weights[..heads * p], d_scores, p);
+        if self.holds_weights {
+            d_scores.fill(ZERO);
+        }
         multiply(
             set,
             [heads, p, d],

@@ -1,4 +1,5 @@
 //! The definition of a classifier in double precision, with keys, values and all rows.
+#![allow(clippy::unwrap_used)]
 
 use headlight_fused::{
     Activation, Architecture, NormPlace, Norms, PositionEmbedding, Projections, Reads, Weighting,
@@ -106,10 +107,41 @@ fn add(x: &[f64], y: &[f64]) -> Vec<f64> {
 }
 
 /// The logits of a sample, answer by answer, and the attention of the positions that are read in the last block, head by head.
-pub fn forward<'a>(
+pub fn forward(a: &Architecture, parameters: &[f64], tokens: &[u32]) -> (Vec<f64>, Vec<f64>) {
+    forward_moved(
+        a,
+        parameters,
+        tokens,
+        &[],
+        &mut Weights::Recorded(Vec::new()),
+    )
+}
+
+/// Attention weights of all blocks: recorded as they are computed, or given.
+pub enum Weights {
+    Recorded(Vec<f64>),
+    Given(std::vec::IntoIter<f64>),
+}
+
+impl Weights {
+    fn pass(&mut self, own: f64) -> f64 {
+        match self {
+            Self::Recorded(weights) => {
+                weights.push(own);
+                own
+            }
+            Self::Given(weights) => weights.next().unwrap(),
+        }
+    }
+}
+
+/// As [`forward`], with `moved` added to the embeddings of the tokens, `[position, d_model]`, unless it is empty.
+pub fn forward_moved<'a>(
     a: &Architecture,
     parameters: &'a [f64],
     tokens: &[u32],
+    moved: &[f64],
+    held: &mut Weights,
 ) -> (Vec<f64>, Vec<f64>) {
     let (d, d_head, p) = (a.d_model, a.d_head(), a.positions);
     let inner = a.n_heads * d_head;
@@ -121,6 +153,9 @@ pub fn forward<'a>(
         .iter()
         .map(|&token| table[token as usize].to_vec())
         .collect();
+    for (number, moved) in x.iter_mut().flatten().zip(moved) {
+        *number += moved;
+    }
     let positions: Vec<Vec<f64>> = match &a.position_embedding {
         PositionEmbedding::None => vec![vec![0.0; d]; p],
         PositionEmbedding::Learned => reader.rows(p, d).iter().map(|row| row.to_vec()).collect(),
@@ -222,6 +257,7 @@ pub fn forward<'a>(
                         }
                         Weighting::Scores => score(key),
                     };
+                    let weight = held.pass(weight);
                     for e in columns.clone() {
                         context[i][e] += weight * v[key][e];
                     }

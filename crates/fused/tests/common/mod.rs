@@ -16,7 +16,7 @@ use headlight_fused::{
 use proptest::prelude::*;
 
 pub use architectures::{any_architecture, notebook, one_block, plain_architecture};
-pub use definition::forward;
+pub use definition::{Weights, forward, forward_moved};
 
 /// Weights and samples of an architecture.
 #[derive(Clone, Debug)]

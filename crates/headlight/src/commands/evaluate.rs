@@ -1,6 +1,7 @@
 //! `headlight evaluate`: evaluates a run's model on labelled samples.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::printing::{print_beside, print_json};
@@ -8,10 +9,12 @@ use clap::{Args, ValueEnum};
 use headlight_data::{Dataset, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
+use headlight_experiment::measures::{Measured, measured};
 use headlight_experiment::metrics::Assessment;
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::assessment::document;
+use headlight_trainer::documents::measures::section;
 use headlight_trainer::sessions::session;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
@@ -19,7 +22,7 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
 use super::interventions::{InterventionArguments, Interventions};
-use super::model::RunModel;
+use super::model::{Members, RunModel};
 use crate::arguments::{Force, Form, SweptArguments, device};
 use crate::terminal;
 
@@ -78,6 +81,9 @@ struct Line<'a> {
     class_names: &'a [String],
     #[serde(flatten)]
     assessment: &'a Assessment,
+    /// What the config asks for in report.measures; of one model without interventions alone.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    measures: BTreeMap<&'static str, &'a Measured>,
 }
 
 /// Prints the evaluation, and writes the requested pictures.
@@ -114,11 +120,19 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (session, members, own) = model.session(dataset)?;
     let models = members.len();
     let samples = &session.experiment.splits.train;
+    let measures = match &members {
+        Members::One(weights) if own.is_empty() => {
+            let weights = weights.iter().flat_map(|parameter| &parameter.values);
+            let weights: Vec<f32> = weights.copied().collect();
+            measured(&session.experiment.config, &weights, samples)?
+        }
+        _ => Vec::new(),
+    };
     let mut predictor = members.predictor(&session, &own, &mut |_| Ok(()))?;
     let data = &session.experiment.config.data;
     let assessment = assess(predictor.as_mut(), samples, data.n_classes)?;
 
-    let document = document(
+    let mut document = document(
         &title(arguments, split, assessment.samples, data.task),
         about(
             arguments,
@@ -130,6 +144,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         data,
         &assessment,
     );
+    document.sections.extend(section(&measures));
     if let Some(out) = svg {
         out.write_all(document.plots_svg().as_bytes())?;
     }
@@ -149,6 +164,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         interventions,
         class_names: &data.classes,
         assessment: &assessment,
+        measures: measures
+            .iter()
+            .map(|(name, value)| (name.name(), value))
+            .collect(),
     })
 }
 

@@ -19,7 +19,7 @@ use crate::terminal::{self, SweepDisplay};
 /// Summarise a sweep's results: tables, distributions, learning curves
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight report seeds.jsonl --html seeds.html\nBy one key of a grid: headlight report grid.jsonl --by training.learning_rate --svg grid.svg"
+    after_help = "Example: headlight report seeds.jsonl --html seeds.html\nBy one key of a grid: headlight report grid.jsonl --by training.learning_rate --svg grid.svg\nBy two keys: headlight report grid.jsonl --by model.d_model --by training.learning_rate --metric held_out_accuracy --svg map.svg"
 )]
 pub(crate) struct Arguments {
     /// A results file of `headlight sweep` or `headlight merge` (.jsonl)
@@ -27,6 +27,10 @@ pub(crate) struct Arguments {
     /// Compare the values of this grid key; can be given several times [default: each key that varies]
     #[arg(long, value_name = "KEY")]
     by: Vec<String>,
+    /// Compare this number of the rows, by its column in CSV, such as `accuracy` or a measure; can be given several times
+    /// [default: F1 on held-out samples, or on training samples if none are held out; and the measures of the rows]
+    #[arg(long, value_name = "NAME")]
+    metric: Vec<String>,
     /// Measure attention on this position; if given several times, on their sum; positions count from 0, `[CLS]` among them
     /// [default: the positions that decide the label, by the config beside the results]
     #[arg(long, value_name = "N")]
@@ -76,7 +80,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         Measured::default()
     };
-    let summary = Summary::with(path, target, &arguments.by, arguments.learned, measured)?;
+    let summary = Summary::with(path, target, &arguments.by, arguments.learned, measured)?
+        .showing(path, &arguments.metric)?;
     let outputs = checked()?;
     let [svg, html] = outputs;
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -21,10 +21,15 @@ enum Scale {
     Logarithmic,
     /// The n-th name stands at n, counted from 0.
     Names(Vec<String>),
+    /// Linear or logarithmic, with ticks at these values alone.
+    Values(Vec<(f64, String)>, bool),
 }
 
 /// The most names along an axis; of more names, every n-th is shown.
 const MOST_NAMES: usize = 8;
+
+/// The room between the frame and the first of several values.
+const INDENT: f64 = 14.0;
 
 /// The least room between two labels of ticks.
 const GAP: f64 = 4.0;
@@ -50,6 +55,21 @@ impl Axis {
         }
     }
 
+    /// An axis upwards with room below and above these values.
+    pub(super) fn around(lowest: f64, highest: f64) -> Self {
+        let room = match half_range(lowest, highest) * 0.16 {
+            room if room > 0.0 => room,
+            _ => highest.abs().max(1e-9) * 0.1,
+        };
+        // The axis starts at 0 where that leaves at least half of it to the values.
+        let from = if lowest >= 0.0 && lowest < highest / 2.0 {
+            0.0
+        } else {
+            lowest - room
+        };
+        Self::up(from, highest + room)
+    }
+
     pub(super) fn whole(self) -> Self {
         Self {
             scale: Scale::Whole,
@@ -72,9 +92,38 @@ impl Axis {
         }
     }
 
+    /// An axis with a tick at each of several ascending values, where there is room for its name. It is logarithmic if
+    /// that spreads them more evenly.
+    pub(super) fn values(values: &[f64], names: &[String]) -> Self {
+        let named = values.iter().copied().zip(names.iter().cloned()).collect();
+        let (first, last) = (values[0], values[values.len() - 1]);
+        let unevenness = |place: fn(f64) -> f64| {
+            let gaps = values
+                .windows(2)
+                .map(|pair| place(pair[1]) - place(pair[0]));
+            let (least, most) = gaps.fold((f64::INFINITY, 0.0), |(least, most), gap| {
+                (f64::min(least, gap), f64::max(most, gap))
+            });
+            most / least
+        };
+        let is_logarithmic = first > 0.0 && unevenness(f64::ln) < unevenness(|value| value);
+        let axis = Self {
+            scale: Scale::Values(named, is_logarithmic),
+            ..Self::across(first, last)
+        };
+        // The first and the last value stand within the frame.
+        Self {
+            start: axis.start + INDENT,
+            end: axis.end - INDENT,
+            ..axis
+        }
+    }
+
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
-            Scale::Logarithmic => (value / self.from).ln() / (self.to / self.from).ln(),
+            Scale::Logarithmic | Scale::Values(_, true) => {
+                (value / self.from).ln() / (self.to / self.from).ln()
+            }
             _ => half_range(self.from, value) / half_range(self.from, self.to),
         };
         self.start + share * (self.end - self.start)
@@ -86,6 +135,7 @@ impl Axis {
             Scale::Linear => self.multiples(0.0),
             Scale::Whole => self.multiples(1.0),
             Scale::Logarithmic => self.powers(),
+            Scale::Values(values, _) => values.clone(),
             Scale::Names(names) => {
                 let every = names.len().div_ceil(MOST_NAMES).max(1);
                 let shown = names.iter().enumerate().step_by(every);
@@ -188,7 +238,17 @@ fn ticks_across(svg: &mut Svg, x: &Axis) -> Room {
         _ => x.end - x.start,
     };
     let is_crowded = widest + GAP > apart;
-    if is_crowded && !is_named {
+    if matches!(x.scale, Scale::Values(..)) {
+        let mut free = f64::NEG_INFINITY;
+        ticks.retain(|(value, label)| {
+            let (place, half) = (x.place(*value), width(label) as f64 * drawn / 2.0);
+            let fits = place - half >= free;
+            if fits {
+                free = place + half + GAP;
+            }
+            fits
+        });
+    } else if is_crowded && !is_named {
         let every = ((widest + GAP) / apart).ceil() as usize;
         ticks = ticks.into_iter().step_by(every).collect();
     }

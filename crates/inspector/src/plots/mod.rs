@@ -5,6 +5,7 @@ mod bar_table;
 mod colour_bar;
 mod colour_range;
 mod curves;
+mod grid;
 mod heads_svg;
 mod heatmap;
 mod heatmap_svg;
@@ -14,6 +15,7 @@ mod legend;
 mod matrix;
 mod panels;
 mod size;
+mod trend;
 
 use crate::svg::Svg;
 use crate::words::wrap_tightly;
@@ -23,6 +25,7 @@ use size::{HEIGHT, Room, WIDTH};
 pub use bar_table::{BarColumn, BarTable};
 pub use colour_range::ColourRange;
 pub use curves::Curve;
+pub use grid::GridPlot;
 pub use heatmap::{Heatmap, Quantity};
 pub use heatmap_text::largest;
 pub use histogram::Histogram;
@@ -74,6 +77,19 @@ pub enum Plot {
         /// A value to compare with, and its name.
         mark: Option<(f64, String)>,
     },
+    /// A quantity with its range at each of several numbers, which a line joins.
+    Trend {
+        /// What the numbers are, and the quantity.
+        labels: [String; 2],
+        /// The numbers, ascending.
+        values: Vec<f64>,
+        /// The numbers as they are written.
+        names: Vec<String>,
+        /// The ranges.
+        ranges: Ranges,
+    },
+    /// A quantity at each pair of two settings.
+    Grid(GridPlot),
     /// Quantities from 0 to 1 against another one.
     Curves {
         /// The quantity along the horizontal axis, and along the vertical one.
@@ -125,6 +141,13 @@ impl Plot {
                 sets,
                 mark,
             } => panels::ranges(labels, groups, sets, mark.as_ref()),
+            Self::Trend {
+                labels,
+                values,
+                names,
+                ranges,
+            } => trend::trend(labels, (values, names), ranges),
+            Self::Grid(grid) => grid::grid(grid),
             Self::Curves {
                 labels,
                 curves,

@@ -1,7 +1,6 @@
 //! The plots, each in a panel of its own: `None` for a plot without values.
 
 use super::axis::{Axis, frame};
-use super::histogram::half_range;
 use super::legend::{Swatch, legend};
 use super::size::{LEFT, LETTER, RIGHT, Room, TOP, WIDTH};
 use crate::Histogram;
@@ -122,18 +121,10 @@ pub(super) fn ranges(
     let lowest = all().map(|range| range[0]).reduce(f64::min)?;
     let highest = all().map(|range| range[2]).reduce(f64::max)?;
     let marked = mark.map_or(lowest, |(value, _)| *value);
-    let (lowest, highest) = (lowest.min(marked), highest.max(marked));
-    let room = match half_range(lowest, highest) * 0.16 {
-        room if room > 0.0 => room,
-        _ => highest.abs().max(1e-9) * 0.1,
-    };
-    // The axis starts at 0 where that leaves at least half of it to the values.
-    let from = if lowest >= 0.0 && lowest < highest / 2.0 {
-        0.0
-    } else {
-        lowest - room
-    };
-    let (x, y) = (Axis::names(groups), Axis::up(from, highest + room));
+    let (x, y) = (
+        Axis::names(groups),
+        Axis::around(lowest.min(marked), highest.max(marked)),
+    );
     let right = WIDTH - RIGHT;
     let mut svg = Svg::default();
     // Drawn first, so that its name hides no range.

@@ -321,6 +321,8 @@ class Report(TypedDict, total=False):
 
     learned: Number
     """The F1 from which a model counts as one that learned its task: on held-out samples, or on training samples if none are held out."""
+    measures: Sequence[str] | NDArray[Any]
+    """Measures of how the trained model works: each is a column of a sweep's rows, and `headlight evaluate` shows them."""
 
 
 class Compute(TypedDict, total=False):

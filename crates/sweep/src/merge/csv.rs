@@ -1,6 +1,7 @@
-//! Writes rows as CSV, with a column for each epoch and each position.
+//! Writes rows as CSV, with a column for each epoch, each position and each head.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::Output;
@@ -31,34 +32,34 @@ pub(super) fn write(
     })
 }
 
-/// A column of the table: a field, or one element of a list.
+/// A column of the table: a field, or one element of a list or of a list of lists.
 struct Column {
     field: String,
-    element: Option<usize>,
+    /// The places of the element, from the outer list to the inner one.
+    element: Vec<usize>,
 }
 
 impl Column {
     /// Epochs are counted from 1, positions from 0.
     fn name(&self) -> String {
-        match self.element {
-            None => self.field.clone(),
-            Some(index) => {
-                let field = fields().iter().find(|field| field.name == self.field);
-                let first = match field.map(Field::kind) {
-                    Some(Kind::List { first }) => first,
-                    _ => 0,
-                };
-                format!("{}_{}", self.field, index + first)
-            }
+        let field = fields().iter().find(|field| field.name == self.field);
+        let first = match field.map(Field::kind) {
+            Some(Kind::List { first }) => first,
+            _ => 0,
+        };
+        let mut name = self.field.clone();
+        for index in &self.element {
+            let _ = write!(name, "_{}", index + first);
         }
+        name
     }
 
     fn cell(&self, fields: &Map<String, Value>) -> String {
         let value = fields.get(&self.field);
-        let value = match self.element {
-            None => value,
-            Some(index) => value.and_then(|list| list.get(index)),
-        };
+        let mut places = self.element.iter();
+        let value = places
+            .try_fold(value, |value, place| Some(value?.get(place)))
+            .flatten();
         match value {
             None | Some(Value::Null) => String::new(),
             Some(Value::String(text)) => text.clone(),
@@ -69,38 +70,66 @@ impl Column {
 
 /// The columns for all fields of all rows.
 fn columns(rows: &mut RowReader<'_>, places: &[RowPlace]) -> Result<Vec<Column>, Failure> {
-    // The length of the longest list of each field, or none: runs of a grid may differ in epochs and
-    // positions.
-    let mut lengths: BTreeMap<String, Option<usize>> = BTreeMap::new();
+    // The extent of the longest list of each field, or none: runs of a grid may differ in epochs and positions.
+    let mut extents: BTreeMap<String, Extent> = BTreeMap::new();
     for &place in places {
         for (field, value) in rows.fields_or_failure(place)? {
-            let length = value.as_array().map(Vec::len);
-            let longest = lengths.entry(field).or_default();
-            *longest = (*longest).max(length);
+            let longest = extents.entry(field).or_default();
+            *longest = longest.with(&value);
         }
-        if lengths.len() > COLUMN_LIMIT {
+        if extents.len() > COLUMN_LIMIT {
             break;
         }
     }
-    let count: usize = lengths.values().map(|length| length.unwrap_or(1)).sum();
+    let counts = extents.values().map(|extent| extent.elements().count());
+    let count = counts.fold(0, usize::saturating_add);
     if count > COLUMN_LIMIT {
         return Err(Failure::Input(format!(
             "the table would have {count} columns, more than {COLUMN_LIMIT}; merge to .jsonl"
         )));
     }
-    let mut fields: Vec<(String, Option<usize>)> = lengths.into_iter().collect();
+    let mut fields: Vec<(String, Extent)> = extents.into_iter().collect();
     fields.sort_by_key(|(field, _)| rank(field));
-    let columns = fields.into_iter().flat_map(|(field, length)| {
-        let elements: Vec<Option<usize>> = match length {
-            None => vec![None],
-            Some(length) => (0..length).map(Some).collect(),
-        };
+    let columns = fields.into_iter().flat_map(|(field, extent)| {
+        let elements: Vec<Vec<usize>> = extent.elements().collect();
         elements.into_iter().map(move |element| Column {
             field: field.clone(),
             element,
         })
     });
     Ok(columns.collect())
+}
+
+/// How many elements the longest list of a field has, and the longest list in such lists; `None` without lists.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    outer: Option<usize>,
+    inner: Option<usize>,
+}
+
+impl Extent {
+    /// The same after another value of the field.
+    fn with(self, value: &Value) -> Self {
+        let Some(list) = value.as_array() else {
+            return self;
+        };
+        let inner = list.iter().filter_map(Value::as_array).map(Vec::len);
+        Self {
+            outer: self.outer.max(Some(list.len())),
+            inner: self.inner.max(inner.max()),
+        }
+    }
+
+    /// The places of all elements.
+    fn elements(self) -> impl Iterator<Item = Vec<usize>> {
+        let single = self.outer.is_none().then(Vec::new);
+        let lists = (0..self.outer.unwrap_or(0)).flat_map(move |place| {
+            let flat = self.inner.is_none().then(|| vec![place]);
+            let inner = (0..self.inner.unwrap_or(0)).map(move |own| vec![place, own]);
+            flat.into_iter().chain(inner)
+        });
+        single.into_iter().chain(lists)
+    }
 }
 
 /// The order of columns: seed, point, the grid's keys, the fields of a run in their order, the hash of the

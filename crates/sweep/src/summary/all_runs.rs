@@ -34,6 +34,12 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
         let column = summary.columns.number(field.quantity).iter();
         add(&field.label, field.decimals, Sample::of(column.copied()));
     }
+    for shown in summary.series() {
+        if shown.quantity.is_none() {
+            let values = shown.values.iter();
+            add(&shown.label, shown.decimals, Sample::of(values.copied()));
+        }
+    }
     for (class, column) in summary.classes.iter().zip(&summary.attention) {
         let name = format!("{class}: attention on {}", summary.target.name());
         add(&name, 3, Sample::of(column.iter().copied()));

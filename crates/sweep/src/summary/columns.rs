@@ -3,6 +3,8 @@
 use headlight_experiment::metrics::{COMPARED, Metric};
 use serde_json::{Map, Value};
 
+use super::measures::Measures;
+use super::row_values::{number, retain};
 use crate::fields::{Field, Kind, Quantity, fields};
 
 /// Fields that tables and plots use individually.
@@ -35,6 +37,7 @@ pub(super) struct Columns {
     numbers: Vec<Vec<f64>>,
     /// In the order of [`lists`]. `[field][element][run]`
     lists: Vec<Vec<Vec<f32>>>,
+    pub(super) measures: Measures,
     /// One run in `every` of each point is kept.
     pub(super) every: usize,
     /// The number of runs so far. `[point]`
@@ -49,7 +52,8 @@ impl Columns {
 
     /// Whether a field of rows is kept.
     pub(super) fn keeps(name: &str) -> bool {
-        numbers().chain(lists()).any(|field| field.name == name)
+        let mut kept = fields().iter().filter(|field| field.kind() != Kind::Text);
+        kept.any(|field| field.name == name)
     }
 
     /// A number of each run. `[run]`
@@ -126,6 +130,7 @@ impl Columns {
                 );
             }
         }
+        self.measures.push(runs, fields)?;
         self.points.push(point as u32);
         self.seeds.push(seed);
         while self.cells() > self.limit {
@@ -136,7 +141,8 @@ impl Columns {
 
     fn cells(&self) -> usize {
         let lists: usize = self.lists.iter().map(Vec::len).sum();
-        (3 + 2 * self.numbers.len() + lists) * self.points.len()
+        let numbers = self.numbers.len() + self.measures.len();
+        (3 + 2 * numbers + lists) * self.points.len()
     }
 
     /// Keeps every second run of each point.
@@ -164,15 +170,18 @@ impl Columns {
         for column in self.lists.iter_mut().flatten() {
             retain(column, &keep);
         }
+        self.measures.retain(&keep);
         retain(&mut self.points, &keep);
         retain(&mut self.seeds, &keep);
         Ok(())
     }
 }
 
-/// The fields that hold one number.
+/// The fields that hold one number, measures aside.
 pub(super) fn numbers() -> impl Iterator<Item = &'static Field> {
-    fields().iter().filter(|field| field.kind() == Kind::Number)
+    let is_measure = |field: &Field| matches!(field.quantity, Quantity::Measure(_));
+    let all = fields().iter();
+    all.filter(move |field| field.kind() == Kind::Number && !is_measure(field))
 }
 
 /// The fields that are compared between groups of runs.
@@ -186,19 +195,6 @@ pub(super) fn compared() -> impl Iterator<Item = &'static Field> {
 fn lists() -> impl Iterator<Item = &'static Field> {
     let is_list = |field: &&Field| matches!(field.kind(), Kind::List { .. });
     fields().iter().filter(is_list)
-}
-
-fn retain<T>(values: &mut Vec<T>, keep: &[bool]) {
-    let mut keep = keep.iter();
-    values.retain(|_| keep.next().is_some_and(|keep| *keep));
-}
-
-/// NaN if the value is missing, `None` if it is not a number.
-fn number(value: Option<&Value>) -> Option<f64> {
-    match value {
-        None | Some(Value::Null) => Some(f64::NAN),
-        Some(value) => value.as_f64(),
-    }
 }
 
 fn float32(value: f64) -> f32 {

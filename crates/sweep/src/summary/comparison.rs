@@ -2,15 +2,20 @@
 
 use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Plot, Table, number};
+use serde_json::Value;
 
 use super::cells::{share, with_margin};
 use super::columns::{LOSS, compared};
 use super::groups::Group;
+use super::shown::Shown;
 use super::statistics::Sample;
 use super::summary::Summary;
 
 /// The most groups in a plot.
 const MOST_GROUPS: usize = 24;
+
+/// The fewest numbers that a curve is drawn through.
+const LEAST_OF_CURVE: usize = 3;
 
 /// A table with one row per group.
 pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
@@ -22,7 +27,9 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
         "95% interval",
         "median step",
     ];
+    let more = more(summary);
     let metrics = compared().map(|field| &*field.label);
+    let metrics = metrics.chain(more.iter().map(|(_, shown)| &*shown.label));
     let is_attended = summary.is_measured();
     let is_compared = summary.knows_uniform();
     let attention: &[&str] = match (is_attended, is_compared) {
@@ -48,6 +55,10 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
         ];
         let metrics = compared().zip(&group.metrics);
         row.extend(metrics.map(|(field, sample)| with_margin(sample.as_ref(), field.decimals)));
+        let more = more
+            .iter()
+            .map(|(place, shown)| (shown.decimals, &group.shown[*place]));
+        row.extend(more.map(|(decimals, sample)| with_margin(sample.as_ref(), decimals)));
         if is_attended {
             row.push(with_margin(group.attention.as_ref(), 3));
         }
@@ -82,9 +93,31 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
     Table::of_text(title, &how, rows)
 }
 
-/// Plots the share that learned, the loss and the attention by the values of a key.
-pub(super) fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Vec<Plot> {
-    let groups = &groups[..groups.len().min(MOST_GROUPS)];
+/// The numbers to be compared that are not compared in any case, with their places.
+fn more(summary: &Summary) -> Vec<(usize, Shown<'_>)> {
+    let is_more = |(_, shown): &(usize, Shown<'_>)| {
+        compared().all(|field| Some(field.quantity) != shown.quantity)
+    };
+    let shown = summary.shown().into_iter().enumerate();
+    shown.filter(is_more).collect()
+}
+
+/// Plots the share that learned, the loss, the attention and the numbers to be compared by the values of a key: as a curve if
+/// the values are numbers.
+pub(super) fn group_panels(
+    summary: &Summary,
+    key: &str,
+    values: &[Value],
+    groups: &[Group],
+) -> Vec<Plot> {
+    let numbers: Option<Vec<f64>> = values.iter().map(Value::as_f64).collect();
+    let numbers = numbers.filter(|numbers| numbers.len() >= LEAST_OF_CURVE);
+    let most = if numbers.is_some() {
+        groups.len()
+    } else {
+        MOST_GROUPS
+    };
+    let groups = &groups[..groups.len().min(most)];
     let learned = |group: &Group| {
         let [low, high] = wilson(group.learned, group.runs);
         Some([low, group.learned as f64 / group.runs as f64, high])
@@ -108,13 +141,37 @@ pub(super) fn group_panels(summary: &Summary, key: &str, groups: &[Group]) -> Ve
         attention,
         groups.iter().map(|group| mean(&group.attention)).collect(),
     );
-    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| Plot::Ranges {
-        labels: [key.to_owned(), format!("{what} (95% interval)")],
-        groups: groups.iter().map(|group| group.name.clone()).collect(),
-        sets: vec![(String::new(), ranges)],
-        mark: None,
+    let shown = summary
+        .shown()
+        .into_iter()
+        .enumerate()
+        .map(|(place, shown)| {
+            let means = groups.iter().map(|group| mean(&group.shown[place]));
+            (format!("mean {}", shown.label), means.collect())
+        });
+    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| {
+        let labels = [key.to_owned(), format!("{what} (95% interval)")];
+        let names = groups.iter().map(|group| group.name.clone()).collect();
+        match &numbers {
+            Some(values) => Plot::Trend {
+                labels,
+                values: values.clone(),
+                names,
+                ranges,
+            },
+            None => Plot::Ranges {
+                labels,
+                groups: names,
+                sets: vec![(String::new(), ranges)],
+                mark: None,
+            },
+        }
     };
     let attention = summary.is_measured().then_some(attention);
-    let panels = [learned].into_iter().chain(loss).chain(attention);
+    let panels = [learned]
+        .into_iter()
+        .chain(loss)
+        .chain(attention)
+        .chain(shown);
     panels.map(panel).collect()
 }

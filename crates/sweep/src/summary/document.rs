@@ -8,6 +8,7 @@ use super::cells::{MOST_ROWS, share};
 use super::columns::POSITIVE;
 use super::comparison::{group_panels, group_table};
 use super::folds;
+use super::grid_map::{self, GridMap};
 use super::groups::Looks;
 use super::learning_curve::{curve, epoch_panel, epoch_table};
 use super::positions::{positions_panel, positions_table};
@@ -49,8 +50,11 @@ fn document(summary: &Summary, title: &str) -> Document {
         }
         let groups = summary.by_key(key, &values);
         tables.push(group_table(summary, &format!("By {key}"), &groups));
-        panels.extend(group_panels(summary, key, &groups));
+        panels.extend(group_panels(summary, key, &values, &groups));
     }
+    let maps = grid_map::find(summary);
+    tables.extend(maps.iter().map(GridMap::table));
+    panels.extend(maps.iter().map(GridMap::plot));
     let points = summary.points.iter().filter(|point| point.runs > 0).count();
     match points {
         _ if summary.by.len() < 2 => {}

@@ -17,6 +17,8 @@ pub(super) struct Group {
     /// In the order of [`compared`].
     pub(super) metrics: Vec<Option<Sample>>,
     pub(super) attention: Option<Sample>,
+    /// In the order of [`Summary::shown`].
+    pub(super) shown: Vec<Option<Sample>>,
     /// The runs that look towards the target, and those that look away.
     pub(super) looks: Looks,
 }
@@ -124,6 +126,11 @@ impl Summary {
                 looks[place].add(self.looks_towards(run));
             }
         }
+        let mut shown: Vec<_> = self
+            .shown()
+            .iter()
+            .map(|shown| samples(&mut shown.values.iter().copied()))
+            .collect();
         let mut attention = samples(&mut self.attention[0].iter().map(|&value| f64::from(value)));
         names
             .iter()
@@ -136,6 +143,7 @@ impl Summary {
                 steps: steps.next().flatten(),
                 metrics: metrics.iter_mut().map(|all| all.next().flatten()).collect(),
                 attention: attention.next().flatten(),
+                shown: shown.iter_mut().map(|all| all.next().flatten()).collect(),
                 looks: looks[place],
             })
             .collect()
@@ -143,7 +151,7 @@ impl Summary {
 }
 
 impl Point {
-    fn value(&self, key: &str) -> Option<&Value> {
+    pub(super) fn value(&self, key: &str) -> Option<&Value> {
         let value = self.values.iter().find(|(name, _)| name == key);
         value.map(|(_, value)| value)
     }
@@ -163,7 +171,7 @@ pub(super) fn settings(values: &[(&str, &Value)]) -> String {
     pairs.collect::<Vec<_>>().join(" ")
 }
 
-fn display(value: &Value) -> String {
+pub(super) fn display(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -7,10 +7,14 @@ mod columns;
 mod comparison;
 mod document;
 mod folds;
+mod grid_map;
 mod groups;
 mod learning_curve;
+mod measures;
 mod padding;
 mod positions;
+mod row_values;
+mod shown;
 mod standouts;
 mod statistics;
 #[allow(clippy::module_inception)] // The type itself, beside its parts.

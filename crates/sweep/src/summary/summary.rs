@@ -64,6 +64,8 @@ pub struct Summary {
     pub(super) rates: Vec<Option<f64>>,
     /// The grid's keys that the tables and plots compare.
     pub(super) by: Vec<String>,
+    /// The fields that they compare, by their columns in CSV; if empty, F1 and the measures.
+    pub(super) metrics: Vec<String>,
 }
 
 /// A point of the grid.
@@ -154,6 +156,7 @@ impl Summary {
             reads_mean: false,
             rates: Vec::new(),
             by: Vec::new(),
+            metrics: Vec::new(),
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::columns::{EPOCHS, NEGATIVE, POSITIVE, compared, numbers};
 use super::folds::{self, OverFolds};
+use super::grid_map::{self, GridMap};
 use super::groups::{Group, Looks};
 use super::standouts::{self, StandOut};
 use super::statistics::Sample;
@@ -26,7 +27,7 @@ pub struct Values<'a> {
     /// The positions at which attention is measured; `null` where they differ between samples or points, or are unknown.
     positions_of_attention: Option<&'a [usize]>,
     /// Each quantity of the final models, by its field in the rows, and the attention to those positions.
-    samples: BTreeMap<&'a str, Option<Sample>>,
+    samples: BTreeMap<String, Option<Sample>>,
     /// The batch loss of each epoch. `[epoch]`
     epoch_loss: Vec<Option<Sample>>,
     /// The attention of `[CLS]` to each position. `[position]`
@@ -34,6 +35,8 @@ pub struct Values<'a> {
     attention_negative: Vec<Option<Sample>>,
     /// By each compared key of the grid, then by point, if several keys are compared.
     groups: Vec<GroupValues<'a>>,
+    /// Of each number that is compared, its values at each pair of two keys; empty unless two are compared.
+    grids: Vec<GridMap<'a>>,
     /// Metrics over the folds, by the rest of the grid; empty without folds.
     folds: Vec<OverFolds<'a>>,
     stand_outs: Vec<StandOut<'a>>,
@@ -63,7 +66,7 @@ struct GroupValues<'a> {
     counts: Counts,
     learned_at_step: Option<Sample>,
     #[serde(flatten)]
-    metrics: BTreeMap<&'a str, Option<Sample>>,
+    metrics: BTreeMap<String, Option<Sample>>,
     attention: Option<Sample>,
 }
 
@@ -72,11 +75,16 @@ impl Summary {
     pub fn values(&self) -> Values<'_> {
         let fields = numbers().map(|field| {
             let column = self.columns.number(field.quantity).iter();
-            (&*field.name, Sample::of(column.copied()))
+            (field.name.clone(), Sample::of(column.copied()))
+        });
+        let measures = self.columns.measures.iter().map(|(series, values)| {
+            let sample = Sample::of(values.iter().copied());
+            (series.name(), sample)
         });
         let targets = ["attention_of_positives", "attention_of_negatives"];
         let targets = targets
             .into_iter()
+            .map(str::to_owned)
             .zip(self.attention.iter().map(|values| sample(values)));
         let list = |quantity| {
             self.columns
@@ -94,11 +102,12 @@ impl Summary {
                     None
                 }
             },
-            samples: fields.chain(targets).collect(),
+            samples: fields.chain(measures).chain(targets).collect(),
             epoch_loss: list(EPOCHS).collect(),
             attention_positive: list(POSITIVE).collect(),
             attention_negative: list(NEGATIVE).collect(),
             groups: self.group_values(),
+            grids: grid_map::find(self),
             folds: folds::find(self),
             stand_outs: standouts::find(self),
             failures: self.reasons.values().collect(),
@@ -120,14 +129,19 @@ impl Summary {
 
     fn group_values(&self) -> Vec<GroupValues<'_>> {
         let mut all = Vec::new();
+        let names: Vec<String> = compared().map(|field| field.name.clone()).collect();
+        let shown: Vec<String> = self.shown().into_iter().map(|shown| shown.name).collect();
         let mut add = |settings: BTreeMap<_, _>, group: Group| {
             all.push(GroupValues {
                 settings,
                 counts: self.counts(group.runs, group.failed, group.learned, group.looks),
                 learned_at_step: group.steps,
-                metrics: compared()
-                    .map(|field| &*field.name)
-                    .zip(group.metrics)
+                metrics: shown
+                    .iter()
+                    .cloned()
+                    .zip(group.shown)
+                    .chain(names.iter().cloned().zip(group.metrics))
+                    .filter(|(name, _)| name != "learned_at_step")
                     .collect(),
                 attention: group.attention,
             });

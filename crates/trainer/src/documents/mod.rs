@@ -1,8 +1,9 @@
-//! Documents of a run: its first screen, its report, evaluations, its page.
+//! Documents of a run: its first screen, its report, evaluations, its measures, its page.
 
 pub mod assessment;
 mod evidence;
 pub mod explanation;
+pub mod measures;
 pub mod page;
 pub mod report;
 pub mod screen;

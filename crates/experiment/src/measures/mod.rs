@@ -1,0 +1,46 @@
+//! Measures of a trained model: numbers that answer a question about how it works, beside the metrics, which say how well.
+//! A config names those that it wants in `report.measures`. Each is a file here, and has its line in `list.rs`.
+//!
+//! Names and sentences are known everywhere. What computes the values needs the feature `measures`, which the module of the
+//! page leaves out.
+
+#[macro_use]
+mod list;
+
+#[cfg(feature = "measures")]
+mod attended;
+#[cfg(feature = "measures")]
+mod circularity;
+#[cfg(feature = "measures")]
+mod components;
+#[cfg(feature = "measures")]
+mod deciding_attention;
+#[cfg(feature = "measures")]
+mod deciding_uniform;
+#[cfg(feature = "measures")]
+mod distance_irrelevance;
+#[cfg(feature = "measures")]
+mod gradient_symmetricity;
+#[cfg(feature = "measures")]
+mod info;
+#[cfg(feature = "measures")]
+mod kendall;
+#[cfg(feature = "measures")]
+mod kendall_gradient;
+#[cfg(feature = "measures")]
+mod kendall_removal;
+mod name;
+#[cfg(feature = "measures")]
+mod subject;
+#[cfg(feature = "measures")]
+mod sums;
+#[cfg(feature = "measures")]
+mod table;
+mod value;
+
+#[cfg(feature = "measures")]
+pub use info::MeasureInfo;
+pub use name::MeasureName;
+#[cfg(feature = "measures")]
+pub use table::{check, measured};
+pub use value::Measured;

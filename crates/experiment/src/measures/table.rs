@@ -1,0 +1,63 @@
+//! The measures that a config asks for: whether its models have them, and their values.
+
+use headlight_data::Dataset;
+use headlight_keys::InvalidValue;
+
+use super::info::MeasureInfo;
+use super::name::MeasureName;
+use super::subject::Subject;
+use super::value::Measured;
+use crate::config::ExperimentConfig;
+use crate::error::Error;
+
+macro_rules! table {
+    ($( $(#[doc = $doc:literal])+ $measure:ident = $name:literal in $file:ident, )*) => {
+        impl MeasureName {
+            /// Which models have it, what its values can be, and how it is computed.
+            pub fn info(self) -> &'static MeasureInfo {
+                match self {
+                    $( Self::$measure => &super::$file::INFO, )*
+                }
+            }
+        }
+    };
+}
+
+measures!(table);
+
+/// Checks that the models of a config have the measures that it names, each once.
+///
+/// # Errors
+/// Says in a sentence why they do not have one.
+pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
+    let names = &config.report.measures;
+    for (index, name) in names.iter().enumerate() {
+        let checked = if names[..index].contains(name) {
+            Err("is named twice".to_owned())
+        } else {
+            (name.info().check)(config)
+        };
+        checked.map_err(|why| {
+            InvalidValue::new("report.measures", format!("{} {why}", name.name()))
+        })?;
+    }
+    Ok(())
+}
+
+/// The measures that a config asks for, of a model with these weights, which are in the model's order one after the other. The
+/// samples are the held-out ones of a run, or else those that it was trained on.
+///
+/// All passes are the fused engine's, whichever engine trained the model, so values are the same bytes on every machine.
+///
+/// # Errors
+/// When the weights are not those of such a model, or not finite.
+pub fn measured(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    samples: &Dataset,
+) -> Result<Vec<(MeasureName, Measured)>, Error> {
+    let mut subject = Subject::new(config, weights, samples)?;
+    let names = config.report.measures.iter();
+    let measured = names.map(|&name| Ok((name, (name.info().value)(&mut subject)?)));
+    measured.collect()
+}

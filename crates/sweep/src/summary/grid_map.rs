@@ -1,0 +1,126 @@
+//! Two keys of a grid side by side: a number at each pair of their values, as a table and a map of colours.
+
+use std::collections::BTreeMap;
+
+use headlight_inspector::{GridPlot, Plot, Table, number};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::cells::MOST_ROWS;
+use super::groups::display;
+use super::shown::Shown;
+use super::statistics::Sample;
+use super::summary::Summary;
+
+/// The most columns of such a table.
+const MOST_COLUMNS: usize = 32;
+
+/// A number at each pair of values of two keys.
+#[derive(Serialize)]
+pub(super) struct GridMap<'a> {
+    /// The number, by its column in CSV.
+    metric: String,
+    #[serde(skip)]
+    label: String,
+    #[serde(skip)]
+    decimals: usize,
+    /// The key of columns, and that of rows.
+    keys: [&'a str; 2],
+    /// Their values.
+    values: [Vec<Value>; 2],
+    /// `null` for a pair without runs. `[row][column]`
+    cells: Vec<Vec<Option<Sample>>>,
+}
+
+/// The maps of all numbers that are compared, if exactly two keys are.
+pub(super) fn find(summary: &Summary) -> Vec<GridMap<'_>> {
+    let [across, up] = &summary.by[..] else {
+        return Vec::new();
+    };
+    let keys = [across, up].map(|key| &**key);
+    let values = keys.map(|key| summary.values_of(key));
+    let is_drawn = values[0].len() <= MOST_COLUMNS && values[1].len() <= MOST_ROWS;
+    if !is_drawn || across == up {
+        return Vec::new();
+    }
+    let shown = summary.shown().into_iter();
+    shown
+        .map(|shown| map(summary, &shown, keys, &values))
+        .collect()
+}
+
+fn map<'a>(
+    summary: &'a Summary,
+    shown: &Shown<'_>,
+    keys: [&'a str; 2],
+    values: &[Vec<Value>; 2],
+) -> GridMap<'a> {
+    let mut runs: BTreeMap<[usize; 2], Vec<f64>> = BTreeMap::new();
+    for (point, value) in summary.columns.points.iter().zip(shown.values) {
+        let point = &summary.points[*point as usize];
+        let place = |side: usize| {
+            let value = point.value(keys[side])?;
+            values[side].iter().position(|other| other == value)
+        };
+        if let (Some(column), Some(row)) = (place(0), place(1)) {
+            runs.entry([row, column]).or_default().push(*value);
+        }
+    }
+    let sample = |row, column| Sample::of(runs.get(&[row, column])?.iter().copied());
+    let columns = values[0].len();
+    let row = |row| (0..columns).map(|column| sample(row, column)).collect();
+    GridMap {
+        metric: shown.name.clone(),
+        label: shown.label.clone(),
+        decimals: shown.decimals,
+        keys,
+        cells: (0..values[1].len()).map(row).collect(),
+        values: values.clone(),
+    }
+}
+
+impl GridMap<'_> {
+    fn names(&self, side: usize) -> Vec<String> {
+        self.values[side].iter().map(display).collect()
+    }
+
+    /// Means, each with its number of runs.
+    pub(super) fn table(&self) -> Table {
+        let [across, up] = self.keys;
+        let mut header = vec![up.to_owned()];
+        header.extend(self.names(0));
+        let mut rows = vec![header];
+        for (name, cells) in self.names(1).into_iter().zip(&self.cells) {
+            let cell = |sample: &Option<Sample>| {
+                let Some(sample) = sample else {
+                    return number(None, 0);
+                };
+                let mean = number(Some(sample.mean()), self.decimals);
+                format!("{mean} ({})", sample.len())
+            };
+            let cells = cells.iter().map(cell);
+            rows.push([name].into_iter().chain(cells).collect());
+        }
+        let how =
+            format!("means (number of runs) at each pair of values; columns: {across}, rows: {up}");
+        Table::of_text(&format!("{} by {up} and {across}", self.label), &how, rows)
+    }
+
+    pub(super) fn plot(&self) -> Plot {
+        let cell = |sample: &Option<Sample>| {
+            let sample = sample.as_ref()?;
+            Some((sample.mean(), sample.len()))
+        };
+        Plot::Grid(GridPlot {
+            quantity: format!("mean {}", self.label),
+            decimals: self.decimals,
+            labels: self.keys.map(str::to_owned),
+            names: [0, 1].map(|side| self.names(side)),
+            cells: self
+                .cells
+                .iter()
+                .map(|row| row.iter().map(cell).collect())
+                .collect(),
+        })
+    }
+}

@@ -1,0 +1,222 @@
+"""Computes the measures of `report.measures` in NumPy and SciPy, from the weights that the binary trains, for the tests of
+crates/experiment.
+
+    python scripts/checks/measure_expectations.py HEADLIGHT            # writes crates/experiment/tests/measures/expected.json
+    python scripts/checks/measure_expectations.py --check HEADLIGHT    # compares it, and what `evaluate` says, with NumPy
+
+Everything is computed in float64. Gradients are differences of two forward passes, principal components those of
+`numpy.linalg.svd`, and Kendall's tau SciPy's.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import tempfile
+import tomllib
+
+import numpy as np
+from chacha_expectations import below, words
+from safetensors.numpy import load_file
+from scipy.stats import kendalltau
+
+ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates" / "experiment" / "tests" / "measures"
+EPSILON = 1e-6
+
+
+class Model:
+    """The forward pass of one sample: learned positions, all biases, norms after each sum or none."""
+
+    def __init__(self, config: dict, weights: dict[str, np.ndarray]) -> None:
+        model = config["model"]
+        attention = model.get("attention", {})
+        self.weights = {name: array.astype(np.float64) for name, array in weights.items()}
+        self.heads, self.layers = model["n_heads"], model.get("n_layers", 1)
+        self.has_norm = model.get("norm", "post") == "post"
+        self.has_feed_forward = model.get("d_ff", 0) > 0
+        self.rate, self.padding = attention.get("rate", 1.0), attention.get("padding_token")
+        # The class is read from [CLS], or from the last position.
+        self.read = 0 if config["data"].get("cls", "first") == "first" else -1
+
+    def linear(self, name: str, x: np.ndarray) -> np.ndarray:
+        return x @ self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
+
+    def norm(self, name: str, x: np.ndarray) -> np.ndarray:
+        if not self.has_norm:
+            return x
+        centred = x - x.mean(-1, keepdims=True)
+        scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + EPSILON)
+        return scaled * self.weights[f"{name}.gamma"] + self.weights[f"{name}.beta"]
+
+    def forward(self, tokens, moved=0.0, held=None, left_out=()) -> tuple[np.ndarray, np.ndarray]:
+        """Logits, and attention weights `[layer, head, query, key]`. `moved` is added to the embeddings of the tokens; `held` are
+        attention weights to use."""
+        x = self.weights["token_embedding"][tokens] + moved + self.weights["position_embedding"]
+        hidden = np.array([token == self.padding or position in left_out for position, token in enumerate(tokens)])
+        attention = []
+        for layer in range(self.layers):
+            block = f"blocks.{layer}."
+            query, key, value = (
+                np.stack(np.split(self.linear(f"{block}attention.{part}", x), self.heads, axis=-1)) for part in ("query", "key", "value")
+            )
+            scores = query @ key.transpose(0, 2, 1) / np.sqrt(query.shape[-1])
+            scores[:, :, hidden] = -np.inf
+            softmax = np.exp(scores - scores.max(-1, keepdims=True))
+            softmax /= softmax.sum(-1, keepdims=True)
+            weights = self.rate * softmax + (1 - self.rate) * ~hidden if held is None else held[layer]
+            attention.append(weights)
+            context = np.concatenate(list(weights @ value), axis=-1)
+            x = self.norm(f"{block}norm", x + self.linear(f"{block}attention.output", context))
+            if self.has_feed_forward:
+                inner = np.maximum(self.linear(f"{block}feed_forward.hidden", x), 0)
+                x = self.norm(f"{block}feed_forward.norm", x + self.linear(f"{block}feed_forward.output", inner))
+        return self.linear("classifier", x[self.read]), np.stack(attention)
+
+    def probabilities(self, logits: np.ndarray) -> np.ndarray:
+        logits = np.array([0.0, logits[0]]) if len(logits) == 1 else logits
+        parts = np.exp(logits - logits.max())
+        return parts / parts.sum()
+
+
+class Sums:
+    """The numbers modulo p as tokens, and measures of a model that adds them."""
+
+    def __init__(self, config: dict, model: Model) -> None:
+        self.p, self.model = config["data"]["rule"].get("modulus", 0), model
+        self.cls = config["data"].get("cls", "first")
+        self.tokens = [self.p if number == 0 and self.cls != "none" else number for number in range(self.p)]
+
+    def sample(self, a: int, b: int) -> list[int]:
+        pair = [self.tokens[a], self.tokens[b]]
+        return pair if self.cls == "none" else [*pair, 0]
+
+    def distance_irrelevance(self) -> float:
+        logits = np.zeros((self.p, self.p))
+        for a in range(self.p):
+            for b in range(self.p):
+                total = (a + b) % self.p
+                logits[total, (a - b) % self.p] = self.model.forward(self.sample(a, b))[0][total]
+        return logits.std(axis=0).mean() / logits.std()
+
+    def gradient_symmetricity(self) -> float:
+        source = words(0, "measures")
+        cosines = []
+        for _ in range(100):
+            a, b, c = (below(self.p, source) for _ in range(3))
+            sample = self.sample(a, b)
+            width = self.model.weights["token_embedding"].shape[1]
+            gradient = np.zeros((2, width))
+            for index in np.ndindex(2, width):
+                step = np.zeros((len(sample), width))
+                step[index] = 1e-5
+                ends = [self.model.forward(sample, sign * step)[0][c] for sign in (1, -1)]
+                gradient[index] = ends[0] - ends[1]
+            cosines.append(gradient[0] @ gradient[1] / np.linalg.norm(gradient[0]) / np.linalg.norm(gradient[1]))
+        return float(np.mean(cosines))
+
+    def circularity(self) -> float:
+        rows = self.model.weights["token_embedding"][self.tokens]
+        components = np.linalg.svd(rows - rows.mean(0))[0][:, :4]
+        power = np.abs(np.fft.rfft(components, axis=0)) ** 2
+        # All but that of frequency 0 is also at the negative one; both p are odd.
+        return float((2 * power[1:] / self.p).max(0).mean())
+
+
+class Samples:
+    """Measures over samples."""
+
+    def __init__(self, config: dict, model: Model, tokens: np.ndarray) -> None:
+        self.model, self.tokens = model, tokens
+        self.has_cls = config["data"].get("cls", "first") != "none"
+
+    def words(self, tokens: np.ndarray) -> list[int]:
+        cls = {self.model.read % len(tokens)} if self.has_cls else set()
+        return [position for position, token in enumerate(tokens) if position not in cls and token != self.model.padding]
+
+    def kendall(self, importance) -> float:
+        taus = []
+        for tokens in self.tokens:
+            attention = self.model.forward(tokens)[1][-1, :, self.model.read].mean(0)
+            places = self.words(tokens)
+            taus.append(kendalltau(attention[places], [importance(tokens, place) for place in places]).statistic)
+        return float(np.nanmean(taus))
+
+    def kendall_gradient(self) -> float:
+        def importance(tokens, place):
+            logits, held = self.model.forward(tokens)
+            predicted = self.model.probabilities(logits).argmax()
+            step = np.zeros((len(tokens), self.model.weights["token_embedding"].shape[1]))
+            step[place] = 1e-5 * self.model.weights["token_embedding"][tokens[place]]
+            ends = [self.model.probabilities(self.model.forward(tokens, sign * step, held)[0])[predicted] for sign in (1, -1)]
+            return abs(ends[0] - ends[1])
+
+        return self.kendall(importance)
+
+    def kendall_removal(self) -> float:
+        def importance(tokens, place):
+            before, after = (self.model.probabilities(self.model.forward(tokens, left_out=out)[0]) for out in ((), (place,)))
+            return np.abs(before - after).sum() / 2
+
+        return self.kendall(importance)
+
+    def deciding(self, positions) -> tuple[np.ndarray, float]:
+        """Attention by layer and head, and uniform attention, on the positions that a function gives."""
+        attention, uniform = [], []
+        for tokens in self.tokens:
+            deciding = positions(tokens)
+            if deciding:
+                attention.append(self.model.forward(tokens)[1][:, :, self.model.read, deciding].sum(-1))
+                uniform.append(len(deciding) / np.sum(tokens != self.model.padding))
+        return np.mean(attention, axis=0), float(np.mean(uniform))
+
+
+def run(headlight: str, config: pathlib.Path, folder: str) -> tuple[dict, Model, np.ndarray]:
+    """The measures that Headlight gives for a config, the model, and the held-out samples."""
+    subprocess.run([headlight, "train", config, "--run", "run"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+    subprocess.run([headlight, "data", config, "--out", "d.npz"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
+    found = subprocess.run([headlight, "evaluate", "run", "--json"], check=True, capture_output=True, cwd=folder).stdout
+    weights = load_file(pathlib.Path(folder) / "run" / "model.safetensors")
+    tokens = np.load(pathlib.Path(folder) / "d.npz")["held_out_tokens"]
+    return json.loads(found)["measures"], Model(tomllib.loads(config.read_text()), weights), tokens
+
+
+def expected(config: dict, model: Model, tokens: np.ndarray) -> dict:
+    """The measures that a config asks for."""
+    sums, samples = Sums(config, model), Samples(config, model, tokens)
+    own = {}
+    for name in config["report"]["measures"]:
+        if name.startswith("deciding"):
+            own["deciding_attention"], own["deciding_uniform"] = samples.deciding(lambda tokens: [0, 1])
+        else:
+            own[name] = getattr(samples if name.startswith("kendall") else sums, name)()
+    return {name: np.round(value, 6).tolist() for name, value in own.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("headlight", type=pathlib.Path)
+    arguments = parser.parse_args()
+    all_expected = {}
+    for path in sorted(ROOT.glob("*.toml")):
+        with tempfile.TemporaryDirectory() as folder:
+            found, model, tokens = run(str(arguments.headlight.resolve()), path, folder)
+        own = all_expected[path.stem] = expected(tomllib.loads(path.read_text()), model, tokens)
+        assert own.keys() == found.keys(), path
+        for name, value in own.items():
+            # One pair of words whose order float32 does not tell moves the mean over the samples by less.
+            tolerance = 0.005 if name.startswith("kendall") else 1e-4
+            assert np.allclose(found[name], value, rtol=0, atol=tolerance), f"{path.stem}, {name}: {found[name]}, not {value}"
+            print(f"{path.stem}, {name}: {value}")
+    text = json.dumps(all_expected, indent=2) + "\n"
+    if arguments.check:
+        committed = json.loads((ROOT / "expected.json").read_text())
+        for config, measures in committed.items():
+            for name, value in measures.items():
+                assert np.allclose(value, all_expected[config][name], rtol=0, atol=2e-6), f"{config}, {name}: {value} is committed"
+    else:
+        (ROOT / "expected.json").write_text(text)
+
+
+if __name__ == "__main__":
+    main()
