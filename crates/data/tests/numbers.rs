@@ -5,7 +5,7 @@ use headlight_data::Stream;
 
 /// Origin: `scripts/checks/chacha_expectations.py`, ChaCha8 from its definition.
 #[rustfmt::skip]
-const PINNED_NUMBERS: [u32; 7] = [54, 25, 20, 5, 1, 0, 15];
+const PINNED_NUMBERS: [u32; 7] = [45, 4, 22, 9, 1, 0, 24];
 
 #[test]
 fn numbers_of_a_stream_are_pinned() {
