@@ -37,7 +37,8 @@ impl TokenGradients {
         })
     }
 
-    /// The gradient of `Σ_k slope_k z_k` for each of some samples, with a slope for each of its logits. If `holds_weights`, all
+    /// The gradient of `Σ_k slope_k z_k` for each of some samples, with a slope for each of its logits, those of an answer after those
+    /// of the one before. If `holds_weights`, all
     /// attention weights count as constants: the gradient then says how the logits follow from what positions hold,
     /// and not how the model would look elsewhere (Jain and Wallace 2019). `[sample, position, d_model]`
     ///
@@ -53,7 +54,7 @@ impl TokenGradients {
         let Architecture {
             positions, d_model, ..
         } = self.architecture;
-        let n_logits = self.architecture.n_logits();
+        let n_logits = self.architecture.answers() * self.architecture.n_logits();
         assert!(
             slopes.len() == chosen.len() * n_logits,
             "each sample has {n_logits} slopes"

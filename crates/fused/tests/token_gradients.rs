@@ -6,7 +6,7 @@ mod common;
 use common::{
     Problem, Weights, any_architecture, drawn, forward_moved, plain_architecture, spread,
 };
-use headlight_fused::{Samples, TokenGradients};
+use headlight_fused::{IGNORED, Samples, TokenGradients};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -16,14 +16,19 @@ fn gradients_are_slopes(problem: &Problem, holds_weights: bool) -> Result<(), Te
     let a = &problem.architecture;
     // With two features and fewer, a norm with a small epsilon is close to a sign.
     prop_assume!(a.d_model > 2 || a.norms.eps > 1e-4);
-    let (exact, n_logits) = (problem.exact_weights(), a.n_logits());
-    let slopes: Vec<f32> = (0..problem.labels.len() * n_logits)
-        .map(|i| spread(5 * i) - 0.4)
+    let (exact, n_logits) = (problem.exact_weights(), a.answers() * a.n_logits());
+    // Positions that do not count need not be computed.
+    let slope = |i: usize| match problem.labels[i / a.n_logits()] {
+        IGNORED => 0.0,
+        _ => spread(5 * i) - 0.4,
+    };
+    let slopes: Vec<f32> = (0..problem.labels.len() * a.n_logits())
+        .map(slope)
         .collect();
     let mut gradients = TokenGradients::new(a, &problem.weights).unwrap();
     let ours = gradients.of(problem.samples(), &problem.all(), &slopes, holds_weights);
     let each = a.positions * a.d_model;
-    prop_assert_eq!(ours.len(), problem.labels.len() * each);
+    prop_assert_eq!(ours.len(), problem.all().len() * each);
     let samples = problem.tokens.chunks(a.positions).zip(ours.chunks(each));
     for ((tokens, ours), slopes) in samples.zip(slopes.chunks(n_logits)) {
         let mut recorded = Weights::Recorded(Vec::new());
