@@ -18,7 +18,7 @@ settings=(
     'profile.release.panic="abort"'
     'profile.release.strip="symbols"'
     'profile.release.package.headlight-architecture.opt-level="z"'
-    'profile.release.package.headlight-experiment.opt-level=2'
+    'profile.release.package.headlight-experiment.opt-level="s"'
     'profile.release.package.headlight-fused.opt-level=3'
     'profile.release.package.headlight-fused.codegen-units=1'
 )

@@ -5,6 +5,7 @@ use std::fmt;
 use super::error::FileError;
 use super::labels::{Label, Labels};
 use crate::config::Columns;
+#[cfg(feature = "files")]
 use crate::task::IGNORED;
 use crate::words::VALUE_END;
 

@@ -1,8 +1,5 @@
 //! What a model has to beat: the most frequent class, and for texts the words without their order.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
-
 use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, Splits};
 use serde::Serialize;
@@ -97,36 +94,45 @@ impl Judged<'_> {
 
 /// The most frequent class of each token.
 struct ByToken {
-    classes: HashMap<u32, u32>,
+    /// Tokens in ascending order, each with its class.
+    classes: Vec<(u32, u32)>,
     /// That of tokens without a label in training.
     otherwise: u32,
 }
 
 impl ByToken {
     fn of(train: &Dataset, otherwise: u32) -> Self {
-        let mut counts: HashMap<u32, BTreeMap<u32, usize>> = HashMap::new();
+        let mut pairs: Vec<(u32, u32)> = Vec::new();
         for sample in 0..train.len() {
             let tokens = train.tokens(sample);
-            for (place, label) in train.counted(sample) {
-                let own = counts.entry(tokens[place]).or_default();
-                *own.entry(label).or_default() += 1;
+            pairs.extend(
+                train
+                    .counted(sample)
+                    .map(|(place, label)| (tokens[place], label)),
+            );
+        }
+        pairs.sort_unstable();
+        let mut classes: Vec<(u32, u32)> = Vec::new();
+        let mut most = 0;
+        for same in pairs.chunk_by(|one, other| one == other) {
+            let is_new = classes.last().is_none_or(|(token, _)| *token != same[0].0);
+            if is_new {
+                classes.push(same[0]);
+                most = same.len();
+            } else if same.len() > most {
+                classes.pop();
+                classes.push(same[0]);
+                most = same.len();
             }
         }
-        let most = |own: BTreeMap<u32, usize>| {
-            let best = own
-                .into_iter()
-                .max_by_key(|&(class, count)| (count, Reverse(class)));
-            best.map_or(otherwise, |(class, _)| class)
-        };
-        let classes = counts.into_iter().map(|(token, own)| (token, most(own)));
-        Self {
-            classes: classes.collect(),
-            otherwise,
-        }
+        Self { classes, otherwise }
     }
 
     fn class(&self, token: u32) -> u32 {
-        self.classes.get(&token).copied().unwrap_or(self.otherwise)
+        let place = self
+            .classes
+            .binary_search_by_key(&token, |(token, _)| *token);
+        place.map_or(self.otherwise, |place| self.classes[place].1)
     }
 }
 
