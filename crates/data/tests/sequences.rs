@@ -383,11 +383,8 @@ fn the_next_token_follows_in_texts_and_tokens() {
     assert_eq!(cut.train.tokens(2), [0, 4, 3]);
     assert_eq!(cut.train.labels_of(2), [4, 3, 4]);
 
-    let ids = rows(
-        "{\"tokens\": [3, 1, 2]}\n{\"tokens\": [1, 2]}\n",
-        Format::Jsonl,
-    )
-    .unwrap();
+    let ids = "{\"tokens\": [3, 1, 2]}\n{\"tokens\": [1, 2]}\n";
+    let ids = rows(ids, Format::Jsonl).unwrap();
     for (cls, expected) in [("first", vec![3, 1, 2, NO]), ("none", vec![1, 2, NO])] {
         let config = of_file(&ids, Task::NextToken, &json!({"cls": cls, "held_out": 0}));
         let splits = ids.fit(&config, Some(4)).unwrap();

@@ -134,10 +134,12 @@ pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), Stri
                 let (end, kept) = (usize::from(has_end), tokens.len());
                 let own = own[..kept - end].iter().chain(&own[positions - end..]);
                 let own: Vec<f64> = own.copied().collect();
-                let own = own.into_iter().map(|number| match number {
-                    number if number == NOT_COUNTED as f64 => Ok(None),
-                    number => label(number, &names).map(Some),
-                });
+                let own = own
+                    .into_iter()
+                    .map(|number| match Label::of_number(number) {
+                        Ok(Label::Number(NOT_COUNTED)) => Ok(None),
+                        _ => label(number, &names).map(Some),
+                    });
                 rows.push_each(place, held_out, own, &tokens)?;
                 continue;
             }

@@ -17,6 +17,7 @@ from ._cache import Cache
 from ._circuits import head_matrix, logit_attribution
 from ._config import Source, resolve
 from ._explanation import Explanation, explanation
+from ._generation import generated
 from ._lens import hooked
 from ._needed import needed
 from ._texts import texts
@@ -129,35 +130,15 @@ class Model:
         return self(samples).predicted
 
     def generate(
-        self,
-        prompt: str | Sequence[int] = "",
-        *,
-        count: int = 10,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        seed: int = 0,
+        self, prompt: str | Sequence[int] = "", *, count: int = 10, temperature: float = 1.0, top_k: int | None = None, seed: int = 0
     ) -> list[Any]:
-        """Goes on with a prompt, as `headlight generate` does: texts, or lists of token ids if the model was trained on these.
-
-        Args:
-            prompt: A text, or token ids without `[CLS]`.
-            count: How many to write.
-            temperature: Divides the logits; 0 takes the most probable token.
-            top_k: Only so many of the most probable tokens are drawn.
-            seed: Seed of what is drawn.
+        """Goes on with a prompt, a text or token ids without `[CLS]`, as `headlight generate` does: texts, or lists of token ids.
+        `temperature` divides the logits, and 0 takes the most probable token; of the `top_k` most probable tokens alone one is drawn.
 
         Raises:
             ValueError: The model does not answer with the next token, or the prompt does not suit it.
         """
-        if not 0 <= temperature < float("inf"):
-            raise ValueError(f"temperature={temperature}: it must be 0 or more")
-        for name, number in (("count", count), ("top_k", top_k)):
-            if number is not None and number < 1:
-                raise ValueError(f"{name}={number}: it must be 1 or more")
-        tokens = self._model.prompt(prompt) if isinstance(prompt, str) else [_index(token, "prompt") for token in prompt]
-        found = self._model.generate(tokens, count, temperature, top_k, _index(seed, "seed"))
-        texts = [self._model.joined(own) for own, _, _ in found]
-        return [own if text is None else text for text, (own, _, _) in zip(texts, found)]
+        return generated(self._model, prompt, count, temperature, top_k, seed)
 
     def attribute(self, samples: Samples, logit: int = 0) -> NDArray[np.float32]:
         """Integrated gradients: what each position adds to a logit. `[sample, position]`

@@ -99,9 +99,8 @@ impl<T: SequenceRule> Rule for T {
         let Some(position) = query.checked_sub(first) else {
             return Vec::new();
         };
-        let mut places = self.deciding(cls.without(tokens), position);
-        places.iter_mut().for_each(|place| *place += first);
-        places
+        let places = self.deciding(cls.without(tokens), position);
+        places.into_iter().map(|place| place + first).collect()
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -10,7 +10,6 @@ use headlight_experiment::metrics::{cross_entropy, predicted_class};
 use serde_json::{Value, json};
 
 use super::file;
-use super::sample::words;
 
 /// What the model says at a position.
 struct Answer {
@@ -56,10 +55,14 @@ pub(super) fn as_json(dump: &AttentionDump, data: &DatasetConfig) -> Value {
     all.collect()
 }
 
-/// A row for each position that holds no padding.
-pub(super) fn describe(dump: &AttentionDump, config: &ExperimentConfig) -> String {
+/// A row for each position that holds no padding; `names` are the texts of the tokens.
+pub(super) fn describe(
+    dump: &AttentionDump,
+    config: &ExperimentConfig,
+    names: &[String],
+) -> String {
     let data = &config.data;
-    let (all, names) = (answers(dump), words(dump));
+    let all = answers(dump);
     let held = dump.unpadded(0);
     let is_labelled = all.iter().any(|one| one.label.is_some());
     let asks_next = data.task == Task::NextToken;

@@ -120,7 +120,7 @@ pub(super) fn as_json(
 }
 
 /// The texts of the sample's tokens.
-pub(super) fn words(dump: &AttentionDump) -> Vec<String> {
+fn words(dump: &AttentionDump) -> Vec<String> {
     let tokens = dump.tokens(0).iter();
     tokens.map(|&token| dump.token_string(token)).collect()
 }
@@ -133,7 +133,7 @@ pub(super) fn describe(
 ) -> String {
     let data = &config.data;
     if dump.dims.per_position {
-        return positions::describe(dump, config);
+        return positions::describe(dump, config, &words(dump));
     }
     let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
     let predicted = data.answer(predicted_class(&logits) as usize);
