@@ -82,7 +82,8 @@ impl Counted {
         for (sample, labels) in samples.enumerate() {
             let share = 1.0 / (of_sample(labels) * with_any).max(1) as f32;
             for (place, &label) in labels.iter().enumerate().filter(|own| *own.1 != IGNORED) {
-                all.places.push((sample * answers + place) as i32);
+                all.places
+                    .push(((sample * answers + place) as u32).cast_signed());
                 all.labels.push(label);
                 all.shares.push(share);
             }
