@@ -95,12 +95,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     let all = generate(&config, &weights, &prompt, arguments.count.into(), sampling)?;
-    let text = |one: &Generated| match words {
-        Some(words) => words.join(&one.tokens),
-        None => {
-            let ids: Vec<String> = one.tokens.iter().map(u32::to_string).collect();
-            ids.join(" ")
+    let text = |one: &Generated| {
+        if let Some(words) = words {
+            return words.join(&one.tokens);
         }
+        let ids: Vec<String> = one.tokens.iter().map(u32::to_string).collect();
+        ids.join(" ")
     };
     if arguments.form.json {
         let samples = all.iter().map(|one| {
