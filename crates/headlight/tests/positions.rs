@@ -62,7 +62,7 @@ fn answers_are_counted_by_position() {
             let count = tokens[1..].iter().filter(|&&other| other == token).count();
             let counts = place > 0 && token != 5;
             assert_eq!(label.is_nan(), !counts);
-            assert!(!counts || label == count as f32);
+            assert!(!counts || label as usize == count);
         }
     }
     // The held-out samples as a file, with their labels; predictions of each, and their share that is right.
