@@ -162,7 +162,7 @@ fn half_of_the_brackets_start_balanced() {
             / 6000.0
     };
     // Of an odd length no string is balanced; of random brackets hardly any has not failed.
-    assert_eq!(share(1), 0.0);
+    assert!(share(1) <= 0.0);
     assert!(share(0) > 0.15 && share(0) < 0.5, "{}", share(0));
     let counts = splits.train.class_counts(3);
     assert!(counts.iter().all(|&count| count > 3000), "{counts:?}");
