@@ -33,6 +33,8 @@ from torch import nn
 from every_model import Classifier, optimizer_and_schedule
 
 STEPS = 20
+# The label of a position that does not count.
+NOT_COUNTED = -100
 TOLERANCE = 1e-5
 FLOOR = 0.1
 # Rounding of float32, in shares of the largest number of a gradient: 2 ^ -23.
@@ -41,6 +43,7 @@ NOISE = 1.2e-7
 LEAST = 4
 # What the summary counts: a key with its values; of a number, whether it is set.
 SWITCHES = {
+    "data.task": ["classification", "token-classification", "next-token"],
     "data.cls": ["first", "last", "none"],
     "data.label_noise": ["unset", "set"],
     "model.d_head": ["unset", "set"],
@@ -77,6 +80,7 @@ SWITCHES = {
     "training.warmup_steps": ["unset", "set"],
     "training.max_grad_norm": ["unset", "set"],
     "training.label_smoothing": ["unset", "set"],
+    "training.loss_per_sample": [False, True],
     "training.cross_entropy": ["unset", "plain", "accurate"],
 }
 # The value of an unset key, where it has a name.
@@ -118,13 +122,20 @@ class Draw:
     def data(self) -> int:
         """The samples; returns their positions."""
         config = self.config
-        place = self.set("data.cls", "first", "last", "none")
+        task = self.set("data.task", "token-classification", "next-token", chance=0.4)
+        place = self.set("data.cls", "first", *["last"] * (task != "next-token"), "none")
         seq_len, vocab_size = self.whole(3, 6), self.whole(4, 12)
         first = 0 if place == "none" else 1
         token = self.whole(first, vocab_size - 1)
         start = 1 if place == "first" else 0
         rule = self.one_of("token-at-position", "count", "sum-mod", "tied")
-        if rule == "token-at-position":
+        if task != "classification":
+            rule = {"kind": "sort"} if task == "token-classification" else {"kind": "repeat", "period": self.whole(1, seq_len - 1)}
+            config["data.generator"] = "chacha"
+            # The classes are the tokens.
+            self.set("model.tied_embeddings", True, chance=0.4)
+            self.set("training.loss_per_sample", True, chance=0.4)
+        elif rule == "token-at-position":
             rule = {"token": token, "position": self.whole(start, start + seq_len - 1), "kind": rule}
             config |= {"data.generator": "chacha", "data.positive_rate": 0.4}
         elif rule == "count":
@@ -141,8 +152,9 @@ class Draw:
         config |= {"data.vocab_size": vocab_size, "data.seq_len": seq_len, "data.held_out": 0}
         config |= {"data.samples": samples, "data.seed": self.whole(0, 2**31), "training.batch_size": samples}
         config |= {"dump.samples": [], "dump.positives": 0, "dump.negatives": 0}
-        self.set("data.label_noise", 0.2, chance=0.3)
-        if config.get("data.n_classes", 2) == 2:
+        # A file of the samples has no labels where they are the next tokens.
+        self.set("data.label_noise", 0.2, chance=0.3 if task != "next-token" else 0.0)
+        if config.get("data.n_classes", 2) == 2 and task == "classification":
             self.set("model.logits", "per-class", chance=0.5)
         return seq_len + first
 
@@ -181,7 +193,8 @@ class Draw:
         if "model.positions" not in config:
             self.set("model.positions_shared_from", self.whole(0, positions - 1), chance=0.5)
         pools = ["last", "mean", self.whole(0, positions - 1)]
-        self.set("model.pooling", *pools, *["cls"] * (config.get("data.cls") != "none"), chance=0.7)
+        is_pooled = config.get("data.task") is None
+        self.set("model.pooling", *pools, *["cls"] * (config.get("data.cls") != "none"), chance=0.7 if is_pooled else 0.0)
         large = ["pytorch"] * has_softmax
         scheme = self.set("model.init.scheme", "keras", "transformer-lens", "normal", *large)
         if scheme == "normal":
@@ -192,6 +205,8 @@ class Draw:
         config, uses_layers = self.config, self.uses_layers
         own = "model.attention."
         mask = self.one_of("none", "none", "causal", (self.generator.random((positions, positions)) < 0.7).astype(int))
+        if config.get("data.task") == "next-token":
+            mask = "causal"
         if not isinstance(mask, str):
             mask = (mask | np.eye(positions, dtype=int) if uses_layers else mask).tolist()
         config[f"{own}mask"] = mask
@@ -270,7 +285,11 @@ class Headlight:
         call(self.program, "data", self.path, "--out", self.folder / "samples.npz")
         weights = safetensors.numpy.load_file(self.folder / "start" / "model.safetensors")
         with np.load(self.folder / "samples.npz") as samples:
-            return weights, samples["tokens"].astype(np.int64), samples["labels"].astype(np.int64)
+            tokens = samples["tokens"].astype(np.int64)
+            # Next tokens follow from the tokens; after the last one there is none.
+            after = np.full_like(tokens[:, :1], NOT_COUNTED)
+            labels = samples["labels"].astype(np.int64) if "labels" in samples else np.hstack([tokens[:, 1:], after])
+            return weights, tokens, labels
 
     def losses(self) -> np.ndarray:
         """The losses of the steps."""
@@ -295,11 +314,10 @@ class PyTorch:
         generator = torch.Generator().manual_seed(0)
         model = Classifier(config, self.weights, self.uses_layers)
         optimizer, schedule = optimizer_and_schedule(config, model.parameters())
-        criterion = nn.CrossEntropyLoss(label_smoothing=config.get("training.label_smoothing", 0.0))
         losses = []
         for _ in range(STEPS):
             optimizer.zero_grad()
-            loss = criterion(model(self.tokens), self.labels)
+            loss = self._loss(model(self.tokens))
             loss.backward()
             for parameter in model.parameters():
                 # A weight that changes nothing has no gradient in PyTorch; weight decay still shrinks it.
@@ -315,6 +333,18 @@ class PyTorch:
             losses.append(loss.item())
         assert not model.unused(), f"PyTorch's model does not use {sorted(model.unused())}"
         return np.array(losses)
+
+
+    def _loss(self, logits: torch.Tensor) -> torch.Tensor:
+        """The mean loss of the answers that count: `logits` are `[sample, class]` or `[sample, position, class]`."""
+        smoothing = self.config.get("training.label_smoothing", 0.0)
+        losses = nn.functional.cross_entropy(
+            logits.flatten(0, -2), self.labels.flatten(), reduction="none", label_smoothing=smoothing, ignore_index=NOT_COUNTED
+        ).reshape(self.labels.shape)
+        counted = self.labels != NOT_COUNTED
+        if self.config.get("training.loss_per_sample"):
+            return (losses.sum(-1) / counted.sum(-1)).mean()
+        return losses.sum() / counted.sum()
 
 
 def difference(losses: np.ndarray, exact: np.ndarray) -> float:

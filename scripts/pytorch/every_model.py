@@ -116,7 +116,7 @@ class Classifier(nn.Module):
         return x
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
-        """Logits of tokens `[sample, position]`."""
+        """Logits of tokens `[sample, position]`: of each sample or, if the task has a label per position, of each position."""
         x = self._weight("token_embedding")[tokens] + self._positions(tokens.shape[1])
         if self["embedding_norm"]:
             x = self._norm(x, "embedding_norm")
@@ -126,7 +126,8 @@ class Classifier(nn.Module):
         has_final_norm = self["final_norm"]
         if self["norm"] == "pre" if has_final_norm is None else has_final_norm:
             x = self._norm(x, "final_norm")
-        logits = self._classify(self._pool(x, tokens))
+        answers_each = self.config.get("data.task", "classification") != "classification"
+        logits = self._classify(x if answers_each else self._pool(x, tokens))
         # The log-odds of class 1 are the logits of both classes, but for a constant.
         return torch.cat([torch.zeros_like(logits), logits], -1) if logits.shape[-1] == 1 else logits
 

@@ -87,6 +87,9 @@ impl<T: SequenceRule> Rule for T {
         let mut labels = vec![IGNORED; tokens.len()];
         let first = usize::from(cls == ClsPlace::First);
         labels[first..][..own.len()].copy_from_slice(&own);
+        if self.of() == Task::NextToken && first == 1 {
+            labels[0] = tokens.get(1).copied().unwrap_or(IGNORED);
+        }
         labels
     }
 
