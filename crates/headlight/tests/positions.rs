@@ -231,6 +231,18 @@ fn a_model_of_the_next_token_writes_texts() {
     assert!(last["loss"].as_f64().unwrap() < 1.1, "{last}");
 }
 
+/// Samples may hold nothing but the token that is padding to the model.
+#[test]
+fn samples_of_padding_alone_are_reported() {
+    let folder = folder("positions_padding");
+    let config = "data = { task = \"next-token\", generator = \"chacha\", samples = 30, vocab_size = 2, seq_len = 3, cls = \"none\", \
+        rule = { kind = \"repeat\", period = 1 } }\nmodel = { d_model = 4, attention = { mask = \"causal\", padding_token = 1 } }\n\
+        training = { epochs = 1 }\n";
+    fs::write(folder.join("c.toml"), config).unwrap();
+    run_in(&folder, &["train", "c.toml", "--run", "r"]).done();
+    assert!(folder.join("r/inspector.html").exists());
+}
+
 #[test]
 fn what_does_not_go_together_is_refused() {
     let folder = in_folder("positions_refused");

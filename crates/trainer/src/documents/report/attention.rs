@@ -184,7 +184,8 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
 
 /// A square matrix with four decimals, in brackets, as NumPy prints it.
 fn matrix(cells: &[f32], size: usize) -> Vec<String> {
-    let rows = cells.chunks(size).enumerate().map(|(index, row)| {
+    // A sample may hold nothing but padding.
+    let rows = cells.chunks(size.max(1)).enumerate().map(|(index, row)| {
         let row: Vec<String> = row.iter().map(|cell| format!("{cell:.4}")).collect();
         let open = if index == 0 { "[[" } else { " [" };
         let close = if index + 1 == size { "]]" } else { "]" };
