@@ -24,7 +24,9 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
         );
     }
     if config["data"].get("task").is_some() {
-        return recorded("The model of this run answers at each position");
+        return recorded(
+            "The model of this run answers at each position, and the page shows the answer at one of them",
+        );
     }
     if config["compute"]["engine"] != "fused" {
         return recorded("The page has only the fused engine, and another engine trained this run");
