@@ -61,10 +61,14 @@ impl ModelConfig {
                 layers.push(within("feed_forward"));
             }
         }
+        // A vector of a sample or, with a label per position, of each position.
+        let answers = &[positions][..usize::from(inputs.per_position)];
+        let each = |size: usize| [answers, &[size]].concat();
         if self.has_final_norm() {
-            layers.push(own("final_norm", &[self.d_model]));
+            layers.push(own("final_norm", &each(self.d_model)));
         }
-        layers.push(own("classifier", &[self.n_logits(inputs.n_classes)]));
+        let logits = self.n_logits(inputs.n_classes);
+        layers.push(own("classifier", &each(logits)));
         layers
     }
 }

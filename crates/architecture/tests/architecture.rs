@@ -234,3 +234,25 @@ fn masks_padding_and_scales_that_do_not_fit_are_named() {
     config.attention.scale = Scale::Factor(1e300);
     assert_eq!(config.validate().unwrap_err().key, "attention.scale");
 }
+
+/// With a label per position, the classifier answers at each.
+#[test]
+fn a_summary_has_the_answers_of_each_position() {
+    let one = inputs(5, 4);
+    let each = Inputs {
+        per_position: true,
+        n_classes: 3,
+        ..one
+    };
+    let model = ModelConfig {
+        final_norm: Some(true),
+        ..ModelConfig::new(8, 1, 1)
+    };
+    let last = |inputs: Inputs| {
+        let layers = model.layers(inputs);
+        let last = layers.iter().rev().take(2);
+        last.map(|layer| layer.output.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(last(one), [vec![1], vec![8]]);
+    assert_eq!(last(each), [vec![4, 3], vec![4, 8]]);
+}

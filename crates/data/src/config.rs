@@ -226,8 +226,8 @@ section! {
         classes: Vec<String> = Vec::new(),
         /// Where `[CLS]` stands in each sample.
         cls: ClsPlace = ClsPlace::default(),
-        /// Number of samples that training never sees, to measure generalisation, or the share of the samples, such as 0.2; of a file
-        /// of texts, a fifth if unset.
+        /// Number of samples that training never sees, to measure generalisation, or a share of generated samples, such as 0.2; of a
+        /// file of texts, a fifth if unset.
         held_out: HeldOut = HeldOut::Number(0),
         /// With fresh samples, whether no step draws a held-out sample; `false` leaves that to chance.
         #[omit(default)]

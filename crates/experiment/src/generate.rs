@@ -131,6 +131,12 @@ fn check(config: &ExperimentConfig, prompt: &[u32]) -> Result<(), Error> {
         )));
     }
     let (first, size) = (data.cls.first_token(), data.vocab_size);
+    let padding = config.model.attention.padding_token;
+    if let Some(token) = prompt.iter().find(|&&token| Some(token) == padding) {
+        return Err(Error::Input(format!(
+            "token {token} of the prompt is padding, after which nothing follows; leave it out"
+        )));
+    }
     match prompt.iter().find(|token| !(first..size).contains(token)) {
         None => Ok(()),
         Some(token) => Err(Error::Input(format!(

@@ -39,6 +39,16 @@ impl ExperimentConfig {
         }
     }
 
+    /// The position whose attention is measured, as messages name it: the one that is shown or, with a label per position, each that
+    /// counts.
+    pub fn measured_reader(&self) -> String {
+        if self.data.task.is_per_position() {
+            "the positions that count".to_owned()
+        } else {
+            self.shown_reader()
+        }
+    }
+
     /// That the answer does not come from the position that is shown alone, if it does not.
     pub fn mean_note(&self) -> Option<String> {
         if self.data.task.is_per_position() {

@@ -162,7 +162,7 @@ impl Summary {
         let class_names = config.data.classes.clone();
         let keeps_best = config.training.keep_best.is_some();
         let (reads_cls, reads_mean) = (config.reads_cls(), config.reads_mean());
-        let reader = config.shown_reader();
+        let reader = config.measured_reader();
         let table = Table::try_from(config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = Vec::new();

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use headlight_data::files::{Contents, Format};
-use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Words};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Task, Words};
+use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::{dataset, fit};
 use headlight_trainer::storage::outputs::{Destination, Output};
@@ -74,6 +75,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// What the samples depend on and a file of them does not hold, as options.
 fn keys_beside(config: &DatasetConfig) -> Vec<String> {
     let mut keys = Vec::new();
+    if config.task != Task::Classification {
+        keys.push(format!("data.task={}", config.task.name()));
+    }
+    // Rules may have classes that the samples lack.
+    if config.task == Task::TokenClassification && config.classes.is_empty() {
+        keys.push(format!("data.n_classes={}", config.n_classes));
+    }
     if config.cls != ClsPlace::default() {
         keys.push(format!("data.cls={}", config.cls.name()));
     }
@@ -95,6 +103,9 @@ fn keys_beside(config: &DatasetConfig) -> Vec<String> {
 /// How many samples there are of each class.
 fn by_class(dataset: &Dataset, config: &DatasetConfig) -> String {
     let counts = dataset.class_counts(config.n_classes);
+    if config.task == Task::NextToken {
+        return counted(counts.iter().sum(), "token");
+    }
     if let ([_, positive], []) = (&counts[..], &config.classes[..]) {
         return format!("{positive} positive");
     }
@@ -102,5 +113,10 @@ fn by_class(dataset: &Dataset, config: &DatasetConfig) -> String {
         let name = config.classes.get(class);
         name.map_or_else(|| count.to_string(), |name| format!("{name} {count}"))
     });
-    format!("by class: {}", counts.collect::<Vec<_>>().join(", "))
+    let of = if config.task.is_per_position() {
+        "labels "
+    } else {
+        ""
+    };
+    format!("{of}by class: {}", counts.collect::<Vec<_>>().join(", "))
 }

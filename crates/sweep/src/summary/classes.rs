@@ -11,8 +11,8 @@ pub(super) fn classes<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig
 
 /// The position that the class is read from, if these configs agree, as sentences name it.
 pub(super) fn reader<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig>) -> String {
-    let first = configs.next().map(ExperimentConfig::shown_reader);
-    let same = first.filter(|first| configs.all(|config| config.shown_reader() == *first));
+    let first = configs.next().map(ExperimentConfig::measured_reader);
+    let same = first.filter(|first| configs.all(|config| config.measured_reader() == *first));
     same.unwrap_or_else(|| "the position that the class is read from".to_owned())
 }
 

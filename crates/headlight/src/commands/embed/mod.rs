@@ -59,6 +59,13 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     let config = run.config()?;
+    if config.data.task.is_per_position() {
+        return Err(Failure::Input(format!(
+            "{}: its samples have a label per position, and embed compares occurrences by the labels of their samples; give a run with one \
+             label per sample",
+            shown(&arguments.run)
+        )));
+    }
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
     let (file, kept) = run.chosen_model(&config, arguments.weights.as_deref())?;

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use headlight_data::files::{self, write_header};
-use headlight_data::{Dataset, DatasetConfig, IGNORED};
+use headlight_data::{CLS, Dataset, DatasetConfig, IGNORED, Task};
 use headlight_experiment::evaluate::predict_each;
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Predictor};
@@ -30,6 +30,8 @@ enum Format {
 pub(super) struct Count {
     pub(super) samples: usize,
     pub(super) correct: Option<usize>,
+    /// Whether each sample has several answers, all of which must be correct.
+    are_whole: bool,
     /// On how many of them the model was trained, if it is known and not 0.
     pub(super) trained: Option<usize>,
 }
@@ -71,6 +73,7 @@ pub(super) fn write_rows(
     let rows = Rows {
         dataset: &session.experiment.splits.train,
         config: &session.experiment.config.data,
+        padding: session.experiment.config.model.attention.padding_token,
         labelled,
     };
     let mut count = Count::default();
@@ -94,7 +97,11 @@ impl fmt::Display for Count {
             return Ok(());
         };
         let share = 100.0 * correct as f64 / self.samples as f64;
-        write!(f, ", {share:.2}% of them correctly")
+        if self.are_whole {
+            write!(f, ", {share:.2}% of them with each answer correct")
+        } else {
+            write!(f, ", {share:.2}% of them correctly")
+        }
     }
 }
 
@@ -102,6 +109,7 @@ impl fmt::Display for Count {
 pub(super) struct Rows<'a> {
     dataset: &'a Dataset,
     pub(super) config: &'a DatasetConfig,
+    padding: Option<u32>,
     labelled: bool,
 }
 
@@ -147,7 +155,9 @@ impl Rows<'_> {
     ) -> io::Result<Count> {
         let mut count = Count {
             samples: self.dataset.len(),
-            correct: self.labelled.then_some(0),
+            // Of texts that go on, the most probable token is not the only right one.
+            correct: (self.labelled && self.config.task != Task::NextToken).then_some(0),
+            are_whole: self.dataset.is_per_position(),
             trained: None,
         };
         let mut each = Vec::new();
@@ -156,13 +166,17 @@ impl Rows<'_> {
             if self.dataset.is_per_position() {
                 let label = self.dataset.labels_of(sample)[found.place];
                 let counts = label != IGNORED || !self.labelled;
-                each.push(counts.then_some((predicted, -found.loss)));
+                if self.is_answered(self.dataset.tokens(sample)[found.place]) {
+                    each.push(counts.then_some((predicted, -found.loss)));
+                }
                 if found.place + 1 < self.dataset.positions() {
                     return Ok(());
                 }
                 let all = std::mem::take(&mut each);
-                let labels = self.dataset.labels_of(sample).iter();
-                let mut pairs = labels.zip(&all);
+                let tokens = self.dataset.tokens(sample);
+                let labels = self.dataset.labels_of(sample).iter().zip(tokens);
+                let labels = labels.filter(|(_, token)| self.is_answered(**token));
+                let mut pairs = labels.map(|(label, _)| label).zip(&all);
                 let is_right = pairs.all(|(&label, own)| {
                     label == IGNORED || own.is_some_and(|(class, _)| class == label)
                 });
@@ -198,6 +212,12 @@ impl Rows<'_> {
             })
         })?;
         Ok(count)
+    }
+
+    /// Whether predictions list the answer at a token: not at padding, and at `[CLS]` only where it asks for the first token.
+    fn is_answered(&self, token: u32) -> bool {
+        let is_cls = token == CLS && self.config.cls.is_somewhere();
+        Some(token) != self.padding && (!is_cls || self.config.task == Task::NextToken)
     }
 
     fn has_names(&self) -> bool {
@@ -285,6 +305,11 @@ impl Rows<'_> {
         if let Some(text) = self.text(row) {
             write!(file, r#","text":{}"#, Value::from(text))?;
         }
+        if self.dataset.is_per_position() {
+            let own = row.tokens.iter().copied();
+            let own: Vec<u32> = own.filter(|&token| self.is_answered(token)).collect();
+            return writeln!(file, r#","tokens":{own:?}}}"#);
+        }
         writeln!(file, r#","tokens":{:?}}}"#, row.tokens)
     }
 
@@ -312,8 +337,13 @@ pub(super) fn prediction_names(config: &DatasetConfig) -> Vec<String> {
 
 /// A class in JSON: its name, or its number if classes have no names.
 pub(super) fn class_value(config: &DatasetConfig, class: u32) -> Value {
-    let name = config.classes.get(class as usize);
-    name.map_or_else(|| class.into(), |name| name.as_str().into())
+    match config.classes.get(class as usize) {
+        Some(name) => name.as_str().into(),
+        None if config.task == Task::NextToken && config.words.is_some() => {
+            config.class_name(class).into()
+        }
+        None => class.into(),
+    }
 }
 
 /// The error of the writer inside, by whose kind a closed pipe is known.

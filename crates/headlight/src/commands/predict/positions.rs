@@ -41,9 +41,20 @@ fn answers(dump: &AttentionDump) -> Vec<Answer> {
     pairs.map(answer).collect()
 }
 
-/// The predicted class of each position.
+/// The positions that are answered: those without padding, and `[CLS]` only where it asks for the first token.
+fn answered(dump: &AttentionDump, data: &DatasetConfig) -> Vec<usize> {
+    let cls = dump.cls().filter(|_| data.task != Task::NextToken);
+    let held = dump.unpadded(0).into_iter();
+    held.filter(|&place| Some(place) != cls).collect()
+}
+
+/// The predicted class of each position, or null where none is answered.
 pub(super) fn as_json(dump: &AttentionDump, data: &DatasetConfig) -> Value {
-    let all = answers(dump).into_iter().map(|one| {
+    let answered = answered(dump, data);
+    let all = answers(dump).into_iter().enumerate().map(|(place, one)| {
+        if !answered.contains(&place) {
+            return Value::Null;
+        }
         let class = |class| file::class_value(data, class);
         json!({
             "predicted": class(one.class),
@@ -63,7 +74,7 @@ pub(super) fn describe(
 ) -> String {
     let data = &config.data;
     let all = answers(dump);
-    let held = dump.unpadded(0);
+    let held = answered(dump, data);
     let is_labelled = all.iter().any(|one| one.label.is_some());
     let asks_next = data.task == Task::NextToken;
     let mut header = vec![

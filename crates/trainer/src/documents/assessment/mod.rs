@@ -56,8 +56,13 @@ pub fn document(
                 ),
             },
             format!(
-                "Accuracy {:.5}: the share of samples that are classified correctly.",
-                assessment.accuracy
+                "Accuracy {:.5}: the share of {} that are classified correctly.",
+                assessment.accuracy,
+                if data.task.is_per_position() {
+                    "positions"
+                } else {
+                    "samples"
+                }
             ),
         ],
         plots: plots(data, assessment),

@@ -54,9 +54,14 @@ pub(super) fn class_notes(assessment: &Assessment) -> Vec<String> {
 }
 
 pub(super) fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
+    let counted = if data.task.is_per_position() {
+        "positions"
+    } else {
+        "samples"
+    };
     let header = [
         "class",
-        "samples",
+        counted,
         "precision",
         "recall",
         "F1",

@@ -61,7 +61,7 @@ fn means(
     metrics: &EvalMetrics,
     of: &str,
 ) -> Vec<Section> {
-    let reader = config.shown_reader();
+    let reader = config.measured_reader();
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
     if config.data.n_classes == 2 {
         return vec![Section::of_paragraph(format!(
@@ -156,7 +156,9 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
     let title = format!("Attention weights (sample {sample}{layer_name} · head {head})");
     let heatmap = Heatmap::of(dump, shown, &[layer], &[head], Quantity::Weights);
     let (weights, count) = (&heatmap.cells, heatmap.tokens.len());
-    let uniform = heatmap.uniform(None).map(str::to_owned);
+    // With an answer per position, it would be about the one that is shown alone.
+    let uniform = heatmap.uniform(None).filter(|_| !dump.dims.per_position);
+    let uniform = uniform.map(str::to_owned);
     if count <= WHOLE_MATRIX {
         let title = format!("{title}, query by key:");
         let matrix = if dump.meta.config.pointer("/data/words").is_some() {
