@@ -102,7 +102,7 @@ class Data(TypedDict, total=False):
     cls: str
     """Where `[CLS]` stands in each sample."""
     held_out: Whole | Number
-    """Number of samples that training never sees, to measure generalisation, or the share of the samples, such as 0.2; of a file of texts, a fifth if unset."""
+    """Number of samples that training never sees, to measure generalisation, or a share of generated samples, such as 0.2; of a file of texts, a fifth if unset."""
     exclude_held_out: bool
     """With fresh samples, whether no step draws a held-out sample; `false` leaves that to chance."""
     fold: str
