@@ -149,7 +149,8 @@ mod tests {
         for (prefix, folder) in [("", folder.clone()), ("claims/", folder.join("claims"))] {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
-                if path.is_file() {
+                // Its samples, a file of names, would be too large for the binary.
+                if path.is_file() && !path.ends_with("names.toml") {
                     let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
                     found.push(format!("{prefix}{stem}"));
                 }
