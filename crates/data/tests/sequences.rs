@@ -312,11 +312,9 @@ fn labels_of_tokens_are_read_and_written() {
 
 #[test]
 fn labels_that_do_not_fit_are_refused() {
+    let few = r#"{"tokens": [1, 2], "labels": [0]}"#;
     for (text, part) in [
-        (
-            r#"{"tokens": [1, 2], "labels": [0]}"#,
-            "2 tokens and 1 labels",
-        ),
+        (few, "2 tokens and 1 labels"),
         (
             "{\"tokens\": [1], \"labels\": [0]}\n{\"tokens\": [1], \"label\": 0}",
             "line 2",
