@@ -6,9 +6,9 @@ use std::thread;
 
 use headlight_architecture::{NormKind, Parameter, Pooling, Positions};
 use headlight_data::words::Encoder;
-use headlight_experiment::generate::{Sampling, generate};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Intervention, Place, Recorded, dims};
+use headlight_experiment::generate::{Sampling, generate};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::{ROWS_AHEAD, Sink, work};
 use headlight_trainer::Failure;
@@ -195,8 +195,7 @@ impl Model {
             top_k,
             seed,
         };
-        let found =
-            py.detach(|| generate(&self.config, &self.weights(), &prompt, count, sampling));
+        let found = py.detach(|| generate(&self.config, &self.weights(), &prompt, count, sampling));
         let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
         let each = found.into_iter();
         Ok(each
