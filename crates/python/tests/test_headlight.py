@@ -415,7 +415,7 @@ def test_answers_at_each_position(tmp_path):
     with np.load(path) as file:
         assert file["labels"].shape == (400, 4)
     config = dict(data=dict(task="token-classification", file=path), model=dict(d_model=8), training=dict(epochs=8, learning_rate=0.02))
-    model = hl.fit(config).model
+    model = hl.fit(config)
     samples = [[1, 2, 3, 4], [8, 8, 7, 1]]
     out = model(samples)
     assert out.logits.shape == out.probabilities.shape == (2, 5)
@@ -431,12 +431,12 @@ def test_answers_at_each_position(tmp_path):
 def test_a_model_goes_on_with_a_text(tmp_path):
     texts = tmp_path / "texts.txt"
     texts.write_text("abab\nababab\nab\n" * 40)
-    data = dict(task="next-token", file=str(texts), words=dict(level="character"))
+    data = dict(task="next-token", file=str(texts), held_out=0, words=dict(level="character"))
     model = dict(d_model=16, attention=dict(mask="causal"))
     fitted = hl.fit(dict(data=data, model=model, training=dict(epochs=20, learning_rate=0.01)))
-    made = fitted.model.generate("ab", count=5, seed=3)
-    assert made == fitted.model.generate("ab", count=5, seed=3)
+    made = fitted.generate("ab", count=5, seed=3)
+    assert made == fitted.generate("ab", count=5, seed=3)
     assert len(made) == 5 and all(set(text) == {"a", "b"} and text.startswith("ab") for text in made)
-    assert fitted.model.generate(temperature=0, count=1)[0].startswith("ab")
+    assert fitted.generate(temperature=0, count=1)[0].startswith("ab")
     with pytest.raises(ValueError, match="prompt"):
-        fitted.model.generate("ab" * 40)
+        fitted.generate("ab" * 40)
