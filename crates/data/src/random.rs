@@ -29,7 +29,7 @@ pub enum Stream {
     Fresh = 7,
     /// What a model is measured at after training.
     Measures = 8,
-    /// Tokens that a model of the next token goes on with.
+    /// Tokens that a model of the next token appends to a prompt.
     Generation = 9,
 }
 

@@ -47,7 +47,7 @@ pub fn generate(
     let data = &config.data;
     if data.task != Task::NextToken {
         return Err(Error::Input(format!(
-            "the model answers for the task \"{}\", and only one of the task \"next-token\" can go on with a text; train with \
+            "the model answers for the task \"{}\", and only a model of the task \"next-token\" can continue a text; train with \
              data.task = \"next-token\"",
             data.task.name()
         )));

@@ -82,7 +82,7 @@ fn rows_have_the_measures_that_the_config_names() {
         shown.contains("Measures") && shown.contains("circularity: How close to circles"),
         "{shown}"
     );
-    // Of a changed model, nothing is said.
+    // `evaluate` gives no measures of a changed model.
     let changed = run_in(
         &folder,
         &["evaluate", "run", "--json", "--without-head", "0.1"],

@@ -178,7 +178,7 @@ impl Model {
         Ok(parts)
     }
 
-    /// Samples that a model of the next token goes on with: for each its tokens without `[CLS]`, whether the model ended it, and the
+    /// Continues a prompt with a model of the next token: of each sample its tokens without `[CLS]`, whether the model ended it, and the
     /// logarithm of its probability.
     #[pyo3(signature = (prompt, count, temperature, top_k, seed))]
     fn generate(

@@ -1,6 +1,6 @@
 //! Trains one run of a sweep.
 
-use headlight_data::Dataset;
+use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::measures::measured;
@@ -159,13 +159,14 @@ impl<'a> Learning<'a> {
             engine.predict(self.watched, checked, &mut self.predictions);
             let answers = self.watched.answers();
             let n_logits = self.predictions.logits.len() / (checked.len() * answers);
-            let logits = &self.predictions.logits;
-            let counted = checked.iter().enumerate().flat_map(|(index, &sample)| {
-                let labels = self.watched.counted(sample as usize);
-                labels.map(move |(place, label)| (index * answers + place, label))
-            });
-            for (answer, label) in counted {
-                let logits = &logits[answer * n_logits..][..n_logits];
+            let logits = self.predictions.logits.chunks_exact(n_logits);
+            let labels = checked
+                .iter()
+                .flat_map(|&sample| self.watched.labels_of(sample as usize));
+            for (&label, logits) in labels.zip(logits) {
+                if label == IGNORED {
+                    continue;
+                }
                 let predicted = predicted_class(logits);
                 if predicted != label {
                     let of_label = &mut counts[label as usize];

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::arguments::Form;
 use crate::printing::{print, print_json};
 
-/// Go on with a text, or write one, with a run's model of the next token
+/// Continue a text, or write one, with a run's model of the next token
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example: headlight generate runs/names-1 --count 20\nNames that start with \"mar\": headlight generate runs/names-1 --prompt mar --temperature 0.7"
@@ -21,10 +21,10 @@ use crate::printing::{print, print_json};
 pub(crate) struct Arguments {
     /// A run directory
     run: PathBuf,
-    /// The text to go on with, for a run that was trained on texts [default: none, so that the model starts]
+    /// The text to continue, for a run that was trained on texts [default: none, so that the model starts]
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
-    /// The token ids to go on with, separated by spaces or commas, for a run that was trained on token ids
+    /// The token ids to continue, separated by spaces or commas, for a run that was trained on token ids
     #[arg(long, value_name = "IDS", conflicts_with = "prompt")]
     tokens: Option<String>,
     /// How many to write

@@ -13,7 +13,7 @@ from . import _headlight
 def generated(
     model: _headlight.Model, prompt: str | Sequence[int], count: int, temperature: float, top_k: int | None, seed: int
 ) -> list[Any]:
-    """What a model goes on with after a prompt: texts, or lists of token ids if it was trained on these.
+    """The prompt as a model continues it: texts, or lists of token ids if the model was trained on these.
 
     Raises:
         ValueError: The model does not answer with the next token, or the prompt does not suit it.

@@ -132,7 +132,7 @@ class Model:
     def generate(
         self, prompt: str | Sequence[int] = "", *, count: int = 10, temperature: float = 1.0, top_k: int | None = None, seed: int = 0
     ) -> list[Any]:
-        """Goes on with a prompt, a text or token ids without `[CLS]`, as `headlight generate` does: texts, or lists of token ids.
+        """Continues a prompt, a text or token ids without `[CLS]`, as `headlight generate` does: texts, or lists of token ids.
         `temperature` divides the logits, and 0 takes the most probable token; of the `top_k` most probable tokens alone one is drawn.
 
         Raises:

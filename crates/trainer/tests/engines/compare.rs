@@ -268,10 +268,9 @@ pub(crate) const DEEP: Bounds = Bounds {
     by_size: false,
 };
 
-/// As [`DEEP`], for models in which scores may hardly matter, logits may be large, and values may grow without a norm.
+/// As [`DEEP`], for models in which scores may hardly matter, and logits may be large.
 pub(crate) const ANY: Bounds = Bounds {
     share: 0.01,
-    forward: 2e-5,
     by_size: true,
     ..DEEP
 };

@@ -278,7 +278,10 @@ impl Draw {
         let scales = &["true", "0.3", "false"][..if has_softmax { 3 } else { 2 }];
         let scale = self.one(scales);
         settings.set("model.attention.scale", scale);
+        // Weights that do not sum to 1 grow from block to block, too, where no norm follows.
+        let sums_to_1 = matches!(settings.value("model.attention.rate"), None | Some("1"));
         let most = match (has_softmax, settings.value("model.norm")) {
+            (true, Some("none")) if !sums_to_1 => 2,
             (true, _) => 4,
             (false, Some("none")) => 1,
             (false, _) => 2,

@@ -14,7 +14,7 @@ section! {
     /// The class of each position tells of the brackets up to it: they are a prefix of a balanced string (P), are balanced (T),
     /// or have failed (F). Each kind of bracket has two tokens: the first tokens open and close the first kind, and so on.
     ///
-    /// Half of the samples start with a balanced string and go on with random brackets; the others are random brackets (the
+    /// Half of the samples start with a balanced string, which random brackets follow; the others are random brackets (the
     /// generator of Friedman et al. 2023, "Learning Transformer Programs").
     #[derive(Copy, Eq)]
     pub struct Dyck {
