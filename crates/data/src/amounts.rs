@@ -82,9 +82,9 @@ pub(crate) fn resolved(
     }
 }
 
-/// `floor(share * count)`, or the same of what the share leaves, exact for the share's decimal digits: in binary, 0.9 of 10
-/// leaves less than 1.
-fn part(count: usize, share: f64, rest: bool) -> usize {
+/// `floor(share * count)`, or with `rest` the same of what the share leaves, exact for the share's decimal digits: in binary,
+/// 0.9 of 10 leaves less than 1.
+pub fn part(count: usize, share: f64, rest: bool) -> usize {
     /// More digits than a share of 64 bits has.
     const DIGITS: usize = 18;
     let text = format!("{share}");

@@ -9,12 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::amounts::{HeldOut, Samples, resolved};
 use crate::cls::{CLS, ClsPlace};
+use crate::dataset::Parts;
 use crate::fold::Fold;
 use crate::generator::Generator;
 use crate::rules::LabelRule;
 use crate::sampler::Sampler;
 use crate::task::Task;
-use crate::words::Words;
+use crate::words::{Level, Words};
 
 /// The most classes.
 pub(crate) const CLASS_LIMIT: usize = 1 << 16;
@@ -136,6 +137,16 @@ impl DatasetConfig {
         }
     }
 
+    /// What texts consist of.
+    pub fn parts(&self) -> Parts {
+        let level = self.words.as_ref().map(|words| words.level);
+        match level {
+            _ if !self.columns.features.is_empty() => Parts::Values,
+            Some(Level::Character) => Parts::Characters,
+            _ => Parts::Words,
+        }
+    }
+
     /// Whether each step draws its own samples, so that there are no epochs.
     pub fn is_fresh(&self) -> bool {
         matches!(self.source, Source::Fresh { .. })
@@ -226,8 +237,8 @@ section! {
         classes: Vec<String> = Vec::new(),
         /// Where `[CLS]` stands in each sample.
         cls: ClsPlace = ClsPlace::default(),
-        /// Number of samples that training never sees, to measure generalisation, or a share of generated samples, such as 0.2; of a
-        /// file of texts, a fifth if unset.
+        /// Number of samples that training never sees, to measure generalisation, or a share of the samples, such as 0.2; of a file of
+        /// texts, a fifth if unset.
         held_out: HeldOut = HeldOut::Number(0),
         /// With fresh samples, whether no step draws a held-out sample; `false` leaves that to chance.
         #[omit(default)]

@@ -21,8 +21,33 @@ pub struct Splits {
     pub train: Dataset,
     /// Samples that training never sees.
     pub held_out: Dataset,
+    /// Those of each test set, in the order of the config, as far as they were made: the page makes none.
+    pub tests: Vec<Dataset>,
     /// What became of the words, if the samples were texts.
     pub texts: Option<TextCounts>,
+}
+
+/// What texts consist of; each is a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Parts {
+    /// Words.
+    #[default]
+    Words,
+    /// Characters.
+    Characters,
+    /// Values of columns.
+    Values,
+}
+
+impl Parts {
+    /// Their name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Characters => "characters",
+            Self::Values => "values",
+        }
+    }
 }
 
 /// What became of the words of texts.
@@ -47,8 +72,8 @@ pub struct TextCounts {
     /// Held-out texts that are training texts, too, apart from case, blanks and punctuation; of values of columns, rows that
     /// have the values of a training row.
     pub repeated: usize,
-    /// Whether words are values of columns.
-    pub are_values: bool,
+    /// What the texts consist of.
+    pub parts: Parts,
 }
 
 impl TextCounts {
@@ -58,12 +83,18 @@ impl TextCounts {
             1 => format!("1 {one}"),
             _ => format!("{count} {many}"),
         };
+        let parts = self.parts.name();
         let mut sentences = Vec::new();
         if self.cut_texts > 0 {
+            let one = parts.trim_end_matches('s');
             sentences.push(format!(
-                "{} cut to the first {seq_len} words; {} dropped.",
+                "{} cut to the first {seq_len} {parts}; {} dropped.",
                 counted(self.cut_texts, "text was", "texts were"),
-                counted(self.cut_words, "word was", "words were"),
+                counted(
+                    self.cut_words,
+                    &format!("{one} was"),
+                    &format!("{parts} were")
+                ),
             ));
         }
         // The vocabulary is made from training texts, whose words it mostly has.
@@ -72,14 +103,13 @@ impl TextCounts {
         let of_others = if held_out.1 > 0 { " of training" } else { "" };
         for ((unknown, words), of) in [(others, of_others), (held_out, " of held-out")] {
             if unknown > 0 {
-                let (one, place) = match (self.are_values, of) {
-                    (true, "") => ("values", ""),
-                    (true, _) => ("values", " rows"),
-                    (false, "") => ("words", ""),
-                    (false, _) => ("words", " texts"),
+                let place = match (self.parts, of) {
+                    (_, "") => "",
+                    (Parts::Values, _) => " rows",
+                    _ => " texts",
                 };
                 sentences.push(format!(
-                    "{unknown} of {words} {one}{of}{place} {} not in the vocabulary.",
+                    "{unknown} of {words} {parts}{of}{place} {} not in the vocabulary.",
                     if unknown == 1 { "is" } else { "are" }
                 ));
             }
@@ -89,8 +119,8 @@ impl TextCounts {
                 "{} [UNK].",
                 counted(
                     self.empty,
-                    "text has no words; it becomes",
-                    "texts have no words; each becomes"
+                    &format!("text has no {parts}; it becomes"),
+                    &format!("texts have no {parts}; each becomes")
                 ),
             ));
         }
@@ -101,7 +131,7 @@ impl TextCounts {
     /// How many held-out texts are known from training, as a sentence.
     pub fn repetition(&self) -> Option<String> {
         (self.repeated > 0).then(|| {
-            let what = if self.are_values {
+            let what = if self.parts == Parts::Values {
                 "Held-out rows that have the values of a training row"
             } else {
                 "Held-out texts that are also training texts, apart from case, blanks and punctuation"

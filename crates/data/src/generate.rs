@@ -80,6 +80,7 @@ impl DatasetConfig {
         Ok(Splits {
             train,
             held_out,
+            tests: Vec::new(),
             texts: None,
         })
     }

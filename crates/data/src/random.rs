@@ -31,6 +31,8 @@ pub enum Stream {
     Measures = 8,
     /// Tokens that a model of the next token appends to a prompt.
     Generation = 9,
+    /// Samples of test sets.
+    Tests = 10,
 }
 
 impl Stream {

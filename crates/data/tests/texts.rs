@@ -113,7 +113,7 @@ fn what_is_cut_unknown_or_empty_is_counted() {
         held_out_unknown: 0,
         cut_texts: 1,
         cut_words: 2,
-        are_values: false,
+        parts: headlight_data::Parts::Words,
         repeated: 0,
     };
     assert_eq!(splits.texts, Some(expected));

@@ -7,7 +7,7 @@
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 
-use crate::Error;
+use crate::{Error, Experiment};
 
 /// Predicts the classes of samples.
 pub trait Predictor {
@@ -23,6 +23,12 @@ pub trait Predictor {
 pub trait Engine: Predictor {
     /// Takes one step of the config's optimizer with this learning rate; returns the batch's mean loss before it.
     fn step(&mut self, train: &Dataset, batch: &[u32], learning_rate: f64) -> f64;
+
+    /// An engine of the same kind and device for another experiment, with that one's initial weights.
+    ///
+    /// # Errors
+    /// When these weights do not suit its config.
+    fn same_for<'a>(&self, other: &'a Experiment) -> Result<Box<dyn Engine + 'a>, Error>;
 
     /// The norm of the last step's gradient before it was scaled down; `None` if the config does not ask for it.
     fn gradient_norm(&self) -> Option<f64>;

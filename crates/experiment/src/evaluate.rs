@@ -115,10 +115,18 @@ pub fn assess(
     n_classes: usize,
 ) -> Result<Assessment, Error> {
     let mut outcomes = Outcomes::new(n_classes);
+    let mut is_right = true;
     predict_each(model, dataset, |found| {
         let label = dataset.labels_of(found.sample)[found.place];
         if label != IGNORED {
             outcomes.add(found.logits, found.probabilities, found.loss, label);
+            is_right &= predicted_class(found.logits) == label;
+        }
+        if found.place + 1 == dataset.answers() {
+            if dataset.is_per_position() {
+                outcomes.add_whole(is_right);
+            }
+            is_right = true;
         }
         Ok::<_, Error>(())
     })?;

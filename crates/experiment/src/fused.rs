@@ -386,6 +386,10 @@ impl Engine for FusedEngine<'_> {
         f64::from(self.model.step(samples(train), batch))
     }
 
+    fn same_for<'b>(&self, other: &'b Experiment) -> Result<Box<dyn Engine + 'b>, Error> {
+        Ok(Box::new(FusedEngine::new(other)?))
+    }
+
     fn gradient(&mut self, train: &Dataset, batch: &[u32]) -> Vec<Parameter> {
         let gradient = self.model.gradient(samples(train), batch);
         self.named(&gradient.values)

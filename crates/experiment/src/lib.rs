@@ -41,6 +41,7 @@ pub mod measures;
 pub mod metrics;
 pub mod outcome;
 mod shown;
+mod test_sets;
 pub mod train;
 
 pub use changed::Changed;
@@ -49,6 +50,7 @@ pub use ensemble::Ensemble;
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;
+pub use test_sets::tested;
 
 /// Compiles and runs the program of the document.
 #[cfg(doctest)]

@@ -292,6 +292,7 @@ fn a_step_has_a_largest_size() {
         Arc::new(Splits {
             train,
             held_out,
+            tests: Vec::new(),
             texts: None,
         })
     };

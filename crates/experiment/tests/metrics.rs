@@ -167,6 +167,7 @@ fn a_line_has_both_splits() {
             tally.add(&[1.0], &[0.75], 0.125, 1);
             tally.metrics().unwrap()
         }),
+        tests: Vec::new(),
         weight_norm: None,
         gradient_norm: None,
     };

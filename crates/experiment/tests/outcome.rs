@@ -46,6 +46,7 @@ fn splits(train: &[u32], held_out: &[u32]) -> Splits {
     Splits {
         train: dataset(train),
         held_out: dataset(held_out),
+        tests: Vec::new(),
         texts: None,
     }
 }
@@ -183,6 +184,7 @@ fn counts_of_words_are_those_of_scikit_learn() {
             ([5, 2, 4, 0], 1),
             ([1, 5, 4, 2], 0),
         ]),
+        tests: Vec::new(),
         texts: None,
     };
     let row = scores(0.5, Some(0.5), 0.5, 0.5);

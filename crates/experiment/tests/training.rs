@@ -173,6 +173,7 @@ fn a_replay_brings_its_own_start_and_order() {
     }];
     let order = vec![(0..10).rev().collect(), (0..10).collect::<Vec<u32>>()];
     let splits = Arc::new(Splits {
+        tests: Vec::new(),
         texts: None,
         train: dataset(&[true; 10]),
         held_out: dataset(&[]),
@@ -255,6 +256,7 @@ fn a_measurement_has_its_place_and_both_splits() {
     );
 
     let splits = Splits {
+        tests: Vec::new(),
         texts: None,
         train: dataset(&[]),
         held_out: dataset(&[]),
@@ -279,6 +281,7 @@ fn line(step: usize, loss: f64, held_out: Option<f64>) -> StepMetrics {
         train_loss: None,
         train: metrics(loss),
         held_out: held_out.map(metrics),
+        tests: Vec::new(),
         weight_norm: None,
         gradient_norm: None,
     }

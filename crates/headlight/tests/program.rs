@@ -53,6 +53,7 @@ mod sweep;
 mod sweep_files;
 mod sweep_limits;
 mod sweep_looks;
+mod test_sets;
 mod train;
 mod verify;
 mod walkthrough;

@@ -5,8 +5,9 @@
 
 use std::sync::LazyLock;
 
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::measures::{MeasureName, Measured};
-use headlight_experiment::metrics::{METRICS, Metric};
+use headlight_experiment::metrics::{ByName, METRICS, Metric, TestMetrics};
 use serde::{Serialize, Serializer};
 
 use crate::outcome::Outcome;
@@ -30,10 +31,14 @@ pub(crate) enum Quantity {
     EpochLoss,
     /// A metric of the final model.
     Metric { metric: Metric, held_out: bool },
+    /// The share of samples whose every label is predicted; only of samples with a label per position.
+    WholeSamples { held_out: bool },
     /// Attention of `[CLS]` to each position, of positives or of negatives.
     Attention { positive: bool },
     /// The step after which the task was learned.
     LearnedAtStep,
+    /// The metrics on each test set; rows of configs without any do not have it.
+    Tests,
     /// A measure that the config asks for; rows of other configs do not have it.
     Measure(MeasureName),
     /// The hash of the final weights.
@@ -50,6 +55,8 @@ pub(crate) enum Kind {
     },
     /// A list of lists, `[layer][head]`.
     PerHead,
+    /// The metrics of each test set, by their names.
+    ByName,
     Text,
 }
 
@@ -58,9 +65,13 @@ pub(crate) enum FieldValue<'a> {
     Number(Option<f64>),
     Step(Option<usize>),
     List(Option<&'a [f64]>),
+    Tests(&'a [TestMetrics]),
     Measured(&'a Measured),
     Text(&'a str),
 }
+
+/// The key of the metrics on test sets.
+pub(crate) const TESTS: &str = "tests";
 
 /// All fields, in the order of a row.
 pub(crate) fn fields() -> &'static [Field] {
@@ -96,6 +107,16 @@ fn table() -> Vec<Field> {
     let mut fields = vec![field("epoch_loss", "", 5, Quantity::EpochLoss)];
     fields.extend(metrics(true, false));
     fields.extend(metrics(true, true));
+    for (name, label, held_out) in [
+        ("sample_accuracy", "accuracy of whole samples", false),
+        (
+            "held_out_sample_accuracy",
+            "held-out accuracy of whole samples",
+            true,
+        ),
+    ] {
+        fields.push(field(name, label, 5, Quantity::WholeSamples { held_out }));
+    }
     fields.extend(metrics(false, false));
     fields.push(attention("attention_positive", true));
     fields.push(attention("attention_negative", false));
@@ -105,6 +126,7 @@ fn table() -> Vec<Field> {
         0,
         Quantity::LearnedAtStep,
     ));
+    fields.push(field(TESTS, "", 0, Quantity::Tests));
     fields.extend(MeasureName::ALL.map(|measure| {
         let (name, decimals) = (measure.name(), measure.info().decimals);
         field(name, name, decimals, Quantity::Measure(measure))
@@ -119,23 +141,27 @@ impl Field {
         match self.quantity {
             Quantity::EpochLoss => Kind::List { first: 1 },
             Quantity::Attention { .. } => Kind::List { first: 0 },
+            Quantity::Tests => Kind::ByName,
             Quantity::Measure(measure) if measure.info().is_per_head => Kind::PerHead,
-            Quantity::Metric { .. } | Quantity::LearnedAtStep | Quantity::Measure(_) => {
-                Kind::Number
-            }
+            Quantity::Metric { .. }
+            | Quantity::WholeSamples { .. }
+            | Quantity::LearnedAtStep
+            | Quantity::Measure(_) => Kind::Number,
             Quantity::WeightsSha256 => Kind::Text,
         }
     }
 
-    /// Whether the rows of a config with these measures have it.
-    pub(crate) fn is_in_rows_with(&self, measures: &[MeasureName]) -> bool {
+    /// Whether the rows of a config have it.
+    pub(crate) fn is_in_rows_of(&self, config: &ExperimentConfig) -> bool {
         match self.quantity {
-            Quantity::Measure(measure) => measures.contains(&measure),
+            Quantity::WholeSamples { .. } => config.data.task.is_per_position(),
+            Quantity::Tests => !config.tests.is_empty(),
+            Quantity::Measure(measure) => config.report.measures.contains(&measure),
             _ => true,
         }
     }
 
-    /// Its value for a run; `None` for a measure that the run's config does not ask for.
+    /// Its value for a run; `None` for what the run's config does not ask for.
     pub(crate) fn value<'a>(&self, outcome: &'a Outcome) -> Option<FieldValue<'a>> {
         Some(match self.quantity {
             Quantity::EpochLoss => FieldValue::List(Some(&outcome.epoch_loss)),
@@ -147,6 +173,14 @@ impl Field {
             } else {
                 outcome.train[metric]
             }),
+            Quantity::WholeSamples { held_out } => {
+                outcome.train.whole_samples?;
+                FieldValue::Number(if held_out {
+                    outcome.held_out.as_ref().and_then(|own| own.whole_samples)
+                } else {
+                    outcome.train.whole_samples
+                })
+            }
             Quantity::Attention { positive: true } => {
                 FieldValue::List(outcome.attention_positive.as_deref())
             }
@@ -154,6 +188,8 @@ impl Field {
                 FieldValue::List(outcome.attention_negative.as_deref())
             }
             Quantity::LearnedAtStep => FieldValue::Step(outcome.learned_at_step),
+            Quantity::Tests if outcome.tests.is_empty() => return None,
+            Quantity::Tests => FieldValue::Tests(&outcome.tests),
             Quantity::Measure(measure) => {
                 let mut measures = outcome.measures.iter();
                 FieldValue::Measured(&measures.find(|(own, _)| *own == measure)?.1)
@@ -169,6 +205,7 @@ impl Serialize for FieldValue<'_> {
             Self::Number(number) => number.serialize(serializer),
             Self::Step(step) => step.serialize(serializer),
             Self::List(list) => list.serialize(serializer),
+            Self::Tests(tests) => ByName(tests).serialize(serializer),
             Self::Measured(measured) => measured.serialize(serializer),
             Self::Text(text) => text.serialize(serializer),
         }

@@ -11,6 +11,9 @@ pub(crate) const ROW_LIMIT: u64 = 4 << 20;
 const NUMBER: u64 = 25;
 const REST: u64 = 1 << 14;
 
+/// The bytes of the metrics of a test set.
+const TEST: u64 = 1 << 10;
+
 /// The most bytes of a row: the loss of each epoch, attention on each position in two classes, and on those that decide by head.
 pub(crate) fn row(config: &ExperimentConfig) -> u64 {
     // The number of samples, and so that of epochs, is not known here; with steps alone, an epoch has at least one. Samples that
@@ -23,7 +26,12 @@ pub(crate) fn row(config: &ExperimentConfig) -> u64 {
     let numbers = epochs.saturating_add(config.inputs().positions.saturating_mul(2));
     let numbers =
         numbers.saturating_add(config.model.n_layers.saturating_mul(config.model.n_heads));
-    (numbers as u64).saturating_mul(NUMBER).saturating_add(REST)
+    // A test set has about as many bytes as its metrics have with their names.
+    let tests = (config.tests.len() as u64).saturating_mul(TEST);
+    (numbers as u64)
+        .saturating_mul(NUMBER)
+        .saturating_add(REST)
+        .saturating_add(tests)
 }
 
 /// Refuses a sweep whose rows would be too long.

@@ -1,7 +1,7 @@
 //! The results of one run of a sweep.
 
 use headlight_experiment::measures::{MeasureName, Measured};
-use headlight_experiment::metrics::EvalMetrics;
+use headlight_experiment::metrics::{EvalMetrics, TestMetrics};
 
 /// The results of a run that did not fail.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,6 +12,8 @@ pub struct Outcome {
     pub train: EvalMetrics,
     /// On the held-out samples, if the dataset has any.
     pub held_out: Option<EvalMetrics>,
+    /// On the test sets.
+    pub tests: Vec<TestMetrics>,
     /// Attention of `[CLS]` in the last block to each position, mean over heads and over positive
     /// training samples; `None` without positive samples. `[position]`
     pub attention_positive: Option<Vec<f64>>,

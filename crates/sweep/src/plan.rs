@@ -11,6 +11,7 @@ use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::{Session, dataset, engine_for};
+use headlight_trainer::sessions::test_sets::with_tests;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
 use headlight_trainer::storage::hash::add_splits;
@@ -121,9 +122,13 @@ impl Plan {
                 )));
             }
             config.compute.engine = engine_for(&config)?;
-            let splits = match points.iter().find(|point| point.config.data == config.data) {
+            let same = |point: &&Point| {
+                let other = &point.config;
+                (&other.data, &other.tests) == (&config.data, &config.tests)
+            };
+            let splits = match points.iter().find(same) {
                 Some(point) => Arc::clone(&point.splits),
-                None => Arc::new(dataset(&config)?),
+                None => Arc::new(with_tests(&config, dataset(&config)?)?),
             };
             let device = open_device(&config.compute.device)?;
             points.push(Point {
@@ -216,6 +221,11 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
         };
         let mut config = serde_json::to_value(config)
             .map_err(|error| Failure::System(format!("the config cannot be hashed: {error}")))?;
+        let tests = config.get_mut("tests").and_then(Value::as_array_mut);
+        let mut sections: Vec<&mut Value> = tests.into_iter().flatten().collect();
+        for section in sections.iter_mut().filter_map(|own| own.as_object_mut()) {
+            section.remove("file");
+        }
         if let Some(data) = config.get_mut("data").and_then(Value::as_object_mut) {
             data.remove("file");
         }

@@ -223,7 +223,7 @@ fn check(
         }
         let point = &plan.points()[point];
         found
-            .check(&point.values, &point.config().report.measures)
+            .check(&point.values, point.config())
             .map_err(&invalid)?;
         finished += 1;
         length = lines.read();

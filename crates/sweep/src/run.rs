@@ -6,7 +6,7 @@ use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::measures::measured;
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
-use headlight_experiment::{Engine, Error, Predictions};
+use headlight_experiment::{Engine, Error, Predictions, tested};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
@@ -93,6 +93,7 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         epoch_loss: learning.epoch_loss,
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
+        tests: tested(experiment, engine, |_| true)?,
         attention_positive,
         attention_negative,
         learned_at_step: learning.learned_at_step,

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use headlight_experiment::measures::MeasureName;
+use headlight_experiment::config::ExperimentConfig;
 
 use crate::fields::{Kind, fields};
 use crate::grid::POINT_LIMIT;
@@ -55,15 +55,15 @@ impl StoredRow {
         })
     }
 
-    /// Checks that a row holds all that a sweep writes: these values of the grid, and all results, these measures among them,
-    /// or why the run failed.
+    /// Checks that a row holds all that a sweep writes: these values of the grid, and all results that the config asks for, or
+    /// why the run failed.
     ///
     /// # Errors
     /// What it lacks.
     pub(crate) fn check(
         &self,
         values: &[(String, Value)],
-        measures: &[MeasureName],
+        config: &ExperimentConfig,
     ) -> Result<(), String> {
         let grid = self.fields.iter().filter(|(key, _)| key.contains('.'));
         // As they are read, since a decimal number can be another one then.
@@ -87,11 +87,18 @@ impl StoredRow {
                 let lists = value.as_array();
                 value.is_null() || lists.is_some_and(|lists| lists.iter().all(is_list))
             }
+            Kind::ByName => {
+                let mut names = config.tests.iter().map(|test| &test.name);
+                let is_test = |value: &Value| {
+                    value
+                        .as_object()
+                        .is_some_and(|own| own.values().all(is_number))
+                };
+                names.all(|name| value.get(name).is_some_and(is_test))
+            }
             Kind::Text => value.is_string(),
         };
-        let expected = fields()
-            .iter()
-            .filter(|field| field.is_in_rows_with(measures));
+        let expected = fields().iter().filter(|field| field.is_in_rows_of(config));
         let results = expected.map(|field| (&*field.name, field.kind()));
         let all: Vec<(&str, Kind)> = if self.fields.contains_key("error") {
             vec![("error", Kind::Text)]

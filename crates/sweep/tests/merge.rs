@@ -49,6 +49,7 @@ fn a_row_has_all_fields_in_order() {
         tally.metrics().unwrap()
     };
     let outcome = Outcome {
+        tests: Vec::new(),
         epoch_loss: vec![0.5, 0.25],
         train: metrics(0.125, 0.75),
         held_out: Some(metrics(0.375, 0.5)),

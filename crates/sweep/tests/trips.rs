@@ -10,7 +10,7 @@ use std::fs;
 
 use common::{file, folder};
 use headlight_experiment::measures::{MeasureName, Measured};
-use headlight_experiment::metrics::Tally;
+use headlight_experiment::metrics::{Tally, TestMetrics};
 use headlight_sweep::{Outcome, Row};
 use headlight_trainer::storage::outputs::Output;
 use proptest::prelude::*;
@@ -66,6 +66,13 @@ fn outcome() -> impl Strategy<Value = Outcome> {
             let train = tally.metrics().unwrap();
             Outcome {
                 epoch_loss,
+                tests: attention_positive
+                    .iter()
+                    .map(|_| TestMetrics {
+                        name: "longer".to_owned(),
+                        metrics: train.clone(),
+                    })
+                    .collect(),
                 held_out: learned_at_step.map(|_| train.clone()),
                 train,
                 attention_positive,
@@ -145,6 +152,12 @@ proptest! {
             for (name, found) in header.iter().zip(record) {
                 if let Some((layer, head)) = name.strip_prefix("deciding_attention_").and_then(|places| places.split_once('_')) {
                     let pointer = format!("/deciding_attention/{layer}/{head}");
+                    let row: Value = serde_json::from_str(line).unwrap();
+                    prop_assert_eq!(found, cell(row.pointer(&pointer)));
+                    continue;
+                }
+                if name.starts_with("tests.") {
+                    let pointer = format!("/{}", name.replace('.', "/"));
                     let row: Value = serde_json::from_str(line).unwrap();
                     prop_assert_eq!(found, cell(row.pointer(&pointer)));
                     continue;

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
 use headlight_experiment::evaluate::assess;
+use headlight_experiment::measures::measured;
+use headlight_experiment::metrics::TestMetrics;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
-use headlight_experiment::{Engine, Experiment, TrainingState};
+use headlight_experiment::{Engine, Experiment, TrainingState, tested};
 use headlight_inspector::Screen;
 
 use crate::Failure;
@@ -44,6 +46,8 @@ pub struct Training<'a> {
 pub struct Trained {
     /// Whether the model learned its task; `None` without an evaluation.
     pub outcome: Option<Outcome>,
+    /// How the model that is used does on all test sets.
+    pub tests: Vec<TestMetrics>,
     /// The report as Markdown.
     pub report: String,
     /// The dump of the samples in the report: by the best model if the run keeps it, or else by the last one.
@@ -83,6 +87,7 @@ impl Trained {
             again,
             parameters: &self.parameters,
             outcome: self.outcome.as_ref(),
+            tests: &self.tests,
             interrupted: self.was_interrupted.then_some(self.progress),
             comparisons: &self.comparisons,
         };
@@ -262,6 +267,8 @@ fn conclude(
     let strongest = strongest(session, model)?;
     let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
     let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
+    let tests = tested(experiment, engine, |_| true)?;
+    let measures = measured(config, &engine.weights(), experiment.splits.judged())?;
     let report = RunReport {
         config,
         splits: &experiment.splits,
@@ -269,6 +276,8 @@ fn conclude(
         of_model: writer.metrics.iter().rfind(|row| row.step <= step),
         assessment: assessment.as_ref(),
         outcome: outcome.as_ref(),
+        tests: &tests,
+        measures: &measures,
         dump: &dump,
         strongest,
         comparisons: &comparisons,
@@ -285,6 +294,7 @@ fn conclude(
     run.write_report(&report)?;
     Ok(Trained {
         outcome,
+        tests,
         report,
         dump,
         strongest,

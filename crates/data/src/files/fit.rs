@@ -152,6 +152,7 @@ impl Rows {
         Ok(Splits {
             train: trained,
             held_out: gather(&held_out),
+            tests: Vec::new(),
             texts: None,
         })
     }

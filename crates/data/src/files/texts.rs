@@ -82,7 +82,7 @@ impl Rows {
         };
         let encoder = Encoder::new(words);
         let mut counts = TextCounts {
-            are_values: self.are_values(),
+            parts: config.parts(),
             ..TextCounts::default()
         };
         let mut rows = self.without_samples();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use headlight_architecture::{Inputs, ModelConfig, Pooling};
 use headlight_data::words::PAD;
-use headlight_data::{CLS, ClsPlace, Dataset, DatasetConfig, SampleShape, Task};
+use headlight_data::{CLS, ClsPlace, Dataset, DatasetConfig, SampleShape, Task, TestSet};
 use headlight_keys::{InvalidValue, Section, section};
 
 use super::compute::ComputeConfig;
@@ -25,6 +25,9 @@ section! {
         pub reference: Option<PathBuf> = None,
         /// The samples.
         pub data: DatasetConfig,
+        /// Samples that the model is tested on besides the held-out ones.
+        #[omit(default)]
+        pub tests: Vec<TestSet> = Vec::new(),
         /// The model.
         pub model: ModelConfig,
         /// Epochs, batches and Adam.
@@ -60,6 +63,7 @@ impl ExperimentConfig {
         self.model.validate_for(self.inputs()).map_err(model)?;
         self.validate_task()?;
         self.validate_fresh()?;
+        self.validate_tests()?;
         self.training
             .validate()
             .map_err(|invalid| invalid.within("training"))?;

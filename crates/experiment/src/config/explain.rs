@@ -46,6 +46,10 @@ fn sentences(keys: &[Key], table: &Table) -> Vec<String> {
 fn of_key(key: &Key, value: &Value) -> Vec<String> {
     match (&key.kind, value) {
         (Kind::Section(keys), Value::Table(table)) => sentences(keys, table),
+        (Kind::List(of), Value::Table(table)) => match &**of {
+            Kind::Section(keys) => sentences(keys, table),
+            _ => Vec::new(),
+        },
         (Kind::Variants(variants), Value::Table(table)) => {
             let named = |name| table.get("kind").and_then(Value::as_str) == Some(name);
             let variant = variants.iter().find(|variant| named(variant.name));

@@ -41,9 +41,8 @@ pub fn parse<'a>(
 ) -> Result<ExperimentConfig, String> {
     let mut source = Source::parse(name, text, changes)?;
     complete(&mut source.merged)?;
-    if let Some(key) = listed_section(&source.merged, &ExperimentConfig::keys()) {
-        let message = format!("`{key}` is a list; write it as a section, with keys and values");
-        return Err(source.locate(&key, &message));
+    if let Some((key, what)) = misshapen(&source.merged, &ExperimentConfig::keys()) {
+        return Err(source.locate(&key, &format!("`{key}` {what}")));
     }
     let deserializer = Value::Table(source.merged.clone()).into_deserializer();
     let config: ExperimentConfig =
@@ -143,12 +142,17 @@ impl Source {
     fn mistyped(&self, path: &str, message: &str) -> String {
         // The path's last step may be the unknown key itself, or "." at the top.
         let path = path.trim_matches('.');
+        let (plain, is_listed) = (path.replace('[', ".").replace(']', ""), path.contains('['));
         if let Some(unknown) = Unknown::parse(message).filter(|unknown| unknown.what == "field") {
-            let section = path
+            let section = plain
                 .strip_suffix(unknown.name)
-                .map_or(path, |section| section.trim_end_matches('.'));
+                .map_or(&*plain, |section| section.trim_end_matches('.'));
             let (key, place) = match section {
                 "" => (unknown.name.to_owned(), "at the top level".to_owned()),
+                _ if is_listed => (
+                    format!("{section}.{}", unknown.name),
+                    format!("in [[{}]]", path.split('[').next().unwrap_or_default()),
+                ),
                 _ => (
                     format!("{section}.{}", unknown.name),
                     format!("in [{section}]"),
@@ -242,13 +246,26 @@ impl Source {
         let document = DeTable::parse(&self.text).ok()?;
         let mut table: &DeTable = document.get_ref();
         let mut found = None;
-        for step in key.split('.') {
+        let mut steps = key.split('.');
+        while let Some(step) = steps.next() {
             let Some((name, value)) = table.iter().find(|(name, _)| name.get_ref() == step) else {
                 break;
             };
             found = Some(place(name, value));
             match value.get_ref() {
                 DeValue::Table(inner) => table = inner,
+                // Of a list of sections, one by its number.
+                DeValue::Array(list) => {
+                    let number = steps.next().and_then(|step| step.parse::<usize>().ok());
+                    let Some(element) = number.and_then(|number| list.get(number)) else {
+                        break;
+                    };
+                    let DeValue::Table(inner) = element.get_ref() else {
+                        break;
+                    };
+                    found = Some(element.span());
+                    table = inner;
+                }
                 _ => break,
             }
         }
@@ -293,15 +310,33 @@ fn variant_keys(keys: &[Key], section: &str, kind: &str) -> Option<Vec<&'static 
     }
 }
 
-/// The key of a section that is written as a list. Serde would take the values of a rule in the order of its fields.
-fn listed_section(given: &Table, keys: &[Key]) -> Option<String> {
+/// The key of a section that is written as a list, or of a list of sections that is written as one, and what is wrong. Serde
+/// would take the values of a rule in the order of its fields.
+fn misshapen(given: &Table, keys: &[Key]) -> Option<(String, &'static str)> {
     keys.iter().find_map(|key| {
         let name = key.name;
+        let within = |(inner, what): (String, _)| (format!("{name}.{inner}"), what);
         match (&key.kind, given.get(name)?) {
-            (Kind::Section(_) | Kind::Variants(_), Value::Array(_)) => Some(name.to_owned()),
-            (Kind::Section(keys), Value::Table(given)) => {
-                Some(format!("{name}.{}", listed_section(given, keys)?))
-            }
+            (Kind::Section(_) | Kind::Variants(_), Value::Array(_)) => Some((
+                name.to_owned(),
+                "is a list; write it as a section, with keys and values",
+            )),
+            (Kind::Section(keys), Value::Table(given)) => misshapen(given, keys).map(within),
+            (Kind::List(of), given) => match (&**of, given) {
+                (Kind::Section(_), Value::Table(_)) => Some((
+                    name.to_owned(),
+                    "is one section, and a config can have several; write its name in double brackets",
+                )),
+                (Kind::Section(keys), Value::Array(all)) => {
+                    let sections = all.iter().enumerate();
+                    let mut wrong = sections.filter_map(|(index, own)| {
+                        let (inner, what) = misshapen(own.as_table()?, keys)?;
+                        Some((format!("{index}.{inner}"), what))
+                    });
+                    wrong.next().map(within)
+                }
+                _ => None,
+            },
             _ => None,
         }
     })

@@ -27,6 +27,10 @@ pub struct Assessment {
     pub loss: f64,
     /// Share of samples that are classified correctly.
     pub accuracy: f64,
+    /// Share of samples whose every label that counts is predicted, if samples have a label per position; `samples` and the other
+    /// values are then of positions.
+    #[serde(rename = "sample_accuracy", skip_serializing_if = "Option::is_none")]
+    pub whole_samples: Option<f64>,
     /// The ratios of class 1 of two; of more classes, the means.
     #[serde(flatten)]
     pub main: Ratios,
@@ -140,6 +144,11 @@ impl Outcomes {
         self.probabilities.extend(probabilities);
     }
 
+    /// Counts a sample with a label per position, whose labels were added one by one.
+    pub fn add_whole(&mut self, is_right: bool) {
+        self.tally.add_whole(is_right);
+    }
+
     /// The assessment over all samples so far; `None` before the first.
     pub fn assess(&self) -> Option<Assessment> {
         let metrics = self.tally.metrics()?;
@@ -185,6 +194,7 @@ impl Outcomes {
             samples: self.labels.len(),
             loss: metrics[Metric::Loss]?,
             accuracy: metrics[Metric::Accuracy]?,
+            whole_samples: metrics.whole_samples,
             main: positive.map_or(means, |_| classes[1].ratios),
             means,
             thresholds: positive.map(threshold),

@@ -6,13 +6,16 @@ use serde_json::Value;
 
 use super::measure::Measure;
 use super::table::{HELD_OUT, METRICS, Metric, MetricInfo};
-use super::values::{ClassMetrics, EvalMetrics};
+use super::values::{ClassMetrics, EvalMetrics, TestMetrics};
 
 /// The key of the metrics by class.
 const CLASSES: &str = "classes";
 
 /// The key of the share of samples whose every label is predicted.
 pub(super) const WHOLE_SAMPLES: &str = "sample_accuracy";
+
+/// The key of the metrics of test sets.
+const TESTS: &str = "tests";
 
 /// The keys of the norms of weights and gradient.
 const NORMS: [&str; 2] = ["weight_norm", "gradient_norm"];
@@ -31,6 +34,8 @@ pub struct StepMetrics {
     pub train: EvalMetrics,
     /// On the held-out samples, if the dataset has any.
     pub held_out: Option<EvalMetrics>,
+    /// On the test sets that were evaluated.
+    pub tests: Vec<TestMetrics>,
     /// The norm of all weights together, if the config asks for norms.
     pub weight_norm: Option<f64>,
     /// The norm of the last step's gradient, before it was scaled down, if the config asks for norms.
@@ -47,6 +52,7 @@ impl StepMetrics {
             train_loss: line.get("train_loss")?.as_f64(),
             train: read(line, "")?,
             held_out: read(line, HELD_OUT),
+            tests: read_tests(line.get(TESTS))?,
             weight_norm: line.get(NORMS[0]).and_then(Value::as_f64),
             gradient_norm: line.get(NORMS[1]).and_then(Value::as_f64),
         })
@@ -83,6 +89,9 @@ impl Serialize for StepMetrics {
                 map.serialize_entry(&format!("{prefix}{WHOLE_SAMPLES}"), &share)?;
             }
         }
+        if !self.tests.is_empty() {
+            map.serialize_entry(TESTS, &ByName(&self.tests))?;
+        }
         for (name, norm) in NORMS.iter().zip([self.weight_norm, self.gradient_norm]) {
             if norm.is_some() {
                 map.serialize_entry(name, &norm)?;
@@ -90,6 +99,38 @@ impl Serialize for StepMetrics {
         }
         map.end()
     }
+}
+
+/// The metrics of test sets by their names, as `metrics.jsonl` and the rows of a sweep hold them.
+#[derive(Clone, Copy, Debug)]
+pub struct ByName<'a>(pub &'a [TestMetrics]);
+
+impl Serialize for ByName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|test| (&test.name, &test.metrics)))
+    }
+}
+
+/// The metrics of one test set.
+impl Serialize for EvalMetrics {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let share = self.whole_samples.map(|share| (WHOLE_SAMPLES, Some(share)));
+        let entries = self.entries().map(|(info, value)| (info.name, value));
+        serializer.collect_map(entries.chain(share))
+    }
+}
+
+fn read_tests(tests: Option<&Value>) -> Option<Vec<TestMetrics>> {
+    let Some(tests) = tests else {
+        return Some(Vec::new());
+    };
+    let test = |(name, metrics): (&String, &Value)| {
+        Some(TestMetrics {
+            name: name.clone(),
+            metrics: read(metrics, "")?,
+        })
+    };
+    tests.as_object()?.iter().map(test).collect()
 }
 
 /// The metrics of a line whose keys start with `prefix`; `None` if loss or accuracy is missing.
@@ -129,7 +170,15 @@ mod tests {
         train.values[Metric::AttentionPositive as usize] =
             Some(f64::from_bits(0x3fb9_9999_9999_999b));
         for held_out in [None, Some(train.clone())] {
+            let tests = held_out.iter().map(|metrics: &EvalMetrics| TestMetrics {
+                name: "longer".to_owned(),
+                metrics: EvalMetrics {
+                    classes: Vec::new(),
+                    ..metrics.clone()
+                },
+            });
             let line = StepMetrics {
+                tests: tests.collect(),
                 epoch: 2,
                 step: 77,
                 train_loss: held_out.is_some().then_some(1.0 / 3.0),

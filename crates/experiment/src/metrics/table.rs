@@ -211,7 +211,7 @@ pub const COMPARED: [(Metric, bool); 2] = [(Metric::Loss, false), (Metric::F1, t
 
 impl Metric {
     /// Its names, and how tables show it.
-    pub fn info(self) -> MetricInfo {
+    pub const fn info(self) -> MetricInfo {
         METRICS[self as usize]
     }
 }

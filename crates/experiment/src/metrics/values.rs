@@ -17,6 +17,15 @@ pub struct EvalMetrics {
     pub whole_samples: Option<f64>,
 }
 
+/// The metrics of a test set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TestMetrics {
+    /// Its name in the config.
+    pub name: String,
+    /// All metrics but those by class.
+    pub metrics: EvalMetrics,
+}
+
 /// The metrics of one class; `None` for a metric that has no samples to measure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ClassMetrics {

@@ -1,5 +1,7 @@
 //! What a model has to beat: the most frequent class, and for texts the words without their order.
 
+use std::collections::HashMap;
+
 use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, Splits};
 use serde::Serialize;
@@ -134,6 +136,32 @@ impl ByToken {
             .binary_search_by_key(&token, |(token, _)| *token);
         place.map_or(self.otherwise, |place| self.classes[place].1)
     }
+}
+
+/// The mean cross-entropy of the token that follows, in bits, of counts of pairs of tokens in the training samples, with one
+/// added to each; `None` where each step draws its own samples, of which there are none to count.
+pub(super) fn bits_of_pairs(splits: &Splits, n_classes: usize) -> Option<f64> {
+    let mut pairs: HashMap<(u32, u32), f64> = HashMap::new();
+    let mut tokens: HashMap<u32, f64> = HashMap::new();
+    let of = |samples: &Dataset, each: &mut dyn FnMut(u32, u32)| {
+        for sample in 0..samples.len() {
+            let own = samples.tokens(sample);
+            let counted = samples.counted(sample);
+            counted.for_each(|(place, label)| each(own[place], label));
+        }
+    };
+    of(&splits.train, &mut |token, next| {
+        *pairs.entry((token, next)).or_default() += 1.0;
+        *tokens.entry(token).or_default() += 1.0;
+    });
+    let [mut bits, mut all] = [0.0; 2];
+    of(splits.judged(), &mut |token, next| {
+        let pair = pairs.get(&(token, next)).copied().unwrap_or(0.0);
+        let token = tokens.get(&token).copied().unwrap_or(0.0);
+        bits -= ((pair + 1.0) / (token + n_classes as f64)).log2();
+        all += 1.0;
+    });
+    (!splits.train.is_empty() && all > 0.0).then(|| bits / all)
 }
 
 /// Manning, Raghavan, Schütze (2008), section 13.2. A class without training samples is never guessed.

@@ -3,7 +3,7 @@
 use headlight_data::{IGNORED, Splits, Task};
 use serde::Serialize;
 
-use super::baselines::{Baseline, baselines};
+use super::baselines::{Baseline, baselines, bits_of_pairs};
 use crate::config::ExperimentConfig;
 use crate::metrics::{EvalMetrics, Metric, StepMetrics, wilson};
 
@@ -43,6 +43,9 @@ pub struct Outcome {
     /// Bits per token, if the model answers with the next one: the mean cross-entropy to the base 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits: Option<f64>,
+    /// The same of counts of pairs of tokens in the training samples, with one added to each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bits_of_pairs: Option<f64>,
     /// The F1 from which it counts as learned: `report.learned`.
     pub learned_from: f64,
     /// The step of the first evaluation with such an F1.
@@ -153,6 +156,9 @@ impl Outcome {
             bits: judged[Metric::Loss]
                 .filter(|_| config.data.task == Task::NextToken)
                 .map(|nats| nats / std::f64::consts::LN_2),
+            bits_of_pairs: (config.data.task == Task::NextToken)
+                .then(|| bits_of_pairs(splits, n_classes))
+                .flatten(),
             learned_from,
             first_learned_at_step: has_learned.next().map(|first| first.step),
             baselines,

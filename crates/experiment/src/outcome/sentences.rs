@@ -103,8 +103,13 @@ impl Outcome {
         }
         if let Some(bits) = self.bits {
             let nats = bits * std::f64::consts::LN_2;
+            let pairs = self.bits_of_pairs.map(|bits| {
+                let nats = bits * std::f64::consts::LN_2;
+                format!("; that of counts of pairs of tokens is {nats:.3} nats, {bits:.3} bits")
+            });
             remarks.push(format!(
-                "The {judged} loss is {nats:.3} nats per token, {bits:.3} bits"
+                "The {judged} loss is {nats:.3} nats per token, {bits:.3} bits{}",
+                pairs.unwrap_or_default()
             ));
         }
         if self.samples < FEWEST && self.learned().is_some() {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use headlight_architecture::Parameter;
 use headlight_data::{ClsPlace, Dataset, Splits};
 use headlight_experiment::config::{ExperimentConfig, toml};
-use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, TrainingState};
+use headlight_experiment::{
+    Engine, Error, Experiment, FusedEngine, Predictions, Predictor, TrainingState,
+};
 
 /// 10 training samples in batches of 4, 3 steps per epoch, 2 epochs.
 pub(crate) const CONFIG: &str = "\
@@ -45,6 +47,7 @@ pub(crate) fn dataset(positive: &[bool]) -> Dataset {
 /// The experiment of a config, with 10 training samples and these held-out ones.
 pub(crate) fn experiment(config: ExperimentConfig, held_out: &[bool]) -> Experiment {
     let splits = Splits {
+        tests: Vec::new(),
         texts: None,
         train: dataset(&[false; 10]),
         held_out: dataset(held_out),
@@ -86,6 +89,10 @@ impl Predictor for Scripted {
 }
 
 impl Engine for Scripted {
+    fn same_for<'a>(&self, other: &'a Experiment) -> Result<Box<dyn Engine + 'a>, Error> {
+        Ok(Box::new(FusedEngine::new(other)?))
+    }
+
     fn gradient_norm(&self) -> Option<f64> {
         None
     }

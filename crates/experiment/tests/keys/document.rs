@@ -14,6 +14,23 @@ pub(crate) fn text(example: &str) -> String {
 
 /// The table of a section, then those of the sections in it.
 fn section(text: &mut String, title: &str, prefix: &str, keys: &[Key]) {
+    table(text, title, keys);
+    for key in keys {
+        let name = format!("{prefix}{}", key.name);
+        match &key.kind {
+            Kind::Section(keys) => section(text, &format!("`[{name}]`"), &format!("{name}."), keys),
+            Kind::Variants(all) => variants(text, &name, all),
+            // What a section in a list holds stands elsewhere, too.
+            Kind::List(of) => match &**of {
+                Kind::Section(keys) => table(text, &format!("`[[{name}]]`"), keys),
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+}
+
+fn table(text: &mut String, title: &str, keys: &[Key]) {
     writeln!(
         text,
         "\n### {title}\n\n| key | value | default | meaning |\n|---|---|---|---|"
@@ -22,14 +39,6 @@ fn section(text: &mut String, title: &str, prefix: &str, keys: &[Key]) {
     for key in keys {
         if !matches!(key.kind, Kind::Section(_)) {
             *text += &row(key);
-        }
-    }
-    for key in keys {
-        let name = format!("{prefix}{}", key.name);
-        match &key.kind {
-            Kind::Section(keys) => section(text, &format!("`[{name}]`"), &format!("{name}."), keys),
-            Kind::Variants(all) => variants(text, &name, all),
-            _ => {}
         }
     }
 }
@@ -72,10 +81,11 @@ fn words(kind: &Kind) -> String {
             Kind::List(_) => "matrix".to_owned(),
             Kind::Whole => "list of whole numbers".to_owned(),
             Kind::Text => "list of texts".to_owned(),
+            Kind::Section(_) => "list of sections".to_owned(),
             of => format!("list of {}", words(of)),
         },
         Kind::Either(kinds) => kinds.iter().map(words).collect::<Vec<_>>().join(" or "),
-        Kind::Section(_) | Kind::Variants(_) => "section with `kind`, below".to_owned(),
+        Kind::Section(_) | Kind::Variants(_) => "section with `kind`".to_owned(),
     }
 }
 

@@ -34,6 +34,7 @@ pub(crate) fn text() -> String {
     let mut text = HEAD.to_owned();
     class(
         &mut text,
+        &mut Vec::new(),
         "Sections",
         "A config's sections, each a dict with the keys to change.",
         &sections,
@@ -41,21 +42,46 @@ pub(crate) fn text() -> String {
     text
 }
 
-/// A section, after those within it.
-fn class(text: &mut String, name: &str, sentence: &str, keys: &[Key]) {
+/// A section, after those within it, unless `known` has one of the same keys under some name.
+fn class(
+    text: &mut String,
+    known: &mut Vec<(Vec<Key>, String)>,
+    name: &str,
+    sentence: &str,
+    keys: &[Key],
+) {
     let prefix = if name == "Sections" { "" } else { name };
     let mut body = String::new();
     for key in keys {
         let inner = format!("{prefix}{}", camel(key.name));
-        let own = match &key.kind {
+        let (own, is_list) = match &key.kind {
+            Kind::List(of) => (&**of, true),
+            own => (own, false),
+        };
+        let own = match own {
             Kind::Section(keys) => Some(keys.clone()),
             Kind::Variants(variants) => Some(merged(key, variants)),
             _ => None,
         };
         let kind = match own {
             Some(keys) => {
-                class(text, &inner, &key.sentence, &keys);
-                inner
+                // Its tag has the sentence of the section.
+                let untold = |keys: &[Key]| keys[1..].to_vec();
+                let same = known
+                    .iter()
+                    .find(|(other, _)| *other == untold(&keys) && !other.is_empty());
+                let name = if let Some((_, name)) = same {
+                    name.clone()
+                } else {
+                    class(text, known, &inner, &key.sentence, &keys);
+                    known.push((untold(&keys), inner.clone()));
+                    inner
+                };
+                if is_list {
+                    format!("Sequence[{name}]")
+                } else {
+                    name
+                }
             }
             None => kind(&key.kind),
         };

@@ -9,6 +9,9 @@ pub(crate) fn schema() -> Value {
     let mut schema = object(&ExperimentConfig::keys());
     schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     schema["title"] = json!("The config of a Headlight experiment");
+    // Rules stand in the schema once.
+    let rule = json!({ "$ref": "#/properties/data/properties/rule" });
+    schema["properties"]["tests"]["items"]["properties"]["rule"] = rule;
     // One of the two says how long to train.
     schema["properties"]["training"]["anyOf"] =
         json!([{ "required": ["epochs"] }, { "required": ["steps"] }]);

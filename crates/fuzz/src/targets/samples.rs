@@ -65,6 +65,7 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
     let splits = Splits {
         train: of(&[[0, 1, 2, 3], [0, 4, 4, 1], [0, 2, 5, 5]]),
         held_out: of(&[[0, 3, 1, 1]]),
+        tests: Vec::new(),
         texts: None,
     };
     let seed = |classes: &[&str], padding_token| {

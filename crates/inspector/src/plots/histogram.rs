@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use crate::words::number;
 
-/// The most bins of a histogram.
-const MOST_BINS: usize = 24;
+/// The fewest bins that values are spread over, and the most.
+const BINS: [f64; 2] = [4.0, 24.0];
 
 /// Counts of values in bins of equal width whose edges are round numbers.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +24,10 @@ impl Histogram {
         let finite = || values.iter().copied().filter(|value| value.is_finite());
         let min = finite().reduce(f64::min)?;
         let max = finite().reduce(f64::max)?;
+        // Of few values, most of many bins would be empty.
+        let bins = (2.0 * (finite().count() as f64).sqrt()).clamp(BINS[0], BINS[1]);
         let width = round_up(
-            half_range(min, max) / ((MOST_BINS - 1) as f64 / 2.0),
+            half_range(min, max) / ((bins - 1.0) / 2.0),
             min.abs().max(max.abs()),
         );
         let first = (min / width).floor();

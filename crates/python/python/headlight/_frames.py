@@ -12,7 +12,11 @@ import numpy as np
 
 
 def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Rows as a data frame: of pandas or polars, whichever is imported already or installed; else as `Columns`."""
+    """Rows as a data frame: of pandas or polars, whichever is imported already or installed; else as `Columns`.
+
+    The metrics of test sets are columns of their own, such as `tests.longer.f1`.
+    """
+    rows = [_flat(row) for row in rows]
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {name: _column([row.get(name) for row in rows]) for name in names}
     for library in sorted(["pandas", "polars"], key=lambda name: name not in sys.modules):
@@ -28,6 +32,12 @@ class Columns(dict[str, Any]):
         raise AttributeError(
             f"this is a dict of columns, which has no `{name}`, because neither pandas nor polars is installed: pip install pandas"
         )
+
+
+def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    tests = row.get("tests", {})
+    metrics = {f"tests.{name}.{key}": value for name, own in tests.items() for key, value in own.items()}
+    return {**{key: value for key, value in row.items() if key != "tests"}, **metrics}
 
 
 def _column(values: list[Any]) -> Any:

@@ -115,6 +115,25 @@ class Data(TypedDict, total=False):
     """How texts become tokens."""
 
 
+class Tests(TypedDict, total=False):
+    """Samples that the model is tested on besides the held-out ones."""
+
+    name: str
+    """The name in metrics, rows and reports: lower-case letters, digits, `-` and `_`."""
+    at_end: bool
+    """Whether the model is tested on them at the end of training alone, and not at each evaluation."""
+    samples: Whole
+    """Number of generated samples; if unset, as many as are held out, or 1000 if none are."""
+    seq_len: Whole
+    """Tokens per sample, without `[CLS]`. More than in training needs positions that are not learned."""
+    rule: DataRule
+    """The rule that labels the samples, such as another corpus; it has as many classes as the model."""
+    file: Path
+    """A dataset file to read the samples from, with labels unless a rule gives them."""
+    label_noise: Number
+    """Probability that a label is replaced by another class, each as likely."""
+
+
 class ModelAttention(TypedDict, total=False):
     """Settings of the attention."""
 
@@ -341,6 +360,8 @@ class Sections(TypedDict, total=False):
     """The file of a reference run. Its initial weights and batch order replace those of the seed, and its figures are compared with this run's."""
     data: Data
     """The samples."""
+    tests: Sequence[Tests]
+    """Samples that the model is tested on besides the held-out ones."""
     model: Model
     """The model."""
     training: Training

@@ -1,4 +1,4 @@
-//! Writes rows as CSV, with a column for each epoch, each position and each head.
+//! Writes rows as CSV, with a column for each epoch, each position, each head, and each metric of each test set.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use headlight_trainer::storage::outputs::Output;
 use serde_json::{Map, Value};
 
 use super::row_reader::{RowPlace, RowReader};
-use crate::fields::{Field, Kind, fields};
+use crate::fields::{Field, Kind, TESTS, fields};
 
 /// The most columns of a table.
 const COLUMN_LIMIT: usize = 1 << 16;
@@ -25,7 +25,7 @@ pub(super) fn write(
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(columns.iter().map(Column::name))?;
         for &place in places {
-            let fields = rows.fields(place)?;
+            let fields = flat(rows.fields(place)?);
             writer.write_record(columns.iter().map(|column| column.cell(&fields)))?;
         }
         writer.flush()
@@ -73,7 +73,7 @@ fn columns(rows: &mut RowReader<'_>, places: &[RowPlace]) -> Result<Vec<Column>,
     // The extent of the longest list of each field, or none: runs of a grid may differ in epochs and positions.
     let mut extents: BTreeMap<String, Extent> = BTreeMap::new();
     for &place in places {
-        for (field, value) in rows.fields_or_failure(place)? {
+        for (field, value) in flat(rows.fields_or_failure(place)?) {
             let longest = extents.entry(field).or_default();
             *longest = longest.with(&value);
         }
@@ -98,6 +98,18 @@ fn columns(rows: &mut RowReader<'_>, places: &[RowPlace]) -> Result<Vec<Column>,
         })
     });
     Ok(columns.collect())
+}
+
+/// The fields of a row, each metric of a test set as a field of its own, such as `tests.longer.f1`.
+fn flat(mut fields: Map<String, Value>) -> Map<String, Value> {
+    if let Some(Value::Object(tests)) = fields.remove(TESTS) {
+        for (name, metrics) in tests {
+            let metrics = metrics.as_object().cloned().unwrap_or_default();
+            let named = metrics.into_iter();
+            fields.extend(named.map(|(key, value)| (format!("{TESTS}.{name}.{key}"), value)));
+        }
+    }
+    fields
 }
 
 /// How many elements the longest list of a field has, and the longest list in such lists; `None` without lists.
@@ -139,9 +151,10 @@ fn rank(name: &str) -> usize {
     match name {
         "seed" => 0,
         "point" => 1,
-        key if key.contains('.') => 2,
+        key if key.contains('.') && !key.starts_with("tests.") => 2,
         "config_sha256" => 3 + fields.len(),
         _ => {
+            let name = name.split('.').next().unwrap_or(name);
             let known = fields.iter().position(|field| field.name == name);
             known.map_or(4 + fields.len(), |index| 3 + index)
         }

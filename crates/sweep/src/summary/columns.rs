@@ -3,7 +3,7 @@
 use headlight_experiment::metrics::{COMPARED, Metric};
 use serde_json::{Map, Value};
 
-use super::measures::Measures;
+use super::asked::Asked;
 use super::row_values::{number, retain};
 use crate::fields::{Field, Kind, Quantity, fields};
 
@@ -37,7 +37,8 @@ pub(super) struct Columns {
     numbers: Vec<Vec<f64>>,
     /// In the order of [`lists`]. `[field][element][run]`
     lists: Vec<Vec<Vec<f32>>>,
-    pub(super) measures: Measures,
+    /// What configs ask for.
+    pub(super) asked: Asked,
     /// One run in `every` of each point is kept.
     pub(super) every: usize,
     /// The number of runs so far. `[point]`
@@ -130,7 +131,7 @@ impl Columns {
                 );
             }
         }
-        self.measures.push(runs, fields)?;
+        self.asked.push(runs, fields)?;
         self.points.push(point as u32);
         self.seeds.push(seed);
         while self.cells() > self.limit {
@@ -141,7 +142,7 @@ impl Columns {
 
     fn cells(&self) -> usize {
         let lists: usize = self.lists.iter().map(Vec::len).sum();
-        let numbers = self.numbers.len() + self.measures.len();
+        let numbers = self.numbers.len() + self.asked.len();
         (3 + 2 * numbers + lists) * self.points.len()
     }
 
@@ -170,7 +171,7 @@ impl Columns {
         for column in self.lists.iter_mut().flatten() {
             retain(column, &keep);
         }
-        self.measures.retain(&keep);
+        self.asked.retain(&keep);
         retain(&mut self.points, &keep);
         retain(&mut self.seeds, &keep);
         Ok(())

@@ -1,6 +1,7 @@
 //! Summarises a results file: counts, statistics, tables and plots.
 
 mod all_runs;
+mod asked;
 mod cells;
 mod classes;
 mod columns;
@@ -10,7 +11,6 @@ mod folds;
 mod grid_map;
 mod groups;
 mod learning_curve;
-mod measures;
 mod padding;
 mod positions;
 mod row_values;

@@ -1,4 +1,5 @@
-//! The numbers of runs that are compared between settings: those that the user names, or else F1 and the measures of the rows.
+//! The numbers of runs that are compared between settings: those that the user names, or else F1, that of test sets among them,
+//! and the measures of the rows.
 
 use std::path::Path;
 
@@ -6,6 +7,7 @@ use headlight_experiment::metrics::Metric;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::standard::shown;
 
+use super::asked::Series;
 use super::columns::numbers;
 use super::summary::Summary;
 use crate::fields::Quantity;
@@ -18,14 +20,14 @@ pub(super) struct Shown<'a> {
     pub(super) label: String,
     /// Digits after the decimal point in tables.
     pub(super) decimals: usize,
-    /// The field that it is, if it is no measure.
+    /// The field that it is, unless a config asks for it.
     pub(super) quantity: Option<Quantity>,
     /// NaN if a run lacks it. `[run]`
     pub(super) values: &'a [f64],
 }
 
 impl Summary {
-    /// Compares these fields of rows between settings, by the names of their columns in CSV, in place of F1 and the measures.
+    /// Compares these fields of rows between settings, by the names of their columns in CSV, in place of these.
     ///
     /// # Errors
     /// When no row has a number of such a name. Names those that there are.
@@ -55,15 +57,15 @@ impl Summary {
             quantity: Some(field.quantity),
             values: self.columns.number(field.quantity),
         });
-        let measures = self.columns.measures.iter().map(|(series, values)| Shown {
+        let asked = self.columns.asked.iter().map(|(series, values)| Shown {
             name: series.name(),
-            label: series.name(),
-            decimals: series.measure.info().decimals,
+            label: series.label(),
+            decimals: series.decimals(),
             quantity: None,
             values,
         });
         let known = |series: &Shown<'_>| series.values.iter().any(|value| value.is_finite());
-        fields.chain(measures).filter(known).collect()
+        fields.chain(asked).filter(known).collect()
     }
 
     /// The numbers that are compared between settings.
@@ -75,9 +77,11 @@ impl Summary {
                 Some(Quantity::Metric { metric, held_out })
             };
             let is_held_out = all.iter().any(|series| series.quantity == f1(true));
-            let per_head: Vec<String> = self.per_head().collect();
+            let asked = self.columns.asked.iter().map(|(series, _)| series);
+            let compared = asked.filter(|series| series.is_compared());
+            let compared: Vec<String> = compared.map(Series::name).collect();
             all.retain(|series| match series.quantity {
-                None => !per_head.contains(&series.name),
+                None => compared.contains(&series.name),
                 of_field => of_field == f1(is_held_out),
             });
             return all;
@@ -89,12 +93,5 @@ impl Summary {
             }
         }
         shown
-    }
-
-    /// The names of measures that have a value for each head: too many to be shown unasked.
-    fn per_head(&self) -> impl Iterator<Item = String> {
-        let series = self.columns.measures.iter().map(|(series, _)| series);
-        let per_head = series.filter(|series| series.element.is_some());
-        per_head.map(super::measures::Series::name)
     }
 }

@@ -64,7 +64,7 @@ pub struct Summary {
     pub(super) rates: Vec<Option<f64>>,
     /// The grid's keys that the tables and plots compare.
     pub(super) by: Vec<String>,
-    /// The fields that they compare, by their columns in CSV; if empty, F1 and the measures.
+    /// The fields that they compare, by their columns in CSV; if empty, F1 and what configs ask for.
     pub(super) metrics: Vec<String>,
 }
 

@@ -77,7 +77,7 @@ impl Summary {
             let column = self.columns.number(field.quantity).iter();
             (field.name.clone(), Sample::of(column.copied()))
         });
-        let measures = self.columns.measures.iter().map(|(series, values)| {
+        let measures = self.columns.asked.iter().map(|(series, values)| {
             let sample = Sample::of(values.iter().copied());
             (series.name(), sample)
         });

@@ -12,3 +12,4 @@ pub mod resume;
 pub mod run_writer;
 pub mod session;
 pub mod signals;
+pub mod test_sets;

@@ -9,7 +9,7 @@ use headlight_experiment::best::{BestModel, BestTracker};
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Next, Observer, Progress, due, evaluation_is_due, measure};
-use headlight_experiment::{Engine, Experiment};
+use headlight_experiment::{Engine, Experiment, tested};
 
 use crate::Failure;
 use crate::sessions::dumping::{Model, Origin, dump};
@@ -255,16 +255,20 @@ impl<'a> RunWriter<'a> {
     }
 
     fn evaluate(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
-        let metrics = measure(&self.session.experiment, engine, self.progress)?;
+        let experiment = &self.session.experiment;
+        let mut metrics = measure(experiment, engine, self.progress)?;
         self.display.evaluated(&metrics);
-        if self.session.experiment.config.training.save_weights {
+        if experiment.config.training.save_weights {
             let step = self.progress.step;
             self.run.write_step_weights(step, engine.parameters())?;
         }
-        self.log.append_line(&metrics)?;
         if let Some(tracker) = &mut self.tracker {
             tracker.update(&metrics, engine);
         }
+        if self.is_out_of_patience() && self.progress.step < experiment.steps() {
+            metrics.tests = tested(experiment, engine, |_| true)?;
+        }
+        self.log.append_line(&metrics)?;
         self.metrics.push(metrics);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use headlight_architecture::{Parameter, Pooling};
 use headlight_data::files::{FitError, Rows};
-use headlight_data::{ClsPlace, Dataset, Source, Splits};
+use headlight_data::{ClsPlace, Dataset, Source, Splits, Task};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
 use headlight_input::size;
@@ -16,6 +16,7 @@ use crate::notes::{note, note_once};
 use crate::sessions::dumping;
 use crate::sessions::opening::open_device;
 use crate::sessions::reference::Reference;
+use crate::sessions::test_sets::with_tests;
 use crate::storage::dataset_file;
 use crate::storage::memory::{self, PER_PARAMETER};
 
@@ -65,7 +66,7 @@ impl Session {
     /// # Errors
     /// When one of them fails, `[dump]` selects a missing sample, or training would be too large.
     pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
-        let splits = Arc::new(dataset(&config)?);
+        let splits = Arc::new(with_tests(&config, dataset(&config)?)?);
         let device = open_device(&config.compute.device)?;
         let bytes = memory_of(&config);
         if bytes > NOTED_MEMORY {
@@ -77,6 +78,7 @@ impl Session {
         let notes = [
             blind_reader(&experiment.config),
             experiment.unreached_steps(),
+            untrained_classes(experiment),
         ];
         for sentence in notes.iter().flatten() {
             note(sentence);
@@ -120,6 +122,7 @@ impl Session {
         let splits = Splits {
             held_out: Dataset::empty(config.data.seq_len, config.data.cls),
             train: dataset,
+            tests: Vec::new(),
             texts: None,
         };
         let replay = weights.map(|start| Replay {
@@ -165,6 +168,29 @@ impl Session {
     }
 }
 
+/// The most classes that a note names.
+const MOST_NAMED: usize = 5;
+
+/// The classes of held-out samples that no training sample has, as a sentence.
+fn untrained_classes(experiment: &Experiment) -> Option<String> {
+    let (data, splits) = (&experiment.config.data, &experiment.splits);
+    if data.task == Task::NextToken || splits.train.is_empty() {
+        return None;
+    }
+    let [train, held_out] =
+        [&splits.train, &splits.held_out].map(|part| part.class_counts(data.n_classes));
+    let untrained = (0..data.n_classes as u32)
+        .filter(|&class| train[class as usize] == 0 && held_out[class as usize] > 0);
+    let names: Vec<String> = untrained.map(|class| data.class_name(class)).collect();
+    let more = match names.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = names[..names.len().min(MOST_NAMED)].join(", ");
+    (!names.is_empty())
+        .then(|| format!("no training sample has these classes of held-out samples: {named}{more}"))
+}
+
 /// Training that needs more memory says so, in bytes.
 const NOTED_MEMORY: u64 = 1 << 30;
 
@@ -173,7 +199,7 @@ fn memory_of(config: &ExperimentConfig) -> u64 {
     PER_PARAMETER * config.model.parameter_count(config.inputs()) as u64
 }
 
-/// Reads or generates the dataset of a config.
+/// Reads or generates the dataset of a config, without its test sets.
 ///
 /// # Errors
 /// When the dataset cannot be generated, or its file cannot be read.

@@ -175,8 +175,17 @@ pub(crate) fn paths(config: &ExperimentConfig) -> Option<Json> {
         Source::Generated { .. } | Source::Fresh { .. } => None,
     };
     let reference = config.reference.as_deref().and_then(Path::to_str);
-    let names_any = file.is_some() || reference.is_some();
-    names_any.then(|| json!({ "data": { "file": file }, "reference": reference }))
+    let tests = config.tests.iter();
+    let tests: Vec<_> = tests
+        .map(|test| test.file.as_deref().and_then(Path::to_str))
+        .collect();
+    let named = tests.iter().chain([&file, &reference]);
+    let mut paths = json!({ "data": { "file": file }, "reference": reference });
+    if !tests.is_empty() {
+        let tests = tests.iter().map(|file| json!({ "file": file }));
+        paths["tests"] = tests.collect();
+    }
+    named.flatten().next().is_some().then_some(paths)
 }
 
 /// Changes each path of a config, which comes with its place in the config's JSON.
@@ -186,6 +195,11 @@ fn with_paths(
 ) -> Result<ExperimentConfig, Failure> {
     if let Source::File(path) = &mut config.data.source {
         *path = change("/data/file", path)?;
+    }
+    for (index, test) in config.tests.iter_mut().enumerate() {
+        if let Some(path) = &mut test.file {
+            *path = change(&format!("/tests/{index}/file"), path)?;
+        }
     }
     if let Some(path) = &mut config.reference
         && built_in::recording(path).is_none()

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use headlight_data::files::{Choice, FileError, Format, Profile};
-use headlight_data::{ClsPlace, Columns};
+use headlight_data::{ClsPlace, Columns, Task};
 use toml::{Table, Value};
 
 use crate::Failure;
@@ -74,6 +74,9 @@ pub fn config(path: &Path, named: &Columns) -> Result<DataConfig, Failure> {
             };
             let rows = dataset_file::read(path, &columns)?;
             lines.extend(label.iter().map(|label| ("label", label.as_str().into())));
+            if rows.are_each() {
+                lines.push(("task", Task::TokenClassification.name().into()));
+            }
             if rows.ends_in_cls() {
                 lines.push(("cls", ClsPlace::Last.name().into()));
             }

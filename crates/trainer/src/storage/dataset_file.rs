@@ -5,7 +5,7 @@ use std::io::Seek;
 use std::path::Path;
 
 use headlight_data::files::{self, FileKeys, Format, Rows};
-use headlight_data::{Columns, Words};
+use headlight_data::{Columns, Words, part};
 use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
@@ -78,6 +78,12 @@ pub fn complete(config: &mut Table) -> Result<(), Failure> {
     let Some(path) = data.get("file").and_then(Value::as_str) else {
         return Ok(());
     };
+    let path = Path::new(path).to_owned();
+    let share = data.get("held_out").and_then(Value::as_float);
+    let share = share.filter(|share| (0.0..1.0).contains(share));
+    if share.is_some() {
+        data.remove("held_out");
+    }
     // Where a value has the wrong type, the reader of the config says so.
     let Ok(mut keys) = Value::Table(data.clone()).try_into::<FileKeys>() else {
         return Ok(());
@@ -88,7 +94,7 @@ pub fn complete(config: &mut Table) -> Result<(), Failure> {
         !data.contains_key("text") && !data.contains_key("features"),
         has_words,
     );
-    if is_complete && !lacks_words {
+    if is_complete && !lacks_words && share.is_none() {
         return Ok(());
     }
     let named = |key| data.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -106,9 +112,15 @@ pub fn complete(config: &mut Table) -> Result<(), Failure> {
         Some(Ok(token)) => Some(token),
         Some(Err(_)) => return Ok(()),
     };
-    let keys = read(Path::new(path), &columns)?.complete(keys);
+    let rows = read(&path, &columns)?;
     // A file of at most 1 GiB has no larger number.
     let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX).into();
+    if let Some(share) = share {
+        let count = part(rows.len(), share, false);
+        keys.held_out = Some(count);
+        data.insert("held_out".to_owned(), number(count));
+    }
+    let keys = rows.complete(keys);
     let mut add = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
             data.entry(key).or_insert(value);

@@ -22,7 +22,10 @@ pub fn file_sha256(path: &Path) -> Result<String, Failure> {
 
 /// Adds all samples of a dataset to a hash.
 pub fn add_splits(hash: &mut Sha256, splits: &Splits) {
-    for split in [&splits.train, &splits.held_out] {
+    for split in [&splits.train, &splits.held_out]
+        .into_iter()
+        .chain(&splits.tests)
+    {
         hash.update((split.len() as u64).to_le_bytes());
         for token in split.all_tokens() {
             hash.update(token.to_le_bytes());

@@ -28,9 +28,12 @@ pub(crate) fn note_input(path: &Path) {
 pub fn note_named(config: &Table) {
     let named = |value: Option<&Value>| value?.as_str().map(PathBuf::from);
     let file = config.get("data").and_then(|data| data.get("file"));
+    let tests = config.get("tests").and_then(Value::as_array);
+    let tests = tests.into_iter().flatten();
+    let tests = tests.map(|test| named(test.get("file")));
     let named = [named(file), named(config.get("reference"))];
-    for path in named.iter().flatten() {
-        note_input(path);
+    for path in named.into_iter().chain(tests).flatten() {
+        note_input(&path);
     }
 }
 

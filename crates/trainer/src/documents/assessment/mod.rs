@@ -37,7 +37,12 @@ pub fn document(
         let none = "No sample is confused with another class.".to_owned();
         confusion.paragraphs.push(none);
     }
-    let overall = Section {
+    let whole = assessment.whole_samples;
+    let whole = whole.filter(|_| data.task == Task::TokenClassification);
+    let whole = whole.map(|share| {
+        format!("Accuracy of whole samples {share:.5}: the share of samples that are right at every position that counts.")
+    });
+    let mut overall = Section {
         title: if data.task.is_per_position() {
             "All positions".to_owned()
         } else {
@@ -68,6 +73,7 @@ pub fn document(
         plots: plots(data, assessment),
         ..Section::default()
     };
+    overall.paragraphs.extend(whole);
     let sections = [overall, classes, confusion].into_iter();
     Document {
         title: title.to_owned(),

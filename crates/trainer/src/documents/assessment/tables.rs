@@ -29,7 +29,7 @@ const RATIOS: [&str; 5] = [
 
 const NOT_DEFINED: [&str; 2] = [
     "–: not defined for these samples.",
-    "mean: over the classes; an undefined precision, recall or F1 counts as 0, an undefined ROC-AUC or AP is left out.",
+    "mean: of precision, recall and F1 over the classes that occur or are predicted, where – counts as 0; of ROC-AUC and AP over the classes that have it.",
 ];
 
 /// Where the rows are that a table leaves out.

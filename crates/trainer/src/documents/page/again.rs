@@ -10,6 +10,7 @@ use headlight_inspector::{Again, OwnData};
 use super::samples::{Carried, carried};
 use crate::Failure;
 use crate::sessions::inputs::inputs_sha256;
+use crate::sessions::test_sets::with_tests;
 use crate::storage::hash::file_sha256;
 use crate::storage::run_dir::RunDir;
 
@@ -70,7 +71,9 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
     let Some(checkpoint) = run.checkpoints().newest_whole()? else {
         return not("The samples of this run come from a file, and without a checkpoint nothing tells whether they are still the same".to_owned());
     };
-    let Ok(experiment) = Experiment::new(config, Arc::new(splits), None) else {
+    let experiment = with_tests(&config, splits)
+        .and_then(|splits| Ok(Experiment::new(config, Arc::new(splits), None)?));
+    let Ok(experiment) = experiment else {
         return unreadable();
     };
     if inputs_sha256(&experiment, None) != checkpoint.inputs_sha256 {

@@ -13,16 +13,7 @@ use super::names::answer;
 /// Whether the model learned its task, as a paragraph.
 pub fn outcome_text(outcome: &Outcome, data: &DatasetConfig) -> String {
     let name = |class| quoted_answer(data, class);
-    outcome.sentences(name, f1_of(data).as_deref(), parts_counted(data))
-}
-
-/// What naive Bayes counts.
-pub fn parts_counted(data: &DatasetConfig) -> &'static str {
-    if data.columns.features.is_empty() {
-        "words"
-    } else {
-        "values"
-    }
+    outcome.sentences(name, f1_of(data).as_deref(), data.parts().name())
 }
 
 /// The name of a class in a sentence, in quotation marks.

@@ -7,24 +7,27 @@ mod ending;
 mod model;
 mod names;
 mod predictions;
+mod test_sets;
 mod training;
 
 use headlight_data::{Dataset, Splits};
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::metrics::{Assessment, StepMetrics};
+use headlight_experiment::measures::{MeasureName, Measured};
+use headlight_experiment::metrics::{Assessment, StepMetrics, TestMetrics};
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
 use headlight_inspector::Document;
 
-use crate::documents::assessment;
+use crate::documents::{assessment, measures};
 use crate::sessions::reference::Comparison;
 
 pub use attention::WHOLE_MATRIX;
 pub use data::title as data_title;
-pub use ending::{f1_of, outcome_text, parts_counted, quoted_answer};
+pub use ending::{f1_of, outcome_text, quoted_answer};
 pub use names::answer;
+pub use test_sets::test_lines;
 
 /// The width of plots as text, in columns.
 const WIDTH: usize = 100;
@@ -45,6 +48,10 @@ pub struct RunReport<'a> {
     pub assessment: Option<&'a Assessment>,
     /// What came of the training.
     pub outcome: Option<&'a Outcome>,
+    /// That model on all test sets.
+    pub tests: &'a [TestMetrics],
+    /// What the config asks for in `report.measures`, of that model on the held-out samples, or else on the training samples.
+    pub measures: &'a [(MeasureName, Measured)],
     /// That model's dump of [`reported_samples`].
     pub dump: &'a AttentionDump,
     /// The layer and the head whose attention comes first.
@@ -104,6 +111,9 @@ impl RunReport<'_> {
         sections.extend(model::sections(config));
         sections.extend(training::sections(config, metrics, of_model));
         sections.extend(evaluation);
+        let held_out = of_model.and_then(|row| row.held_out.as_ref());
+        sections.extend(test_sets::section(splits, held_out, self.tests));
+        sections.extend(measures::section(self.measures));
         sections.extend(attention::sections(config, of_model, dump, self.strongest));
         sections.push(predictions::section(config, splits.shown(), dump));
         sections.extend(comparisons::section(config, self.comparisons));

@@ -11,12 +11,13 @@ use headlight_architecture::Parameter;
 use headlight_data::words::UNK;
 use headlight_data::{LabelRule, Source, Task};
 use headlight_experiment::Experiment;
+use headlight_experiment::metrics::TestMetrics;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
 use headlight_inspector::{Part, Screen, counted};
 
 use crate::Failure;
-use crate::documents::report::{data_title, f1_of, parts_counted, quoted_answer};
+use crate::documents::report::{data_title, f1_of, quoted_answer, test_lines};
 use crate::sessions::reference::Comparison;
 use crate::sessions::session::is_blind;
 use crate::storage::run_dir::RunDir;
@@ -43,6 +44,8 @@ pub struct Ended<'a> {
     pub parameters: &'a [Parameter],
     /// What came of the training.
     pub outcome: Option<&'a Outcome>,
+    /// How the model that is used does on all test sets.
+    pub tests: &'a [TestMetrics],
     /// The progress at which it was interrupted, if it was.
     pub interrupted: Option<Progress>,
     /// The comparisons with the reference run, if the run repeats one.
@@ -86,8 +89,10 @@ impl Ended<'_> {
         let mut lines = Vec::new();
         if let Some(outcome) = self.outcome {
             lines.push(outcome.verdict_text(name, f1_of(&config.data).as_deref()));
-            lines.extend(outcome.baseline_texts(name, parts_counted(&config.data)));
-            lines.extend(outcome.remarks(name, parts_counted(&config.data)));
+            let parts = config.data.parts().name();
+            lines.extend(outcome.baseline_texts(name, parts));
+            lines.extend(outcome.remarks(name, parts));
+            lines.extend(test_lines(self.tests));
             if is_blind(config) {
                 let reader = config.reader();
                 lines.push(format!(

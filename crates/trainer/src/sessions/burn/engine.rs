@@ -132,6 +132,10 @@ impl Engine for BurnEngine<'_> {
         loss.into_scalar::<f64>()
     }
 
+    fn same_for<'b>(&self, other: &'b Experiment) -> Result<Box<dyn Engine + 'b>, Error> {
+        Ok(Box::new(BurnEngine::new(other, &self.device)?))
+    }
+
     fn gradient_norm(&self) -> Option<f64> {
         self.optimizer.gradient_norm()
     }

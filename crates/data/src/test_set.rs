@@ -1,0 +1,174 @@
+//! Test sets: samples that differ from those of training in what their config names.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use headlight_keys::{InvalidValue, Range, Section, section};
+
+use crate::config::{DatasetConfig, Source};
+use crate::dataset::Dataset;
+use crate::draws::Draws;
+use crate::generator::Generator;
+use crate::random::Stream;
+use crate::rules::LabelRule;
+
+/// The longest name, in bytes.
+const NAME_LIMIT: usize = 40;
+
+/// The number of samples, if the config neither gives it nor holds samples out.
+const SAMPLES: usize = 1000;
+
+/// Draws per sample before the search for one that is not a training sample gives up.
+const ATTEMPTS: usize = 100;
+
+section! {
+    /// A `[[tests]]` section: samples that the model is tested on besides the held-out ones. What it leaves out is as in `[data]`.
+    ///
+    /// None of them is a training sample, unless they come from a file or each step draws its own samples.
+    pub struct TestSet {
+        /// The name in metrics, rows and reports: lower-case letters, digits, `-` and `_`.
+        pub name: String,
+        /// Whether the model is tested on them at the end of training alone, and not at each evaluation.
+        #[omit(default)]
+        pub at_end: bool = false,
+        /// Number of generated samples; if unset, as many as are held out, or 1000 if none are.
+        #[range(Range::at_least(1))]
+        #[omit(default)]
+        pub samples: Option<usize> = None,
+        /// Tokens per sample, without `[CLS]`. More than in training needs positions that are not learned.
+        #[range(Range::at_least(1).hint("a sample needs a token; [CLS] does not count"))]
+        #[omit(default)]
+        pub seq_len: Option<usize> = None,
+        /// The rule that labels the samples, such as another corpus; it has as many classes as the model.
+        #[omit(default)]
+        pub rule: Option<LabelRule> = None,
+        /// A dataset file to read the samples from, with labels unless a rule gives them.
+        #[omit(default)]
+        pub file: Option<PathBuf> = None,
+        /// Probability that a label is replaced by another class, each as likely.
+        #[range(Range::BELOW_ONE)]
+        #[omit(default)]
+        pub label_noise: f64 = 0.0,
+    }
+}
+
+impl DatasetConfig {
+    /// The config of a test set's samples, none of which is held out.
+    ///
+    /// # Errors
+    /// Names the first value that is invalid.
+    pub fn of_test(&self, test: &TestSet) -> Result<Self, InvalidValue> {
+        check_name(&test.name)?;
+        test.check_ranges()?;
+        let samples = match (test.samples, self.held_out) {
+            (Some(samples), _) => samples,
+            (None, 0) => SAMPLES,
+            (None, held_out) => held_out,
+        };
+        if test.file.is_some() && test.samples.is_some() {
+            let message = "a file has its own number of samples; remove `samples` or `file`";
+            return Err(InvalidValue::new("samples", message));
+        }
+        let (generator, positive_rate, balanced) = match self.source {
+            Source::Generated {
+                generator,
+                positive_rate,
+                balanced,
+                ..
+            }
+            | Source::Fresh {
+                generator,
+                positive_rate,
+                balanced,
+                ..
+            } => (generator, positive_rate, balanced),
+            Source::File(_) => (Generator::Chacha, None, false),
+        };
+        let source = match (&test.file, generator) {
+            (Some(path), _) => Source::File(path.clone()),
+            (None, generator) => Source::Generated {
+                generator: match generator {
+                    Generator::Sentences => generator,
+                    _ => Generator::Chacha,
+                },
+                samples,
+                positive_rate,
+                balanced,
+            },
+        };
+        let own = Self {
+            source,
+            seq_len: test.seq_len.unwrap_or(self.seq_len),
+            held_out: 0,
+            fold: None,
+            label_noise: test.label_noise,
+            rule: test.rule.clone().or_else(|| self.rule.clone()),
+            ..self.clone()
+        };
+        if test.file.is_none() && own.rule.is_none() {
+            let message = "no rule labels generated samples; name a `file`, or give a `rule`";
+            return Err(InvalidValue::new("file", message));
+        }
+        let given = own.rule.as_ref();
+        if let Some(classes) = given.and_then(|rule| rule.n_classes(own.sampler()))
+            && classes != self.n_classes
+        {
+            let message = format!(
+                "the rule gives samples of {} tokens {classes} classes, and the model has {}",
+                own.seq_len, self.n_classes
+            );
+            return Err(InvalidValue::new("rule", message));
+        }
+        own.validate()?;
+        Ok(own)
+    }
+
+    /// Draws the samples of a test set, none of which is one of `train`. Two sets that differ in their noise alone have the same
+    /// samples.
+    ///
+    /// # Errors
+    /// When a value is invalid, or the search for such samples gives up.
+    pub fn draw_test(&self, test: &TestSet, train: &Dataset) -> Result<Dataset, InvalidValue> {
+        let own = self.of_test(test)?;
+        let draws = Draws::of(&own)?;
+        let (sampler, rule) = (draws.sampler, draws.rule);
+        let mut rng = Stream::Tests.rng(own.seed);
+        let mut samples = Dataset::empty(own.seq_len, own.cls).for_task(own.task);
+        let seen: HashSet<&[u32]> = train.all_tokens().chunks(train.positions()).collect();
+        let Source::Generated { samples: count, .. } = own.source else {
+            return Ok(samples);
+        };
+        for label in draws.labels(0, count, &mut rng) {
+            let mut rows = (0..ATTEMPTS).map(|_| match draws.generator {
+                Generator::Sentences => rule.compose(true, sampler, &mut rng),
+                _ => draws.draw(label, &mut rng),
+            });
+            let Some(row) = rows.find(|row| !seen.contains(row.as_slice())) else {
+                let message = format!(
+                    "cannot find {count} samples that differ from the {} for training; ask for fewer, or change seq_len",
+                    train.len()
+                );
+                return Err(InvalidValue::new("samples", message));
+            };
+            samples.push_labelled(&row, rule, own.n_classes);
+        }
+        own.make_noisy(&mut samples);
+        Ok(samples)
+    }
+
+    /// Replaces labels as [`label_noise`](Self::label_noise) asks for.
+    pub fn make_noisy(&self, samples: &mut Dataset) {
+        samples.relabel(|label, sample, place| self.noisy(label, sample, place));
+    }
+}
+
+/// Names are keys of files, and part of the names of columns.
+fn check_name(name: &str) -> Result<(), InvalidValue> {
+    let may = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
+    if (1..=NAME_LIMIT).contains(&name.len()) && name.bytes().all(may) {
+        return Ok(());
+    }
+    let message =
+        format!("the name of a test set has 1 to {NAME_LIMIT} lower-case letters, digits, - and _");
+    Err(InvalidValue::new("name", message))
+}

@@ -1,0 +1,263 @@
+//! Test sets: samples that differ from those of training, in metrics, reports and rows.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::common::{folder, metrics, refuses_in, run_in};
+
+const CONFIG: &str = "\
+[data]
+generator = \"chacha\"
+samples = 400
+held_out = 80
+vocab_size = 9
+seq_len = 4
+balanced = true
+rule = { kind = \"majority\", token = 3 }
+
+[[tests]]
+name = \"longer\"
+file = \"longer.npz\"
+seq_len = 7
+
+[[tests]]
+name = \"noisy\"
+label_noise = 0.25
+samples = 2000
+
+[[tests]]
+name = \"last\"
+at_end = true
+rule = { kind = \"token-at-position\", token = 3, position = 2 }
+
+[model]
+d_model = 8
+n_heads = 2
+positions = false
+
+[training]
+epochs = 6
+learning_rate = 0.01
+";
+
+/// As [`CONFIG`], but of the length of its longer test set, and without test sets.
+const LONGER: &str = "\
+data = { generator = \"chacha\", samples = 300, held_out = 10, vocab_size = 9, seq_len = 7, balanced = true, \
+rule = { kind = \"majority\", token = 3 } }
+model = { d_model = 8, n_heads = 2, positions = false }
+training = { epochs = 1 }
+";
+
+fn in_folder(name: &str) -> PathBuf {
+    let folder = folder(name);
+    fs::write(folder.join("c.toml"), CONFIG).unwrap();
+    fs::write(folder.join("long.toml"), LONGER).unwrap();
+    run_in(&folder, &["data", "long.toml", "--out", "longer.npz"]).done();
+    folder
+}
+
+fn train(folder: &Path, run: &str, more: &[&str]) -> Vec<Value> {
+    let all = [&["train", "c.toml", "--run", run], more].concat();
+    run_in(folder, &all).done();
+    metrics(&folder.join(run))
+}
+
+fn close(found: &Value, expected: &Value, bound: f64) {
+    let [found, expected] = [found, expected].map(|value| value.as_f64().unwrap());
+    assert!((found - expected).abs() < bound, "{found}, not {expected}");
+}
+
+/// The weights of the short run in a config of longer samples give the metrics of the longer test set.
+#[test]
+fn a_longer_test_set_has_the_metrics_of_its_samples() {
+    let folder = in_folder("tests_longer");
+    let last = train(&folder, "r", &[]).pop().unwrap();
+    run_in(&folder, &["train", "long.toml", "--run", "long"]).done();
+    let weights = [
+        "evaluate",
+        "long",
+        "longer.npz",
+        "--weights",
+        "r/model.safetensors",
+        "--json",
+    ];
+    let printed = run_in(&folder, &weights).done().stdout;
+    let assessed: Value = serde_json::from_str(&printed).unwrap();
+    let longer = &last["tests"]["longer"];
+    close(&longer["loss"], &assessed["loss"], 1e-12);
+    close(&longer["accuracy"], &assessed["accuracy"], 1e-12);
+    assert_eq!(assessed["samples"], 310);
+
+    let report = fs::read_to_string(folder.join("r/report.md")).unwrap();
+    let row = |name: &str| {
+        let start = format!("| {name} ");
+        let row = report.lines().find(|line| line.starts_with(&start));
+        row.unwrap()
+            .split('|')
+            .map(|cell| cell.trim().to_owned())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(row("longer")[2], "310");
+    assert_eq!(row("held-out")[2], "80");
+    let accuracy = longer["accuracy"].as_f64().unwrap();
+    assert_eq!(row("longer")[4], format!("{accuracy:.5}"));
+
+    let burn = train(&folder, "b", &["--engine", "burn"]).pop().unwrap();
+    for name in ["longer", "noisy", "last"] {
+        close(
+            &burn["tests"][name]["loss"],
+            &last["tests"][name]["loss"],
+            1e-3,
+        );
+    }
+}
+
+/// A quarter of the labels is wrong, so a model that is always right has a quarter of them wrong.
+#[test]
+fn noise_is_in_the_labels_and_the_end_has_its_own_sets() {
+    let folder = in_folder("tests_noise");
+    let all = train(&folder, "r", &[]);
+    let (last, before) = all.split_last().unwrap();
+    close(&last["held_out_accuracy"], &1.0.into(), 1e-9);
+    // Five standard deviations of 2,000 labels.
+    close(&last["tests"]["noisy"]["accuracy"], &0.75.into(), 0.05);
+    assert!(last["tests"]["last"]["accuracy"].is_number());
+    for row in before {
+        assert!(row["tests"]["noisy"]["accuracy"].is_number());
+        assert!(row["tests"].get("last").is_none());
+    }
+    // Training that stops early ends there.
+    let stops = [
+        "--set",
+        "training.keep_best=\"held_out_loss\"",
+        "--set",
+        "training.patience=1",
+    ];
+    let late = [
+        "--set",
+        "training.learning_rate=0.3",
+        "--set",
+        "training.epochs=60",
+    ];
+    let stopped = train(&folder, "s", &[&stops[..], &late].concat());
+    let (last, before) = stopped.split_last().unwrap();
+    assert!(stopped.len() < 61);
+    assert!(last["tests"].get("last").is_some());
+    assert!(before.iter().all(|row| row["tests"].get("last").is_none()));
+}
+
+/// Rows hold what `train` writes at its end; tables and comparisons have them.
+#[test]
+fn rows_and_their_tables_have_the_test_sets() {
+    let folder = in_folder("tests_rows");
+    let last = train(&folder, "r", &["--set", "seed=1"]).pop().unwrap();
+    let sweep = [
+        "sweep",
+        "c.toml",
+        "--seeds",
+        "0..3",
+        "--grid",
+        "model.d_model=4,8",
+        "--out",
+        "s.jsonl",
+    ];
+    run_in(&folder, &sweep).done();
+    let rows = fs::read_to_string(folder.join("s.jsonl")).unwrap();
+    let rows: Vec<Value> = rows
+        .lines()
+        .map(|row| serde_json::from_str(row).unwrap())
+        .collect();
+    let same = rows
+        .iter()
+        .find(|row| row["seed"] == 1 && row["model.d_model"] == 8)
+        .unwrap();
+    assert_eq!(same["tests"], last["tests"]);
+
+    run_in(&folder, &["merge", "s.jsonl", "--out", "s.csv"]).done();
+    let table = fs::read_to_string(folder.join("s.csv")).unwrap();
+    let mut lines = table
+        .lines()
+        .map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let column = header.iter().position(|name| *name == "tests.noisy.f1");
+    for (line, row) in lines.zip(&rows) {
+        let cell: f64 = line[column.unwrap()].parse().unwrap();
+        close(&row["tests"]["noisy"]["f1"], &cell.into(), 1e-15);
+    }
+
+    let report = run_in(&folder, &["report", "s.jsonl", "--json"])
+        .done()
+        .stdout;
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let f1 = |point: usize| {
+        let own = rows.iter().filter(|row| row["point"] == point);
+        own.map(|row| row["tests"]["noisy"]["f1"].as_f64().unwrap())
+            .sum::<f64>()
+            / 3.0
+    };
+    close(
+        &report["groups"][1]["tests.noisy.f1"]["mean"],
+        &f1(1).into(),
+        1e-12,
+    );
+    close(
+        &report["samples"]["tests.noisy.f1"]["mean"],
+        &f64::midpoint(f1(0), f1(1)).into(),
+        1e-12,
+    );
+
+    // A row without one of the sets is not one of this sweep.
+    let cut = fs::read_to_string(folder.join("s.jsonl")).unwrap();
+    fs::write(
+        folder.join("s.jsonl"),
+        cut.replace("\"noisy\":", "\"other\":"),
+    )
+    .unwrap();
+    refuses_in(&folder, &[&sweep[..], &["--resume"]].concat(), &[]);
+}
+
+/// The number of threads changes no byte, and a resumed run ends as one that never stopped.
+#[test]
+fn a_resumed_run_has_the_same_test_sets() {
+    let folder = in_folder("tests_resumed");
+    let whole = train(&folder, "r", &[]);
+    let short = ["--set", "training.epochs=3"];
+    train(&folder, "s", &short);
+    let longer = ["--resume", "--set", "training.epochs=6"];
+    let resumed = train(&folder, "s", &longer);
+    assert_eq!(resumed.last(), whole.last());
+}
+
+#[test]
+fn a_test_set_that_does_not_fit_is_refused_before_training() {
+    let folder = in_folder("tests_refused");
+    let refused = |change: &str| {
+        let all = ["train", "c.toml", "--run", "r", "--set", change];
+        refuses_in(&folder, &all, &["tests"]);
+        assert!(!folder.join("r").exists(), "{change}");
+    };
+    refused("model.positions=true");
+    refused("tests=[{ name = \"a\" }, { name = \"a\" }]");
+    refused("tests=[{ name = \"a b\" }]");
+    refused("tests=[{ name = \"a\", other = 1 }]");
+    refused("tests=[{ name = \"a\", samples = 0 }]");
+    refused("tests=[{ name = \"a\", file = \"longer.npz\" }]");
+    refused("tests=[{ name = \"a\", file = \"longer.npz\", samples = 5 }]");
+    refused("tests=[{ name = \"a\", file = \"none.npz\" }]");
+    refused("tests=[{ name = \"a\", rule = { kind = \"sum-mod\", modulus = 5 } }]");
+    refused("tests=[{ name = \"a\", rule = { kind = \"sort\" } }]");
+    refused("tests={ name = \"a\" }");
+    refused("tests=[{ name = \"a\", rule = [\"majority\", 3] }]");
+    // Shorter samples need the first of the learned positions.
+    let shorter = [
+        "--set",
+        "model.positions=true",
+        "--set",
+        "tests=[{ name = \"short\", seq_len = 2 }]",
+    ];
+    let last = train(&folder, "r", &shorter).pop().unwrap();
+    assert!(last["tests"]["short"]["loss"].is_number());
+}

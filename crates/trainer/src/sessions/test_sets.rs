@@ -1,0 +1,38 @@
+//! The samples of test sets: drawn, or read from their files.
+
+use headlight_data::{Dataset, Splits, TestSet};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_keys::InvalidValue;
+
+use crate::Failure;
+use crate::storage::samples;
+
+/// Training and held-out samples, with those of the config's test sets.
+///
+/// # Errors
+/// When a test set has no such samples, or its file cannot be read.
+pub fn with_tests(config: &ExperimentConfig, splits: Splits) -> Result<Splits, Failure> {
+    let tests = config.tests.iter();
+    let tests = tests.map(|test| samples_of(config, test, &splits.train));
+    Ok(Splits {
+        tests: tests.collect::<Result<_, _>>()?,
+        ..splits
+    })
+}
+
+fn samples_of(
+    config: &ExperimentConfig,
+    test: &TestSet,
+    train: &Dataset,
+) -> Result<Dataset, Failure> {
+    let named = |InvalidValue { key, message }| {
+        Failure::Input(format!("test set `{}`: `{key}`: {message}", test.name))
+    };
+    let Some(path) = &test.file else {
+        return config.data.draw_test(test, train).map_err(named);
+    };
+    let own = config.of_test(test).map_err(named)?;
+    let (mut samples, _) = samples::read_labelled(path, &own)?;
+    own.data.make_noisy(&mut samples);
+    Ok(samples)
+}
