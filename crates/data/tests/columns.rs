@@ -94,6 +94,7 @@ fn texts_are_found_by_name_or_by_what_they_hold() {
 fn token_ids_are_found_in_every_format() {
     let tokens = |label: Option<&str>| Choice::Tokens {
         label: label.map(str::to_owned),
+        has_each: false,
     };
     let none = Columns::default();
     let csv = table("Token_0,token_1,label", |n| format!("{n},2,{}", n % 2));

@@ -88,7 +88,10 @@ fn labels_follow_by_position() {
     assert_eq!(dyck.deciding_at(&[0, 1, 2], ClsPlace::First, 2), [1, 2]);
     assert_eq!(dyck.classes(), ["P", "T", "F"]);
 
-    let repeat = LabelRule::from(Repeat { period: 2 });
+    let repeat = LabelRule::from(Repeat {
+        period: 2,
+        max_period: None,
+    });
     assert_eq!(labels(&repeat, &[5, 3, 5, 3]), [3, 5, 3, NO]);
     assert!(at(&repeat, &[5, 3, 5, 3], 0).is_empty());
     assert_eq!(at(&repeat, &[5, 3, 5, 3], 1), [0]);
@@ -186,6 +189,35 @@ fn a_sequence_repeats() {
     }
 }
 
+/// Each period is as likely, and what decides is one period before: in a sample of few tokens, the shortest that repeats.
+#[test]
+fn a_sequence_repeats_with_a_period_of_its_own() {
+    let rule = json!({"kind": "repeat", "period": 2, "max_period": 4});
+    let config = config(
+        &rule,
+        &json!({"task": "next-token", "seq_len": 12, "vocab_size": 50}),
+    );
+    let drawn = config.generate().unwrap().train;
+    let rule = config.rule.unwrap();
+    let mut counts = [0; 5];
+    for sample in 0..drawn.len() {
+        let tokens = drawn.tokens(sample);
+        let repeats = |period: usize| (1 + period..13).all(|at| tokens[at] == tokens[at - period]);
+        let period = (2..5).find(|&period| repeats(period)).unwrap();
+        counts[period] += 1;
+        let deciding = rule.deciding_at(tokens, drawn.cls(), 8);
+        assert_eq!(deciding, [9 - period]);
+    }
+    let all = drawn.len() as f64;
+    let shares = counts.map(|count| f64::from(count) / all);
+    assert!(
+        shares[2..]
+            .iter()
+            .all(|share| (share - 1.0 / 3.0).abs() < 0.1),
+        "{shares:?}"
+    );
+}
+
 #[test]
 fn what_does_not_go_together_is_refused() {
     let histogram = json!({"kind": "histogram"});
@@ -235,6 +267,13 @@ fn what_does_not_go_together_is_refused() {
         "rule.period",
     );
     refused(&json!({"kind": "repeat", "period": 0}), next, "rule.period");
+    for max_period in [1, 5] {
+        refused(
+            &json!({"kind": "repeat", "period": 2, "max_period": max_period}),
+            json!({"task": "next-token"}),
+            "rule.max_period",
+        );
+    }
     refused(
         &json!({"kind": "repeat", "period": 2}),
         json!({"task": "next-token", "n_classes": 3}),

@@ -259,3 +259,22 @@ fn the_table_describes_each_measure() {
         assert_eq!(info.is_per_head, name == MeasureName::DecidingAttention);
     }
 }
+
+/// Kendall's correlations are those of the first 1,000 samples, however many there are.
+#[test]
+fn correlations_are_of_the_first_thousand_samples() {
+    let of = |held_out: usize| {
+        let held_out = format!("data.held_out={held_out}");
+        let changes = [&*held_out, "data.generator=\"chacha\""];
+        let experiment = experiment(config("most_frequent", &changes).unwrap());
+        let weights: Vec<f32> = experiment
+            .start
+            .iter()
+            .flat_map(|parameter| parameter.values.clone())
+            .collect();
+        measures(&experiment, &weights)
+    };
+    let first = of(1000);
+    assert_eq!(first, of(1100));
+    assert_ne!(first, of(900));
+}

@@ -56,7 +56,7 @@ fn rows_have_the_measures_that_the_config_names() {
     ];
     let places = places.map(|name| text.find(&format!("\"{name}\"")).unwrap());
     assert!(places.is_sorted(), "{text}");
-    // A run that `train` makes has the same values.
+    // A run that `train` makes has the same values, also in its report.
     let train = [
         "train",
         "sums.toml",
@@ -78,10 +78,13 @@ fn rows_have_the_measures_that_the_config_names() {
         assert_eq!(*value, row[name], "{name}");
     }
     let shown = run_in(&folder, &["evaluate", "run"]).done().stdout;
-    assert!(
-        shown.contains("Measures") && shown.contains("circularity: How close to circles"),
-        "{shown}"
-    );
+    let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
+    for text in [shown, report] {
+        assert!(
+            text.contains("Measures") && text.contains("circularity: How close to circles"),
+            "{text}"
+        );
+    }
     // `evaluate` gives no measures of a changed model.
     let changed = run_in(
         &folder,

@@ -320,3 +320,40 @@ fn new_samples_are_checked_against_the_run() {
         assert!(!folder.join("out.csv").exists());
     }
 }
+
+/// A share is one of all rows, rounded down; the run's config has the number.
+#[test]
+fn a_share_of_a_file_is_held_out() {
+    let folder = folder("own_share");
+    let rows: Vec<String> = (0..25)
+        .map(|row| format!("{},{},{}", 1 + row % 4, 1 + row % 3, row % 2))
+        .collect();
+    let table = format!("token_0,token_1,label\n{}", rows.join("\n"));
+    fs::write(folder.join("mine.csv"), table).unwrap();
+    for (index, (share, count)) in [("0.2", 5), ("0.3", 7)].into_iter().enumerate() {
+        let text = CONFIG.replace("[data]", &format!("[data]\nheld_out = {share}"));
+        fs::write(folder.join(format!("{index}.toml")), text).unwrap();
+        let (config, run) = (format!("{index}.toml"), format!("r{index}"));
+        run_in(&folder, &["train", &config, "--run", &run]).done();
+        let config = fs::read_to_string(folder.join(run).join("config.toml")).unwrap();
+        let config: toml::Table = config.parse().unwrap();
+        assert_eq!(config["data"]["held_out"].as_integer(), Some(count));
+    }
+}
+
+/// A class that training never sees is told, since no model can know it.
+#[test]
+fn a_class_of_held_out_samples_alone_is_told() {
+    let folder = folder("own_untrained");
+    let rows: Vec<String> = (0..20)
+        .map(|row| match row {
+            0..18 => format!("{},{},train", 1 + row % 4, ["ham", "spam"][row % 2]),
+            _ => format!("{},eggs,test", row % 4),
+        })
+        .collect();
+    let table = format!("token_0,label,split\n{}", rows.join("\n"));
+    fs::write(folder.join("mine.csv"), table.replace("\n0,", "\n1,")).unwrap();
+    fs::write(folder.join("mine.toml"), CONFIG).unwrap();
+    let told = run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    assert!(mentions(&told.stderr, "eggs"), "{}", told.stderr);
+}

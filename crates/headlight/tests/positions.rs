@@ -109,6 +109,10 @@ fn answers_are_counted_by_position() {
     let assessed = json_of(&folder, &["evaluate", "r", "--json"]);
     assert_eq!(assessed["samples"], json!(all));
     close("held_out_accuracy", assessed["accuracy"].as_f64().unwrap());
+    close(
+        "held_out_sample_accuracy",
+        assessed["sample_accuracy"].as_f64().unwrap(),
+    );
     let file = json_of(&folder, &["evaluate", "r", "held.jsonl", "--json"]);
     assert_eq!(file["accuracy"], assessed["accuracy"]);
     run_in(
@@ -120,6 +124,9 @@ fn answers_are_counted_by_position() {
     let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     assert_eq!(row["held_out_accuracy"], last["held_out_accuracy"]);
     assert_eq!(row["final_loss"], last["loss"]);
+    for key in ["sample_accuracy", "held_out_sample_accuracy"] {
+        assert!(row[key].is_number() && row[key] == last[key], "{key}");
+    }
     let one = json_of(&folder, &["predict", "r", "--tokens", "1 1 2", "--json"]);
     let answers = one["predicted"].as_array().unwrap();
     assert_eq!(answers.len(), 6);
@@ -128,6 +135,26 @@ fn answers_are_counted_by_position() {
         run_in(&folder, page).done();
     }
     assert!(folder.join("r/inspector.html").exists());
+}
+
+/// Without a config, labels per token make the task.
+#[test]
+fn a_file_of_labels_per_token_is_trained_on() {
+    let folder = in_folder("positions_without_config");
+    let rows = (0..40).map(|row| {
+        let tokens = [1 + row % 5, 1 + row % 3, 2];
+        let labels = tokens.map(|token| token % 3);
+        json!({ "tokens": tokens, "labels": labels }).to_string()
+    });
+    let rows: Vec<String> = rows.collect();
+    fs::write(folder.join("tags.jsonl"), rows.join("\n")).unwrap();
+    run_in(&folder, &["train", "tags.jsonl", "--run", "r"]).done();
+    let config = fs::read_to_string(folder.join("r/config.toml")).unwrap();
+    let config: toml::Table = config.parse().unwrap();
+    let data = &config["data"];
+    assert_eq!(data["task"].as_str(), Some("token-classification"));
+    assert_eq!(data["held_out"].as_integer(), Some(8));
+    assert!(metrics(&folder.join("r")).pop().unwrap()["held_out_sample_accuracy"].is_number());
 }
 
 /// A file of the same samples trains to the same weights; a run that is resumed ends as one that never stopped.

@@ -67,6 +67,8 @@ pub enum Choice {
     Tokens {
         /// The column of labels.
         label: Option<String>,
+        /// Whether each token has a label.
+        has_each: bool,
     },
     /// Texts.
     Texts {
@@ -92,7 +94,10 @@ impl Choice {
     /// What was chosen, in one line.
     pub fn describe(&self) -> String {
         match self {
-            Self::Tokens { label } => {
+            Self::Tokens { has_each: true, .. } => {
+                "samples: token ids; labels: `labels`, one per token".to_owned()
+            }
+            Self::Tokens { label, .. } => {
                 let label = label.as_deref().unwrap_or("label");
                 format!("samples: token ids; labels: `{label}`")
             }
@@ -143,12 +148,14 @@ impl Profile {
             .map(|name| self.find("--text", name))
             .transpose()?;
         if self.has_tokens && named_text.is_none() && named.features.is_empty() {
-            let label = if self.columns.is_empty() {
+            let mut columns = self.columns.iter();
+            let has_each = columns.any(|column| column.name == "labels" && !column.are_plain);
+            let label = if self.columns.is_empty() || has_each {
                 named.label.clone()
             } else {
                 Some(self.label(named, None)?.name.clone())
             };
-            return Ok(Choice::Tokens { label });
+            return Ok(Choice::Tokens { label, has_each });
         }
         let text = match named_text {
             Some(text) => Some(text),

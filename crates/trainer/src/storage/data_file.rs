@@ -67,7 +67,7 @@ pub fn config(path: &Path, named: &Columns) -> Result<DataConfig, Failure> {
             lines.push(("label", label.as_str().into()));
             SAMPLES
         }
-        Choice::Tokens { label } => {
+        Choice::Tokens { label, .. } => {
             let columns = Columns {
                 label: label.clone(),
                 ..Columns::default()

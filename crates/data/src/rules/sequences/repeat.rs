@@ -7,6 +7,7 @@ use rand::Rng;
 use super::SequenceRule;
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
+use crate::random::uniform_below;
 use crate::rules::kind::Kind;
 use crate::sampler::Sampler;
 use crate::task::{IGNORED, Task};
@@ -17,11 +18,31 @@ section! {
     pub struct Repeat {
         /// Tokens from one repetition to the next.
         pub period: usize,
+        /// The longest period: each sample draws its own, from `period` to this. With one period for all, a model needs to know
+        /// nothing but a distance.
+        #[omit(default)]
+        pub max_period: Option<usize> = None,
     }
 }
 
 impl Repeat {
     pub(in crate::rules) const KIND: Kind = Kind::NOT_OFFERED;
+
+    fn longest(self) -> usize {
+        self.max_period.unwrap_or(self.period)
+    }
+
+    /// The period of a sample.
+    fn of_sample(self, tokens: &[u32]) -> usize {
+        let repeats = |period: &usize| {
+            tokens
+                .iter()
+                .skip(*period)
+                .eq(&tokens[..tokens.len() - period])
+        };
+        let mut shorter = self.period..self.longest().min(tokens.len());
+        shorter.find(repeats).unwrap_or(self.longest())
+    }
 }
 
 impl SequenceRule for Repeat {
@@ -31,7 +52,7 @@ impl SequenceRule for Repeat {
     }
 
     fn deciding(&self, tokens: &[u32], position: usize) -> Vec<usize> {
-        let place = (position + 1).checked_sub(self.period);
+        let place = (position + 1).checked_sub(self.of_sample(tokens));
         let place = place.filter(|_| position + 1 < tokens.len());
         place.into_iter().collect()
     }
@@ -39,23 +60,34 @@ impl SequenceRule for Repeat {
     fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         let mut row = sampler.any(|| rng.next_u32());
         let first = usize::from(sampler.cls == ClsPlace::First);
-        for place in first + self.period..first + sampler.seq_len {
-            row[place] = row[place - self.period];
+        let more = (self.longest() - self.period) as u32;
+        let period = self.period + uniform_below(more + 1, || rng.next_u32()) as usize;
+        for place in first + period..first + sampler.seq_len {
+            row[place] = row[place - period];
         }
         row
     }
 
     fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        if (1..samples.seq_len).contains(&self.period) {
-            return Ok(());
+        let range = 1..samples.seq_len;
+        if !range.contains(&self.period) {
+            let message = format!(
+                "it is {}, and samples have {} tokens, so that nothing repeats; set 1 to {}",
+                self.period,
+                samples.seq_len,
+                samples.seq_len.saturating_sub(1).max(1)
+            );
+            return Err(InvalidValue::new("rule.period", message));
         }
-        let message = format!(
-            "it is {}, and samples have {} tokens, so that nothing repeats; set 1 to {}",
-            self.period,
-            samples.seq_len,
-            samples.seq_len.saturating_sub(1).max(1)
-        );
-        Err(InvalidValue::new("rule.period", message))
+        let longest = self.longest();
+        if longest < self.period || !range.contains(&longest) {
+            let message = format!(
+                "it is {longest}; it must be at least the period, {}, and below seq_len, {}",
+                self.period, samples.seq_len
+            );
+            return Err(InvalidValue::new("rule.max_period", message));
+        }
+        Ok(())
     }
 
     fn words(&self) -> &'static str {
