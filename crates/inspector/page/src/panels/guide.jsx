@@ -97,6 +97,7 @@ function Lead() {
 /** Where the model looks from. @param {import("../run.js").Run | null} run */
 function readsFrom(run) {
   if (run && run.readsMean) return `Its answer comes from the mean over all positions; they show ${run.readerName}.`;
+  if (run?.asksEach) return `It answers at each position; the answer below a ${run.words ? "word" : "token"} shows where that one looks.`;
   return !run || run.reader === run.cls ? "It looks from [CLS], a place that it adds itself." : `Its answer comes from ${run.readerName}.`;
 }
 

@@ -60,7 +60,7 @@ function Heading() {
 /** @param {Run} run @param {Sample | null} sample */
 function optionText(run, sample) {
   if (!sample) return "";
-  const label = sample.label === null ? "" : ` (${run.className(sample.label)})`;
+  const label = sample.label === null || sample.each ? "" : ` (${run.className(sample.label)})`;
   const texts = run.texts(sample);
   return `${isOwn(sample.key) ? "your sample" : sample.key}${label}: ${texts.slice(0, 12).join(" ")}${texts.length > 12 ? " …" : ""}`;
 }

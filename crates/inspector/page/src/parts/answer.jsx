@@ -34,7 +34,7 @@ export function Answer() {
       {several
         ? <Bars results={results} before={before} run={run} label={label} />
         : <Gauge value={results[results.length - 1]} before={before?.[before.length - 1]} run={run} />}
-      <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} /></p>
+      <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} />{now.one && wholeText(run, now.one, at)}</p>
       <p class="hint">{noteOf(now, members)}</p>
     </div>
   );
@@ -90,16 +90,22 @@ function Bars({ results, before, run, label }) {
 /** @param {{ now: NonNullable<typeof paced.value>, members: Sample[], label: number | null }} props */
 function Verdict({ now, members, label }) {
   const { run, at } = now;
-  if (label === null) return <>Label unknown; the model answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>.</>;
-  const name = <bdi>{run.className(label)}</bdi>;
+  if (label === null) return <>{members[0]?.each?.length ? `No label counts at position ${run.reader}` : "Label unknown"}; the model answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>.</>;
+  const name = <>{run.asksEach && `at position ${run.reader}: `}<bdi>{run.className(label)}</bdi></>;
   const own = run.isStatistic ? runs.value : [run];
   const outcomes = members.flatMap((member) => own.map((each) => each.outcome(member, at)));
   const right = outcomes.filter((outcome) => outcome === "right").length;
-  if (run.isStatistic && members.length === 1) return <>Label: {name}. The model is right in {right} of {own.length} runs.</>;
-  if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
-  if (right) return <>Label: {name}. The model is <b class="good">right</b>.</>;
+  if (run.isStatistic && members.length === 1) return <>Label{run.asksEach ? " " : ": "}{name}. The model is right in {right} of {own.length} runs.</>;
+  if (outcomes.length > 1) return <>Label{run.asksEach ? " " : ": "}{name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
+  if (right) return <>Label{run.asksEach ? " " : ": "}{name}. The model is <b class="good">right</b>.</>;
   const mistake = run.facts.classes.length ? undefined : MISTAKES[outcomes[0]];
-  return <>Label: {name}. The model is <b class="bad">wrong: {mistake ?? <>it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>}</b>.</>;
+  return <>Label{run.asksEach ? " " : ": "}{name}. The model is <b class="bad">wrong: {mistake ?? <>it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>}</b>.</>;
+}
+
+/** How many positions of a sample are right, if each has an answer. @param {Run} run @param {Sample} sample @param {number} at */
+function wholeText(run, sample, at) {
+  const [right, count] = run.asksEach && !run.isStatistic ? run.tally(sample, at) : [0, 0];
+  return count > 0 && ` Of the ${count} positions with a label, ${right === count ? "all are" : right === 1 ? "1 is" : `${right} are`} right.`;
 }
 
 /** @param {NonNullable<typeof paced.value>} now @param {Sample[]} members */
