@@ -202,6 +202,11 @@ export class Run {
     return this.withoutCls(range(sample.tokens.length)).slice(0, end).map((position) => this.tokenText(sample, position));
   }
 
+  /** Tokens as one text. @param {string[]} texts */
+  joined(texts) {
+    return texts.join(this.words?.level === "character" ? "" : " ");
+  }
+
   /** @param {Sample} sample @param {number} position */
   tokenText(sample, position) {
     const token = sample.tokens[position];

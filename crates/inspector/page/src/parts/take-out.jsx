@@ -59,7 +59,7 @@ export function TakeOut() {
         <button type="button" id="take-config" onClick={() => saveFile("config.toml", new Blob([tomlOf(config)]))}>config.toml</button>
         <button type="button" id="take-model" onClick={model}>{file} (step {step})</button>
         <button type="button" id="take-dump" onClick={() => saveFile(`step-${step}${now.isWhatIf ? "-changed" : ""}.npz`, dumpOf(now.run, changed, now.at))}>dump of step {step} (.npz)</button>
-        {data && <button type="button" id="take-data" onClick={() => saveFile(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}><bdi>{String(config.data.file)}</bdi></button>}
+        {data && !run.asksEach && <button type="button" id="take-data" onClick={() => saveFile(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}><bdi>{String(config.data.file)}</bdi></button>}
       </div>
     </section>
   );
