@@ -1,8 +1,11 @@
 // Puts in the page's style and starts its script, which the page holds packed. The page's policy names the hash of each.
 
-import { unpacked } from "./packed.js";
+import { unlzma } from "./engine/lzma.js";
+import { bytesOf, held, unpacked } from "./packed.js";
 
-Promise.all(["style", "script"].map((name) => unpacked(name, "deflate-raw"))).then(([style, script]) => {
+unpacked("style", "deflate-raw").then((style) => {
+  const { text, length } = /** @type {{ text: string, length: number }} */ (held("script"));
+  const script = unlzma(bytesOf(text, length));
   for (const [name, bytes] of /** @type {[string, ArrayBuffer][]} */ ([["style", style], ["script", script]])) {
     const element = document.createElement(name);
     element.textContent = new TextDecoder().decode(bytes);

@@ -167,7 +167,7 @@ export class Run {
     if (known) return known;
     const { source } = this;
     if (!source.judge) throw new Error("only a live page computes samples of your own");
-    const [most, kind] = [this.tokenCount, this.words ? "words" : "tokens"];
+    const [most, kind] = [this.tokenCount, `${this.unit}s`];
     if (tokens.length > most || tokens.length < most && this.padding === undefined) throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
     const size = this.facts.config?.data.vocab_size;
     const unknown = tokens.find((token) => token >= size);
@@ -201,6 +201,9 @@ export class Run {
     const end = this.withoutCls(sample.tokens).findLastIndex((token) => token !== this.padding) + 1;
     return this.withoutCls(range(sample.tokens.length)).slice(0, end).map((position) => this.tokenText(sample, position));
   }
+
+  /** What a token is. */
+  get unit() { return !this.words ? "token" : this.words.level === "character" ? "character" : "word"; }
 
   /** Tokens as one text. @param {string[]} texts */
   joined(texts) {

@@ -14,13 +14,29 @@ use crate::theme::properties;
 // What the package in `crates/inspector/page` is bundled to. The page holds style and script packed, and a loader puts
 // them in.
 const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const SCRIPT: Script = Script {
+    packed: include_bytes!("page.js.lzma"),
+    source: include_str!("page.js.source"),
+};
 // A page without an engine has no part that needs one.
-const RECORDED_SCRIPT: &str = include_str!("recorded.js");
+const RECORDED_SCRIPT: Script = Script {
+    packed: include_bytes!("recorded.js.lzma"),
+    source: include_str!("recorded.js.source"),
+};
 // The page of attention alone has less of both.
 const ATTENTION_STYLE: &str = include_str!("attention.css");
-const ATTENTION_SCRIPT: &str = include_str!("attention.js");
+const ATTENTION_SCRIPT: Script = Script {
+    packed: include_bytes!("attention.js.lzma"),
+    source: include_str!("attention.js.source"),
+};
 const LOADER: &str = include_str!("loader.js");
+
+/// A script that the loader unpacks and starts.
+struct Script {
+    packed: &'static [u8],
+    /// The source by which a content security policy allows it.
+    source: &'static str,
+}
 
 impl Page {
     /// The page as HTML, for any browser from 2023 or later, without a network. Empty for a page that has neither a
@@ -61,9 +77,9 @@ impl Page {
             (None, None) => (STYLE, RECORDED_SCRIPT),
         };
         hold(&mut body, "style", &deflated(style.as_bytes())?);
-        hold(&mut body, "script", &deflated(script.as_bytes())?);
+        hold(&mut body, "script", script.packed);
         let colours = properties();
-        let scripts = [LOADER, script].map(source_of).join(" ");
+        let scripts = format!("{} {}", source_of(LOADER), script.source);
         let styles = [&colours, style].map(source_of).join(" ");
         let (mut compiling, mut workers) = ("", "");
         if let Some(config) = trained {

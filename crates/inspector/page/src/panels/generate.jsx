@@ -42,12 +42,12 @@ export function Generate() {
   return (
     <section id="generate" class="card" aria-labelledby="generate-title">
       <h2 id="generate-title">Let the model continue</h2>
-      <p class="how">Each {run.words ? "token" : "number"} is drawn from what the model of the shown step says after those before it: the same as <code>headlight generate</code> draws.</p>
+      <p class="how">Each {run.unit} is drawn from what the model of the shown step says after those before it: the same as <code>headlight generate</code> draws.</p>
       <form class="row" onSubmit={draw}>
         <label>Prompt <input name="prompt" autocomplete="off" spellcheck={false} required={run.cls < 0} /></label>
-        <label>temperature <input name="temperature" type="number" class="number" min={0} max={1e6} step="any" value={1} required /></label>
+        <label>temperature <input name="temperature" type="number" class="number" min={0} max={1e6} step="any" defaultValue={1} required /></label>
         <label>top-k <input name="top_k" type="number" class="number" min={1} step={1} placeholder="all" /></label>
-        <label>seed <input name="seed" type="number" class="number" min={0} max={Number.MAX_SAFE_INTEGER} step={1} value={0} required /></label>
+        <label>seed <input name="seed" type="number" class="number" min={0} max={Number.MAX_SAFE_INTEGER} step={1} defaultValue={0} required /></label>
         <button>Generate</button>
       </form>
       <div role="status">
@@ -63,7 +63,7 @@ function Drawn({ run, prompt, step, samples }) {
   const text = (/** @type {number[]} */ tokens) => run.joined(tokens.map((token) => run.facts.token_strings[token] ?? String(token)));
   return (
     <>
-      <p class="hint">Of the model at step {step}. A sample can be shown above; “…” has no end within {run.tokenCount} {run.words ? "tokens" : "numbers"}.</p>
+      <p class="hint">Of the model at step {step}. A sample can be shown above; “…” has no end within {run.tokenCount} {run.unit}s.</p>
       <ol>{samples.map(([tokens, hasEnded], at) => (
         <li key={at}><button type="button" class="link" disabled={!tokens.length} onClick={() => showOwn(tokens, [], false)}><bdi><b>{text(tokens.slice(0, prompt))}</b>{prompt > 0 && prompt < tokens.length && run.joined(["", ""])}{text(tokens.slice(prompt))}</bdi></button>{run.words && !hasEnded && " …"}</li>
       ))}</ol>

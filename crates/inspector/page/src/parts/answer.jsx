@@ -118,6 +118,6 @@ function noteOf({ run, isWhatIf, sample }, members) {
   if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null) return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
   if (unread) return unread;
   const keys = decisive(run, sample);
-  if (keys.length) return `◆ decides the label${run.isLive && members.length === 1 ? `: type another ${run.words ? "word" : "token"}, or close its eye` : ""}.`;
+  if (keys.length) return `◆ decides the label${run.isLive && members.length === 1 ? `: type another ${run.unit}, or close its eye` : ""}.`;
   return "";
 }

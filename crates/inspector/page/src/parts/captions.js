@@ -173,7 +173,7 @@ const withOwn = (run, sample) => sample.marked.includes(run.reader) ? ` together
 
 /** Where the model looks from, in words. @param {Run} run */
 function looksFrom(run) {
-  const what = run.words ? "words" : "tokens";
+  const what = `${run.unit}s`;
   if (run.readsMean) return `It answers from the mean over all positions, each of which looks at the ${what}; the arcs show ${run.readerName}.`;
   if (run.asksEach) return `It answers at each position, which looks at the ${what}; the arcs show ${run.readerName}.`;
   return `Before it answers, it looks at the ${what} from ${run.readerName}${run.reader === run.cls ? ", a place of its own" : ""}.`;

@@ -35,7 +35,7 @@ const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, 
 export function placesText(run, sample, positions) {
   const one = positions.length === 1;
   const tokens = positions.map((position) => run.tokenAt(sample, position));
-  const named = tokens.some((token) => token === "·") || positions.includes(run.cls) ? "" : ` (${run.words ? "word" : "token"}${one ? "" : "s"} ${listed(tokens)})`;
+  const named = tokens.some((token) => token === "·") || positions.includes(run.cls) ? "" : ` (${run.unit}${one ? "" : "s"} ${listed(tokens)})`;
   return positions.includes(run.cls) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
 }
 
