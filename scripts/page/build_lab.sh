@@ -21,7 +21,8 @@ settings=(
     'profile.release.package.headlight-fused.opt-level=3'
     'profile.release.package.headlight-fused.codegen-units=1'
 )
-flags="-Ctarget-feature=+simd128 --remap-path-prefix=$root=headlight"
+# Loops that are unrolled for counts unknown to the compiler make it larger and no faster.
+flags="-Ctarget-feature=+simd128 -Cllvm-args=-unroll-runtime=false --remap-path-prefix=$root=headlight"
 for folder in "$registry"/*; do flags+=" --remap-path-prefix=$folder=registry"; done
 
 # The settings that crates/inspector/page/src/engine/lzma.js reads.

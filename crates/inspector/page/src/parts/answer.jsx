@@ -75,7 +75,7 @@ function Bars({ results, before, run, label }) {
   const first = results.length > MOST_BARS ? [chosen, ...(label === null || label === chosen ? [] : [label])] : [];
   const order = [...first, ...range(results.length).filter((at) => !first.includes(at))];
   return (
-    <ul class="bars" aria-label="Probability of each class">
+    <ul class="bars" tabIndex={results.length > MOST_BARS ? 0 : undefined} aria-label="Probability of each class">
       {order.map((at) => (
         <li key={at} class={at === label ? "label" : ""}>
           <span class="name"><bdi>{run.className(at)}</bdi>{at === label ? " (label)" : ""}</span>
