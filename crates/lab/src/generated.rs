@@ -10,7 +10,7 @@ use crate::message::Message;
 use crate::refusal::told;
 
 /// How tokens are drawn, and for how many samples.
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub(crate) struct Drawing {
     temperature: f64,
     top_k: Option<usize>,
