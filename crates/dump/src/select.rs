@@ -33,25 +33,6 @@ impl AttentionDump {
     }
 }
 
-impl AttentionDump {
-    /// The same with one answer per sample: with an answer per position, that of the position that is shown.
-    #[must_use]
-    pub fn with_shown_answers(mut self) -> Self {
-        if !self.dims.per_position {
-            return self;
-        }
-        let (samples, logits) = (0..self.dims.samples, self.dims.logits);
-        let answers: Vec<usize> = samples.map(|sample| self.answer(sample)).collect();
-        let all = self.labels.len();
-        self.labels = rows(&self.labels, &answers, all);
-        self.logits = rows(&self.logits, &answers, self.logits.len() / logits.max(1));
-        let count = self.probabilities.len() / logits.max(1);
-        self.probabilities = rows(&self.probabilities, &answers, count);
-        self.dims.per_position = false;
-        self
-    }
-}
-
 /// The values of these samples. The first axis of every array is the sample.
 fn rows<T: Clone>(values: &[T], samples: &[usize], all: usize) -> Vec<T> {
     let size = values.len() / all.max(1);

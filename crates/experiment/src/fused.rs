@@ -177,7 +177,7 @@ impl Frozen {
     ) -> Result<Attribution, Error> {
         self.check(weights)?;
         let architecture = &self.architecture;
-        let count = architecture.n_logits();
+        let count = architecture.n_logits() * architecture.answers();
         if logit >= count {
             let message = match count {
                 1 => format!("there is no logit {logit}; the model has only logit 0"),

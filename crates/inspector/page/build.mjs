@@ -1,9 +1,12 @@
 // Bundles the page's script and style into ../src/page, which the inspector embeds. With --check, it compares instead; with
-// --out FOLDER, it writes there.
+// --out FOLDER, it writes there. What a loader puts in is packed by xz, with the source by which a policy allows it.
 
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { recordedScriptOf, scriptOf, styleOf } from "./bundle.mjs";
+import { unlzma } from "./src/engine/lzma.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -16,7 +19,18 @@ const walkthrough = (await scriptOf("src/walkthrough/main.jsx")).replaceAll("</s
 const walkthroughStyle = await styleOf("src/walkthrough/main.css");
 
 const [option, folder = here("../src/page")] = process.argv.slice(2);
-for (const [name, text] of [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["recorded.js", `${recorded}\n`], ["page.css", style], ["attention.js", `${attention}\n`], ["attention.css", attentionStyle], ["walkthrough.js", `${walkthrough}\n`], ["walkthrough.css", walkthroughStyle]]) {
+
+/** Packs a text as `src/engine/lzma.js` unpacks it, or, with --check, unpacks what is committed. @param {string} path @param {string} text */
+function packed(path, text) {
+  if (option === "--check") return Buffer.from(unlzma(readFileSync(path))).toString() === text;
+  writeFileSync(path, execFileSync("xz", ["--format=lzma", "--lzma1=preset=9e,lc=3,lp=0,pb=0", "--stdout"], { input: text }));
+  return true;
+}
+
+const all = [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["recorded.js", `${recorded}\n`], ["page.css", style], ["attention.js", `${attention}\n`], ["attention.css", attentionStyle], ["walkthrough.js", `${walkthrough}\n`], ["walkthrough.css", walkthroughStyle]];
+const loaded = all.filter(([name]) => /^(page|recorded|attention)\./.test(name));
+const sources = loaded.map(([name, text]) => [`${name}.source`, `'sha256-${createHash("sha256").update(text).digest("base64")}'`]);
+for (const [name, text] of [...all, ...sources]) {
   const path = `${folder}/${name}`;
   if (option !== "--check") {
     writeFileSync(path, text);
@@ -25,4 +39,9 @@ for (const [name, text] of [["loader.js", `${loader}\n`], ["page.js", `${script}
     process.exit(1);
   }
   console.log(`${name}: ${Buffer.byteLength(text)} bytes`);
+}
+for (const [name, text] of loaded) {
+  if (packed(`${folder}/${name}.lzma`, text)) continue;
+  console.error(`${name}.lzma does not hold ${name}; run npm run build in crates/inspector/page, and commit crates/inspector/src/page/${name}.lzma`);
+  process.exit(1);
 }

@@ -28,7 +28,7 @@ const worker = {
  * that only they import.
  */
 export const OF_ENGINE = [
-  "engine/workers.js", "panels/words.jsx", "sources/live.js", "swarm.js", "training.js",
+  "engine/workers.js", "panels/generate.jsx", "panels/words.jsx", "sources/live.js", "swarm.js", "training.js",
   "parts/attribution.jsx", "parts/own-data.jsx", "parts/settings.jsx", "parts/surprises.js", "parts/swarm.jsx", "parts/take-out.jsx",
 ];
 

@@ -252,6 +252,30 @@ fn the_facts_describe_the_run() {
     assert!(run["notes"].to_string().contains("for steps 0 and 11 only"));
 }
 
+/// Of a model that answers at each position, a sample has a label per position and the positions that decide it.
+#[test]
+fn a_page_has_the_labels_of_each_position() {
+    let mut dump = dump(0);
+    dump.dims.per_position = true;
+    dump.meta.config["data"]["task"] = json!("token-classification");
+    dump.labels = vec![1.0, f32::NAN, 0.0, 0.0, 1.0, f32::NAN];
+    dump.logits = vec![0.5; SAMPLES * POSITIONS];
+    dump.probabilities = vec![0.6; SAMPLES * POSITIONS];
+    let recorded = Again::Recorded(String::new());
+    let mut run = PageRun::new("run".to_owned(), &dump, 1, None, 1, recorded);
+    run.deciding = vec![vec![vec![2], vec![0], vec![]], vec![vec![1, 2]; 3]];
+    run.add(&dump).unwrap();
+    let mut page = Page::default();
+    page.add(run).unwrap();
+    let run = &facts(&page)["runs"][0];
+    assert_eq!(run["task"], "token-classification");
+    let each = [&run["samples"][0]["each"], &run["samples"][1]["each"]];
+    let first = json!([[1, [2]], [null, []], [0, []]]);
+    let second = json!([[0, [1, 2]], [1, [1, 2]], [null, []]]);
+    assert_eq!(each, [&first, &second]);
+    assert!(facts(&self::page().0)["runs"][0]["samples"][0]["each"].is_null());
+}
+
 #[test]
 fn the_page_runs_its_own_script_only_and_loads_nothing() {
     let html = page().0.html().unwrap();

@@ -7,6 +7,7 @@
 #[cfg(feature = "words")]
 mod contexts;
 mod exports;
+mod generated;
 mod interventions;
 pub mod json;
 mod look;
@@ -26,6 +27,7 @@ use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 
+use crate::generated::{Drawing, generated};
 use crate::interventions::{Change, interventions};
 use crate::json::{Object, read};
 use crate::look::{attribute, look, watch};
@@ -56,6 +58,8 @@ struct Request {
     /// The logit to attribute.
     #[serde(default)]
     logit: usize,
+    /// How to continue the first of the tokens.
+    drawing: Option<Drawing>,
     /// What the config calls the table of the samples.
     #[cfg(feature = "words")]
     #[serde(default)]
@@ -97,6 +101,8 @@ enum Operation {
     Find,
     /// Computes where the vectors of a token lie in samples that hold it; the floats of the request are the weights.
     Planes,
+    /// Continues a prompt, the first of the tokens, which is without `[CLS]`; the floats of the request are the weights.
+    Generate,
     /// Writes `model.safetensors`; the floats of the request are the weights, and those of the answer its bytes.
     Save,
 }
@@ -125,6 +131,7 @@ fn respond(message: &Message) -> Result<Message, String> {
         keep,
         interventions: changes,
         logit,
+        drawing,
         #[cfg(feature = "words")]
         name,
         #[cfg(feature = "words")]
@@ -180,6 +187,15 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::Planes => {
             contexts::planes(&*config()?, &tokens.unwrap_or_default(), token, weights)
         }
+        Operation::Generate => generated(
+            &*config()?,
+            weights,
+            tokens
+                .unwrap_or_default()
+                .first()
+                .map_or(&[], Vec::as_slice),
+            drawing.ok_or("the request does not say how to draw")?,
+        ),
         Operation::Save => save(&*config()?, weights),
         Operation::Look | Operation::Watch | Operation::Attribute => {
             let config = config()?;

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use headlight_data::files::{FitError, listed};
-use headlight_data::{Dataset, Source, Splits};
+use headlight_data::{CLS, Dataset, IGNORED, Source, Splits, Task};
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
@@ -72,7 +72,13 @@ impl Given {
             let split = splits.map_or("train", |splits| &splits[index]);
             (&self.tokens[index][..], &self.labels[index].0[..], split)
         });
-        let rows = listed(samples, "the samples").map_err(|error| error.to_string())?;
+        let mut rows = listed(samples, "the samples").map_err(|error| error.to_string())?;
+        // The label of a text whose next token is asked is the token that follows it.
+        if config.data.task == Task::NextToken && config.data.words.is_some() {
+            let following = self.labels.iter().map(|label| label.0.parse());
+            let following: Result<_, _> = following.collect();
+            rows = rows.followed_by(following.map_err(|_| "a label is no token")?);
+        }
         let splits = rows.fit(&config.data, config.model.attention.padding_token);
         splits.map_err(|error| match error {
             FitError::Config(invalid) => told(&invalid.within("data")),
@@ -117,17 +123,47 @@ impl<'de> Deserialize<'de> for Label {
     }
 }
 
-/// What a rule makes of a sample: its class, and the positions that decide it; `None` if the rule does not know it.
-type Judged = Option<(u32, Vec<usize>)>;
+/// What is known of an answer: its class, if it counts, and the positions that decide it.
+pub(crate) type Known = (Option<u32>, Vec<usize>);
 
-/// What a rule makes of the samples.
-pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec<Judged>> {
-    let rule = config.data.rule.as_ref()?;
-    let tokens = (0..samples.len()).map(|sample| samples.tokens(sample));
-    let judged = tokens.map(|tokens| {
-        let class = rule.label_for(tokens, config.data.cls, config.data.n_classes);
-        let known = rule.knows(tokens, config.data.cls);
-        known.then(|| (class, rule.label_positions(tokens, config.data.cls)))
-    });
-    Some(judged.collect())
+/// What is known of each answer of a sample with these labels.
+pub(crate) fn known(config: &ExperimentConfig, tokens: &[u32], labels: &[u32]) -> Vec<Known> {
+    let data = &config.data;
+    let of = |(place, &label): (usize, &u32)| {
+        let rule = data.rule.as_ref().filter(|_| label != IGNORED);
+        let deciding = rule.map(|rule| rule.deciding_at(tokens, data.cls, place));
+        (
+            (label != IGNORED).then_some(label),
+            deciding.unwrap_or_default(),
+        )
+    };
+    labels.iter().enumerate().map(of).collect()
+}
+
+/// What is known of each answer of samples, from their tokens alone; nothing of a sample that a rule does not know. `None` if
+/// tokens tell no labels.
+pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec<Vec<Known>>> {
+    let data = &config.data;
+    if data.rule.is_none() && data.task != Task::NextToken {
+        return None;
+    }
+    let of = |sample| {
+        let tokens = samples.tokens(sample);
+        let labels = match &data.rule {
+            Some(rule) if !rule.knows(tokens, data.cls) => Vec::new(),
+            Some(rule) => rule.labels_for(tokens, data.cls, data.n_classes),
+            None => next_tokens(config, tokens),
+        };
+        known(config, tokens, &labels)
+    };
+    Some((0..samples.len()).map(of).collect())
+}
+
+/// The token that follows each position; a text ends with `[CLS]`.
+fn next_tokens(config: &ExperimentConfig, tokens: &[u32]) -> Vec<u32> {
+    let held = config.sample_shape().without_padding(tokens).count();
+    let end = config.data.words.as_ref().map_or(IGNORED, |_| CLS);
+    let following = tokens[1..held.max(1)].iter().copied().chain([end]);
+    let none = std::iter::repeat(IGNORED);
+    following.chain(none).take(tokens.len()).collect()
 }

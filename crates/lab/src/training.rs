@@ -2,6 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::best::BestTracker;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Recorded;
 use headlight_experiment::metrics::StepMetrics;
 #[cfg(feature = "words")]
@@ -13,7 +14,7 @@ use crate::json::Object;
 use crate::look::bits;
 use crate::message::Message;
 use crate::results::{metrics, results};
-use crate::samples::judged;
+use crate::samples::{Known, judged, known};
 use crate::view::View;
 
 /// The memory for rows of steps, in numbers: 64 MiB. Of a longer training or a larger model, only each step whose number
@@ -270,12 +271,10 @@ fn answer(progress: Progress, losses: usize, kept: &[usize]) -> Object {
 /// Samples from the page, and what is known of each.
 fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<Object>), String> {
     let watched = experiment.config.unlabelled(tokens)?;
-    let judged = judged(&experiment.config, &watched);
+    let judged = judged(&experiment.config, &watched).unwrap_or_default();
     let samples = tokens.iter().enumerate().map(|(index, tokens)| {
-        let judged = judged.as_ref().and_then(|judged| judged[index].as_ref());
-        let label = judged.map(|(label, _)| label);
-        let marked = judged.map_or(&[][..], |(_, marked)| marked);
-        known(None, label.copied(), tokens, marked)
+        let each = judged.get(index).map_or(&[][..], Vec::as_slice);
+        described(&experiment.config, None, tokens, each)
     });
     let samples = samples.collect();
     Ok((watched, samples))
@@ -298,15 +297,11 @@ fn dumped(
     };
     let (mut watched, mut samples) = (from.without_samples(), Vec::new());
     for number in config.dump.chosen(from) {
-        let (tokens, label) = (from.tokens(number), from.label(number));
-        watched.push(tokens, label);
-        let rule = config.data.rule.as_ref();
-        let marked = rule.map_or_else(Vec::new, |rule| {
-            rule.label_positions(tokens, config.data.cls)
-        });
+        let (tokens, labels) = (from.tokens(number), from.labels_of(number));
+        watched.push_each(tokens, labels.iter().copied());
         // Only samples that a run dumps have numbers.
         let own = Some(number).filter(|_| !is_held_out);
-        let sample = known(own, Some(label), tokens, &marked);
+        let sample = described(config, own, tokens, &known(config, tokens, labels));
         samples.push(match unknown.get(number) {
             Some(words) => sample.with("typed", words),
             None => sample,
@@ -315,13 +310,22 @@ fn dumped(
     Ok((watched, samples))
 }
 
-/// What is known of a sample: its number among those of a run, its class, and the positions that decide it.
-fn known(number: Option<usize>, label: Option<u32>, tokens: &[u32], marked: &[usize]) -> Object {
-    Object::default()
+/// What is known of a sample: its number among those of a run, and its class and the positions that decide it, or those of
+/// each position.
+fn described(
+    config: &ExperimentConfig,
+    number: Option<usize>,
+    tokens: &[u32],
+    each: &[Known],
+) -> Object {
+    let sample = Object::default()
         .with("number", &number)
-        .with("label", &label)
-        .with("tokens", &tokens)
-        .with("marked", &marked)
+        .with("tokens", &tokens);
+    if config.data.task.is_per_position() {
+        return sample.with("each", &each);
+    }
+    let (label, marked) = each.first().cloned().unwrap_or_default();
+    sample.with("label", &label).with("marked", &marked)
 }
 
 /// Keeps the loss of each step, and the rows of some.

@@ -94,7 +94,7 @@ fn what_was_watched_is_what_the_weights_compute() {
     let watched: Vec<f32> = rows.flat_map(|row| row[size..].to_vec()).collect();
     let (judged, found) = ask(&watch, &weights);
     assert_eq!(found, watched);
-    assert_eq!(judged["judged"], json!([[1, [1]], [0, []]]));
+    assert_eq!(judged["judged"], json!([[[1, [1]]], [[0, []]]]));
 }
 
 #[test]

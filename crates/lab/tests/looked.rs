@@ -147,7 +147,7 @@ fn a_look_has_every_array_of_the_forward_pass() {
     }
     let mask: Vec<u8> = all.mask.into_iter().map(u8::from).collect();
     assert_eq!(head["mask"], json!(mask));
-    assert_eq!(head["judged"], json!([[2, [0, 2]], [0, []]]));
+    assert_eq!(head["judged"], json!([[[2, [0, 2]]], [[0, []]]]));
 }
 
 #[test]

@@ -118,6 +118,12 @@ impl Rows {
         }
     }
 
+    /// The same with the token that follows each sample, for samples whose next token is asked.
+    #[must_use]
+    pub fn followed_by(self, following: Vec<u32>) -> Self {
+        Self { following, ..self }
+    }
+
     /// Appends a sample.
     pub(super) fn push(
         &mut self,

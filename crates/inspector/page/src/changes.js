@@ -41,7 +41,7 @@ function changed(run, wanted) {
   const changes = fitting(run, wanted);
   const { facts, source, name, samples, times } = run;
   if (!Object.keys(changes).length) return { run, changes };
-  if (!(source instanceof Live)) return { run: new Run(facts, new Softened(source, changes, run.model.attention), name), changes };
+  if (!(source instanceof Live)) return { run: new Run(facts, new Softened(source, changes, run.model.attention), name, run.asked), changes };
   const live = source.changed(changes, (key) => run.sample(key));
   try {
     // The engine refuses what no model can compute, for example weights that are not finite.
@@ -49,7 +49,7 @@ function changed(run, wanted) {
   } catch {
     return { run, changes: {} };
   }
-  return { run: new Run(facts, live, name), changes };
+  return { run: new Run(facts, live, name, run.asked), changes };
 }
 
 // Each holds curves of all samples.

@@ -1,13 +1,15 @@
 // Puts in the page's style and starts its script, which the page holds packed. The page's policy names the hash of each.
 
-import { unpacked } from "./packed.js";
+import { unlzma } from "./engine/lzma.js";
+import { bytesOf, held } from "./packed.js";
 
-Promise.all(["style", "script"].map((name) => unpacked(name, "deflate-raw"))).then(([style, script]) => {
-  for (const [name, bytes] of /** @type {[string, ArrayBuffer][]} */ ([["style", style], ["script", script]])) {
+try {
+  for (const name of ["style", "script"]) {
+    const { text, length } = /** @type {{ text: string, length: number }} */ (held(name));
     const element = document.createElement(name);
-    element.textContent = new TextDecoder().decode(bytes);
+    element.textContent = new TextDecoder().decode(unlzma(bytesOf(text, length)));
     document.head.append(element);
   }
-}).catch(() => {
+} catch {
   document.getElementById("page")?.prepend("The page cannot start: it needs a browser from 2023 or later.");
-});
+}

@@ -26,19 +26,22 @@ export class Run {
   #strongest;
   /** The samples of the reader. @type {Map<string, Sample>} */
   #own = new Map();
+  /** The same run with other positions asked. @type {Map<number, Run>} */
+  #asking = new Map();
 
-  /** @param {Facts} facts @param {Source} source @param {string} [name] */
-  constructor(facts, source, name) {
+  /** @param {Facts} facts @param {Source} source @param {string} [name] @param {number} [asked] the position whose answers are meant, of a model that answers at each */
+  constructor(facts, source, name, asked) {
+    this.asked = asked;
     /** How texts become tokens, if samples are texts. */
     this.words = facts.config?.data.words ?? null;
     // A recording names the tokens of its samples alone; a reader may type others.
     this.facts = this.words && !("2" in facts.token_strings) ? { ...facts, token_strings: textsOf(this.words) } : facts;
     this.source = source;
     /** The token that fills a sample up. @type {number | undefined} */
-    this.padding = facts.config?.model.attention?.padding_token;
+    this.padding = (this.asksEach ? facts.model : facts.config?.model)?.attention?.padding_token;
     const { positions, logits } = facts;
     this.positions = positions;
-    const { cls, reader, readerName, readsMean } = readerOf(facts);
+    const { cls, reader, readerName, readsMean } = readerOf(asked === undefined ? facts : { ...facts, read: asked });
     /** The position of [CLS]; -1 if samples have none. */
     this.cls = cls;
     /** The position that the class is read from; if it is read from the mean of all, that whose attention is shown. */
@@ -57,7 +60,7 @@ export class Run {
     this.classCount = logits === 1 ? 2 : logits;
     this.name = name ?? (facts.seed === null ? facts.name : `${facts.name} (seed ${facts.seed})`);
     /** @type {Sample[]} */
-    this.samples = facts.samples.map((sample, index) => ({ ...sample, index, key: String(sample.number ?? index) }));
+    this.samples = facts.samples.map((sample, index) => this.#asked({ ...sample, index, key: String(sample.number ?? index) }));
     /** The time of each step; that of a dump without one is its place. */
     this.times = facts.steps.map((step, at) => step ?? at);
     /** The names of all samples of a class, in the address too. @type {Record<string, number>} */
@@ -102,6 +105,36 @@ export class Run {
     return `${this.times[at] === best ? "best model, " : ""}step ${this.stepName(at)} of ${this.last}`;
   }
 
+  // Positions, of a model that answers at each.
+
+  /** Whether the model answers at each position. */
+  get asksEach() { return this.facts.task !== undefined; }
+
+  /** The run whose samples have the labels and the answers of this position. @param {number} position @returns {Run} */
+  asking(position) {
+    if (!this.asksEach || !(position < this.positions) || position === this.asked) return this;
+    const found = this.#asking.get(position) ?? new Run(this.facts, this.source, this.name, position);
+    this.#asking.set(position, found);
+    return found;
+  }
+
+  /** A sample with the label of the position that is asked: without a choice that which is read or, if it is padding, the last before it. @param {Sample} sample @returns {Sample} */
+  #asked(sample) {
+    if (!sample.each) return sample;
+    const { tokens, each } = sample;
+    const { padding } = this;
+    const asked = this.asked ?? (tokens[this.reader] === padding ? Math.max(tokens.findLastIndex((token) => token !== padding), 0) : this.reader);
+    const [label, marked] = each[asked] ?? [null, []];
+    return { ...sample, asked, label, marked };
+  }
+
+  /** How many answers of a sample are right, and how many have a label. @param {Sample} sample @param {number} at @returns {[number, number]} */
+  tally(sample, at) {
+    const all = sample.each?.map(([label], asked) => ({ ...sample, label, asked })) ?? [sample];
+    const outcomes = all.map((answer) => this.outcome(answer, at)).filter(Boolean);
+    return [outcomes.filter((outcome) => outcome === "right").length, outcomes.length];
+  }
+
   // Samples.
 
   /** @param {string} key @returns {boolean} */
@@ -134,7 +167,7 @@ export class Run {
     if (known) return known;
     const { source } = this;
     if (!source.judge) throw new Error("only a live page computes samples of your own");
-    const [most, kind] = [this.tokenCount, this.words ? "words" : "tokens"];
+    const [most, kind] = [this.tokenCount, `${this.unit}s`];
     if (tokens.length > most || tokens.length < most && this.padding === undefined) throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
     const size = this.facts.config?.data.vocab_size;
     const unknown = tokens.find((token) => token >= size);
@@ -143,10 +176,11 @@ export class Run {
     // Shorter samples are filled up.
     while (this.padding !== undefined && withCls.length < most) withCls.push(this.padding);
     if (this.cls >= 0) withCls.splice(this.cls, 0, 0);
-    const [label, marked] = source.judge(withCls);
+    const each = source.judge(withCls);
+    const [label, marked] = each[0] ?? [null, []];
     const words = typed.slice();
     if (this.cls >= 0) words.splice(this.cls, 0, "");
-    const sample = { key, number: null, label, tokens: withCls, typed: words, marked, index: null };
+    const sample = this.#asked({ key, number: null, label, tokens: withCls, typed: words, marked, index: null, ...(this.asksEach ? { each } : {}) });
     this.#own.set(key, sample);
     return sample;
   }
@@ -159,13 +193,21 @@ export class Run {
   /** How many positions of a sample, or of the longest of several, are more than padding, and the one that is read. @param {string} key */
   length(key) {
     if (this.padding === undefined) return this.positions;
-    return Math.max(this.reader + 1, ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1));
+    return Math.max(this.asksEach ? 1 : this.reader + 1, ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1));
   }
 
   /** What a reader reads: tokens as texts, without [CLS] and what fills the sample up. @param {Sample} sample */
   texts(sample) {
     const end = this.withoutCls(sample.tokens).findLastIndex((token) => token !== this.padding) + 1;
     return this.withoutCls(range(sample.tokens.length)).slice(0, end).map((position) => this.tokenText(sample, position));
+  }
+
+  /** What a token is. */
+  get unit() { return !this.words ? "token" : this.words.level === "character" ? "character" : "word"; }
+
+  /** Tokens as one text. @param {string[]} texts */
+  joined(texts) {
+    return texts.join(this.words?.level === "character" ? "" : " ");
   }
 
   /** @param {Sample} sample @param {number} position */
@@ -202,7 +244,7 @@ export class Run {
   groupName(name, count = "") {
     const named = this.classCount > 2 || this.facts.classes.length;
     const [samples, group] = count === 1 ? ["sample", name.replace(/s$/, "")] : ["samples", name];
-    return `mean over ${count} ${named ? `${samples} of ${this.className(this.groups[name])}` : group}`.replace("  ", " ");
+    return `mean over ${count} ${named ? `${samples} of ${this.className(this.groups[name])}` : group}${this.asksEach ? ` at position ${this.reader}` : ""}`.replace("  ", " ");
   }
 
   // Classes.
@@ -210,7 +252,13 @@ export class Run {
   /** @param {number | null} label */
   className(label) {
     if (label === null) return "unknown";
-    return this.facts.classes[label] ?? (this.classCount > 2 ? `class ${label}` : label ? "positive" : "negative");
+    if (this.facts.task === "next-token") return label === 0 && this.cls === 0 ? "[CLS]" : this.facts.token_strings[label] ?? String(label);
+    return this.facts.classes[label] ?? (this.classCount > 2 || this.asksEach ? `class ${label}` : label ? "positive" : "negative");
+  }
+
+  /** A class as a tile has room for it. @param {number} label */
+  shortClass(label) {
+    return this.facts.task === "token-classification" && !this.facts.classes.length ? String(label) : this.className(label);
   }
 
   /** The class that the model chooses: the most probable one, and the first of equals. @param {Sample} sample @param {number} at */
@@ -227,7 +275,7 @@ export class Run {
 
   /** The names of outcomes. @returns {Record<string, string>} */
   get outcomes() {
-    return this.classCount > 2 ? { right: "right", wrong: "wrong" } : { right: "right", missed: "missed", false: "false alarm" };
+    return this.classCount > 2 || this.asksEach ? { right: "right", wrong: "wrong" } : { right: "right", missed: "missed", false: "false alarm" };
   }
 
   /** A key of `outcomes`, or nothing if the label is unknown. @param {Sample} sample @param {number} at */
@@ -235,7 +283,7 @@ export class Run {
     if (sample.label === null) return "";
     const called = this.predicted(sample, at);
     if (called === sample.label) return "right";
-    return this.classCount > 2 ? "wrong" : called ? "false" : "missed";
+    return this.classCount > 2 || this.asksEach ? "wrong" : called ? "false" : "missed";
   }
 
   // Attention.

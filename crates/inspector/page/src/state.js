@@ -112,11 +112,28 @@ export const base = computed(() => {
 let last = null;
 effect(() => { last = base.value ?? last; });
 
-/** The run that is shown, with the reader's changes. */
-export const shown = computed(() => {
+/** The base with the reader's changes, whichever position is asked. */
+const unasked = computed(() => {
   const run = base.value;
   return run && changedRun(run, view.value.changes);
 });
+
+/** The sample and the query of the view, made to fit the run. */
+const chosen = computed(() => {
+  const run = unasked.value;
+  const { sample, query } = view.value;
+  if (!run) return null;
+  // One that several positions decide shows the most.
+  const positives = run.samples.filter(({ label }) => (label ?? 0) > 0);
+  const firstPositive = positives.find(({ marked }) => marked.length > 1) ?? positives[0] ?? run.samples[0];
+  const asking = run.asking(query);
+  const key = asking.members(sample).length ? sample : firstPositive?.key ?? "";
+  return { key, query: query < asking.length(key) ? query : run.sample(key)?.asked ?? run.reader };
+});
+const query = computed(() => chosen.value?.query ?? 0);
+
+/** The run that is shown, with the reader's changes: of a model that answers at each position, the query is the position that is asked. */
+export const shown = computed(() => unasked.value?.asking(query.value) ?? null);
 
 // Of more positions than these each has so little that a matrix from 0 to 1 is dark: multiples of uniform attention tell them
 // apart.
@@ -128,19 +145,16 @@ export const here = computed(() => {
   const now = view.value;
   if (!run) return null;
   const { layers, heads } = run.facts;
-  // One that several positions decide shows the most.
-  const positives = run.samples.filter(({ label }) => (label ?? 0) > 0);
-  const firstPositive = positives.find(({ marked }) => marked.length > 1) ?? positives[0] ?? run.samples[0];
-  const sample = run.members(now.sample).length ? now.sample : firstPositive?.key ?? "";
+  const sample = chosen.value?.key ?? "";
   const positions = run.length(sample);
   const at = run.at(Number.isFinite(now.step) ? Math.min(now.step, run.last) : run.opening);
-  const chosen = (/** @type {number} */ number, /** @type {number} */ count, /** @type {() => number} */ otherwise) => number < count ? number : Number.isFinite(number) ? count - 1 : otherwise();
+  const fit = (/** @type {number} */ number, /** @type {number} */ count, /** @type {() => number} */ otherwise) => number < count ? number : Number.isFinite(number) ? count - 1 : otherwise();
   return {
     run, sample, at, step: run.times[at],
     /** The sample itself; null for the mean over a class. */
     one: run.isGroup(sample) ? null : run.sample(sample),
-    query: now.query < positions ? now.query : run.reader, key: now.key < positions ? now.key : run.members(sample)[0]?.marked[0] ?? 0,
-    layer: chosen(now.layer, layers, () => layers - 1), head: chosen(now.head, heads, () => (base.value ?? run).strongest),
+    query: query.value, key: now.key < positions ? now.key : run.members(sample)[0]?.marked[0] ?? 0,
+    layer: fit(now.layer, layers, () => layers - 1), head: fit(now.head, heads, () => (base.value ?? run).strongest),
     show: run.model.attention?.softmax === false && now.show === "uniform" ? "weights" : now.show,
     range: !run.isShare && now.range !== "own" ? "unit" : now.range || (run.positions > MOST_IN_UNITS ? "uniform" : "unit"),
     isWhatIf: run.source !== base.value?.source,

@@ -108,7 +108,7 @@ function factsOf(config, begun, steps, losses) {
     d_head, d_model: model.d_model, has_feed_forward: (model.d_ff ?? 0) > 0,
     factor: factor / temperature, factor_text: temperature === 1 ? text : `${text} / temperature ${temperature}`,
     norm_eps: model.layer_norm_eps ?? 1e-6, steps, vectors: steps.map((_, at) => at), vector_arrays: [], masked: begun.mask.length > 0,
-    logits: logitsOf(config), classes: data.classes ?? [],
+    logits: logitsOf(config), task: data.task, classes: data.classes ?? [],
     samples: begun.samples, token_strings: {}, cls: begun.inputs.cls ?? null, read: begun.inputs.read, model,
     loss: losses.map((loss, index) => ({ step: index + 1, loss })), loss_over: "the samples of each batch",
     evidence: [{ name: "Config, as resolved", text: JSON.stringify(config, null, 2) }],

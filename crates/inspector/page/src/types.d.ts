@@ -2,6 +2,9 @@
 
 import type { Run } from "./run.js";
 
+/** A label, and the positions that decide it. */
+export type Known = [label: number | null, marked: number[]];
+
 export interface Sample {
   /** Its name in addresses: its number, or `own-` and its tokens. */
   key: string;
@@ -15,6 +18,10 @@ export interface Sample {
   typed?: string[];
   /** The positions that decide the label. */
   marked: number[];
+  /** Of each position its label, null where none counts, and the positions that decide it; empty if they are unknown. Absent where samples have one label. */
+  each?: Known[];
+  /** The position whose label and answer are meant, if each has one. */
+  asked?: number;
   /** Its row in what the source holds; null for a sample of the reader. */
   index: number | null;
 }
@@ -56,10 +63,12 @@ export interface Facts {
   vectors: number[];
   vector_arrays: [string, number][];
   masked: boolean;
-  /** Logits per sample: one for two classes, else one per class. */
+  /** Logits of an answer: one for two classes, else one per class. */
   logits: number;
+  /** What the model answers at each position; absent if it gives one answer per sample. */
+  task?: "token-classification" | "next-token";
   classes: string[];
-  samples: { number: number | null; label: number | null; tokens: number[]; marked: number[]; typed?: string[] }[];
+  samples: { number: number | null; label: number | null; tokens: number[]; marked: number[]; typed?: string[]; each?: Known[] }[];
   token_strings: Record<string, string>;
   /** The position of `[CLS]`; null if samples have none. */
   cls: number | null;
@@ -151,8 +160,8 @@ export interface Source {
   /** A single weight, where it can be had without its row: curves ask for very many. */
   weight?(at: number, sample: Sample, layer: number, head: number, query: number, key: number): number;
   results(name: "logits" | "probabilities", at: number, sample: Sample): number[];
-  /** The label of a whole sample and the positions that decide it, where the source computes any sample. Throws an error with a sentence if the model cannot take them. */
-  judge?(tokens: number[]): [number | null, number[]];
+  /** What is known of each answer of a whole sample, where the source computes any sample; nothing if that is unknown. Throws an error with a sentence if the model cannot take them. */
+  judge?(tokens: number[]): Known[];
   /** All arrays of a sample at a step; null where the source has none. */
   arrays(at: number, sample: Sample): Arrays | null;
   allows(sample: Sample, query: number, key: number): boolean;

@@ -1,6 +1,6 @@
 // The words of a run, whose vocabulary its config holds (`crates/data/src/words`).
 
-/** @typedef {{ lowercase?: boolean, vocabulary: string[] }} Words */
+/** @typedef {{ level?: "word" | "character", lowercase?: boolean, vocabulary: string[] }} Words */
 
 /** The token of a word that the vocabulary lacks. */
 export const UNKNOWN = 2;

@@ -19,7 +19,7 @@ function trained(attention = {}, refuses = () => false) {
     ask({ interventions }) {
       if (refuses(interventions)) throw new Error("no model has this");
       asked.looks++;
-      return { arrays: [], floats: new Float32Array(), mask: [1, 1, 0, 1, 1, 1, 1, 1, 1], judged: [[1, [2]]] };
+      return { arrays: [], floats: new Float32Array(), mask: [1, 1, 0, 1, 1, 1, 1, 1, 1], judged: [[[1, [2]]]] };
     },
   };
   const worker = {

@@ -15,7 +15,7 @@ function runOf(more, tokens = [0, 7, 8]) {
   };
   const source = {
     kind: "live", covers: () => true, arrays: () => null, results: () => [1], allows: () => true,
-    row: () => Float64Array.of(0.8, 0.1, 0.1), judge: (own) => [own[0] === 0 ? 1 : 0, []],
+    row: () => Float64Array.of(0.8, 0.1, 0.1), judge: (own) => [[own[0] === 0 ? 1 : 0, []]],
   };
   return new Run(facts, source);
 }

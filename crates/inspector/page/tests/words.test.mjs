@@ -121,7 +121,7 @@ test("the apostrophe of telephones stands for that of the vocabulary", () => {
 test("what a reader typed for an unknown word stays in the sample and in its address", () => {
   const words = { vocabulary: ["the", "bank"] };
   const run = runOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });
-  run.source.judge = () => [null, []];
+  run.source.judge = () => [];
   const { tokens, typed, left } = tokensOf(run, "The Zeppelin-~ñ flew on");
   assert.deepEqual([tokens, typed, left], [[3, 2], ["", "Zeppelin"], ["-", "~", "ñ", "flew", "on"]]);
   const { key } = run.own(tokens, ["", "Zeppelin-~ñ"]);

@@ -49,11 +49,14 @@ struct RunFacts<'a> {
     /// The arrays of vectors of such a step, each with its name and its count of numbers.
     vector_arrays: Vec<(&'static str, usize)>,
     masked: bool,
-    /// Logits per sample: one for two classes, else one per class.
+    /// Logits of an answer: one for two classes, else one per class.
     logits: usize,
+    /// What the model answers at each position; `None` if it gives one answer per sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<&'a str>,
     /// The names of the classes; empty if they have none.
     classes: Vec<&'a str>,
-    samples: Vec<SampleFacts>,
+    samples: Vec<SampleFacts<'a>>,
     token_strings: BTreeMap<i64, String>,
     /// The position of `[CLS]`; `None` if samples have none.
     cls: Option<usize>,
@@ -81,7 +84,7 @@ struct RunFacts<'a> {
 }
 
 #[derive(Serialize)]
-struct SampleFacts {
+struct SampleFacts<'a> {
     /// Its index among the samples that its run shows, or else its row.
     number: usize,
     /// `None` if it is unknown.
@@ -89,6 +92,9 @@ struct SampleFacts {
     tokens: Vec<i64>,
     /// The positions that the label depends on.
     marked: Vec<usize>,
+    /// Of each position its label, if one counts there, and the positions that it depends on; empty where samples have one label.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    each: Vec<(Option<u32>, &'a [usize])>,
 }
 
 impl Page {
@@ -139,13 +145,12 @@ impl PageRun {
                 .collect(),
             masked: last.attention_mask.is_some(),
             logits: dims.logits,
+            task: last.meta.config["data"]["task"]
+                .as_str()
+                .filter(|_| dims.per_position),
             classes: classes(last),
-            samples: samples(last, &self.selection.samples),
-            token_strings: last
-                .tokens
-                .iter()
-                .map(|&token| (token, last.token_string(token)))
-                .collect(),
+            samples: self.samples(last),
+            token_strings: token_strings(last),
             cls: last.cls(),
             read: last.meta.read_position,
             model: &last.meta.config["model"],
@@ -159,6 +164,43 @@ impl PageRun {
             again: &self.again,
             without_scores: (!self.has_scores).then_some(true),
         })
+    }
+
+    fn samples<'a>(&'a self, dump: &'a AttentionDump) -> Vec<SampleFacts<'a>> {
+        let rows = self.selection.samples.iter().enumerate();
+        rows.map(|(index, &row)| SampleFacts {
+            number: dump.meta.samples[index].unwrap_or(row),
+            label: known(dump.label(index)),
+            tokens: dump.tokens(index).to_vec(),
+            marked: dump.meta.label_positions[index]
+                .iter()
+                .copied()
+                .filter(|&position| position < dump.dims.positions)
+                .collect(),
+            each: self.each(dump, index, row),
+        })
+        .collect()
+    }
+
+    /// What is known of each position of a sample, if each has an answer.
+    fn each<'a>(
+        &'a self,
+        dump: &AttentionDump,
+        index: usize,
+        row: usize,
+    ) -> Vec<(Option<u32>, &'a [usize])> {
+        if !dump.dims.per_position {
+            return Vec::new();
+        }
+        let positions = dump.dims.positions;
+        let labels = &dump.labels[index * positions..][..positions];
+        let deciding = |position: usize| self.deciding.get(row)?.get(position);
+        let of = |(position, &label): (usize, &f32)| {
+            let label = known(label);
+            let decides = label.and_then(|_| deciding(position));
+            (label, decides.map_or(&[][..], Vec::as_slice))
+        };
+        labels.iter().enumerate().map(of).collect()
     }
 
     fn evidence(&self, last: &AttentionDump) -> Vec<Evidence> {
@@ -232,22 +274,30 @@ impl PageRun {
     }
 }
 
-fn samples(dump: &AttentionDump, rows: &[usize]) -> Vec<SampleFacts> {
-    rows.iter()
-        .enumerate()
-        .map(|(index, &row)| SampleFacts {
-            number: dump.meta.samples[index].unwrap_or(row),
-            label: Some(dump.labels[index])
-                .filter(|label| !label.is_nan())
-                .map(|label| label as u32),
-            tokens: dump.tokens(index).to_vec(),
-            marked: dump.meta.label_positions[index]
-                .iter()
-                .copied()
-                .filter(|&position| position < dump.dims.positions)
-                .collect(),
-        })
-        .collect()
+/// A label; `None` if it is unknown, or none counts.
+fn known(label: f32) -> Option<u32> {
+    Some(label)
+        .filter(|label| !label.is_nan())
+        .map(|label| label as u32)
+}
+
+/// The texts of all tokens that a page shows: those of its samples and, where the next token is asked, the whole vocabulary.
+fn token_strings(dump: &AttentionDump) -> BTreeMap<i64, String> {
+    let tokens = dump.tokens.iter();
+    let mut strings: BTreeMap<i64, String> = tokens
+        .map(|&token| (token, dump.token_string(token)))
+        .collect();
+    let data = &dump.meta.config["data"];
+    let vocabulary = data["words"]["vocabulary"].as_array();
+    if let (Some("next-token"), Some(words)) = (data["task"].as_str(), vocabulary) {
+        let words = words.iter().filter_map(serde_json::Value::as_str);
+        strings.extend(
+            (1..)
+                .zip(["[PAD]", "[UNK]"].into_iter().chain(words))
+                .map(|(token, text)| (token, text.to_owned())),
+        );
+    }
+    strings
 }
 
 /// The names of the classes; empty if they have only numbers.

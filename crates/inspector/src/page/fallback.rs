@@ -15,7 +15,7 @@ pub(super) fn table(run: &PageRun) -> String {
         return String::new();
     };
     let positions = dump.dims.positions;
-    let row = dump.labels.iter().position(|&label| label > 0.0);
+    let row = (0..dump.dims.samples).find(|&row| dump.label(row) > 0.0);
     let row = row.unwrap_or(0);
     let (layer, head) = (dump.dims.layers - 1, run.strongest);
     let names: Vec<String> = dump

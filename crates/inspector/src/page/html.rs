@@ -13,14 +13,36 @@ use crate::theme::properties;
 
 // What the package in `crates/inspector/page` is bundled to. The page holds style and script packed, and a loader puts
 // them in.
-const STYLE: &str = include_str!("page.css");
-const SCRIPT: &str = include_str!("page.js");
+const STYLE: Packed = Packed {
+    bytes: include_bytes!("page.css.lzma"),
+    source: include_str!("page.css.source"),
+};
+const SCRIPT: Packed = Packed {
+    bytes: include_bytes!("page.js.lzma"),
+    source: include_str!("page.js.source"),
+};
 // A page without an engine has no part that needs one.
-const RECORDED_SCRIPT: &str = include_str!("recorded.js");
+const RECORDED_SCRIPT: Packed = Packed {
+    bytes: include_bytes!("recorded.js.lzma"),
+    source: include_str!("recorded.js.source"),
+};
 // The page of attention alone has less of both.
-const ATTENTION_STYLE: &str = include_str!("attention.css");
-const ATTENTION_SCRIPT: &str = include_str!("attention.js");
+const ATTENTION_STYLE: Packed = Packed {
+    bytes: include_bytes!("attention.css.lzma"),
+    source: include_str!("attention.css.source"),
+};
+const ATTENTION_SCRIPT: Packed = Packed {
+    bytes: include_bytes!("attention.js.lzma"),
+    source: include_str!("attention.js.source"),
+};
 const LOADER: &str = include_str!("loader.js");
+
+/// A style or a script that the loader unpacks and puts in.
+struct Packed {
+    bytes: &'static [u8],
+    /// The source by which a content security policy allows it.
+    source: &'static str,
+}
 
 impl Page {
     /// The page as HTML, for any browser from 2023 or later, without a network. Empty for a page that has neither a
@@ -60,11 +82,11 @@ impl Page {
             (None, Some(_)) => (STYLE, SCRIPT),
             (None, None) => (STYLE, RECORDED_SCRIPT),
         };
-        hold(&mut body, "style", &deflated(style.as_bytes())?);
-        hold(&mut body, "script", &deflated(script.as_bytes())?);
+        hold(&mut body, "style", style.bytes);
+        hold(&mut body, "script", script.bytes);
         let colours = properties();
-        let scripts = [LOADER, script].map(source_of).join(" ");
-        let styles = [&colours, style].map(source_of).join(" ");
+        let scripts = format!("{} {}", source_of(LOADER), script.source);
+        let styles = format!("{} {}", source_of(&colours), style.source);
         let (mut compiling, mut workers) = ("", "");
         if let Some(config) = trained {
             hold(&mut body, "lab", module(config));

@@ -28,6 +28,9 @@ pub struct PageRun {
     pub evidence: Vec<Evidence>,
     /// What came of its training, as a paragraph; `None` if that is not known.
     pub outcome: Option<String>,
+    /// Where samples have a label per position, the positions that decide each label, of all samples of a dump; empty if no rule
+    /// says them. `[sample][position]`
+    pub deciding: Vec<Vec<Vec<usize>>>,
     pub(super) again: Again,
 }
 
@@ -54,6 +57,7 @@ impl PageRun {
             loss: Vec::new(),
             evidence: Vec::new(),
             outcome: None,
+            deciding: Vec::new(),
             again,
         }
     }

@@ -63,7 +63,8 @@ impl Selection {
             (0..steps).map(spread).collect()
         };
         let best = best.map(|best| with(&mut steps, best));
-        let samples = of_all_classes(&dump.labels, fit);
+        let labels: Vec<f32> = (0..dump.dims.samples).map(|row| dump.label(row)).collect();
+        let samples = of_all_classes(&labels, fit);
         let has_room = 4 * vectors_per_sample(dump, is_live) * samples.len() <= LIVE_VECTORS;
         Self {
             samples,
@@ -111,12 +112,19 @@ fn vectors_per_sample(dump: &AttentionDump, is_live: bool) -> usize {
 fn cost(dump: &AttentionDump, steps: usize, is_live: bool) -> usize {
     let dims = dump.dims;
     let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
+    // Answers at each position are many numbers; one answer is few beside the matrices.
+    let answers = if dims.per_position {
+        2 * dims.logits * dims.positions
+    } else {
+        0
+    };
+    let numbers = steps * (matrices + answers) * 2;
     if is_live {
-        return (steps * matrices * 2).max(1);
+        return numbers.max(1);
     }
     let vectors = vectors_per_sample(dump, is_live);
     let with_vectors = if steps <= ALL_STEPS { steps } else { 2 };
-    (steps * matrices * 2 + with_vectors * vectors * 4).max(1)
+    (numbers + with_vectors * vectors * 4).max(1)
 }
 
 /// The first rows of each class, in order: as many of each as of the others, and more where a class has too few.

@@ -22,7 +22,7 @@ function describe() {
   if (!now) return "";
   const { run, sample, one, at } = now;
   const name = run.sampleName(sample);
-  const title = name[0].toUpperCase() + name.slice(1);
+  const title = name[0].toUpperCase() + name.slice(1) + (run.asksEach ? `, position ${run.reader}` : "");
   if (!one) return `${title} in this page, at step ${run.stepName(at)}. A dot stands for tokens that differ.`;
   const chance = run.classCount < 3 ? "probability" : one.label === null ? `probability of ${run.className(run.predicted(one, at))}` : "probability of its class";
   const which = run.isStatistic ? `${run.name} of the ${chance}` : chance;

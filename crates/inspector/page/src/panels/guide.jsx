@@ -89,7 +89,7 @@ const focusGuide = () => requestAnimationFrame(() => /** @type {HTMLElement | nu
 
 /** What is seen, and what to do next. */
 function Lead() {
-  const next = [canPlay.value ? "play the training" : "", canEdit.value ? `edit a ${base.value?.words ? "word" : "token"}` : "choose a sample", canAsk.value ? "change the question" : ""].filter(Boolean);
+  const next = [canPlay.value ? "play the training" : "", canEdit.value ? `edit a ${base.value?.unit}` : "choose a sample", canAsk.value ? "change the question" : ""].filter(Boolean);
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
   return <p id="lead">Arcs show where the model looks before it answers. {readsFrom(base.value)} {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
 }
@@ -97,6 +97,7 @@ function Lead() {
 /** Where the model looks from. @param {import("../run.js").Run | null} run */
 function readsFrom(run) {
   if (run && run.readsMean) return `Its answer comes from the mean over all positions; they show ${run.readerName}.`;
+  if (run?.asksEach) return `It answers at each position; the answer below a ${run.unit} shows where that one looks.`;
   return !run || run.reader === run.cls ? "It looks from [CLS], a place that it adds itself." : `Its answer comes from ${run.readerName}.`;
 }
 

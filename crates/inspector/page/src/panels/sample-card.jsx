@@ -60,9 +60,9 @@ function Heading() {
 /** @param {Run} run @param {Sample | null} sample */
 function optionText(run, sample) {
   if (!sample) return "";
-  const label = sample.label === null ? "" : ` (${run.className(sample.label)})`;
+  const label = sample.label === null || sample.each ? "" : ` (${run.className(sample.label)})`;
   const texts = run.texts(sample);
-  return `${isOwn(sample.key) ? "your sample" : sample.key}${label}: ${texts.slice(0, 12).join(" ")}${texts.length > 12 ? " …" : ""}`;
+  return `${isOwn(sample.key) ? "your sample" : sample.key}${label}: ${run.joined(texts.slice(0, 12))}${texts.length > 12 ? " …" : ""}`;
 }
 
 // A sample of the reader's own, as a whole.
@@ -71,7 +71,7 @@ function Paste() {
   const now = /** @type {Run} */ (run.value);
   if (!now.isLive) return null;
   const sample = one.value;
-  const text = sample ? now.texts(sample).join(" ") : "";
+  const text = sample ? now.joined(now.texts(sample)) : "";
   const form = (
     <form id="own" onSubmit={(event) => { event.preventDefault(); takeText(/** @type {HTMLInputElement} */ (document.getElementById("own-tokens")).value); }}>
       <label>{now.words ? "Whole sentence" : "All tokens"} <input key={key.value} id="own-tokens" autocomplete="off" spellcheck={false} defaultValue={text} aria-describedby="own-said" /></label>

@@ -34,7 +34,7 @@ export function Answer() {
       {several
         ? <Bars results={results} before={before} run={run} label={label} />
         : <Gauge value={results[results.length - 1]} before={before?.[before.length - 1]} run={run} />}
-      <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} /></p>
+      <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} />{now.one && wholeText(run, now.one, at)}</p>
       <p class="hint">{noteOf(now, members)}</p>
     </div>
   );
@@ -75,7 +75,7 @@ function Bars({ results, before, run, label }) {
   const first = results.length > MOST_BARS ? [chosen, ...(label === null || label === chosen ? [] : [label])] : [];
   const order = [...first, ...range(results.length).filter((at) => !first.includes(at))];
   return (
-    <ul class="bars" aria-label="Probability of each class">
+    <ul class="bars" tabIndex={results.length > MOST_BARS ? 0 : undefined} aria-label="Probability of each class">
       {order.map((at) => (
         <li key={at} class={at === label ? "label" : ""}>
           <span class="name"><bdi>{run.className(at)}</bdi>{at === label ? " (label)" : ""}</span>
@@ -90,16 +90,22 @@ function Bars({ results, before, run, label }) {
 /** @param {{ now: NonNullable<typeof paced.value>, members: Sample[], label: number | null }} props */
 function Verdict({ now, members, label }) {
   const { run, at } = now;
-  if (label === null) return <>Label unknown; the model answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>.</>;
-  const name = <bdi>{run.className(label)}</bdi>;
+  if (label === null) return <>{members[0]?.each?.length ? `No label counts at position ${run.reader}` : "Label unknown"}; the model answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>.</>;
+  const name = <>{run.asksEach && `at position ${run.reader}: `}<bdi>{run.className(label)}</bdi></>;
   const own = run.isStatistic ? runs.value : [run];
   const outcomes = members.flatMap((member) => own.map((each) => each.outcome(member, at)));
   const right = outcomes.filter((outcome) => outcome === "right").length;
-  if (run.isStatistic && members.length === 1) return <>Label: {name}. The model is right in {right} of {own.length} runs.</>;
-  if (outcomes.length > 1) return <>Label: {name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
-  if (right) return <>Label: {name}. The model is <b class="good">right</b>.</>;
+  if (run.isStatistic && members.length === 1) return <>Label{run.asksEach ? " " : ": "}{name}. The model is right in {right} of {own.length} runs.</>;
+  if (outcomes.length > 1) return <>Label{run.asksEach ? " " : ": "}{name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
+  if (right) return <>Label{run.asksEach ? " " : ": "}{name}. The model is <b class="good">right</b>.</>;
   const mistake = run.facts.classes.length ? undefined : MISTAKES[outcomes[0]];
-  return <>Label: {name}. The model is <b class="bad">wrong: {mistake ?? <>it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>}</b>.</>;
+  return <>Label{run.asksEach ? " " : ": "}{name}. The model is <b class="bad">wrong: {mistake ?? <>it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>}</b>.</>;
+}
+
+/** How many positions of a sample are right, if each has an answer. @param {Run} run @param {Sample} sample @param {number} at */
+function wholeText(run, sample, at) {
+  const [right, count] = run.asksEach && !run.isStatistic ? run.tally(sample, at) : [0, 0];
+  return count > 0 && ` Of the ${count} positions with a label, ${right === count ? "all are" : right === 1 ? "1 is" : `${right} are`} right.`;
 }
 
 /** @param {NonNullable<typeof paced.value>} now @param {Sample[]} members */
@@ -112,6 +118,6 @@ function noteOf({ run, isWhatIf, sample }, members) {
   if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null) return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
   if (unread) return unread;
   const keys = decisive(run, sample);
-  if (keys.length) return `◆ decides the label${run.isLive && members.length === 1 ? `: type another ${run.words ? "word" : "token"}, or close its eye` : ""}.`;
+  if (keys.length) return `◆ decides the label${run.isLive && members.length === 1 ? `: type another ${run.unit}, or close its eye` : ""}.`;
   return "";
 }

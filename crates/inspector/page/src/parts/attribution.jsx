@@ -12,10 +12,10 @@ const found = new WeakMap();
 function attributed(source, sample, at, logit) {
   const all = found.get(source) ?? new Map();
   found.set(source, all);
-  const key = `${sample.key},${at},${logit}`;
+  const key = `${sample.key},${sample.asked},${at},${logit}`;
   if (!all.has(key)) {
     if (all.size > 50) all.clear();
-    all.set(key, source.trained.lab.ask({ operation: "attribute", config: source.config, tokens: [sample.tokens], logit }, source.weightsAt(at)));
+    all.set(key, source.trained.lab.ask({ operation: "attribute", config: source.config, tokens: [sample.tokens], logit: (sample.asked ?? 0) * source.logits + logit }, source.weightsAt(at)));
   }
   return all.get(key);
 }

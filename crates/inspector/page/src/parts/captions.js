@@ -19,13 +19,13 @@ const known = new WeakMap();
 
 /** @param {Run} run @returns {Caption[]} */
 export function captionsOf(run) {
-  const found = known.get(run);
-  if (found) return found;
-  const sample = exampleOf(run);
+  const before = known.get(run);
+  if (before) return before;
+  const found = exampleOf(run);
   // They compare shares of attention, which other weights are not.
-  if (!sample || run.times.length < 2 || !run.isShare) return [];
-  const made = madeOf(run, sample);
-  if (run.source.covers(sample)) known.set(run, made);
+  if (!found || run.times.length < 2 || !run.isShare) return [];
+  const made = madeOf(run.asking(found.asked ?? NaN), found);
+  if (run.source.covers(found)) known.set(run, made);
   return made;
 }
 
@@ -173,8 +173,9 @@ const withOwn = (run, sample) => sample.marked.includes(run.reader) ? ` together
 
 /** Where the model looks from, in words. @param {Run} run */
 function looksFrom(run) {
-  const what = run.words ? "words" : "tokens";
+  const what = `${run.unit}s`;
   if (run.readsMean) return `It answers from the mean over all positions, each of which looks at the ${what}; the arcs show ${run.readerName}.`;
+  if (run.asksEach) return `It answers at each position, which looks at the ${what}; the arcs show ${run.readerName}.`;
   return `Before it answers, it looks at the ${what} from ${run.readerName}${run.reader === run.cls ? ", a place of its own" : ""}.`;
 }
 
@@ -191,10 +192,10 @@ const sumOf = (/** @type {Float64Array} */ weights, /** @type {number[]} */ plac
 
 /** @param {Run} run @param {number} at */
 function rightText(run, at) {
-  const outcomes = run.samples.map((sample) => run.outcome(sample, at)).filter(Boolean);
-  const right = outcomes.filter((outcome) => outcome === "right").length;
-  if (!outcomes.length) return "";
-  return right === outcomes.length ? `All ${right} samples of this page are right.` : `${right} of the ${outcomes.length} samples of this page are right.`;
+  const [right, count] = run.samples.map((sample) => run.tally(sample, at)).reduce(([all, of], [right, count]) => [all + right, of + count], [0, 0]);
+  if (!count) return "";
+  const what = run.asksEach ? "positions in the samples" : "samples";
+  return right === count ? `All ${right} ${what} of this page are right.` : `${right} of the ${count} ${what} of this page are right.`;
 }
 
 /** @param {string} text */

@@ -43,11 +43,11 @@ let waiting;
 effect(() => {
   const run = shown.value;
   clearTimeout(waiting);
-  waiting = setTimeout(() => { drawn.value = run; }, drawn.peek() && run !== base.value ? REST : 0);
+  waiting = setTimeout(() => { drawn.value = run; }, drawn.peek() && run?.source !== base.value?.source ? REST : 0);
 });
 
 /** Whether the curves are not yet those of the reader's changes. */
-export const isLate = computed(() => drawn.value !== shown.value && shown.value !== base.value);
+export const isLate = computed(() => drawn.value !== shown.value && shown.value?.source !== base.value?.source);
 
 // Parts of the view on their own: what reads one of them stays as it is while others change.
 const sampleKey = computed(() => here.value?.sample ?? "");
@@ -77,7 +77,7 @@ const pinned = computed(() => {
   const held = pin.value;
   if (!held) return null;
   const run = held.settings ? trainedRun(held.settings) : runOf(held.run);
-  return run && { run: changedRun(run, held.changes ?? {}), sample: held.sample };
+  return run && { run: changedRun(run, held.changes ?? {}).asking(shown.value?.asked ?? NaN), sample: held.sample };
 });
 
 /** The end of the axis of steps: the same for all runs, so that their curves can be compared. */
@@ -150,7 +150,7 @@ const lossChart = computed(() => {
 const attentionChart = computed(() => {
   const run = drawn.value;
   if (!run) return null;
-  const other = before.value;
+  const other = before.value?.asking(run.asked ?? NaN) ?? null;
   /** @param {string} key */
   const lineOf = (key) => ({ points: attentionOf(run, key), before: other && hasLabelPosition(other, key) ? attentionOf(other, key) : undefined });
   /** @type {Line[]} */

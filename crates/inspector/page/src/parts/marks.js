@@ -22,7 +22,7 @@ export const marks = computed(() => {
     found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which ${run.readerName} gives the label's position more than ${LOOKS} times uniform attention in ${whose}`, isRecorded });
   }
   const learned = learnedAt(run);
-  if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all samples of this page correctly`, isRecorded });
+  if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all ${run.asksEach ? "positions of the samples" : "samples"} of this page correctly`, isRecorded });
   return found;
 });
 
@@ -39,16 +39,22 @@ function startsLooking(run) {
 /** @type {WeakMap<Run, number | null>} */
 const learnedSteps = new WeakMap();
 
+/** @param {Run} run @param {import("../types").Sample} sample @param {number} at */
+function isRight(run, sample, at) {
+  const [right, count] = run.tally(sample, at);
+  return right === count;
+}
+
 /** The first step from which all samples of the page are right. @param {Run} run */
 function learnedAt(run) {
   void run.source.arrived?.value;
-  const known = run.samples.filter(({ label }) => label !== null);
+  const known = run.samples.filter(({ label, each }) => each?.length || label !== null);
   if (!known.length || known.filter((sample) => !run.source.covers(sample)).length) return null;
   let found = learnedSteps.get(run);
   if (found === undefined) {
     let at = run.times.length;
     // The sample that was wrong last is likely to be wrong before.
-    while (at > 0 && known.every((sample) => run.outcome(sample, at - 1) === "right")) at--;
+    while (at > 0 && known.every((sample) => isRight(run, sample, at - 1))) at--;
     found = at < run.times.length ? run.times[at] : null;
     learnedSteps.set(run, found);
   }

@@ -21,11 +21,18 @@ const outcome = signal("");
 
 const run = computed(() => calm.value?.run ?? null);
 
+/** What samples are ordered by: of a model that answers at each position, the share of right answers. @param {Run} run @param {Sample} sample @param {number} at */
+function chanceOf(run, sample, at) {
+  if (!run.asksEach) return run.probability(sample, at);
+  const [right, count] = run.tally(sample, at);
+  return right / (count || 1);
+}
+
 /** All samples by their probability at the last step. Changes of the reader leave the order as it is. */
 const ordered = computed(() => {
   const own = base.value?.facts === run.value?.facts ? base.value : run.value;
   if (!own) return [];
-  const chances = new Map(own.samples.map((sample) => [sample, own.probability(sample, own.times.length - 1)]));
+  const chances = new Map(own.samples.map((sample) => [sample, chanceOf(own, sample, own.times.length - 1)]));
   return own.samples.toSorted((one, other) => Number(chances.get(other)) - Number(chances.get(one)) || Number(one.index) - Number(other.index));
 });
 
@@ -35,12 +42,15 @@ const found = computed(() => {
   const at = outcome.value ? calm.value?.at ?? 0 : 0;
   if (!now) return [];
   return ordered.value.filter((sample) => matches(sample, sample.tokens.map((_, position) => now.tokenText(sample, position)), words)
-    && (!label.value || String(sample.label) === label.value)
+    && (!label.value || (sample.each ?? [[sample.label]]).some(([own]) => String(own) === label.value))
     && (!outcome.value || outcomesOf(now, sample, at).some((kind) => kind === outcome.value)));
 });
 
 /** The outcome of a sample in the run, or in each run for a statistic. @param {Run} run @param {Sample} sample @param {number} at */
-const outcomesOf = (run, sample, at) => (run.isStatistic ? runs.value : [run]).map((own) => own.outcome(sample, at));
+const outcomesOf = (run, sample, at) => (run.isStatistic ? runs.value : [run]).map((own) => own.asksEach ? wholeOutcome(own.tally(sample, at)) : own.outcome(sample, at));
+
+/** @param {[right: number, count: number]} tally */
+const wholeOutcome = ([right, count]) => !count ? "" : right === count ? "right" : "wrong";
 
 /** @param {Run} run @param {Sample} sample @param {number} at */
 function outcomeText(run, sample, at) {
@@ -53,7 +63,7 @@ function outcomeText(run, sample, at) {
 function countText(run) {
   const cut = found.value.length > MOST_LISTED ? `; the first ${MOST_LISTED} are listed` : "";
   const over = outcome.value && calm.value ? ` have this outcome at step ${run.stepName(calm.value.at)}` : "";
-  return `${found.value.length} of ${run.samples.length}${over}, in order of probability at step ${run.stepName(run.times.length - 1)}${cut}`;
+  return `${found.value.length} of ${run.samples.length}${over}, in order of ${run.asksEach ? "right answers" : "probability"} at step ${run.stepName(run.times.length - 1)}${cut}`;
 }
 
 /** @param {import("@preact/signals").Signal<string>} filter @param {string} value */
@@ -134,13 +144,15 @@ function Entry({ name, isCurrent, isStop, children }) {
 
 /** @param {{ run: Run, sample: Sample, at: number, isCurrent: boolean, isStop: boolean }} props */
 function SampleEntry({ run, sample, at, isCurrent, isStop }) {
-  const kind = run.isStatistic ? "" : run.outcome(sample, at);
+  const [kind = ""] = run.isStatistic ? [] : outcomesOf(run, sample, at);
+  const [right, count] = run.asksEach ? run.tally(sample, at) : [];
   return (
     <Entry name={sample.key} isCurrent={isCurrent} isStop={isStop}>
       <span class="number">{isOwn(sample.key) ? "yours" : sample.key}</span>{" "}
       <Tokens run={run} sample={sample} />{" "}
-      <span class={`outcome ${kind}`}>{[sample.label === null ? "" : run.className(sample.label), outcomeText(run, sample, at)].filter(Boolean).join(", ")}</span>{" "}
-      <span class="probability">{fixed(run.probability(sample, at))}</span>
+      {count === undefined
+        ? <><span class={`outcome ${kind}`}>{[sample.label === null ? "" : run.className(sample.label), outcomeText(run, sample, at)].filter(Boolean).join(", ")}</span>{" "}<span class="probability">{fixed(run.probability(sample, at))}</span></>
+        : count > 0 && <span class={`outcome ${kind}`}>{right} of {count} right</span>}
     </Entry>
   );
 }

@@ -35,7 +35,7 @@ const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, 
 export function placesText(run, sample, positions) {
   const one = positions.length === 1;
   const tokens = positions.map((position) => run.tokenAt(sample, position));
-  const named = tokens.some((token) => token === "·") || positions.includes(run.cls) ? "" : ` (${run.words ? "word" : "token"}${one ? "" : "s"} ${listed(tokens)})`;
+  const named = tokens.some((token) => token === "·") || positions.includes(run.cls) ? "" : ` (${run.unit}${one ? "" : "s"} ${listed(tokens)})`;
   return positions.includes(run.cls) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
 }
 
@@ -59,7 +59,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const named = run.isStatistic ? `in the ${run.name}, ` : "";
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
-    const none = !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
+    const none = run.asksEach && run.marked(sample, query) ? "It alone decides this label." : run.sample(sample)?.each?.length && run.sample(sample)?.label === null ? "No label counts there." : !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
     if (uniform) return `${capital(`${step}${over}${named}${who} looks at all positions about alike: none gets more than ${weightText(run, weights[most])}.`)} ${none}`;
     return `${capital(`${step}${over}${named}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
   }
@@ -68,7 +68,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const shares = listed(keys.map((key) => weightText(run, weights[key])));
   const places = placesText(run, sample, keys);
   const where = keys.length < 2 ? places : places.endsWith(")") ? places.replace(/\)$/, `: ${shares})`) : `${places} (${shares})`;
-  const decides = `${keys.length > 1 ? "decide" : "decides"} the label${run.cls < 0 && run.marked(sample, query) ? " together with it" : ""}`;
+  const decides = `${keys.length > 1 ? "decide" : "decides"} the label${(run.cls < 0 || run.asksEach) && run.marked(sample, query) ? " together with it" : ""}`;
   const even = run.uniform(members, query, () => keys);
   const level = Number.isNaN(even) ? "" : ` Uniform attention would give ${weightText(run, even)}.`;
   return `${capital(`${step}${over}${named}${who} gives ${run.isShare ? `${percent(share)} of its attention` : `${keys.length > 1 ? "weights that add up to" : "the weight"} ${fixed(share, 2)}`} to ${where}, which ${decides}.`)}${level}${uniform}`;

@@ -11,7 +11,7 @@ import { Computation } from "./computation.js";
 export const followed = computed(() => {
   const now = calm.value;
   if (!now || now.run.isLive || !now.isWhatIf) return now?.run ?? null;
-  return base.value?.facts === now.run.facts ? base.value : now.run;
+  return base.value?.facts === now.run.facts ? base.value.asking(now.run.asked ?? NaN) : now.run;
 });
 
 /** Null for the mean over a class, for a statistic over runs, and where a recording has no vectors. @type {import("@preact/signals").ReadonlySignal<Computation | null>} */
@@ -23,7 +23,7 @@ export const way = computed(() => {
   const { source } = run;
   const arrays = source.arrays(at, sample);
   return arrays && new Computation({
-    facts: run.facts, tokens: sample.tokens, arrays, layer, head, query,
+    facts: { ...run.facts, read: run.asked ?? run.facts.read }, tokens: sample.tokens, arrays, layer, head, query,
     parameter: (name) => source.parameter?.(name, at) ?? null,
     row: (name, ...where) => source.row(name, at, sample, ...where),
     allows: (query, key) => run.allows(sample, query, key),

@@ -20,4 +20,4 @@ export const weights = computed(() => here.value ? weightsOf(here.value).subarra
 export const readWeights = computed(() => paced.value ? weightsOf(paced.value) : new Float64Array());
 
 // More positions than these may need more room than there is; words are longer than numbers.
-export const mostInARow = () => run.value?.words ? 5 : isNarrow.value ? 9 : 14;
+export const mostInARow = () => run.value?.unit === "word" ? 5 : isNarrow.value ? 9 : 14;

@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import { changedRun, changesFor, changesText } from "../changes.js";
-import { base, here, runOf, settingsOf, trainedRun } from "../state.js";
+import { base, here, runOf, settingsOf, shown, trainedRun } from "../state.js";
 import { view } from "../view.js";
 import { paced } from "./calm.js";
 import { apart, differenceOf, panelOf } from "./matrices.js";
@@ -33,7 +33,7 @@ const pinnedPlace = computed(() => {
   const own = held.settings ? trainedRun(held.settings) : runOf(held.run);
   if (!own) return "The pinned view is of an experiment that this page has not trained: choose its settings once, or unpin it.";
   const changes = changesFor(own, held.changes ?? {});
-  const run = changedRun(own, changes);
+  const run = changedRun(own, changes).asking(shown.value?.asked ?? NaN);
   if (!run.members(held.sample).length) return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
   const { facts } = run;
   return {

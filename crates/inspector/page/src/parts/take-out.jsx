@@ -23,15 +23,15 @@ export function dumpOf(run, source, at) {
   const meta = {
     version: 1,
     axes: {
-      tokens: ["sample", "position"], labels: ["sample"], ...Object.fromEntries(arrays.map(([name, , axes]) => [name, axes.map(([axis]) => axis)])),
+      tokens: ["sample", "position"], labels: run.asksEach ? ["sample", "position"] : ["sample"], ...Object.fromEntries(arrays.map(([name, , axes]) => [name, axes.map(([axis]) => axis)])),
       ...(masked ? { attention_mask: ["sample", "query", "key"] } : {}),
     },
     step: run.times[at], epoch: null, seed: facts.seed, samples: samples.map(({ number }) => number), token_strings: strings,
-    label_positions: samples.map(({ marked }) => marked), ...(run.reader === run.cls ? {} : { read_position: run.reader }), config,
+    label_positions: samples.map(({ marked, each }) => each ? [] : marked), ...(facts.read === undefined || facts.read === run.cls ? {} : { read_position: facts.read }), config,
   };
   return npz({
     tokens: int64(samples.flatMap(({ tokens }) => tokens), [samples.length, positions]),
-    labels: float32(Float32Array.from(samples, ({ label }) => label ?? NaN), [samples.length]),
+    labels: float32(Float32Array.from(samples.flatMap(({ label, each }) => each ? each.map(([own]) => own) : [label]), (label) => label ?? NaN), run.asksEach ? [samples.length, positions] : [samples.length]),
     ...Object.fromEntries(arrays.map(([name, , axes]) => [name, float32(values[name], axes.map(([, extent]) => extent))])),
     ...(masked ? { attention_mask: bool(answer.mask, [samples.length, positions, positions]) } : {}),
     meta: unicode(JSON.stringify(meta)),
@@ -59,7 +59,7 @@ export function TakeOut() {
         <button type="button" id="take-config" onClick={() => saveFile("config.toml", new Blob([tomlOf(config)]))}>config.toml</button>
         <button type="button" id="take-model" onClick={model}>{file} (step {step})</button>
         <button type="button" id="take-dump" onClick={() => saveFile(`step-${step}${now.isWhatIf ? "-changed" : ""}.npz`, dumpOf(now.run, changed, now.at))}>dump of step {step} (.npz)</button>
-        {data && <button type="button" id="take-data" onClick={() => saveFile(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}><bdi>{String(config.data.file)}</bdi></button>}
+        {data && !run.asksEach && <button type="button" id="take-data" onClick={() => saveFile(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}><bdi>{String(config.data.file)}</bdi></button>}
       </div>
     </section>
   );

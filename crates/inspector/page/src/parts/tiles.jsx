@@ -3,7 +3,8 @@
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { fixed, percent as whole, range } from "../numbers.js";
-import { view } from "../view.js";
+import { change, view } from "../view.js";
+import { paced } from "./calm.js";
 import { guess, isAsked } from "./guess.js";
 import { decisive, percent } from "./sentence.js";
 import { guide, key, length, mostInARow, one, query, readWeights, run, weights } from "./shown-sample.js";
@@ -25,7 +26,7 @@ const closed = computed(() => String(view.value.changes.keys ?? ""));
 export function Tokens() {
   const now = /** @type {Run} */ (run.value);
   return (
-    <TokenRow isFaint={isHeadOff.value} query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.words ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : decisive(now, key.value)[0]}>
+    <TokenRow isFaint={isHeadOff.value} query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.unit === "word" ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : decisive(now, key.value)[0]}>
       {tiles}
     </TokenRow>
   );
@@ -37,7 +38,7 @@ function Tiles() {
   const canEdit = now.isLive && sample !== null;
   const shut = closed.value.split(",");
   return (
-    <ol class={now.words ? "tiles words" : "tiles"} tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
+    <ol class={now.unit === "word" ? "tiles words" : "tiles"} tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
       {range(length.value).map((position) => {
         const isMarked = !isAsked.value && now.marked(key.value, position);
         const isCls = position === now.cls;
@@ -56,6 +57,7 @@ function Tiles() {
               ? <button type="button" class="under eye" aria-pressed={isShut} aria-label={`No query may look at position ${position}`} title={isShut ? "No query may look here. Open it again" : "Forbid all queries to look here"} onClick={() => toggleKey(position)}>{under}<Eye isShut={isShut} /></button>
               : <span class="under" aria-hidden="true">{under}</span>}
             <ShareOf position={position} />
+            {sample?.each && !isAsked.value && <AnswerOf position={position} />}
           </li>
         );
       })}
@@ -73,6 +75,20 @@ const Eye = ({ isShut }) => <svg viewBox="0 0 16 12" aria-hidden="true"><path d=
 function ShareOf({ position }) {
   const share = readWeights.value[position] ?? 0;
   return <span class="share">{run.value?.isDeviation ? `±${share.toFixed(2)}` : !run.value?.isShare ? fixed(share, 2) : run.value.positions > mostInARow() ? percent(share) : whole(share)}</span>;
+}
+
+/** What the model answers at a position, which asks that position; nothing where no label counts. @param {{ position: number }} props */
+function AnswerOf({ position }) {
+  const now = paced.value;
+  const each = now?.one?.each;
+  if (!now?.one || !each) return null;
+  const { run, one, at } = now;
+  const [label] = each[position] ?? [null];
+  if (each.length && label === null) return null;
+  const answer = run.predicted({ ...one, asked: position }, at);
+  const kind = label === null ? "" : answer === label ? "right" : "wrong";
+  const name = `Position ${position} answers ${run.className(answer)}${kind && `, ${kind}`}${label !== null && kind === "wrong" ? `: its label is ${run.className(label)}` : ""}`;
+  return <button type="button" class={`answers ${kind}`} aria-pressed={position === query.value} aria-label={name} title={name} onClick={() => change({ query: position })}><bdi>{run.shortClass(answer)}</bdi>{kind && (kind === "right" ? " ✓" : " ✗")}</button>;
 }
 
 /** A token that can be changed. @param {{ run: Run, sample: Sample, position: number, name: string }} props */
@@ -131,11 +147,20 @@ function Tile({ run, sample, position, name }) {
   );
 }
 
-/** Left and right move between tiles where the caret cannot. @param {KeyboardEvent} event */
+/** Left and right move between tiles where the caret cannot, and between answers. @param {KeyboardEvent} event */
 function moveTile(event) {
   const field = /** @type {HTMLInputElement} */ (event.target);
   const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!by || field.tagName !== "INPUT" || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!by || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (field.matches(".answers")) {
+    const answers = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#card .answers")]);
+    const other = answers[answers.indexOf(field) + by];
+    event.preventDefault();
+    other?.focus();
+    other?.click();
+    return;
+  }
+  if (field.tagName !== "INPUT") return;
   const isWhole = field.selectionStart === 0 && field.selectionEnd === field.value.length;
   const isEnd = field.selectionStart === field.selectionEnd && field.selectionStart === (by < 0 ? 0 : field.value.length);
   if (!isWhole && !isEnd) return;

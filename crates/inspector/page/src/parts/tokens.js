@@ -29,7 +29,9 @@ export function tokenOf(run, word) {
 /** A text as tokens without [CLS], of each unknown one the word, and the words that the model has no place for. @param {Run} run @param {string} text */
 export function tokensOf(run, text) {
   if (!run.words) return { tokens: text.split(/[\s,;]+/).filter((word) => word !== "" && word !== "[CLS]").map((word) => tokenOf(run, word)), typed: [], left: [] };
-  const words = text.replace(/\[(CLS|PAD|UNK)\]/g, (special) => special === "[UNK]" ? "\u{fffd}" : " ").match(WORD) ?? [""];
+  const isOfCharacters = run.words.level === "character";
+  const known = text.replace(/\[(CLS|PAD|UNK)\]/g, (special) => special === "[UNK]" ? "\u{fffd}" : isOfCharacters ? "" : " ");
+  const words = isOfCharacters ? Array.from(known) : known.match(WORD) ?? [""];
   const taken = words.slice(0, run.tokenCount);
   const tokens = taken.map((word) => tokenOf(run, word));
   return { tokens, typed: taken.map((word, at) => typedOf(run, tokens[at], word)), left: words.slice(taken.length) };

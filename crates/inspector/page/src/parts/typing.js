@@ -49,11 +49,11 @@ export function takeText(text) {
   const now = run.peek();
   if (!now) return;
   if (!text.trim()) {
-    said.value = `Type at least one ${now.words ? "word" : "token"}.`;
+    said.value = `Type at least one ${now.unit}.`;
     return;
   }
   told(() => {
     const { tokens, typed, left } = tokensOf(now, text);
-    if (showOwn(tokens, typed, false) && left.length) said.value = `The model takes ${now.tokenCount} words: “${shorten(left.join(" "), 60)}” is left out.`;
+    if (showOwn(tokens, typed, false) && left.length) said.value = `The model takes ${now.tokenCount} ${now.unit}s: “${shorten(now.joined(left), 60)}” is left out.`;
   });
 }

@@ -58,6 +58,7 @@ export class Live {
     const { heads, layers } = { heads: trained.config.model.n_heads, layers: trained.config.model.n_layers };
     this.shape = { heads, layers, positions: trained.config.data.seq_len + (trained.config.data.cls === "none" ? 0 : 1) };
     this.logits = logitsOf(trained.config);
+    this.answers = trained.config.data.task ? this.shape.positions : 1;
     this.weightCount = trained.row[0][1];
     this.starts = startsOf(trained.row);
   }
@@ -101,7 +102,8 @@ export class Live {
   results(name, at, sample) {
     const [floats, first, index] = this.#holding(name, at, sample);
     const found = [];
-    for (let logit = 0; logit < this.logits; logit++) found.push(floats[first + index * this.logits + logit]);
+    const start = first + (index * this.answers + (sample.asked ?? 0)) * this.logits;
+    for (let logit = 0; logit < this.logits; logit++) found.push(floats[start + logit]);
     return found;
   }
 
@@ -152,7 +154,7 @@ export class Live {
   judge(tokens) {
     if (tokens.some((token) => !Number.isInteger(token) || token < 0)) throw new Error("a token is a whole number");
     const { judged } = this.#ask(0, tokens, []);
-    return judged?.[0] ?? [null, []];
+    return judged?.[0] ?? [];
   }
 
   /** @type {Source["allows"]} */

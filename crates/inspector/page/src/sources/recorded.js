@@ -9,7 +9,7 @@ import { range, softmax } from "../numbers.js";
 const UNITS = 10000;
 
 // Axes of scores, corrections, logits and probabilities:
-// [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, logit, step] twice
+// [sample, layer, head, query, key, step], [step, sample, layer, head, query, key], [sample, answer, logit, step] twice
 /** @implements {Source} */
 export class Recorded {
   kind = /** @type {const} */ ("recorded");
@@ -26,8 +26,10 @@ export class Recorded {
     const steps = facts.steps.length;
     this.scores = reader.overTime(this.cells, steps);
     this.corrections = reader.planes(this.cells * steps);
-    this.logits = reader.overTime(samples * facts.logits, steps);
-    this.probabilities = reader.overTime(samples * facts.logits, steps);
+    this.answers = facts.task ? facts.positions : 1;
+    const logits = samples * this.answers * facts.logits;
+    this.logits = reader.overTime(logits, steps);
+    this.probabilities = reader.overTime(logits, steps);
     if (facts.masked) this.mask = reader.take(samples * facts.positions ** 2);
     for (const step of facts.vectors) {
       this.steps.set(step, Object.fromEntries(facts.vector_arrays.map(([name, count]) => [name, reader.floats(count)])));
@@ -60,7 +62,8 @@ export class Recorded {
   /** @type {Source["results"]} */
   results(name, at, sample) {
     const { logits, steps } = this.facts;
-    return range(logits).map((logit) => this[name][(Number(sample.index) * logits + logit) * steps.length + at] / UNITS);
+    const start = (Number(sample.index) * this.answers + (sample.asked ?? 0)) * logits;
+    return range(logits).map((logit) => this[name][(start + logit) * steps.length + at] / UNITS);
   }
 
   /** @type {Source["arrays"]} */

@@ -24,11 +24,6 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
             "The initial weights and the batches of this run come from a reference run",
         );
     }
-    if config["data"].get("task").is_some() {
-        return recorded(
-            "The model of this run answers at each position, and the page shows the answer at one of them",
-        );
-    }
     if config["compute"]["engine"] != "fused" {
         return recorded("The page has only the fused engine, and another engine trained this run");
     }
@@ -65,7 +60,7 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
     };
     let (data, splits) = match carried(&config, path) {
         Ok(Carried::Whole(data, splits)) => (data, *splits),
-        Ok(Carried::TooLarge(size)) => return not(format!("The samples of this run {size}")),
+        Ok(Carried::Nothing(why)) => return not(format!("The samples of this run {why}")),
         Err(_) => return unreadable(),
     };
     let Some(checkpoint) = run.checkpoints().newest_whole()? else {

@@ -39,8 +39,8 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
         Source::Generated { .. } | Source::Fresh { .. } => (None, dataset(&config)?),
         Source::File(path) => match carried(&config, path)? {
             Carried::Whole(data, splits) => (Some(data), *splits),
-            Carried::TooLarge(size) => {
-                return refused(format!("{}: the samples {size}", shown(path)));
+            Carried::Nothing(why) => {
+                return refused(format!("{}: the samples {why}", shown(path)));
             }
         },
     };

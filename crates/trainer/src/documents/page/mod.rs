@@ -8,7 +8,7 @@ mod samples;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use headlight_data::LabelRule;
+use headlight_data::{ClsPlace, LabelRule};
 use headlight_dump::AttentionDump;
 use headlight_experiment::outcome::Outcome;
 use headlight_input::FILE_LIMIT;
@@ -109,7 +109,7 @@ pub fn page(
         let Some(path) = source.dumps.last() else {
             return Err(no_dumps(&source.path));
         };
-        let last = read_dump(path)?.with_shown_answers();
+        let last = read_dump(path)?;
         let name = source.name(sources);
         visit(source, &name, &last)?;
         questions.push(question(&last));
@@ -125,8 +125,28 @@ pub fn page(
 
 /// The question that the classifier of a dump answers, if its config has a rule.
 fn question(dump: &AttentionDump) -> Option<String> {
-    let rule = LabelRule::deserialize(&dump.meta.config["data"]["rule"]).ok()?;
-    Some(rule.question())
+    Some(rule(dump)?.question())
+}
+
+fn rule(dump: &AttentionDump) -> Option<LabelRule> {
+    LabelRule::deserialize(&dump.meta.config["data"]["rule"]).ok()
+}
+
+/// The positions that decide each label of a dump with a label per position; empty without a rule. `[sample][position]`
+fn deciding(dump: &AttentionDump) -> Vec<Vec<Vec<usize>>> {
+    let cls = ClsPlace::deserialize(&dump.meta.config["data"]["cls"]);
+    let (true, Some(rule), Ok(cls)) = (dump.dims.per_position, rule(dump), cls) else {
+        return Vec::new();
+    };
+    let samples = (0..dump.dims.samples).map(|sample| {
+        let tokens = dump.tokens(sample).iter();
+        let tokens: Vec<u32> = tokens.map(|&token| token as u32).collect();
+        let queries = 0..tokens.len();
+        queries
+            .map(|query| rule.deciding_at(&tokens, cls, query))
+            .collect()
+    });
+    samples.collect()
 }
 
 /// A run with its loss and its evidence; a single dump has neither.
@@ -155,12 +175,13 @@ fn page_run(
         None => Again::Recorded("The page was made from dumps, not from a run".to_owned()),
     };
     let mut page_run = PageRun::new(name, last, dumps.len(), best, runs, again);
+    page_run.deciding = deciding(last);
     for index in page_run.wanted().to_vec() {
         let path = &dumps[index];
         let added = if Some(path) == source.dumps.last() {
             page_run.add(last)
         } else {
-            page_run.add(&read_dump(path)?.with_shown_answers())
+            page_run.add(&read_dump(path)?)
         };
         added.map_err(|reason| Failure::reading(path, reason))?;
     }

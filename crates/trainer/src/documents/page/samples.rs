@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use headlight_data::files::{Rows, numbers_are_names};
-use headlight_data::{CLS, Splits};
+use headlight_data::{CLS, Dataset, Splits, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_inspector::{OwnData, OwnLabel};
 
@@ -22,8 +22,8 @@ const LARGEST_FILE: u64 = 16 << 20;
 pub(super) enum Carried {
     /// All samples, and the same samples as training takes them.
     Whole(OwnData, Box<Splits>),
-    /// Nothing; how large the samples are, as the end of a sentence without its full stop.
-    TooLarge(String),
+    /// Nothing; why, as what is said of the samples, without its full stop.
+    Nothing(String),
 }
 
 /// The samples of a config's file.
@@ -38,6 +38,10 @@ pub(super) fn carried(config: &ExperimentConfig, path: &Path) -> Result<Carried,
     if bytes > LARGEST_FILE {
         return Ok(too_large("come from a file of", bytes as f64 / 1e6, "MB"));
     }
+    if config.data.task == Task::TokenClassification {
+        let reason = "have a label per token, and a page carries one label per sample";
+        return Ok(Carried::Nothing(reason.to_owned()));
+    }
     let rows = dataset_file::read(path, &config.data.columns)?;
     let splits = fit(&rows, config)?;
     let data = own_data(&rows, config)?;
@@ -51,7 +55,7 @@ pub(super) fn carried(config: &ExperimentConfig, path: &Path) -> Result<Carried,
 
 fn too_large(verb: &str, size: f64, unit: &str) -> Carried {
     let most = MOST / 1000;
-    Carried::TooLarge(format!(
+    Carried::Nothing(format!(
         "{verb} {size:.0} {unit}, and a page has room for {most} kB of samples"
     ))
 }
@@ -74,14 +78,27 @@ fn own_data(rows: &Rows, config: &ExperimentConfig) -> Result<OwnData, Failure> 
     };
     let classes = &config.data.classes;
     let named = numbers_are_names(&config.data);
+    let labels = match config.data.task {
+        // What follows a text is no token of it.
+        Task::NextToken if config.data.words.is_some() => last_labels(&samples),
+        Task::NextToken => vec![0; samples.len()],
+        _ => samples.labels().to_vec(),
+    };
     let label = |&class: &u32| match classes.get(class as usize) {
         Some(name) if named => OwnLabel::Name(name.clone()),
         _ => OwnLabel::Class(class),
     };
     Ok(OwnData {
         tokens: tokens.collect(),
-        labels: samples.labels().iter().map(label).collect(),
+        labels: labels.iter().map(label).collect(),
         splits,
         classes: classes.clone(),
     })
+}
+
+/// The last label of each sample that counts.
+fn last_labels(samples: &Dataset) -> Vec<u32> {
+    let last = |sample| samples.counted(sample).last();
+    let labels = (0..samples.len()).map(|sample| last(sample).map_or(CLS, |(_, label)| label));
+    labels.collect()
 }
