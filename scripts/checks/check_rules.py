@@ -233,7 +233,7 @@ def by_position(tokens, labels, new_tokens, new_labels, vocab_size):
 def main():
     headlight, has_table = sys.argv[1], "--table" in sys.argv[2:]
     if has_table:
-        print("| rule | tokens × length | balanced | labels of samples equal | classes | share of a class | most frequent class | baseline | samples per second |")
+        print("| rule | tokens × length | balanced | equal | classes | share of a class | most frequent class | baseline | samples per second |")
         print("|---|---:|---|---:|---:|---:|---:|---:|---:|")
     compared = 0
     with tempfile.TemporaryDirectory() as name:
