@@ -103,15 +103,19 @@ fn held_out_of(
             .map(|_| draws.draw(label, &mut rng))
             .find(|row| !seen.contains(row.as_slice()));
         let Some(row) = row else {
-            return Err(InvalidValue::new(
-                "held_out",
-                format!(
-                    "cannot find {} samples that differ from the {} for training: the vocabulary and \
-                     the length allow too few; set held_out = 0, or ask for fewer samples",
-                    config.held_out,
-                    train.len()
+            let (held_out, count) = (config.held_out, train.len());
+            let (of_class, remedy) = match label {
+                Some(class) => (
+                    format!(" of class {class}"),
+                    ", or let chance decide the classes",
                 ),
-            ));
+                None => (String::new(), ""),
+            };
+            let message = format!(
+                "cannot find {held_out} samples that differ from the {count} for training: too few{of_class} are possible; \
+                 set held_out = 0, ask for fewer samples{remedy}"
+            );
+            return Err(InvalidValue::new("held_out", message));
         };
         held_out.push_labelled(&row, draws.rule, draws.n_classes);
     }

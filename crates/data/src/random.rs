@@ -46,6 +46,14 @@ impl Stream {
         rng
     }
 
+    /// The same generator behind a trait object, from one of its 32-bit numbers on. Crates that draw few numbers take this one,
+    /// so that the program has the generator's code once: the page has little room.
+    pub fn any_rng(self, seed: u64, first: u128) -> Box<dyn Rng> {
+        let mut rng = self.rng(seed);
+        rng.set_word_pos(first);
+        Box::new(rng)
+    }
+
     /// Uniform whole numbers from the stream, each below a bound that may change from one to the next.
     pub fn numbers(self, seed: u64) -> impl FnMut(u32) -> u32 {
         let mut rng = self.rng(seed);

@@ -144,8 +144,10 @@ impl DatasetConfig {
                 _ => draws.draw(label, &mut rng),
             });
             let Some(row) = rows.find(|row| !seen.contains(row.as_slice())) else {
+                let of_class = label.map_or_else(String::new, |class| format!(" of class {class}"));
                 let message = format!(
-                    "cannot find {count} samples that differ from the {} for training; ask for fewer, or change seq_len",
+                    "cannot find {count} samples that differ from the {} for training: too few{of_class} are possible; change \
+                     seq_len, or remove this set",
                     train.len()
                 );
                 return Err(InvalidValue::new("samples", message));

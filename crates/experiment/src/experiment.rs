@@ -58,7 +58,7 @@ impl Experiment {
         let (start, order) = if let Some(Replay { start, order }) = replay {
             (start, Some(order))
         } else {
-            let rng = &mut Stream::Weights.rng(config.seed);
+            let rng = &mut Stream::Weights.any_rng(config.seed, 0);
             let start = config.model.initial_parameters(config.inputs(), rng);
             (start, None)
         };

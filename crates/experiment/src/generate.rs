@@ -68,11 +68,7 @@ pub fn generate(
         count
     ];
     let mut rngs: Vec<_> = (0..count as u128)
-        .map(|sample| {
-            let mut rng = Stream::Generation.rng(sampling.seed);
-            rng.set_word_pos(sample * NUMBERS_PER_SAMPLE);
-            rng
-        })
+        .map(|sample| Stream::Generation.any_rng(sampling.seed, sample * NUMBERS_PER_SAMPLE))
         .collect();
     // All have the same length until they end.
     for length in prompt.len()..=most {

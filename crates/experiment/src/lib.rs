@@ -41,6 +41,7 @@ pub mod measures;
 pub mod metrics;
 pub mod outcome;
 mod shown;
+#[cfg(feature = "tests")]
 mod test_sets;
 pub mod train;
 
@@ -50,6 +51,7 @@ pub use ensemble::Ensemble;
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;
+#[cfg(feature = "tests")]
 pub use test_sets::tested;
 
 /// Compiles and runs the program of the document.

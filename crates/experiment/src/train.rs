@@ -8,6 +8,7 @@ use crate::evaluate::evaluate;
 use crate::experiment::Experiment;
 use crate::feed::Feed;
 use crate::metrics::StepMetrics;
+#[cfg(feature = "tests")]
 use crate::test_sets::tested;
 
 /// The progress of training.
@@ -145,14 +146,18 @@ pub fn measure(
     let train = evaluate(engine, &train, n_classes, Some(config))
         .ok_or_else(|| Error::Input("the dataset has no training samples".to_owned()))?;
     let held_out = evaluate(engine, &experiment.splits.held_out, n_classes, Some(config));
-    let is_end = progress.step == experiment.steps();
     Ok(StepMetrics {
         epoch: progress.epoch,
         step: progress.step,
         train_loss: progress.losses.value(),
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
-        tests: tested(experiment, engine, |test| is_end || !test.at_end)?,
+        #[cfg(feature = "tests")]
+        tests: tested(experiment, engine, |test| {
+            progress.step == experiment.steps() || !test.at_end
+        })?,
+        #[cfg(not(feature = "tests"))]
+        tests: Vec::new(),
         weight_norm: config.training.norms.then(|| norm(&engine.weights())),
         gradient_norm: engine
             .gradient_norm()

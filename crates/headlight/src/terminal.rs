@@ -161,11 +161,12 @@ impl SweepDisplay {
         let (runs, seconds) = (self.bar.position(), self.started.elapsed().as_secs_f64());
         self.bar.finish_and_clear();
         if runs > 0 {
+            let rate = runs as f64 / seconds;
+            let decimals = if rate < 10.0 { 2 } else { 0 };
             note(&format!(
-                "{} in {seconds:.2} s on {}: {:.0} runs/s",
+                "{} in {seconds:.2} s on {}: {rate:.decimals$} runs/s",
                 counted(runs as usize, "run"),
                 counted(threads, "thread"),
-                runs as f64 / seconds
             ));
         }
     }

@@ -1,6 +1,6 @@
 //! Which attention dumps and checkpoints a run writes, and how it reports what came of training.
 
-use headlight_data::{Dataset, IGNORED};
+use headlight_data::Dataset;
 use headlight_keys::{Range, choices, section};
 
 use super::adaptable::Adaptable;
@@ -13,8 +13,8 @@ section! {
     pub struct DumpConfig {
         /// Training samples to dump, by index; held-out ones where `data.samples = "fresh"`, as for the next two keys.
         pub samples: Vec<usize> = vec![0],
-        /// How many training samples of each class but 0 to add, starting from the first. The default is lower where a run
-        /// would write more than 20 MB of dumps.
+        /// How many training samples of each class but 0 to add, starting from the first; where samples have a label per position,
+        /// how many samples. The default is lower where a run would write more than 20 MB of dumps.
         pub positives: Adaptable = Adaptable::by_default(8),
         /// How many training samples of class 0 to add, starting from the first. The default is lower as for `positives`.
         pub negatives: Adaptable = Adaptable::by_default(8),
@@ -31,16 +31,16 @@ section! {
 impl DumpConfig {
     /// The samples to dump, of those that a run shows: the given ones and the first of each class, in order.
     pub fn chosen(&self, shown: &Dataset) -> Vec<usize> {
-        let labels = shown.labels().iter().copied();
-        let last = labels.filter(|&label| label != IGNORED).max().unwrap_or(0);
         let mut indices = self.samples.clone();
-        for class in 0..=last {
-            let count = if class == 0 {
-                self.negatives
-            } else {
-                self.positives
-            };
-            indices.extend(shown.of_class(class).take(count.value));
+        let (positives, negatives) = (self.positives.value, self.negatives.value);
+        if shown.is_per_position() {
+            indices.extend(0..positives.saturating_add(negatives).min(shown.len()));
+        } else {
+            let last = shown.labels().iter().copied().max().unwrap_or(0);
+            for class in 0..=last {
+                let count = if class == 0 { negatives } else { positives };
+                indices.extend(shown.of_class(class).take(count));
+            }
         }
         indices.sort_unstable();
         indices.dedup();

@@ -1,7 +1,5 @@
 //! What a model has to beat: the most frequent class, and for texts the words without their order.
 
-use std::collections::HashMap;
-
 use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, Splits};
 use serde::Serialize;
@@ -104,16 +102,7 @@ struct ByToken {
 
 impl ByToken {
     fn of(train: &Dataset, otherwise: u32) -> Self {
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
-        for sample in 0..train.len() {
-            let tokens = train.tokens(sample);
-            pairs.extend(
-                train
-                    .counted(sample)
-                    .map(|(place, label)| (tokens[place], label)),
-            );
-        }
-        pairs.sort_unstable();
+        let pairs = pairs(train);
         let mut classes: Vec<(u32, u32)> = Vec::new();
         let mut most = 0;
         for same in pairs.chunk_by(|one, other| one == other) {
@@ -141,27 +130,28 @@ impl ByToken {
 /// The mean cross-entropy of the token that follows, in bits, of counts of pairs of tokens in the training samples, with one
 /// added to each; `None` where each step draws its own samples, of which there are none to count.
 pub(super) fn bits_of_pairs(splits: &Splits, n_classes: usize) -> Option<f64> {
-    let mut pairs: HashMap<(u32, u32), f64> = HashMap::new();
-    let mut tokens: HashMap<u32, f64> = HashMap::new();
-    let of = |samples: &Dataset, each: &mut dyn FnMut(u32, u32)| {
-        for sample in 0..samples.len() {
-            let own = samples.tokens(sample);
-            let counted = samples.counted(sample);
-            counted.for_each(|(place, label)| each(own[place], label));
-        }
-    };
-    of(&splits.train, &mut |token, next| {
-        *pairs.entry((token, next)).or_default() += 1.0;
-        *tokens.entry(token).or_default() += 1.0;
+    let (known, judged) = (pairs(&splits.train), pairs(splits.judged()));
+    let below = |pair: (u32, u32)| known.partition_point(|&other| other < pair);
+    let nats = judged.iter().map(|&(token, next)| {
+        let pair = below((token, next + 1)) - below((token, next));
+        let all = below((token + 1, 0)) - below((token, 0));
+        -((pair + 1) as f64 / (all + n_classes) as f64).ln()
     });
-    let [mut bits, mut all] = [0.0; 2];
-    of(splits.judged(), &mut |token, next| {
-        let pair = pairs.get(&(token, next)).copied().unwrap_or(0.0);
-        let token = tokens.get(&token).copied().unwrap_or(0.0);
-        bits -= ((pair + 1.0) / (token + n_classes as f64)).log2();
-        all += 1.0;
-    });
-    (!splits.train.is_empty() && all > 0.0).then(|| bits / all)
+    let mean = nats.sum::<f64>() / judged.len() as f64;
+    let is_known = !known.is_empty() && !judged.is_empty();
+    is_known.then(|| mean / std::f64::consts::LN_2)
+}
+
+/// Each token with its label, in order.
+fn pairs(samples: &Dataset) -> Vec<(u32, u32)> {
+    let mut pairs: Vec<(u32, u32)> = Vec::new();
+    for sample in 0..samples.len() {
+        let tokens = samples.tokens(sample);
+        let counted = samples.counted(sample);
+        pairs.extend(counted.map(|(place, label)| (tokens[place], label)));
+    }
+    pairs.sort_unstable();
+    pairs
 }
 
 /// Manning, Raghavan, Schütze (2008), section 13.2. A class without training samples is never guessed.

@@ -66,6 +66,9 @@ pub struct Outcome {
     /// Whether each step drew its own samples.
     #[serde(skip)]
     pub is_fresh: bool,
+    /// Whether samples have a label per position, so that F1 and accuracy are over positions.
+    #[serde(skip)]
+    pub per_position: bool,
 }
 
 /// Whether a model learned its task.
@@ -168,6 +171,7 @@ impl Outcome {
                 && is_uniform(if is_fresh { judged } else { &used.train }),
             reader: config.reader(),
             is_fresh,
+            per_position: config.data.task.is_per_position(),
         })
     }
 

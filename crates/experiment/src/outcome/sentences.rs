@@ -41,8 +41,13 @@ impl Outcome {
         } else {
             format!("; this model is of step {} of {}", self.step, self.steps)
         };
+        let of = if self.per_position {
+            "accuracy per position"
+        } else {
+            "accuracy"
+        };
         let measured = format!(
-            "{judged} accuracy {accuracy:.3} ({low:.3} to {high:.3}), {f1}, {samples}{of_step}"
+            "{judged} {of} {accuracy:.3} ({low:.3} to {high:.3}), {f1}, {samples}{of_step}"
         );
         match (self.verdict, self.one_class) {
             (Verdict::NothingToLearn, class) => format!(

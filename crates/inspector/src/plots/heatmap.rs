@@ -216,6 +216,45 @@ fn title(
         [head] => format!("head {head}"),
         _ => counted(heads.len(), "head"),
     });
+    parts.extend(answers(dump, sample));
+    parts.extend(dump.meta.step.map(|step| format!("step {step}")));
+    parts.join(" · ")
+}
+
+/// What the model answers for a sample; if it answers at each position, at how many of those that count it is right.
+fn answers(dump: &AttentionDump, sample: usize) -> Vec<String> {
+    let dims = dump.dims;
+    if dims.per_position {
+        let place = sample * dims.positions;
+        let labels = &dump.labels[place..place + dims.positions];
+        let logits = dump.logits[place * dims.logits..].chunks(dims.logits);
+        let counted = labels
+            .iter()
+            .zip(logits)
+            .filter(|(label, _)| !label.is_nan());
+        let predicted = |logits: &[f32]| match logits {
+            [one] => usize::from(*one > 0.0),
+            several => (1..several.len()).fold(0, |best, class| {
+                if several[class] > several[best] {
+                    class
+                } else {
+                    best
+                }
+            }),
+        };
+        let right = counted
+            .clone()
+            .filter(|(label, logits)| **label == predicted(logits) as f32);
+        let (right, all) = (right.count(), counted.count());
+        return match all {
+            0 => Vec::new(),
+            _ => vec![format!(
+                "{right} of {} right",
+                self::counted(all, "position")
+            )],
+        };
+    }
+    let mut parts = Vec::new();
     let label = dump.label(sample);
     if !label.is_nan() {
         let name = class_name(dump, label).unwrap_or_else(|| label.to_string());
@@ -233,8 +272,7 @@ fn title(
             format!("predicted {name}, P = {probability:.4}")
         }
     });
-    parts.extend(dump.meta.step.map(|step| format!("step {step}")));
-    parts.join(" · ")
+    parts
 }
 
 /// A class by its name in the dump's config, or `yes` or `no` where a rule asks.

@@ -11,7 +11,7 @@ use headlight_inspector::{Document, Section, number};
 
 use plots::plots;
 use probabilities::{calibration, thresholds};
-use tables::{DECIMALS, class_notes, classes, confusion};
+use tables::{DECIMALS, class_notes, classes, confusion, of_answers};
 
 pub use tables::{MOST_CLASSES, MOST_NAME, short_class_names};
 
@@ -24,7 +24,7 @@ pub fn document(
 ) -> Document {
     let classes = Section {
         title: "Classes".to_owned(),
-        paragraphs: class_notes(assessment),
+        paragraphs: class_notes(data, assessment),
         tables: vec![classes(data, assessment)],
         ..Section::default()
     };
@@ -34,7 +34,7 @@ pub fn document(
         ..Section::default()
     };
     if confusion.tables.is_empty() {
-        let none = "No sample is confused with another class.".to_owned();
+        let none = of_answers(data, "No sample is confused with another class.");
         confusion.paragraphs.push(none);
     }
     let whole = assessment.whole_samples;
@@ -43,11 +43,7 @@ pub fn document(
         format!("Accuracy of whole samples {share:.5}: the share of samples that are right at every position that counts.")
     });
     let mut overall = Section {
-        title: if data.task.is_per_position() {
-            "All positions".to_owned()
-        } else {
-            "All samples".to_owned()
-        },
+        title: of_answers(data, "All samples"),
         paragraphs: vec![
             match data.task {
                 Task::NextToken => format!(
@@ -63,11 +59,7 @@ pub fn document(
             format!(
                 "Accuracy {:.5}: the share of {} that are classified correctly.",
                 assessment.accuracy,
-                if data.task.is_per_position() {
-                    "positions"
-                } else {
-                    "samples"
-                }
+                of_answers(data, "samples")
             ),
         ],
         plots: plots(data, assessment),

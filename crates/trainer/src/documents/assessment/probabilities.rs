@@ -4,7 +4,7 @@ use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Threshold};
 use headlight_inspector::{Section, Table, number};
 
-use super::tables::DECIMALS;
+use super::tables::{DECIMALS, of_answers};
 
 pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Option<Section> {
     let second = data.class_name(1);
@@ -63,7 +63,7 @@ pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Sect
         ]
     };
     let header = ["probability", "samples", "mean", "share"];
-    let header = header.map(str::to_owned).to_vec();
+    let header = header.map(|name| of_answers(data, name)).to_vec();
     let occupied = assessment
         .calibration
         .bins
@@ -79,14 +79,16 @@ pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Sect
     });
     Section {
         title: "Calibration".to_owned(),
-        paragraphs: vec![
+        paragraphs: [
             bins,
             format!(
                 "Expected calibration error {}: difference of mean and share, averaged over samples; 0 is perfect.",
                 number(assessment.calibration.expected_error, DECIMALS)
             ),
             format!("Brier score {:.5}: {brier}.", assessment.brier),
-        ],
+        ]
+        .map(|text| of_answers(data, &text))
+        .to_vec(),
         tables: vec![Table::of_text(
             "",
             "",

@@ -45,20 +45,26 @@ pub fn short_class_names(data: &DatasetConfig) -> Vec<String> {
     shorten_apart(&names, MOST_NAME)
 }
 
-pub(super) fn class_notes(assessment: &Assessment) -> Vec<String> {
+/// A sentence about samples; where each position has an answer, about positions.
+pub(super) fn of_answers(data: &DatasetConfig, text: &str) -> String {
+    if data.task.is_per_position() {
+        text.replace("sample", "position")
+            .replace("Sample", "Position")
+    } else {
+        text.to_owned()
+    }
+}
+
+pub(super) fn class_notes(data: &DatasetConfig, assessment: &Assessment) -> Vec<String> {
     let mut rows = assessment.classes.iter().map(|class| class.ratios);
     let undefined = rows.any(|ratios| cells(ratios).contains(&number(None, DECIMALS)));
     let not_defined = NOT_DEFINED.iter().filter(|_| undefined);
     let notes = RATIOS.iter().chain(not_defined);
-    notes.map(|&note| note.to_owned()).collect()
+    notes.map(|note| of_answers(data, note)).collect()
 }
 
 pub(super) fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
-    let counted = if data.task.is_per_position() {
-        "positions"
-    } else {
-        "samples"
-    };
+    let counted = &*of_answers(data, "samples");
     let header = [
         "class",
         counted,
@@ -140,7 +146,7 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option
         counted(confused.len(), "confusion")
     );
     let header = ["label", "predicted class", "samples"]
-        .map(str::to_owned)
+        .map(|name| of_answers(data, name))
         .to_vec();
     let rows = confused.into_iter().take(MOST_CLASSES);
     let rows = rows.map(|([label, predicted], count)| {
