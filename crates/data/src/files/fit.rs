@@ -243,9 +243,15 @@ impl Rows {
         }
         let mut order: Vec<usize> = (0..self.len()).collect();
         shuffle(&mut order, &mut Stream::Fold.rng(seed));
-        order.sort_by_key(|&row| self.label(row));
+        // By class, in the shuffled order.
+        let classes = order
+            .iter()
+            .map(|&row| self.label(row).map_or(0, |label| label + 1));
+        let mut by_class: Vec<(u32, u32)> = classes.zip(0..).collect();
+        by_class.sort_unstable();
         let mut parts = (Vec::new(), Vec::new());
-        for (place, row) in order.into_iter().enumerate() {
+        for (place, (_, own)) in by_class.into_iter().enumerate() {
+            let row = order[own as usize];
             let part = if fold.holds(place) {
                 &mut parts.1
             } else {

@@ -110,12 +110,19 @@ fn leading(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
             break;
         }
     }
-    let mut order: Vec<usize> = (0..size).collect();
-    order.sort_by(|&a, &b| matrix[b][b].total_cmp(&matrix[a][a]));
-    order
-        .into_iter()
-        .take(2)
-        .map(|index| {
+    let variance = |index: usize| matrix[index][index];
+    // No sort: its code is large for a page.
+    let mut left: Vec<usize> = (0..size).collect();
+    (0..size.min(2))
+        .map(|_| {
+            let most = (1..left.len()).fold(0, |most, place| {
+                if variance(left[place]) > variance(left[most]) {
+                    place
+                } else {
+                    most
+                }
+            });
+            let index = left.remove(most);
             let mut axis = std::mem::take(&mut axes[index]);
             let largest = axis
                 .iter()

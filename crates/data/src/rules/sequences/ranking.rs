@@ -31,9 +31,14 @@ impl Ranking {
                 order.push(token);
             }
         }
-        // A stable sort keeps the order of first occurrence.
-        order.sort_by_key(|&token| std::cmp::Reverse(count_of(token, tokens)));
-        order
+        // Of equal counts, the first occurrence decides.
+        let counts = order
+            .iter()
+            .map(|&token| u32::MAX - count_of(token, tokens) as u32);
+        let mut ranks: Vec<(u32, u32)> = counts.zip(0..).collect();
+        ranks.sort_unstable();
+        let ranks = ranks.into_iter();
+        ranks.map(|(_, place)| order[place as usize]).collect()
     }
 }
 
