@@ -315,7 +315,7 @@ class PyTorch:
         model = Classifier(config, self.weights, self.uses_layers)
         optimizer, schedule = optimizer_and_schedule(config, model.parameters())
         losses = []
-        for _ in range(STEPS):
+        for _ in range(config["training.steps"]):
             optimizer.zero_grad()
             loss = self._loss(model(self.tokens))
             loss.backward()
@@ -334,6 +334,11 @@ class PyTorch:
         assert not model.unused(), f"PyTorch's model does not use {sorted(model.unused())}"
         return np.array(losses)
 
+    def gradients(self) -> dict[str, np.ndarray]:
+        """The gradient of the first loss for each parameter."""
+        model = Classifier(self.config, self.weights, self.uses_layers)
+        self._loss(model(self.tokens)).backward()
+        return {name.replace("/", "."): parameter.grad.numpy() for name, parameter in model.own.items()}
 
     def _loss(self, logits: torch.Tensor) -> torch.Tensor:
         """The mean loss of the answers that count: `logits` are `[sample, class]` or `[sample, position, class]`."""

@@ -19,13 +19,19 @@ import sys
 import tempfile
 
 import numpy as np
-from sequences import LENGTH, TOKENS, repeated
 
+LENGTH, TOKENS = 32, 32
 PERIODS, MEASURED, SEQUENCES = [8, 12, 16, 20], 16, 200
 
 
 def printed(*command):
     return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
+
+
+def repeated(period):
+    """Random sequences that repeat after a period."""
+    tokens = np.random.default_rng(period).integers(0, TOKENS, (SEQUENCES, LENGTH))
+    return tokens[:, np.arange(LENGTH) % period]
 
 
 def loss(headlight, run, *changes):
@@ -42,7 +48,7 @@ def drop(run):
 def dump(headlight, run, period):
     """What the model computes for sequences of a period."""
     samples, out = run / "sequences.npz", run / "dump.npz"
-    np.savez(samples, tokens=repeated(SEQUENCES, [period], np.random.default_rng(period)))
+    np.savez(samples, tokens=repeated(period))
     printed(headlight, "dump", run / "config.toml", "--weights", run / "model.safetensors", "--tokens", samples, "--out", out, "--force")
     return np.load(out)
 

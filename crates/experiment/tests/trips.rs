@@ -114,5 +114,21 @@ fn values_are_drawn_for_every_key() {
         .filter(|(_, key)| drawn(key).is_none())
         .map(|(path, _)| path)
         .collect();
-    assert_eq!(without, ["data.rule"]);
+    assert_eq!(without, ["data.rule", "tests"]);
+}
+
+#[test]
+fn test_sets_are_read_back() {
+    let tests = "tests=[{ name = \"a\", at_end = true, samples = 4, seq_len = 2, label_noise = 0.5, \
+                 rule = { kind = \"majority\", token = 3 } }, { name = \"b\", file = \"b.npz\" }]";
+    let config = parse(&[tests]).unwrap();
+    assert_eq!(config.tests.len(), 2);
+    let text = toml::to_string(&config).unwrap();
+    let read = configs::parse("c.toml", text, std::iter::empty(), |_| Ok(()), |_| Ok(()));
+    assert_eq!(read, Ok(config.clone()));
+    let json = serde_json::to_value(&config).unwrap();
+    assert_eq!(
+        serde_json::from_value::<ExperimentConfig>(json).unwrap(),
+        config
+    );
 }

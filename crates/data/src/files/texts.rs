@@ -7,7 +7,7 @@ use super::error::FileError;
 use super::rows::{Held, Rows};
 use crate::cls::CLS;
 use crate::config::DatasetConfig;
-use crate::dataset::TextCounts;
+use crate::dataset::{Parts, TextCounts};
 use crate::task::Task;
 use crate::words::{Encoder, PAD, UNK, Words};
 
@@ -82,7 +82,11 @@ impl Rows {
         };
         let encoder = Encoder::new(words);
         let mut counts = TextCounts {
-            parts: config.parts(),
+            parts: if self.are_values() {
+                Parts::Values
+            } else {
+                config.parts()
+            },
             ..TextCounts::default()
         };
         let mut rows = self.without_samples();

@@ -24,6 +24,7 @@ export const data_rule_padding = {"key":"data.rule.padding","least":0,"optional"
 export const data_rule_end = {"key":"data.rule.end","least":0,"optional":true};
 export const data_rule_kinds = {"key":"data.rule.kinds","least":0};
 export const data_rule_period = {"key":"data.rule.period","least":0};
+export const data_rule_max_period = {"key":"data.rule.max_period","least":0,"optional":true};
 export const data_rule_corpus = {"key":"data.rule.corpus","values":["negation","pronoun","bank","apple","sentiment"]};
 export const data_words_level = {"default":"word","key":"data.words.level","values":["word","character"]};
 export const data_words_lowercase = {"default":true,"key":"data.words.lowercase","values":[true,false]};

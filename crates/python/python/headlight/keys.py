@@ -49,6 +49,8 @@ class DataRule(TypedDict, total=False):
     """The kinds of brackets."""
     period: Whole
     """Tokens from one repetition to the next."""
+    max_period: Whole
+    """The longest period: each sample draws its own, from `period` to this. With one period for all, a model needs to know nothing but a distance."""
     corpus: str
     """The grammar."""
 
@@ -102,7 +104,7 @@ class Data(TypedDict, total=False):
     cls: str
     """Where `[CLS]` stands in each sample."""
     held_out: Whole | Number
-    """Number of samples that training never sees, to measure generalisation, or a share of generated samples, such as 0.2; of a file of texts, a fifth if unset."""
+    """Number of samples that training never sees, to measure generalisation, or a share of the samples, such as 0.2; of a file of texts, a fifth if unset."""
     exclude_held_out: bool
     """With fresh samples, whether no step draws a held-out sample; `false` leaves that to chance."""
     fold: str
@@ -313,7 +315,7 @@ class Dump(TypedDict, total=False):
     samples: Sequence[Whole] | NDArray[Any]
     """Training samples to dump, by index; held-out ones where `data.samples = "fresh"`, as for the next two keys."""
     positives: Whole
-    """How many training samples of each class but 0 to add, starting from the first. The default is lower where a run would write more than 20 MB of dumps."""
+    """How many training samples of each class but 0 to add, starting from the first; where samples have a label per position, how many samples. The default is lower where a run would write more than 20 MB of dumps."""
     negatives: Whole
     """How many training samples of class 0 to add, starting from the first. The default is lower as for `positives`."""
     every_epochs: Whole
