@@ -193,7 +193,7 @@ section! {
         /// A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`.
         #[omit(default)]
         file: Option<PathBuf> = None,
-        /// The generator that draws tokens; if unset, `numpy`.
+        /// The generator that draws tokens; if unset, the rule's own, or else `numpy`, or `chacha` for fresh samples.
         #[omit(default)]
         generator: Option<Generator> = None,
         /// Number of training samples, or `"fresh"`: each step draws its own. Generated samples need it; with
@@ -359,6 +359,7 @@ impl TryFrom<Keys> for DatasetConfig {
 
 /// The origin of the samples, whose number is known.
 fn source(keys: &mut Keys, number: Option<Samples>) -> Result<Source, String> {
+    let own = keys.rule.as_ref().and_then(|rule| rule.generator());
     match (keys.file.take(), number) {
         (Some(path), None)
             if keys.generator.is_none() && keys.positive_rate.is_none() && !keys.balanced =>
@@ -380,13 +381,13 @@ fn source(keys: &mut Keys, number: Option<Samples>) -> Result<Source, String> {
             Err("missing key `rule`: generated samples need a rule for their labels".to_owned())
         }
         (None, Some(Samples::Number(samples))) => Ok(Source::Generated {
-            generator: keys.generator.unwrap_or(Generator::Numpy),
+            generator: keys.generator.or(own).unwrap_or(Generator::Numpy),
             samples,
             positive_rate: keys.positive_rate,
             balanced: keys.balanced,
         }),
         (None, Some(Samples::Fresh)) => Ok(Source::Fresh {
-            generator: keys.generator.unwrap_or(Generator::Numpy),
+            generator: keys.generator.or(own).unwrap_or(Generator::Chacha),
             positive_rate: keys.positive_rate,
             balanced: keys.balanced,
             exclude_held_out: keys.exclude_held_out,

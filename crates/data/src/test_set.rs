@@ -39,7 +39,7 @@ section! {
         #[range(Range::at_least(1).hint("a sample needs a token; [CLS] does not count"))]
         #[omit(default)]
         pub seq_len: Option<usize> = None,
-        /// The rule that labels the samples, such as another corpus; it has as many classes as the model.
+        /// The rule that labels the samples, such as another corpus; it has no more classes than the model.
         #[omit(default)]
         pub rule: Option<LabelRule> = None,
         /// A dataset file to read the samples from, with labels unless a rule gives them.
@@ -111,10 +111,10 @@ impl DatasetConfig {
         }
         let given = own.rule.as_ref();
         if let Some(classes) = given.and_then(|rule| rule.n_classes(own.sampler()))
-            && classes != self.n_classes
+            && classes > self.n_classes
         {
             let message = format!(
-                "the rule gives samples of {} tokens {classes} classes, and the model has {}",
+                "the rule gives samples of {} tokens {classes} classes, and the model has {}; set data.n_classes = {classes}",
                 own.seq_len, self.n_classes
             );
             return Err(InvalidValue::new("rule", message));

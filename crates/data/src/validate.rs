@@ -86,7 +86,7 @@ impl DatasetConfig {
         let (samples, n_classes) = (self.sampler(), self.n_classes);
         rule.validate(samples)?;
         if let Some(own) = rule.n_classes(samples)
-            && n_classes != own
+            && n_classes < own
         {
             let message = format!(
                 "n_classes is {n_classes}, but the rule ({}) gives {own} classes; set n_classes = {own}, or remove it",
@@ -95,7 +95,7 @@ impl DatasetConfig {
             return refused("n_classes", message);
         }
         let most = rule.most_classes(samples);
-        if n_classes > most {
+        if n_classes > most && rule.n_classes(samples).is_none() {
             let message = format!(
                 "n_classes is {n_classes}, but the rule ({}) gives samples of this length at most {most} classes",
                 rule.describe()

@@ -127,15 +127,18 @@ impl ByToken {
     }
 }
 
-/// The mean cross-entropy of the token that follows, in bits, of counts of pairs of tokens in the training samples, with one
-/// added to each; `None` where each step draws its own samples, of which there are none to count.
+/// What is added to each count of a pair, so that a pair that training lacks is possible.
+const ADDED: f64 = 0.1;
+
+/// The mean cross-entropy of the token that follows, in bits, of counts of pairs of tokens in the training samples, with
+/// 0.1 added to each; `None` where each step draws its own samples, of which there are none to count.
 pub(super) fn bits_of_pairs(splits: &Splits, n_classes: usize) -> Option<f64> {
     let (known, judged) = (pairs(&splits.train), pairs(splits.judged()));
     let below = |pair: (u32, u32)| known.partition_point(|&other| other < pair);
     let nats = judged.iter().map(|&(token, next)| {
         let pair = below((token, next + 1)) - below((token, next));
         let all = below((token + 1, 0)) - below((token, 0));
-        -((pair + 1) as f64 / (all + n_classes) as f64).ln()
+        -((pair as f64 + ADDED) / (all as f64 + ADDED * n_classes as f64)).ln()
     });
     let mean = nats.sum::<f64>() / judged.len() as f64;
     let is_known = !known.is_empty() && !judged.is_empty();

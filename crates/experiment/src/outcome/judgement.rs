@@ -43,7 +43,7 @@ pub struct Outcome {
     /// Bits per token, if the model answers with the next one: the mean cross-entropy to the base 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits: Option<f64>,
-    /// The same of counts of pairs of tokens in the training samples, with one added to each.
+    /// The same of counts of pairs of tokens in the training samples, with 0.1 added to each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_of_pairs: Option<f64>,
     /// The F1 from which it counts as learned: `report.learned`.
@@ -66,9 +66,6 @@ pub struct Outcome {
     /// Whether each step drew its own samples.
     #[serde(skip)]
     pub is_fresh: bool,
-    /// Whether samples have a label per position, so that F1 and accuracy are over positions.
-    #[serde(skip)]
-    pub per_position: bool,
 }
 
 /// Whether a model learned its task.
@@ -80,7 +77,7 @@ pub enum Verdict {
     /// [`is_learned`].
     Learned,
     /// The lower end of the interval of its accuracy is above the accuracy of each baseline and above that of a guess among all
-    /// classes, on ten samples or more.
+    /// classes, on ten samples or more. If it answers with the next token: its loss is below that of counts of pairs.
     BetterThanBaselines,
     /// It is not.
     NoBetterThanBaselines,
@@ -125,6 +122,11 @@ impl Outcome {
         let n_classes = config.data.n_classes;
         let baselines = baselines(splits, n_classes, config.data.words.is_some(), judged);
         let is_fresh = config.data.is_fresh();
+        let asks_next = config.data.task == Task::NextToken;
+        let nats = judged[Metric::Loss].filter(|_| asks_next);
+        let bits = nats.map(|nats| nats / std::f64::consts::LN_2);
+        let of_pairs = asks_next.then(|| bits_of_pairs(splits, n_classes));
+        let bits_of_pairs = of_pairs.flatten();
         let only = only(splits.shown().labels());
         let mut has_learned = metrics
             .iter()
@@ -133,6 +135,13 @@ impl Outcome {
             Verdict::NothingToLearn
         } else if is_learned(|metric| judged[metric], learned_from) {
             Verdict::Learned
+        } else if let (Some(bits), Some(of_pairs)) = (bits, bits_of_pairs) {
+            // Where chance has a part in what follows, the loss tells, and accuracy little.
+            if samples >= FEWEST && bits < of_pairs {
+                Verdict::BetterThanBaselines
+            } else {
+                Verdict::NoBetterThanBaselines
+            }
         } else if samples >= FEWEST
             && baselines
                 .iter()
@@ -156,12 +165,8 @@ impl Outcome {
             whole_samples: judged
                 .whole_samples
                 .filter(|_| config.data.task == Task::TokenClassification),
-            bits: judged[Metric::Loss]
-                .filter(|_| config.data.task == Task::NextToken)
-                .map(|nats| nats / std::f64::consts::LN_2),
-            bits_of_pairs: (config.data.task == Task::NextToken)
-                .then(|| bits_of_pairs(splits, n_classes))
-                .flatten(),
+            bits,
+            bits_of_pairs,
             learned_from,
             first_learned_at_step: has_learned.next().map(|first| first.step),
             baselines,
@@ -171,7 +176,6 @@ impl Outcome {
                 && is_uniform(if is_fresh { judged } else { &used.train }),
             reader: config.reader(),
             is_fresh,
-            per_position: config.data.task.is_per_position(),
         })
     }
 

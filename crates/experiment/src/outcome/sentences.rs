@@ -41,7 +41,7 @@ impl Outcome {
         } else {
             format!("; this model is of step {} of {}", self.step, self.steps)
         };
-        let of = if self.per_position {
+        let of = if self.whole_samples.or(self.bits).is_some() {
             "accuracy per position"
         } else {
             "accuracy"
@@ -49,6 +49,13 @@ impl Outcome {
         let measured = format!(
             "{judged} {of} {accuracy:.3} ({low:.3} to {high:.3}), {f1}, {samples}{of_step}"
         );
+        let measured = match self.bits {
+            Some(bits) => format!(
+                "{judged} loss {:.3} nats per token, {measured}",
+                bits * std::f64::consts::LN_2
+            ),
+            None => measured,
+        };
         match (self.verdict, self.one_class) {
             (Verdict::NothingToLearn, class) => format!(
                 "Nothing to learn: all {} samples are of class {}",
@@ -69,7 +76,8 @@ impl Outcome {
             ),
             (Verdict::BetterThanBaselines, _) => format!("Better than its baselines: {measured}"),
             (Verdict::NoBetterThanBaselines, _) => {
-                let is_worse = self.baselines.iter().any(|other| other.accuracy > high);
+                let is_worse =
+                    self.bits.is_none() && self.baselines.iter().any(|other| other.accuracy > high);
                 let how = if is_worse {
                     "Worse than its best baseline"
                 } else {
@@ -107,13 +115,12 @@ impl Outcome {
             ));
         }
         if let Some(bits) = self.bits {
-            let nats = bits * std::f64::consts::LN_2;
             let pairs = self.bits_of_pairs.map(|bits| {
                 let nats = bits * std::f64::consts::LN_2;
-                format!("; that of counts of pairs of tokens is {nats:.3} nats, {bits:.3} bits")
+                format!("; that of counts of pairs of tokens is {bits:.3} bits, {nats:.3} nats")
             });
             remarks.push(format!(
-                "The {judged} loss is {nats:.3} nats per token, {bits:.3} bits{}",
+                "The {judged} loss is {bits:.3} bits per token{}",
                 pairs.unwrap_or_default()
             ));
         }

@@ -21,10 +21,11 @@ fn section(text: &mut String, title: &str, prefix: &str, keys: &[Key]) {
             Kind::Section(keys) => section(text, &format!("`[{name}]`"), &format!("{name}."), keys),
             Kind::Variants(all) => variants(text, &name, all),
             // What a section in a list holds stands elsewhere, too.
-            Kind::List(of) => match &**of {
-                Kind::Section(keys) => table(text, &format!("`[[{name}]]`"), keys),
-                _ => {}
-            },
+            Kind::List(of) => {
+                if let Kind::Section(keys) = &**of {
+                    table(text, &format!("`[[{name}]]`"), keys);
+                }
+            }
             _ => {}
         }
     }

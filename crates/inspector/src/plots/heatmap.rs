@@ -244,7 +244,7 @@ fn answers(dump: &AttentionDump, sample: usize) -> Vec<String> {
         };
         let right = counted
             .clone()
-            .filter(|(label, logits)| **label == predicted(logits) as f32);
+            .filter(|(label, logits)| **label as usize == predicted(logits));
         let (right, all) = (right.count(), counted.count());
         return match all {
             0 => Vec::new(),

@@ -80,7 +80,7 @@ class Data(TypedDict, total=False):
     file: Path
     """A dataset file to read samples from, `.npz`, `.csv`, `.tsv` or `.jsonl`, or one of these with `.gz`; in place of `generator`, `samples` and `positive_rate`."""
     generator: str
-    """The generator that draws tokens; if unset, `numpy`."""
+    """The generator that draws tokens; if unset, the rule's own, or else `numpy`, or `chacha` for fresh samples."""
     samples: Whole | str
     """Number of training samples, or `"fresh"`: each step draws its own. Generated samples need it; with `generator = "all"`, all that are not held out if unset."""
     positive_rate: Number
@@ -129,7 +129,7 @@ class Tests(TypedDict, total=False):
     seq_len: Whole
     """Tokens per sample, without `[CLS]`. More than in training needs positions that are not learned."""
     rule: DataRule
-    """The rule that labels the samples, such as another corpus; it has as many classes as the model."""
+    """The rule that labels the samples, such as another corpus; it has no more classes than the model."""
     file: Path
     """A dataset file to read the samples from, with labels unless a rule gives them."""
     label_noise: Number

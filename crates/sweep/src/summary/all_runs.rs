@@ -35,7 +35,7 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
         add(&field.label, field.decimals, Sample::of(column.copied()));
     }
     for shown in summary.series() {
-        if shown.quantity.is_none() {
+        if shown.quantity.is_none() && shown.is_listed {
             let values = shown.values.iter();
             add(&shown.label, shown.decimals, Sample::of(values.copied()));
         }

@@ -13,8 +13,8 @@ use crate::fields::TESTS;
 /// The most columns; a model has fewer heads.
 const MOST: usize = 1 << 12;
 
-/// The metrics of test sets that reports show, each with its name in tables and its digits after the decimal point.
-const OF_TESTS: [(&str, &str, usize); 4] = {
+/// The metrics of test sets that reports can show, each with its name in tables and its digits after the decimal point.
+const OF_TESTS: [(&str, &str, usize); 6] = {
     const fn of(metric: Metric) -> (&'static str, &'static str, usize) {
         let info = metric.info();
         (info.name, info.label, info.decimals)
@@ -23,6 +23,8 @@ const OF_TESTS: [(&str, &str, usize); 4] = {
     [
         of(Metric::Loss),
         of(Metric::Accuracy),
+        of(Metric::Precision),
+        of(Metric::Recall),
         of(Metric::F1),
         whole,
     ]
@@ -65,6 +67,15 @@ impl Series {
         match self {
             Self::Test { metric, .. } => OF_TESTS[*metric].2,
             Self::Measure { measure, .. } => measure.info().decimals,
+        }
+    }
+
+    /// Whether the table of all runs has it: of a test set, loss, accuracy and F1.
+    pub(super) fn is_listed(&self) -> bool {
+        let left_out = [Metric::Precision, Metric::Recall].map(|metric| metric.info().name);
+        match self {
+            Self::Test { metric, .. } => !left_out.contains(&OF_TESTS[*metric].0),
+            Self::Measure { .. } => true,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The names of the two groups of samples whose attention rows hold, and of the position whose attention it is.
 
+use headlight_data::Task;
 use headlight_experiment::config::ExperimentConfig;
 
 /// The names of the samples of label 1 or more, and of those of label 0, if these configs agree.
@@ -34,4 +35,10 @@ fn named(config: &ExperimentConfig) -> [String; 2] {
 pub(super) fn rate(config: &ExperimentConfig) -> Option<f64> {
     let attention = &config.model.attention;
     attention.softmax.then_some(attention.rate)
+}
+
+/// What the models of these configs answer, by the first of them.
+pub(super) fn task<'a>(mut configs: impl Iterator<Item = &'a ExperimentConfig>) -> Task {
+    let first = configs.next();
+    first.map_or(Task::Classification, |config| config.data.task)
 }

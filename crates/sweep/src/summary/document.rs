@@ -1,5 +1,6 @@
 //! A summary as a document: what holds for all runs, then the groups.
 
+use headlight_data::Task;
 use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Document, Section, counted, number};
 
@@ -98,12 +99,19 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
             "{except}; {runs} reached it only because the model predicts the most frequent class for all samples, and count as not learned"
         );
     }
-    let mut paragraphs = vec![
-        format!(
-            "{runs_text}{failed}; {learned} learned ({share}): {watched} of the final model is {from} or more{except}"
-        ),
-        format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
-    ];
+    let mut paragraphs = if summary.task == Task::NextToken {
+        // Where chance has a part in what follows, no model has such an F1.
+        vec![format!(
+            "{runs_text}{failed}; models of the next token are compared by their loss"
+        )]
+    } else {
+        vec![
+            format!(
+                "{runs_text}{failed}; {learned} learned ({share}): {watched} of the final model is {from} or more{except}"
+            ),
+            format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
+        ]
+    };
     paragraphs.extend(attention(summary));
     if summary.reads_mean && summary.is_measured() {
         paragraphs.push(format!(

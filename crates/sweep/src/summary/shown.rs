@@ -22,6 +22,8 @@ pub(super) struct Shown<'a> {
     pub(super) decimals: usize,
     /// The field that it is, unless a config asks for it.
     pub(super) quantity: Option<Quantity>,
+    /// Whether the table of all runs has it.
+    pub(super) is_listed: bool,
     /// NaN if a run lacks it. `[run]`
     pub(super) values: &'a [f64],
 }
@@ -55,6 +57,7 @@ impl Summary {
             label: field.label.clone(),
             decimals: field.decimals,
             quantity: Some(field.quantity),
+            is_listed: true,
             values: self.columns.number(field.quantity),
         });
         let asked = self.columns.asked.iter().map(|(series, values)| Shown {
@@ -62,6 +65,7 @@ impl Summary {
             label: series.label(),
             decimals: series.decimals(),
             quantity: None,
+            is_listed: series.is_listed(),
             values,
         });
         let known = |series: &Shown<'_>| series.values.iter().any(|value| value.is_finite());

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use headlight_data::Task;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::Metric;
 use headlight_experiment::outcome::is_learned;
@@ -11,7 +12,7 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::classes::{classes, rate, reader};
+use super::classes::{classes, rate, reader, task};
 use super::columns::{Columns, EPOCHS, LEARNED, NEGATIVE, POSITIVE, numbers};
 use super::padding::is_padded;
 use super::target::AttentionTarget;
@@ -59,6 +60,8 @@ pub struct Summary {
     pub(super) reader: String,
     /// Whether some of the models read the class from the mean of all positions.
     pub(super) reads_mean: bool,
+    /// What the models answer.
+    pub(super) task: Task,
     /// The attention rate of each point of the grid, `None` if its weights are no softmax; the last holds for later points. Empty
     /// if no config says.
     pub(super) rates: Vec<Option<f64>>,
@@ -106,6 +109,7 @@ impl Summary {
         summary.classes = classes(configs());
         summary.reader = reader(configs());
         summary.reads_mean = configs().any(ExperimentConfig::reads_mean);
+        summary.task = task(configs());
         Ok(summary)
     }
 
@@ -154,6 +158,7 @@ impl Summary {
             classes: ["label 1 or more", "label 0"].map(str::to_owned),
             reader: "[CLS]".to_owned(),
             reads_mean: false,
+            task: Task::Classification,
             rates: Vec::new(),
             by: Vec::new(),
             metrics: Vec::new(),
@@ -275,6 +280,7 @@ impl Summary {
         self.classes = classes(configs.iter());
         self.reader = reader(configs.iter());
         self.reads_mean = configs.iter().any(ExperimentConfig::reads_mean);
+        self.task = task(configs.iter());
         self.rates = configs.iter().map(rate).collect();
         self.padded |= configs.iter().any(is_padded);
         if self.target == AttentionTarget::Main {

@@ -245,9 +245,10 @@ fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError>
     if !rows.are_texts() {
         return rows.dataset(&config.data, padding);
     }
+    let name = rows.name();
     let (rows, counts) = rows.tokenized(&config.data)?;
     for sentence in counts.losses(config.data.seq_len) {
-        note(&sentence);
+        note(&format!("{name}: {sentence}"));
     }
     rows.dataset(&config.data, padding)
 }

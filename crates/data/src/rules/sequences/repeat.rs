@@ -72,7 +72,7 @@ impl SequenceRule for Repeat {
         let range = 1..samples.seq_len;
         if !range.contains(&self.period) {
             let message = format!(
-                "it is {}, and samples have {} tokens, so that nothing repeats; set 1 to {}",
+                "period is {}, and samples have {} tokens, so that nothing repeats; set 1 to {}",
                 self.period,
                 samples.seq_len,
                 samples.seq_len.saturating_sub(1).max(1)
@@ -82,7 +82,7 @@ impl SequenceRule for Repeat {
         let longest = self.longest();
         if longest < self.period || !range.contains(&longest) {
             let message = format!(
-                "it is {longest}; it must be at least the period, {}, and below seq_len, {}",
+                "max_period is {longest}; it must be at least the period, {}, and below seq_len, {}",
                 self.period, samples.seq_len
             );
             return Err(InvalidValue::new("rule.max_period", message));

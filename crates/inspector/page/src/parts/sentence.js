@@ -31,12 +31,12 @@ export const decisive = (run, sample) => range(run.positions).filter((position) 
 /** @param {string[]} words */
 const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 
-/** @param {Run} run @param {string} sample @param {number[]} positions */
-export function placesText(run, sample, positions) {
+/** Positions that a query looks at. @param {Run} run @param {string} sample @param {number[]} positions */
+export function placesText(run, sample, positions, query = run.reader) {
   const one = positions.length === 1;
   const tokens = positions.map((position) => run.tokenAt(sample, position));
   const named = tokens.some((token) => token === "·") || positions.includes(run.cls) ? "" : ` (${run.unit}${one ? "" : "s"} ${listed(tokens)})`;
-  return positions.includes(run.cls) && one ? "itself" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
+  return positions.includes(run.cls) && one ? query === run.cls ? "itself" : "[CLS]" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
 }
 
 /** That a head is close to uniform attention; empty if it is not. @param {Omit<Place, "query">} place */
@@ -48,12 +48,12 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const isGroup = run.isGroup(sample);
   const over = isGroup ? `on average over ${run.sampleName(sample).replace("mean over ", "")}, ` : "";
   const which = run.facts.layers * run.facts.heads > 1 ? ` (layer ${layer}, head ${head})` : "";
-  const who = `${query === run.reader ? run.readerName : placesText(run, sample, [query])}${which}`;
+  const who = `${query === run.reader ? run.readerName : placesText(run, sample, [query], -1)}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
   const share = keys.reduce((sum, key) => sum + weights[key], 0);
   if (run.isDeviation) {
     const where = keys.length ? keys : [weights.indexOf(Math.max(...weights))];
-    return capital(`${step}${over}the attention of ${who} on ${placesText(run, sample, where)} differs between the runs: its standard deviation is ${where.map((key) => weights[key].toFixed(2)).join(" and ")}.`);
+    return capital(`${step}${over}the attention of ${who} on ${placesText(run, sample, where, query)} differs between the runs: its standard deviation is ${where.map((key) => weights[key].toFixed(2)).join(" and ")}.`);
   }
   const uniform = uniformText({ run, sample, at, layer, head });
   const named = run.isStatistic ? `in the ${run.name}, ` : "";
@@ -61,12 +61,12 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
     const most = weights.indexOf(Math.max(...weights));
     const none = run.asksEach && run.marked(sample, query) ? "It alone decides this label." : run.sample(sample)?.each?.length && run.sample(sample)?.label === null ? "No label counts there." : !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
     if (uniform) return `${capital(`${step}${over}${named}${who} looks at all positions about alike: none gets more than ${weightText(run, weights[most])}.`)} ${none}`;
-    return `${capital(`${step}${over}${named}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most])}.`)} ${none}`;
+    return `${capital(`${step}${over}${named}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most], query)}.`)} ${none}`;
   }
   const members = run.members(sample);
-  if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${named}${who} may not look at ${placesText(run, sample, keys)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);
+  if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${named}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);
   const shares = listed(keys.map((key) => weightText(run, weights[key])));
-  const places = placesText(run, sample, keys);
+  const places = placesText(run, sample, keys, query);
   const where = keys.length < 2 ? places : places.endsWith(")") ? places.replace(/\)$/, `: ${shares})`) : `${places} (${shares})`;
   const decides = `${keys.length > 1 ? "decide" : "decides"} the label${(run.cls < 0 || run.asksEach) && run.marked(sample, query) ? " together with it" : ""}`;
   const even = run.uniform(members, query, () => keys);

@@ -113,5 +113,5 @@ function Numbers({ layer, head }) {
   const { run, sample, query } = now;
   const weights = weightsOf({ ...now, layer, head });
   const most = weights.indexOf(Math.max(...weights));
-  return <p id="head-numbers" class="hint">Layer {layer}, head {head}: <bdi>{run.tokenAt(sample, query)}</bdi> gives the most, {fixed(weights[most])}, to <bdi>{most === query ? "itself" : placesText(run, sample, [most])}</bdi>.</p>;
+  return <p id="head-numbers" class="hint">Layer {layer}, head {head}: <bdi>{run.tokenAt(sample, query)}</bdi> gives the most, {fixed(weights[most])}, to <bdi>{most === query ? "itself" : placesText(run, sample, [most], query)}</bdi>.</p>;
 }

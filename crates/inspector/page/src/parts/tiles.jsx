@@ -26,7 +26,7 @@ const closed = computed(() => String(view.value.changes.keys ?? ""));
 export function Tokens() {
   const now = /** @type {Run} */ (run.value);
   return (
-    <TokenRow isFaint={isHeadOff.value} query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.unit === "word" ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : decisive(now, key.value)[0]}>
+    <TokenRow isFaint={isHeadOff.value} query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.unit === "word" ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : now.asksEach ? query.value : decisive(now, key.value)[0]}>
       {tiles}
     </TokenRow>
   );

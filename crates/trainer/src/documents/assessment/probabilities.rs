@@ -21,7 +21,7 @@ pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Optio
     let header = header.map(str::to_owned).to_vec();
     Some(Section {
         title: "Thresholds".to_owned(),
-        paragraphs: vec![
+        paragraphs: [
             format!(
                 "The results if every sample whose probability of class {second} is at least the threshold is \
                  classified as {second}."
@@ -29,7 +29,9 @@ pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Optio
             format!(
                 "positives: the samples classified as {second}. Precision, recall and F1 are those of class {second}."
             ),
-        ],
+        ]
+        .map(|text| of_answers(data, &text))
+        .to_vec(),
         tables: vec![Table::of_text(
             "",
             "",

@@ -81,8 +81,8 @@ fn positives(config: &ExperimentConfig, splits: &Splits) -> Section {
         format!("{FRESH} {all} held-out samples, {count} of them positive ({rate:.1}%).")
     } else {
         format!(
-            "{all} training samples, {count} of them positive ({rate:.1}%); {} held-out samples.",
-            splits.held_out.len()
+            "{all} training samples, {count} of them positive ({rate:.1}%); {}.",
+            counted(splits.held_out.len(), "held-out sample")
         )
     };
     let width = all.to_string().len();
@@ -119,12 +119,12 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         let share = format!("{:.1}%", share(count, shown));
         vec![class_name(data, class), count.to_string(), share]
     });
-    let counted = if data.task.is_per_position() {
+    let places = if data.task.is_per_position() {
         "positions"
     } else {
         "samples"
     };
-    let header = ["class", counted, "share"].map(str::to_owned).to_vec();
+    let header = ["class", places, "share"].map(str::to_owned).to_vec();
     let table = Section {
         title: "Data".to_owned(),
         paragraphs: vec![if data.is_fresh() {
@@ -133,10 +133,10 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
                 shown.len()
             )
         } else {
-            let held_out = splits.held_out.len();
             format!(
-                "{} training samples; {held_out} held-out samples.",
-                shown.len()
+                "{}; {}.",
+                counted(shown.len(), "training sample"),
+                counted(splits.held_out.len(), "held-out sample")
             )
         }],
         tables: vec![Table::of_text(
@@ -173,7 +173,10 @@ fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
     });
     let vocabulary = format!(
         "The vocabulary has {}. The most frequent in the {} samples: {}.",
-        counted(words.vocabulary.len(), "word"),
+        counted(
+            words.vocabulary.len(),
+            data.parts().name().trim_end_matches('s')
+        ),
         splits.shown_name(),
         frequent.collect::<Vec<_>>().join(", ")
     );

@@ -1,0 +1,58 @@
+//! Sequences that repeat.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use headlight_data::{DatasetConfig, IGNORED};
+use serde_json::json;
+
+const NO: u32 = IGNORED;
+
+fn config(rule: &serde_json::Value, changes: &serde_json::Value) -> DatasetConfig {
+    let mut keys = json!({"task": "token-classification", "generator": "chacha", "samples": 6000, "vocab_size": 7, "seq_len": 5,
+        "rule": rule});
+    let changes = changes.as_object().unwrap().clone();
+    keys.as_object_mut().unwrap().extend(changes);
+    serde_json::from_value(keys).unwrap()
+}
+
+#[test]
+fn a_sequence_repeats() {
+    let rule = json!({"kind": "repeat", "period": 3});
+    let drawn = config(&rule, &json!({"task": "next-token", "seq_len": 8}))
+        .generate()
+        .unwrap();
+    for sample in 0..100 {
+        let tokens = drawn.train.tokens(sample);
+        assert!((4..9).all(|place| tokens[place] == tokens[place - 3]));
+        let labels = drawn.train.labels_of(sample);
+        assert_eq!((&labels[..8], labels[8]), (&tokens[1..], NO));
+    }
+}
+
+/// Each period is as likely, and what decides is one period before: in a sample of few tokens, the shortest that repeats.
+#[test]
+fn a_sequence_repeats_with_a_period_of_its_own() {
+    let rule = json!({"kind": "repeat", "period": 2, "max_period": 4});
+    let config = config(
+        &rule,
+        &json!({"task": "next-token", "seq_len": 12, "vocab_size": 50}),
+    );
+    let drawn = config.generate().unwrap().train;
+    let rule = config.rule.unwrap();
+    let mut counts = [0; 5];
+    for sample in 0..drawn.len() {
+        let tokens = drawn.tokens(sample);
+        let repeats = |period: usize| (1 + period..13).all(|at| tokens[at] == tokens[at - period]);
+        let period = (2..5).find(|&period| repeats(period)).unwrap();
+        counts[period] += 1;
+        let deciding = rule.deciding_at(tokens, drawn.cls(), 8);
+        assert_eq!(deciding, [9 - period]);
+    }
+    let all = drawn.len() as f64;
+    let shares = counts.map(|count| f64::from(count) / all);
+    assert!(
+        shares[2..]
+            .iter()
+            .all(|share| (share - 1.0 / 3.0).abs() < 0.1),
+        "{shares:?}"
+    );
+}
