@@ -31,7 +31,7 @@ def printed(*command):
 def repeated(period):
     """Random sequences that repeat after a period."""
     tokens = np.random.default_rng(period).integers(0, TOKENS, (SEQUENCES, LENGTH))
-    return tokens[:, np.arange(LENGTH) % period]
+    return np.ascontiguousarray(tokens[:, np.arange(LENGTH) % period])
 
 
 def loss(headlight, run, *changes):
