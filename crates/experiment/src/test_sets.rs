@@ -21,7 +21,6 @@ impl ExperimentConfig {
     pub fn of_test(&self, test: &TestSet) -> Result<Self, InvalidValue> {
         let own = Self {
             data: self.data.of_test(test)?,
-            tests: Vec::new(),
             ..self.clone()
         };
         let inputs = own.inputs();
