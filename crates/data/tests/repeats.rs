@@ -4,27 +4,21 @@
 use headlight_data::{DatasetConfig, IGNORED};
 use serde_json::json;
 
-const NO: u32 = IGNORED;
-
-fn config(rule: &serde_json::Value, changes: &serde_json::Value) -> DatasetConfig {
-    let mut keys = json!({"task": "token-classification", "generator": "chacha", "samples": 6000, "vocab_size": 7, "seq_len": 5,
-        "rule": rule});
-    let changes = changes.as_object().unwrap().clone();
-    keys.as_object_mut().unwrap().extend(changes);
+/// Samples of `seq_len` tokens, of 50.
+fn config(rule: &serde_json::Value, seq_len: usize) -> DatasetConfig {
+    let keys = json!({"task": "next-token", "samples": 6000, "vocab_size": 50, "seq_len": seq_len, "rule": rule});
     serde_json::from_value(keys).unwrap()
 }
 
 #[test]
 fn a_sequence_repeats() {
     let rule = json!({"kind": "repeat", "period": 3});
-    let drawn = config(&rule, &json!({"task": "next-token", "seq_len": 8}))
-        .generate()
-        .unwrap();
+    let drawn = config(&rule, 8).generate().unwrap();
     for sample in 0..100 {
         let tokens = drawn.train.tokens(sample);
         assert!((4..9).all(|place| tokens[place] == tokens[place - 3]));
         let labels = drawn.train.labels_of(sample);
-        assert_eq!((&labels[..8], labels[8]), (&tokens[1..], NO));
+        assert_eq!((&labels[..8], labels[8]), (&tokens[1..], IGNORED));
     }
 }
 
@@ -32,10 +26,7 @@ fn a_sequence_repeats() {
 #[test]
 fn a_sequence_repeats_with_a_period_of_its_own() {
     let rule = json!({"kind": "repeat", "period": 2, "max_period": 4});
-    let config = config(
-        &rule,
-        &json!({"task": "next-token", "seq_len": 12, "vocab_size": 50}),
-    );
+    let config = config(&rule, 12);
     let drawn = config.generate().unwrap().train;
     let rule = config.rule.unwrap();
     let mut counts = [0; 5];

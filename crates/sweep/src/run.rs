@@ -83,11 +83,7 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         shown.attention_positive.clone(),
         shown.attention_negative.clone(),
     );
-    let measures = if experiment.config.report.measures.is_empty() {
-        Vec::new()
-    } else {
-        measured(&experiment.config, &engine.weights(), splits.judged())?
-    };
+    let measures = measured(&experiment.config, &engine.weights(), splits.judged())?;
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,

@@ -11,30 +11,25 @@ use super::{Page, fallback, text91};
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
+/// What the package's build writes of a bundle.
+macro_rules! packed {
+    ($name:literal) => {
+        Packed {
+            bytes: include_bytes!(concat!($name, ".lzma")),
+            source: include_str!(concat!($name, ".source")),
+        }
+    };
+}
+
 // What the package in `crates/inspector/page` is bundled to. The page holds style and script packed, and a loader puts
 // them in.
-const STYLE: Packed = Packed {
-    bytes: include_bytes!("page.css.lzma"),
-    source: include_str!("page.css.source"),
-};
-const SCRIPT: Packed = Packed {
-    bytes: include_bytes!("page.js.lzma"),
-    source: include_str!("page.js.source"),
-};
+const STYLE: Packed = packed!("page.css");
+const SCRIPT: Packed = packed!("page.js");
 // A page without an engine has no part that needs one.
-const RECORDED_SCRIPT: Packed = Packed {
-    bytes: include_bytes!("recorded.js.lzma"),
-    source: include_str!("recorded.js.source"),
-};
+const RECORDED_SCRIPT: Packed = packed!("recorded.js");
 // The page of attention alone has less of both.
-const ATTENTION_STYLE: Packed = Packed {
-    bytes: include_bytes!("attention.css.lzma"),
-    source: include_str!("attention.css.source"),
-};
-const ATTENTION_SCRIPT: Packed = Packed {
-    bytes: include_bytes!("attention.js.lzma"),
-    source: include_str!("attention.js.source"),
-};
+const ATTENTION_STYLE: Packed = packed!("attention.css");
+const ATTENTION_SCRIPT: Packed = packed!("attention.js");
 const LOADER: &str = include_str!("loader.js");
 
 /// A style or a script that the loader unpacks and puts in.

@@ -22,7 +22,7 @@ const LARGEST_FILE: u64 = 16 << 20;
 pub(super) enum Carried {
     /// All samples, and the same samples as training takes them.
     Whole(OwnData, Box<Splits>),
-    /// Nothing; why, as what is said of the samples, without its full stop.
+    /// Nothing. The text says why: the end of a sentence about the samples, without its full stop.
     Nothing(String),
 }
 
