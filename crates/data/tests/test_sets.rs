@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use headlight_data::{Dataset, DatasetConfig, TestSet};
+use headlight_data::{Dataset, DatasetConfig, Source, TestSet};
 use serde_json::{Value, json};
 
 fn config(changes: &Value) -> DatasetConfig {
@@ -59,6 +59,22 @@ fn what_differs_is_what_the_set_names() {
     for sample in 0..other.len() {
         let is_positive = other.tokens(sample)[2] == 4;
         assert_eq!(other.label(sample), u32::from(is_positive));
+    }
+}
+
+#[test]
+fn none_of_its_samples_is_held_out() {
+    let config = config(&json!({ "held_out": 7 }));
+    let test: TestSet =
+        serde_json::from_value(json!({ "name": "file", "file": "other.csv" })).unwrap();
+    let folded = DatasetConfig {
+        source: Source::File("own.csv".into()),
+        fold: Some("1/5".parse().unwrap()),
+        ..config.clone()
+    };
+    for config in [config, folded] {
+        let own = config.of_test(&test).unwrap();
+        assert_eq!((own.held_out, own.fold), (0, None));
     }
 }
 
