@@ -68,7 +68,7 @@ mod place;
 mod samples;
 mod token_gradients;
 mod training;
-mod transpose;
+mod vectors;
 
 pub use architecture::{
     Activation, Architecture, Biases, InvalidArchitecture, NormPlace, Norms, PositionEmbedding,

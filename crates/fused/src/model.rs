@@ -11,7 +11,7 @@ use crate::lanes::sqrt;
 use crate::one_block::OneBlock;
 use crate::samples::{IGNORED, Predictions, Samples};
 use crate::training::{CrossEntropy, Training};
-use crate::transpose::Transpose;
+use crate::vectors::Vectors;
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
@@ -194,7 +194,7 @@ impl Model {
             self.limit_gradient();
         }
         let instructions = self.instructions;
-        instructions.run(Update(self));
+        instructions.run::<0, _>(Update(self));
         self.parameters_changed();
         loss
     }
@@ -302,7 +302,7 @@ impl Body for Update<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _transpose: impl Transpose) {
+    fn run(self, _vectors: impl Vectors) {
         let model = self.0;
         model.moments.update(
             &model.training.optimizer,

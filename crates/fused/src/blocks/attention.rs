@@ -30,9 +30,9 @@ use super::values::{block_and_input, block_mut_and_input};
 use crate::adam::Sums;
 use crate::architecture::{Projections, Weighting};
 use crate::arrays::Array;
-use crate::lanes::{LANES, ZERO, log};
+use crate::lanes::log;
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// Attention of some queries: their contexts, from the first row on.
     pub(super) fn attend(&mut self, layer: usize, rows: Range<usize>) {
         let Sizes {
@@ -164,11 +164,11 @@ impl Pass<'_> {
         let p = self.positions;
         let values = &mut *self.values;
         for (query, length) in values.lengths.iter_mut().take(p).enumerate() {
-            let mut count = [p as f32; LANES];
+            let mut count = [p as f32; L];
             if !values.may.is_empty() {
-                count = ZERO;
+                count = [0.0; L];
                 for may in &values.may[query * p..][..p] {
-                    for l in 0..LANES {
+                    for l in 0..L {
                         count[l] += may[l];
                     }
                 }
@@ -230,7 +230,7 @@ impl Pass<'_> {
                 scale_rows(set, d_scores, p, &values.lengths[rows.clone()]);
             }
             if self.holds_weights {
-                d_scores.fill(ZERO);
+                d_scores.fill([0.0; L]);
             }
             // dq = scale dZ K, dk = scale dZ^T Q
             multiply(

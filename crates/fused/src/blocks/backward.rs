@@ -7,7 +7,25 @@ use super::places::Matrix;
 use super::{Chunk, embedding};
 use crate::adam::Sums;
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
+    /// Adds the gradient of the chunk's losses, and the losses; each counts as the share of its sample.
+    pub(super) fn add_gradient(
+        &mut self,
+        chunk: Chunk<'_>,
+        share: f32,
+        loss: &mut f32,
+        sums: &mut Sums<'_>,
+    ) {
+        self.forward(chunk, false);
+        let shares = self.shares_of_answers(chunk);
+        for (lane, &own) in shares[..chunk.chosen.len()].iter().enumerate() {
+            *loss += self.training_loss(chunk, lane) * own;
+        }
+        self.start_from_losses(chunk, shares.map(|own| own * share));
+        self.backward(sums);
+        self.through_embeddings(chunk, sums);
+    }
+
     /// Adds the gradient of all parameters but the embeddings, from that of the logits in `d_logits`; leaves that of the
     /// first block's input in `d_stream`. The forward pass of the same chunk must have run before, and not `whole`.
     pub(super) fn backward(&mut self, sums: &mut Sums<'_>) {

@@ -1,68 +1,69 @@
-//! The classifier: from the output of `[CLS]` to logits. Its weights are `[d_model, logits]`.
+//! The classifier of two classes: from the vectors that it reads to one logit each. Its weights are `[d_model, 1]`. With more
+//! classes, it is a projection like any other.
 
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes, ZERO, one_at_a_time};
+use crate::lanes::{LANES, Lanes, ZERO, map, one_at_a_time, zip};
+use crate::vectors::rows_of_samples;
 
 for_each_set! {
-    /// `logits[k] = bias[k] + Σ_i output[i] weight[i, k]`
-    pub(super) fn forward<'a>(
-        output: &'a [Lanes],
+    /// `logit = bias + Σ_i output[i] weight[i]` of each row of `outputs`.
+    pub(super) fn forward<'a, L>(
+        outputs: &'a [Lanes<L>],
+        width: usize,
         weight: &'a [f32],
-        bias: &'a [f32],
-        logits: &'a mut [Lanes],
+        bias: f32,
+        logits: &'a mut [Lanes<L>],
     ) {
-        let count = logits.len();
-        for k in 0..count {
-            let mut logit = [bias[k]; LANES];
-            for (output, weight) in output.iter().zip(weight[k..].iter().step_by(count)) {
-                for l in 0..LANES {
+        for (output, logit) in outputs.chunks_exact(width).zip(logits) {
+            *logit = [bias; L];
+            for (output, weight) in output.iter().zip(weight) {
+                for l in 0..L {
                     logit[l] += weight * output[l];
                 }
             }
-            logits[k] = logit;
         }
     }
 }
 
 for_each_set! {
-    transpose,
-    /// The gradient of the output; adds those of weight and bias. `gradient` has a padded row.
-    pub(super) fn backward<'a>(
-        output: &'a [Lanes],
+    vectors,
+    /// The gradient of each output; adds those of weight and bias. Rows are padded.
+    pub(super) fn backward<'a, L>(
+        outputs: &'a [Lanes<L>],
+        width: usize,
         weight: &'a [f32],
-        d_logits: &'a [Lanes],
-        gradient: &'a mut [Lanes],
+        d_logits: &'a [Lanes<L>],
+        gradients: &'a mut [Lanes<L>],
         d_weight: &'a mut [f32],
-        d_bias: &'a mut [f32],
+        d_bias: &'a mut f32,
     ) {
-        let count = d_logits.len();
-        gradient.fill(ZERO);
-        for (k, d_logit) in d_logits.iter().enumerate() {
-            let (outputs, gradients) = (output.chunks(LANES), gradient.chunks_mut(LANES));
-            for (tile, (output, gradient)) in outputs.zip(gradients).enumerate() {
-                let mut products = [ZERO; LANES];
-                for (i, output) in output.iter().enumerate() {
-                    one_at_a_time();
-                    let weight = weight[(tile * LANES + i) * count + k];
-                    let mut sum = gradient[i];
-                    for l in 0..LANES {
-                        sum[l] += weight * d_logit[l];
-                        products[i][l] = output[l] * d_logit[l];
-                    }
-                    gradient[i] = sum;
-                }
-                let mut sums = ZERO;
-                for row in transpose(products) {
-                    for i in 0..LANES {
-                        sums[i] += row[i];
-                    }
-                }
-                for (i, sum) in sums[..output.len()].iter().enumerate() {
-                    d_weight[(tile * LANES + i) * count + k] += sum;
-                }
+        for (gradient, d_logit) in gradients.chunks_exact_mut(width).zip(d_logits) {
+            for (gradient, &weight) in gradient.iter_mut().zip(weight) {
+                one_at_a_time();
+                // A sum, which is never -0.
+                *gradient = map(*d_logit, |d_logit| 0.0 + weight * d_logit);
             }
-            for d_logit in d_logit {
-                d_bias[k] += d_logit;
+        }
+        for part in 0..L / LANES {
+            for (output, d_logit) in outputs.chunks_exact(width).zip(d_logits) {
+                for (tile, output) in output.chunks_exact(LANES).enumerate() {
+                    let mut products = [[0.0; L]; LANES];
+                    for (product, output) in products.iter_mut().zip(output) {
+                        *product = zip(*output, *d_logit, |output, d_logit| output * d_logit);
+                    }
+                    let mut sums = ZERO;
+                    for row in rows_of_samples(vectors, &products, part) {
+                        for i in 0..LANES {
+                            sums[i] += row[i];
+                        }
+                    }
+                    for (own, sum) in d_weight[tile * LANES..].iter_mut().zip(sums) {
+                        *own += sum;
+                    }
+                }
+                for d_logit in &d_logit[part * LANES..][..LANES] {
+                    *d_bias += d_logit;
+                }
             }
         }
     }

@@ -6,29 +6,29 @@ use alloc::vec::Vec;
 
 use crate::architecture::Activation;
 use crate::instructions::for_each_set;
-use crate::lanes::{Lanes, ZERO, larger, map, zip};
+use crate::lanes::{Lanes, larger, map, zip};
 
 /// A hidden layer.
 #[derive(Clone, Debug)]
-pub(super) struct Hidden {
+pub(super) struct Hidden<const L: usize> {
     /// Before the activation, where its derivative needs that. `[row, width]`
-    pub(super) input: Vec<Lanes>,
+    pub(super) input: Vec<Lanes<L>>,
     /// After it.
-    pub(super) output: Vec<Lanes>,
+    pub(super) output: Vec<Lanes<L>>,
 }
 
-impl Hidden {
+impl<const L: usize> Hidden<L> {
     pub(super) fn new(activation: Activation, count: usize) -> Self {
         let needed = activation != Activation::Relu;
         Self {
-            input: vec![ZERO; if needed { count } else { 0 }],
-            output: vec![ZERO; count],
+            input: vec![[0.0; L]; if needed { count } else { 0 }],
+            output: vec![[0.0; L]; count],
         }
     }
 }
 
 for_each_set! {
-    pub(super) fn activate<'a>(activation: Activation, hidden: &'a mut Hidden, count: usize) {
+    pub(super) fn activate<'a, L>(activation: Activation, hidden: &'a mut Hidden<L>, count: usize) {
         let output = &mut hidden.output[..count];
         if activation == Activation::Relu {
             for value in output {
@@ -45,10 +45,10 @@ for_each_set! {
 
 for_each_set! {
     /// From the gradient of a hidden layer's output to that of its input, in place.
-    pub(super) fn through_activation<'a>(
+    pub(super) fn through_activation<'a, L>(
         activation: Activation,
-        hidden: &'a Hidden,
-        gradient: &'a mut [Lanes],
+        hidden: &'a Hidden<L>,
+        gradient: &'a mut [Lanes<L>],
     ) {
         if activation == Activation::Relu {
             for (gradient, value) in gradient.iter_mut().zip(&hidden.output) {

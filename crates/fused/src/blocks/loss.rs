@@ -13,10 +13,10 @@
 
 use super::Chunk;
 use super::pass::Pass;
-use crate::lanes::{LANES, Lanes, ZERO, exp_of_negative, log, log_1p, zero_below};
+use crate::lanes::{Lanes, exp_of_negative, log, log_1p, zero_below};
 use crate::samples::IGNORED;
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// Probabilities, and losses without smoothing, of every answer.
     pub(super) fn assess(&mut self, chunk: Chunk<'_>) {
         let (n_logits, answers) = (self.architecture.n_logits(), self.answers());
@@ -27,30 +27,32 @@ impl Pass<'_> {
         let probabilities = values.probabilities.chunks_exact_mut(n_logits);
         let outputs = logits.zip(probabilities).zip(&mut values.losses);
         for (answer, ((logits, probabilities), losses)) in outputs.enumerate() {
-            let labels = chunk.labels(answer, of_sample);
+            let labels: [u32; L] =
+                core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
             match logits {
                 [logit] => assess_one(logit, labels, &mut probabilities[0], losses),
                 _ => assess_several(logits, labels, is_accurate, probabilities, losses),
             }
-            for l in 0..LANES {
+            for l in 0..L {
                 losses[l] = if labels[l] == IGNORED { 0.0 } else { losses[l] };
             }
         }
         // Positions that are not computed have no answer.
-        values.probabilities[answers * n_logits..].fill(ZERO);
-        values.losses[answers..].fill(ZERO);
+        values.probabilities[answers * n_logits..].fill([0.0; L]);
+        values.losses[answers..].fill([0.0; L]);
     }
 
     /// The share of each answer in the loss of its sample: 1 where the sum counts, else 1 over the number of answers that count.
-    pub(super) fn shares_of_answers(&self, chunk: Chunk<'_>) -> Lanes {
+    pub(super) fn shares_of_answers(&self, chunk: Chunk<'_>) -> Lanes<L> {
         if !self.cross_entropy.per_sample {
-            return [1.0; LANES];
+            return [1.0; L];
         }
         let of_sample = self.architecture.answers();
-        let mut counts = ZERO;
+        let mut counts = [0.0; L];
         for answer in 0..self.answers() {
-            let labels = chunk.labels(answer, of_sample);
-            for l in 0..LANES {
+            let labels: [u32; L] =
+                core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
+            for l in 0..L {
                 counts[l] += if labels[l] == IGNORED { 0.0 } else { 1.0 };
             }
         }
@@ -64,7 +66,7 @@ impl Pass<'_> {
         let mut sum = 0.0;
         for answer in 0..self.answers() {
             let loss = self.values.losses[answer][lane];
-            let label = chunk.labels(answer, of_sample)[lane];
+            let label = chunk.label(lane, answer, of_sample);
             if label == IGNORED {
                 continue;
             }
@@ -88,7 +90,7 @@ impl Pass<'_> {
     }
 
     /// Starts from the chunk's losses, each times its sample's share: leaves their gradients by the logits in `d_logits`.
-    pub(super) fn start_from_losses(&mut self, chunk: Chunk<'_>, shares: Lanes) {
+    pub(super) fn start_from_losses(&mut self, chunk: Chunk<'_>, shares: Lanes<L>) {
         let (n_logits, answers) = (self.architecture.n_logits(), self.answers());
         let of_sample = self.architecture.answers();
         let (is_accurate, smoothing) =
@@ -99,10 +101,11 @@ impl Pass<'_> {
         let (kept, even) = (1.0 - smoothing, smoothing / classes as f32);
         let rows = values.d_logits.chunks_exact_mut(n_logits).take(answers);
         for (answer, d_logits) in rows.enumerate() {
-            let labels = chunk.labels(answer, of_sample);
+            let labels: [u32; L] =
+                core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
             let probabilities = &values.probabilities[answer * n_logits..][..n_logits];
             for (k, d_logit) in d_logits.iter_mut().enumerate() {
-                *d_logit = ZERO;
+                *d_logit = [0.0; L];
                 for l in 0..chunk.chosen.len() {
                     if labels[l] == IGNORED {
                         continue;
@@ -135,9 +138,9 @@ impl Pass<'_> {
 }
 
 /// The probability of class 1 and the loss, from one logit.
-fn assess_one(logit: &Lanes, labels: [u32; LANES], probabilities: &mut Lanes, losses: &mut Lanes) {
+fn assess_one<const L: usize>(logit: &Lanes<L>, labels: [u32; L], probabilities: &mut Lanes<L>, losses: &mut Lanes<L>) {
     let labels = labels.map(|label| label as f32);
-    for l in 0..LANES {
+    for l in 0..L {
         let z = logit[l];
         let e = exp_of_negative(-z.abs());
         let part = 1.0 / (1.0 + e);
@@ -148,16 +151,16 @@ fn assess_one(logit: &Lanes, labels: [u32; LANES], probabilities: &mut Lanes, lo
 }
 
 /// The probability of each class and the loss, from a logit for each.
-fn assess_several(
-    logits: &[Lanes],
-    labels: [u32; LANES],
+fn assess_several<const L: usize>(
+    logits: &[Lanes<L>],
+    labels: [u32; L],
     is_accurate: bool,
-    probabilities: &mut [Lanes],
-    losses: &mut Lanes,
+    probabilities: &mut [Lanes<L>],
+    losses: &mut Lanes<L>,
 ) {
     let mut most = logits[0];
     for logit in logits {
-        for l in 0..LANES {
+        for l in 0..L {
             most[l] = if logit[l] > most[l] {
                 logit[l]
             } else {
@@ -165,14 +168,14 @@ fn assess_several(
             };
         }
     }
-    let mut sum = ZERO;
+    let mut sum = [0.0; L];
     for (logit, probability) in logits.iter().zip(&mut *probabilities) {
-        for l in 0..LANES {
+        for l in 0..L {
             probability[l] = exp_of_negative(logit[l] - most[l]);
             sum[l] += probability[l];
         }
     }
-    for l in 0..LANES {
+    for l in 0..L {
         if labels[l] == IGNORED {
             continue;
         }
@@ -192,7 +195,7 @@ fn assess_several(
         };
     }
     for probability in probabilities {
-        for l in 0..LANES {
+        for l in 0..L {
             probability[l] /= sum[l];
         }
     }

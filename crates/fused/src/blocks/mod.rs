@@ -19,6 +19,7 @@ mod loss;
 mod norm;
 mod pass;
 mod places;
+mod predictions;
 mod probe;
 mod products;
 mod read_row;
@@ -35,7 +36,7 @@ use alloc::vec::Vec;
 use crate::adam::Sums;
 use crate::architecture::{Architecture, Reads};
 use crate::instructions::Instructions;
-use crate::lanes::{LANES, Lanes, ZERO};
+use crate::lanes::{LANES, Lanes, WIDE, ZERO};
 use crate::samples::{IGNORED, Predictions, Samples};
 use crate::training::CrossEntropy;
 use pass::Pass;
@@ -44,7 +45,7 @@ pub(crate) use places::padded;
 pub(crate) use probe::{Probe, Site};
 use values::Values;
 
-/// One to eight samples of a dataset, which a pass computes side by side.
+/// Some samples of a dataset, which a pass computes side by side: one at least, and at most as many as it has lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk<'a> {
     samples: Samples<'a>,
@@ -64,11 +65,24 @@ impl Chunk<'_> {
         self.samples.tokens[self.sample(lane) * self.positions + position]
     }
 
-    /// The labels of an answer. `answers`: those of a sample.
+    /// The label of an answer. `answers`: those of a sample.
     #[inline(always)]
-    fn labels(&self, answer: usize, answers: usize) -> [u32; LANES] {
-        core::array::from_fn(|lane| self.samples.labels[self.sample(lane) * answers + answer])
+    fn label(&self, lane: usize, answer: usize, answers: usize) -> u32 {
+        self.samples.labels[self.sample(lane) * answers + answer]
     }
+}
+
+/// Evaluates `body` with a pass that has lanes enough for a chunk.
+macro_rules! in_pass {
+    ($blocks:expr, $set:expr, $chunk:expr, $parameters:expr, $pass:ident => $body:expr) => {
+        if $set.is_wide() && $chunk.chosen.len() > LANES {
+            let mut $pass = $blocks.wide_pass($set, $parameters);
+            $body
+        } else {
+            let mut $pass = $blocks.pass($set, $parameters);
+            $body
+        }
+    };
 }
 
 /// The place of the parameters in memory, and the values of a pass.
@@ -76,7 +90,9 @@ impl Chunk<'_> {
 pub(crate) struct Blocks {
     architecture: Architecture,
     places: Places,
-    values: Values,
+    values: Values<LANES>,
+    /// Those of passes of more samples, once there was one.
+    wide: Option<Values<WIDE>>,
     cross_entropy: CrossEntropy,
 }
 
@@ -85,6 +101,7 @@ impl Blocks {
         Self {
             places: Places::new(architecture),
             values: Values::new(architecture),
+            wide: None,
             architecture: architecture.clone(),
             cross_entropy: CrossEntropy::default(),
         }
@@ -116,13 +133,31 @@ impl Blocks {
         self.places.tokens.range().len()
     }
 
-    fn pass<'a>(&'a mut self, set: Instructions, parameters: &'a [f32]) -> Pass<'a> {
+    /// A pass of up to eight samples.
+    fn pass<'a>(&'a mut self, set: Instructions, parameters: &'a [f32]) -> Pass<'a, LANES> {
         Pass {
             architecture: &self.architecture,
             places: &self.places,
             parameters,
             values: &mut self.values,
             positions: self.architecture.positions,
+            instructions: set,
+            cross_entropy: self.cross_entropy,
+            probe: None,
+            holds_weights: false,
+        }
+    }
+
+    /// A pass of up to sixteen samples.
+    fn wide_pass<'a>(&'a mut self, set: Instructions, parameters: &'a [f32]) -> Pass<'a, WIDE> {
+        let architecture = &self.architecture;
+        let values = self.wide.get_or_insert_with(|| Values::new(architecture));
+        Pass {
+            architecture,
+            places: &self.places,
+            parameters,
+            values,
+            positions: architecture.positions,
             instructions: set,
             cross_entropy: self.cross_entropy,
             probe: None,
@@ -140,26 +175,30 @@ impl Blocks {
         mut sums: Sums<'_>,
     ) -> f32 {
         let share = 1.0 / self.counted(samples, batch).max(1) as f32;
-        let positions = self.architecture.positions;
-        let mut pass = self.pass(set, parameters);
         let mut loss = 0.0;
-        for chosen in batch.chunks(LANES) {
-            let chunk = Chunk {
-                samples,
-                chosen,
-                positions,
-            };
-            pass.forward(chunk, false);
-            let shares = pass.shares_of_answers(chunk);
-            for (lane, &own) in shares[..chosen.len()].iter().enumerate() {
-                loss += pass.training_loss(chunk, lane) * own;
-            }
-            pass.start_from_losses(chunk, shares.map(|own| own * share));
-            pass.backward(&mut sums);
-            pass.through_embeddings(chunk, &mut sums);
+        for chunk in self.chunks(set, samples, batch) {
+            in_pass!(self, set, chunk, parameters, pass => {
+                pass.add_gradient(chunk, share, &mut loss, &mut sums);
+            });
         }
         self.places.collect(sums.gradient);
         loss * share
+    }
+
+    /// Divides samples among passes.
+    fn chunks<'a>(
+        &self,
+        set: Instructions,
+        samples: Samples<'a>,
+        chosen: &'a [u32],
+    ) -> impl Iterator<Item = Chunk<'a>> + use<'a> {
+        let positions = self.architecture.positions;
+        let lanes = if set.is_wide() { WIDE } else { LANES };
+        chosen.chunks(lanes).map(move |chosen| Chunk {
+            samples,
+            chosen,
+            positions,
+        })
     }
 
     /// What a batch's loss is the mean over: its samples, or the positions that count.
@@ -189,22 +228,12 @@ impl Blocks {
         chosen: &[u32],
         predictions: &mut Predictions,
     ) {
-        let positions = self.architecture.positions;
-        for chosen in chosen.chunks(LANES) {
-            let chunk = Chunk {
-                samples,
-                chosen,
-                positions,
-            };
-            let mut pass = self.pass(set, parameters);
-            pass.forward(chunk, false);
-            let computed = pass.positions;
-            self.append(
-                chunk,
-                predictions,
-                self.architecture.reads != Reads::Position,
-                computed,
-            );
+        for chunk in self.chunks(set, samples, chosen) {
+            in_pass!(self, set, chunk, parameters, pass => {
+                pass.forward(chunk, false);
+                let all_rows = pass.architecture.reads != Reads::Position;
+                pass.append(chunk, all_rows, predictions);
+            });
         }
     }
 
@@ -225,13 +254,10 @@ impl Blocks {
             chosen,
             positions,
         };
-        let pass = self.pass(Instructions::best(), parameters);
-        Pass {
-            probe: Some(probe),
-            ..pass
-        }
-        .forward(chunk, true);
-        self.append(chunk, predictions, true, positions);
+        let mut pass = self.pass(Instructions::best(), parameters);
+        pass.probe = Some(probe);
+        pass.forward(chunk, true);
+        pass.append(chunk, true, predictions);
     }
 
     /// The gradient of a logit by the first block's input, for eight inputs that the probe gives, and these inputs'
@@ -298,71 +324,5 @@ impl Blocks {
     fn unused_gradient(&mut self) -> Vec<f32> {
         self.values.transposed.is_wanted = false;
         vec![0.0; self.places.len()]
-    }
-
-    /// Appends the predictions of the last pass, which computed some positions: of the last block all their rows or the one that
-    /// is read.
-    fn append(
-        &self,
-        chunk: Chunk<'_>,
-        predictions: &mut Predictions,
-        all_rows: bool,
-        computed: usize,
-    ) {
-        let Architecture {
-            positions,
-            n_heads,
-            reads,
-            ..
-        } = self.architecture;
-        let at = |query: usize, head: usize, key: usize| {
-            if all_rows {
-                (head * computed + query) * computed + key
-            } else {
-                head * computed + key
-            }
-        };
-        let values = &self.values;
-        let Some(block) = values.blocks.last() else {
-            return;
-        };
-        for lane in 0..chunk.chosen.len() {
-            let query = self.shown_position(chunk, lane);
-            let of_lane = |values: &[Lanes], into: &mut Vec<f32>| {
-                into.extend(values.iter().map(|value| value[lane]));
-            };
-            of_lane(&values.logits, &mut predictions.logits);
-            of_lane(&values.probabilities, &mut predictions.probabilities);
-            of_lane(&values.losses, &mut predictions.losses);
-            let queries = match reads {
-                Reads::Every => 0..positions,
-                Reads::Position | Reads::Mean => query..query + 1,
-            };
-            for head in 0..n_heads {
-                for query in queries.clone() {
-                    let is_computed = query < computed || !all_rows;
-                    predictions.attention.extend((0..positions).map(|key| {
-                        if is_computed && key < computed {
-                            block.weights[at(query, head, key)][lane]
-                        } else {
-                            0.0
-                        }
-                    }));
-                }
-            }
-        }
-    }
-
-    /// The position whose attention is kept: the one that the classifier reads. Of the mean, it is the last one without padding
-    /// if that position holds padding.
-    fn shown_position(&self, chunk: Chunk<'_>, lane: usize) -> usize {
-        let read = self.architecture.read_position;
-        let padding = self.architecture.padding_token;
-        let is_padding = |position: usize| Some(chunk.token(lane, position)) == padding;
-        if self.architecture.reads != Reads::Mean || !is_padding(read) {
-            return read;
-        }
-        let mut held = (0..self.architecture.positions).rev();
-        held.find(|&position| !is_padding(position)).unwrap_or(read)
     }
 }

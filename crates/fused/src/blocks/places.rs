@@ -243,10 +243,11 @@ impl Places {
             .tied_embeddings
             .then_some(Fixed::Transposed(tokens));
         let no_bias = (!has_bias).then_some(Fixed::Constant(0.0));
-        // Few columns, which are read one by one: they have no padding.
+        // One column is read by itself: it has no padding.
+        let stride = if logits == 1 { 1 } else { padded(logits) };
         let classifier = Linear {
-            weight: builder.place([inputs, logits], [padded(inputs), logits], tied),
-            bias: builder.place([1, logits], [1, logits], no_bias),
+            weight: builder.place([inputs, logits], [padded(inputs), stride], tied),
+            bias: builder.place([1, logits], [1, stride], no_bias),
         };
         Self {
             tokens,

@@ -21,9 +21,8 @@ use super::softmax;
 use super::values::{block_and_input, block_mut_and_input};
 use crate::adam::Sums;
 use crate::architecture::NormPlace;
-use crate::lanes::{LANES, ZERO};
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// The context of the row that the classifier reads.
     pub(super) fn attend_from_read_row(&mut self, layer: usize) {
         let Sizes {
@@ -48,7 +47,7 @@ impl Pass<'_> {
         for head in 0..self.architecture.n_heads {
             let columns = head * d_head..(head + 1) * d_head;
             let u = &mut self.values.u[head * width..][..width];
-            u.fill(ZERO);
+            u.fill([0.0; L]);
             match place.projections {
                 Some([_, key, _]) => {
                     let weights = weights_of(parameters, key);
@@ -57,7 +56,7 @@ impl Pass<'_> {
                 None => u[columns.clone()].copy_from_slice(&block.query[columns]),
             }
             for value in u {
-                for l in 0..LANES {
+                for l in 0..L {
                     value[l] *= scale;
                 }
             }
@@ -136,7 +135,7 @@ impl Pass<'_> {
         for head in 0..heads {
             let columns = head * d_head..(head + 1) * d_head;
             let d_pooled = &mut values.d_pooled[head * width..][..width];
-            d_pooled.fill(ZERO);
+            d_pooled.fill([0.0; L]);
             match place.projections {
                 Some([_, _, value]) => {
                     let weights = weights_of(parameters, value);
@@ -166,7 +165,7 @@ impl Pass<'_> {
         );
         softmax::backward(set, &block.weights[..heads * p], d_scores, p);
         if self.holds_weights {
-            d_scores.fill(ZERO);
+            d_scores.fill([0.0; L]);
         }
         multiply(
             set,
@@ -183,7 +182,7 @@ impl Pass<'_> {
         // In other blocks the rows of this space have the width of the heads: what pads them must stay 0, here and there.
         let has_own_width = self.architecture.heads_width() != d;
         if has_own_width {
-            from_scores.fill(ZERO);
+            from_scores.fill([0.0; L]);
         }
         for (weights, vectors, output) in [
             (&block.weights[..heads * p], &values.d_pooled, &mut *stream),
@@ -201,7 +200,7 @@ impl Pass<'_> {
         }
         add(set, stream, from_scores);
         if has_own_width {
-            from_scores.fill(ZERO);
+            from_scores.fill([0.0; L]);
         }
     }
 
@@ -225,13 +224,13 @@ impl Pass<'_> {
                 Some([_, key, _]) => {
                     let weights = weights_of(parameters, key);
                     let output = &mut values.d_query;
-                    output[columns.clone()].fill(ZERO);
+                    output[columns.clone()].fill([0.0; L]);
                     project(set, 1, weights, columns.clone(), d_u, width, output);
                 }
                 None => values.d_query[columns.clone()].copy_from_slice(&d_u[columns.clone()]),
             }
             for value in &mut values.d_query[columns] {
-                for l in 0..LANES {
+                for l in 0..L {
                     value[l] *= scale;
                 }
             }
@@ -280,7 +279,7 @@ impl Pass<'_> {
         };
         let sees = sees(may);
         for i in 0..self.architecture.heads_width() {
-            for l in 0..LANES {
+            for l in 0..L {
                 sums.gradient[value.bias.range().start + i] += sees[l] * values.d_context[i][l];
             }
         }

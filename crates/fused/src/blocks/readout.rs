@@ -9,9 +9,8 @@ use super::products::project_back;
 use super::{Chunk, classifier};
 use crate::adam::Sums;
 use crate::architecture::Reads;
-use crate::lanes::{LANES, ZERO};
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// The answers that are computed.
     pub(super) fn answers(&self) -> usize {
         match self.architecture.reads {
@@ -24,16 +23,16 @@ impl Pass<'_> {
     pub(super) fn share_positions(&mut self, chunk: Chunk<'_>) {
         let padding = self.architecture.padding_token;
         let shares = &mut self.values.shares;
-        let mut count = ZERO;
+        let mut count = [0.0; L];
         for (position, share) in shares.iter_mut().enumerate() {
-            for lane in 0..LANES {
+            for lane in 0..L {
                 let is_read = Some(chunk.token(lane, position)) != padding;
                 share[lane] = f32::from(u8::from(is_read));
                 count[lane] += share[lane];
             }
         }
         for share in shares {
-            for l in 0..LANES {
+            for l in 0..L {
                 share[l] = if count[l] > 0.0 {
                     share[l] / count[l]
                 } else {
@@ -68,10 +67,10 @@ impl Pass<'_> {
         };
         let read = &mut values.read[..answers * width];
         if reads == Reads::Mean {
-            read.fill(ZERO);
+            read.fill([0.0; L]);
             for (row, share) in output.chunks_exact(width).zip(&values.shares) {
                 for (sum, value) in read.iter_mut().zip(row) {
-                    for l in 0..LANES {
+                    for l in 0..L {
                         sum[l] += share[l] * value[l];
                     }
                 }
@@ -88,44 +87,73 @@ impl Pass<'_> {
             (input, input_width) = (&values.hidden.output[..answers * stride], stride);
             count = place.weight.columns;
         }
-        let weight = &parameters[places.classifier.weight.range()];
-        let bias = &parameters[places.classifier.bias.range()];
-        let logits = values.logits.chunks_exact_mut(n_logits);
-        for (input, logits) in input.chunks_exact(input_width).zip(logits) {
-            classifier::forward(set, &input[..count], weight, bias, logits);
+        let place = places.classifier;
+        if n_logits == 1 {
+            let weight = &parameters[place.weight.range()][..count];
+            let bias = parameters[place.bias.range().start];
+            let input = &input[..answers * input_width];
+            classifier::forward(set, input, input_width, weight, bias, &mut values.logits);
+        } else {
+            let rows = &mut values.logit_rows[..answers * place.weight.stride];
+            apply(set, parameters, place, answers, input, input_width, rows);
+            let rows = rows.chunks_exact(place.weight.stride);
+            for (row, logits) in rows.zip(values.logits.chunks_exact_mut(n_logits)) {
+                logits.copy_from_slice(&row[..n_logits]);
+            }
         }
         // Positions that are not computed have no logits.
-        values.logits[answers * n_logits..].fill(ZERO);
+        values.logits[answers * n_logits..].fill([0.0; L]);
     }
 
     /// From the gradient of the logits to that of the last block's output, in the first rows of `d_stream`.
     pub(super) fn through_read(&mut self, sums: &mut Sums<'_>) {
-        let Sizes { p, width, d, .. } = self.sizes();
+        let Sizes { p, width, .. } = self.sizes();
         let (norms, parameters, set) = (self.norms(), self.parameters, self.instructions);
         let (places, activation) = (self.places, self.architecture.activation);
         let (reads, n_logits) = (self.architecture.reads, self.architecture.n_logits());
         let answers = self.answers();
         let values = &mut *self.values;
         let place = places.classifier;
-        let weight = &parameters[place.weight.range()];
-        let start = place.weight.range().start;
-        let (d_weight, d_bias) = sums.gradient[start..].split_at_mut(weight.len());
         let read = &values.read[..answers * width];
         let d_read = &mut values.d_read[..answers * width];
         let hidden = places.classifier_hidden;
-        let (input, gradient, input_width, count) = match hidden {
+        let (input, gradient, input_width) = match hidden {
             Some(hidden) => {
-                let (count, stride) = (hidden.weight.columns, padded(hidden.weight.columns));
+                let stride = padded(hidden.weight.columns);
                 let gradient = &mut values.d_classifier_hidden[..answers * stride];
-                (&values.hidden.output[..], gradient, stride, count)
+                (&values.hidden.output[..answers * stride], gradient, stride)
             }
-            None => (read, &mut *d_read, width, d),
+            None => (read, &mut *d_read, width),
         };
-        let rows = input.chunks_exact(input_width);
-        let rows = rows.zip(gradient.chunks_exact_mut(input_width));
-        for ((input, gradient), d_logits) in rows.zip(values.d_logits.chunks_exact(n_logits)) {
-            let input = &input[..count];
-            classifier::backward(set, input, weight, d_logits, gradient, d_weight, d_bias);
+        if n_logits == 1 {
+            let weight = &parameters[place.weight.range()];
+            let start = place.weight.range().start;
+            let (d_weight, d_bias) = sums.gradient[start..].split_at_mut(weight.len());
+            classifier::backward(
+                set,
+                input,
+                input_width,
+                weight,
+                &values.d_logits[..answers],
+                gradient,
+                d_weight,
+                &mut d_bias[0],
+            );
+        } else {
+            let stride = place.weight.stride;
+            let rows = &mut values.logit_rows[..answers * stride];
+            let d_logits = values.d_logits.chunks_exact(n_logits);
+            for (row, d_logits) in rows.chunks_exact_mut(stride).zip(d_logits) {
+                row[..n_logits].copy_from_slice(d_logits);
+                row[n_logits..].fill([0.0; L]);
+            }
+            gradient.fill([0.0; L]);
+            let weights = weights_of(parameters, place);
+            project_back(set, answers, weights, 0..n_logits, rows, input_width, gradient);
+            let transposed = &mut values.transposed;
+            transposed.input(set, input, input_width);
+            transposed.one_by_one();
+            transposed.add_linear(set, rows, stride, place, sums);
         }
         if let Some(hidden) = hidden {
             let gradient = &mut values.d_classifier_hidden[..answers * input_width];
@@ -134,7 +162,8 @@ impl Pass<'_> {
             let transposed = &mut values.transposed;
             transposed.add_linear(set, gradient, input_width, hidden, sums);
             let weights = weights_of(parameters, hidden);
-            d_read.fill(ZERO);
+            d_read.fill([0.0; L]);
+            let count = hidden.weight.columns;
             project_back(set, answers, weights, 0..count, gradient, width, d_read);
         }
         let rows = if reads == Reads::Position { 1 } else { p };
@@ -142,7 +171,7 @@ impl Pass<'_> {
         if reads == Reads::Mean {
             for (row, share) in stream.chunks_exact_mut(width).zip(&values.shares) {
                 for (value, gradient) in row.iter_mut().zip(&*d_read) {
-                    for l in 0..LANES {
+                    for l in 0..L {
                         value[l] = share[l] * gradient[l];
                     }
                 }

@@ -11,46 +11,66 @@ use crate::adam::Sums;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes};
 
-/// Rows of one projection. `[position, sample, width]`
+/// Rows of one projection. `[eight samples, position, sample, width]`
 #[derive(Clone, Debug)]
 pub(super) struct Transposed {
     inputs: Vec<f32>,
     input_width: usize,
     gradients: Vec<f32>,
     gradient_width: usize,
-    positions: usize,
+    rows: usize,
+    /// Rows whose products have a sum of their own.
+    height: usize,
     /// Whether the gradients of parameters are wanted; else nothing here is computed.
     pub(super) is_wanted: bool,
 }
 
 impl Transposed {
     /// Space for rows of up to `widest` numbers.
-    pub(super) fn new(positions: usize, widest: usize) -> Self {
-        let space = || vec![0.0; positions * LANES * widest];
+    pub(super) fn new(rows: usize, widest: usize) -> Self {
+        let space = || vec![0.0; rows * widest];
         Self {
             inputs: space(),
             input_width: 0,
             gradients: space(),
             gradient_width: 0,
-            positions: 0,
+            rows: 0,
+            height: 0,
             is_wanted: true,
         }
     }
 
     /// Takes the inputs, one sample per lane. `[position, width]`
-    pub(super) fn input(&mut self, set: Instructions, lanes: &[Lanes], width: usize) {
-        (self.input_width, self.positions) = (width, lanes.len() / width);
+    pub(super) fn input<const L: usize>(
+        &mut self,
+        set: Instructions,
+        lanes: &[Lanes<L>],
+        width: usize,
+    ) {
+        let positions = lanes.len() / width;
+        (self.input_width, self.rows) = (width, positions * L);
+        self.height = positions * LANES;
         if self.is_wanted {
             to_rows(set, lanes, &mut self.inputs, width);
         }
     }
 
     /// Takes the gradients of the outputs, of the same positions.
-    pub(super) fn gradient(&mut self, set: Instructions, lanes: &[Lanes], width: usize) {
+    pub(super) fn gradient<const L: usize>(
+        &mut self,
+        set: Instructions,
+        lanes: &[Lanes<L>],
+        width: usize,
+    ) {
         self.gradient_width = width;
         if self.is_wanted {
             to_rows(set, lanes, &mut self.gradients, width);
         }
+    }
+
+    /// Gives the products of each position a sum of its own.
+    pub(super) fn one_by_one(&mut self) {
+        self.height = LANES;
     }
 
     /// Sets all other columns of the gradients to 0.
@@ -65,10 +85,9 @@ impl Transposed {
     }
 
     fn rows(&self) -> (&[f32], &[f32]) {
-        let rows = self.positions * LANES;
         (
-            &self.inputs[..rows * self.input_width],
-            &self.gradients[..rows * self.gradient_width],
+            &self.inputs[..self.rows * self.input_width],
+            &self.gradients[..self.rows * self.gradient_width],
         )
     }
 
@@ -87,15 +106,23 @@ impl Transposed {
         let columns = columns.start / LANES * LANES..columns.end.next_multiple_of(LANES);
         let widths = (self.input_width, self.gradient_width);
         add_products(
-            set, inputs, widths.0, gradients, widths.1, columns, factor, sums,
+            set,
+            inputs,
+            widths.0,
+            gradients,
+            widths.1,
+            self.height,
+            columns,
+            factor,
+            sums,
         );
     }
 
     /// Takes the gradients of a projection's outputs, and adds those of its weights and biases.
-    pub(super) fn add_linear(
+    pub(super) fn add_linear<const L: usize>(
         &mut self,
         set: Instructions,
-        lanes: &[Lanes],
+        lanes: &[Lanes<L>],
         width: usize,
         linear: Linear,
         sums: &mut Sums<'_>,
