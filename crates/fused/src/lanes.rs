@@ -36,7 +36,11 @@ pub(crate) fn map<const L: usize>(a: Lanes<L>, f: impl Fn(f32) -> f32) -> Lanes<
 
 /// Applies a function to pairs of lanes.
 #[inline(always)]
-pub(crate) fn zip<const L: usize>(a: Lanes<L>, b: Lanes<L>, f: impl Fn(f32, f32) -> f32) -> Lanes<L> {
+pub(crate) fn zip<const L: usize>(
+    a: Lanes<L>,
+    b: Lanes<L>,
+    f: impl Fn(f32, f32) -> f32,
+) -> Lanes<L> {
     let mut out = [0.0; L];
     for l in 0..L {
         out[l] = f(a[l], b[l]);
@@ -46,7 +50,11 @@ pub(crate) fn zip<const L: usize>(a: Lanes<L>, b: Lanes<L>, f: impl Fn(f32, f32)
 
 /// `below` where `sign` is negative, `above` elsewhere.
 #[inline(always)]
-pub(crate) fn select_negative<const L: usize>(sign: Lanes<L>, below: Lanes<L>, above: Lanes<L>) -> Lanes<L> {
+pub(crate) fn select_negative<const L: usize>(
+    sign: Lanes<L>,
+    below: Lanes<L>,
+    above: Lanes<L>,
+) -> Lanes<L> {
     let mut out = [0.0; L];
     for l in 0..L {
         out[l] = if sign[l] < 0.0 { below[l] } else { above[l] };

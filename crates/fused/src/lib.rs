@@ -53,6 +53,7 @@
 extern crate alloc;
 
 mod adam;
+mod aligned;
 mod architecture;
 mod arrays;
 mod attribution;

@@ -11,6 +11,9 @@
 //! c_i = Σ_j w_ij v_j                      context
 //! ```
 //!
+//! A tile of queries is computed at a time, with whole rows of scores: what is made of them stays in the first cache. The weights are
+//! kept for the backward pass; computed again they would cost another exponential each.
+//!
 //! Backward, `dy` being the gradient of the loss by `y`:
 //!
 //! ```text
@@ -23,7 +26,7 @@ use core::ops::Range;
 use super::elements::{add, scale_rows};
 use super::pass::{Pass, Sizes, apply, weights_of};
 use super::probe::{Site, reach};
-use super::products::{Grid, multiply, project_back};
+use super::products::{Grid, Target, multiply, project_back};
 use super::rotate::rotate;
 use super::softmax;
 use super::values::{block_and_input, block_mut_and_input};
@@ -48,25 +51,29 @@ impl<const L: usize> Pass<'_, L> {
         self.project_rows(layer, &rows);
         let values = &mut *self.values;
         let block = &mut values.blocks[layer];
-        let may = match &values.may[..] {
-            [] => &[][..],
-            may => &may[rows.start * p..rows.end * p],
+        let height = if self.probe.is_some() {
+            count
+        } else {
+            tile_height::<L>(p)
         };
-        for head in 0..heads {
+        for (head, tile) in tiles(heads, count, height) {
             let column = head * d_head;
-            let pairs = head * count * p..(head + 1) * count * p;
+            let pairs = (head * count + tile.start) * p..(head * count + tile.end) * p;
+            let queries = rows.start + tile.start..rows.start + tile.end;
+            let may = match &values.may[..] {
+                [] => &[][..],
+                may => &may[queries.start * p..queries.end * p],
+            };
             let weights = &mut block.weights[pairs.clone()];
             multiply(
                 set,
-                [count, d_head, p],
-                Grid::Of(&block.query[column..], inner),
+                [tile.len(), d_head, p],
+                Grid::Of(&block.query[tile.start * inner + column..], inner),
                 Grid::Transposed(&block.key[column..], inner),
-                architecture.scale(),
-                weights,
-                p,
+                Target::of(weights, p).times(architecture.scale()),
             );
             if architecture.log_length {
-                scale_rows(set, weights, p, &values.lengths[rows.clone()]);
+                scale_rows(set, weights, p, &values.lengths[queries]);
             }
             let site = Site::Pairs(Array::Scores, layer, head);
             reach(&mut self.probe, site, weights);
@@ -84,12 +91,10 @@ impl<const L: usize> Pass<'_, L> {
             reach(&mut self.probe, site, weights);
             multiply(
                 set,
-                [count, p, d_head],
+                [tile.len(), p, d_head],
                 Grid::Of(weights, p),
                 Grid::Of(&block.value[column..], inner),
-                1.0,
-                &mut block.context[column..],
-                inner,
+                Target::of(&mut block.context[tile.start * inner + column..], inner),
             );
         }
         let site = Site::Vectors(Array::Context, layer);
@@ -190,30 +195,30 @@ impl<const L: usize> Pass<'_, L> {
         let (scale, count) = (architecture.scale(), rows.len());
         let values = &mut *self.values;
         let block = &values.blocks[layer];
-        for head in 0..heads {
+        for (head, tile) in tiles(heads, count, tile_height::<L>(p)) {
             let column = head * d_head;
-            let pairs = head * count * p..(head + 1) * count * p;
+            let (is_first, is_last) = (tile.start == 0, tile.end == count);
+            let pairs = (head * count + tile.start) * p..(head * count + tile.end) * p;
+            let queries = rows.start + tile.start..rows.start + tile.end;
+            let own = tile.start * inner + column;
             let weights = &block.weights[pairs.clone()];
-            let d_scores = &mut values.d_scores[..count * p];
+            let d_context = &values.d_context[own..];
+            let d_scores = &mut values.d_scores[..tile.len() * p];
             // dv = W^T dc
             multiply(
                 set,
-                [p, count, d_head],
+                [p, tile.len(), d_head],
                 Grid::Transposed(weights, p),
-                Grid::Of(&values.d_context[column..], inner),
-                1.0,
-                &mut values.d_value[column..],
-                inner,
+                Grid::Of(d_context, inner),
+                Target::of(&mut values.d_value[column..], inner).from_what_it_holds(!is_first),
             );
             // dW = dc V^T
             multiply(
                 set,
-                [count, d_head, p],
-                Grid::Of(&values.d_context[column..], inner),
+                [tile.len(), d_head, p],
+                Grid::Of(d_context, inner),
                 Grid::Transposed(&block.value[column..], inner),
-                1.0,
-                d_scores,
-                p,
+                Target::of(d_scores, p),
             );
             match architecture.weighting {
                 Weighting::Softmax => softmax::backward(set, weights, d_scores, p),
@@ -223,11 +228,12 @@ impl<const L: usize> Pass<'_, L> {
                 }
                 Weighting::Scores if values.may.is_empty() => {}
                 Weighting::Scores => {
-                    softmax::hide(set, d_scores, &values.may[rows.start * p..rows.end * p]);
+                    let may = &values.may[queries.start * p..queries.end * p];
+                    softmax::hide(set, d_scores, may);
                 }
             }
             if architecture.log_length {
-                scale_rows(set, d_scores, p, &values.lengths[rows.clone()]);
+                scale_rows(set, d_scores, p, &values.lengths[queries]);
             }
             if self.holds_weights {
                 d_scores.fill([0.0; L]);
@@ -235,21 +241,19 @@ impl<const L: usize> Pass<'_, L> {
             // dq = scale dZ K, dk = scale dZ^T Q
             multiply(
                 set,
-                [count, p, d_head],
+                [tile.len(), p, d_head],
                 Grid::Of(d_scores, p),
                 Grid::Of(&block.key[column..], inner),
-                scale,
-                &mut values.d_query[column..],
-                inner,
+                Target::of(&mut values.d_query[own..], inner).times(scale),
             );
             multiply(
                 set,
-                [p, count, d_head],
+                [p, tile.len(), d_head],
                 Grid::Transposed(d_scores, p),
-                Grid::Of(&block.query[column..], inner),
-                scale,
-                &mut values.d_key[column..],
-                inner,
+                Grid::Of(&block.query[own..], inner),
+                Target::of(&mut values.d_key[column..], inner)
+                    .from_what_it_holds(!is_first)
+                    .times(if is_last { scale } else { 1.0 }),
             );
         }
         if let Some(tables) = &architecture.rotation {
@@ -334,4 +338,23 @@ impl<const L: usize> Pass<'_, L> {
         }
         self.through_first_norm(layer, &rows, sums);
     }
+}
+
+/// How many queries a tile has, so that its rows take 16 kB. A multiple of what products compute at a time.
+pub(super) const fn tile_height<const L: usize>(positions: usize) -> usize {
+    let rows = 32768 / (positions * L);
+    if rows < 4 { 4 } else { rows / 4 * 4 }
+}
+
+/// Each head with each tile of its queries.
+fn tiles(
+    heads: usize,
+    queries: usize,
+    height: usize,
+) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let tiles = move |head| {
+        let starts = (0..queries).step_by(height);
+        starts.map(move |start| (head, start..queries.min(start + height)))
+    };
+    (0..heads).flat_map(tiles)
 }

@@ -1,9 +1,7 @@
 //! A hidden layer: of a feed-forward layer, or of the classifier. The activations and their derivatives are in
 //! `functions.rs`.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
+use crate::aligned::Aligned;
 use crate::architecture::Activation;
 use crate::instructions::for_each_set;
 use crate::lanes::{Lanes, larger, map, zip};
@@ -12,17 +10,17 @@ use crate::lanes::{Lanes, larger, map, zip};
 #[derive(Clone, Debug)]
 pub(super) struct Hidden<const L: usize> {
     /// Before the activation, where its derivative needs that. `[row, width]`
-    pub(super) input: Vec<Lanes<L>>,
+    pub(super) input: Aligned<L>,
     /// After it.
-    pub(super) output: Vec<Lanes<L>>,
+    pub(super) output: Aligned<L>,
 }
 
 impl<const L: usize> Hidden<L> {
     pub(super) fn new(activation: Activation, count: usize) -> Self {
         let needed = activation != Activation::Relu;
         Self {
-            input: vec![[0.0; L]; if needed { count } else { 0 }],
-            output: vec![[0.0; L]; count],
+            input: Aligned::zeros(if needed { count } else { 0 }),
+            output: Aligned::zeros(count),
         }
     }
 }
@@ -51,14 +49,14 @@ for_each_set! {
         gradient: &'a mut [Lanes<L>],
     ) {
         if activation == Activation::Relu {
-            for (gradient, value) in gradient.iter_mut().zip(&hidden.output) {
+            for (gradient, value) in gradient.iter_mut().zip(hidden.output.iter()) {
                 *gradient = zip(*gradient, *value, |gradient, value| {
                     if value > 0.0 { gradient } else { 0.0 }
                 });
             }
             return;
         }
-        for (gradient, input) in gradient.iter_mut().zip(&hidden.input) {
+        for (gradient, input) in gradient.iter_mut().zip(hidden.input.iter()) {
             *gradient = zip(*gradient, *input, |gradient, input| gradient * activation.slope(input));
         }
     }

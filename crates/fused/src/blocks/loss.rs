@@ -25,7 +25,7 @@ impl<const L: usize> Pass<'_, L> {
         let values = &mut *self.values;
         let logits = values.logits.chunks_exact(n_logits).take(answers);
         let probabilities = values.probabilities.chunks_exact_mut(n_logits);
-        let outputs = logits.zip(probabilities).zip(&mut values.losses);
+        let outputs = logits.zip(probabilities).zip(values.losses.iter_mut());
         for (answer, ((logits, probabilities), losses)) in outputs.enumerate() {
             let labels: [u32; L] =
                 core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
@@ -138,7 +138,12 @@ impl<const L: usize> Pass<'_, L> {
 }
 
 /// The probability of class 1 and the loss, from one logit.
-fn assess_one<const L: usize>(logit: &Lanes<L>, labels: [u32; L], probabilities: &mut Lanes<L>, losses: &mut Lanes<L>) {
+fn assess_one<const L: usize>(
+    logit: &Lanes<L>,
+    labels: [u32; L],
+    probabilities: &mut Lanes<L>,
+    losses: &mut Lanes<L>,
+) {
     let labels = labels.map(|label| label as f32);
     for l in 0..L {
         let z = logit[l];

@@ -34,6 +34,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::adam::Sums;
+use crate::aligned::Aligned;
 use crate::architecture::{Architecture, Reads};
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes, WIDE, ZERO};
@@ -248,7 +249,9 @@ impl Blocks {
     ) {
         let positions = self.architecture.positions;
         // The probe may change the mask.
-        self.values.may.resize(positions * positions, ZERO);
+        if self.values.may.is_empty() {
+            self.values.may = Aligned::zeros(positions * positions);
+        }
         let chunk = Chunk {
             samples,
             chosen,

@@ -10,12 +10,7 @@ use crate::samples::Predictions;
 
 impl<const L: usize> Pass<'_, L> {
     /// Appends the predictions of a forward pass, which computed of the last block all rows or the one that is read.
-    pub(super) fn append(
-        &self,
-        chunk: Chunk<'_>,
-        all_rows: bool,
-        predictions: &mut Predictions,
-    ) {
+    pub(super) fn append(&self, chunk: Chunk<'_>, all_rows: bool, predictions: &mut Predictions) {
         let computed = self.positions;
         let Architecture {
             positions,

@@ -21,7 +21,11 @@ pub(crate) trait Probe<const L: usize = LANES> {
 
 /// Calls the probe, if there is one.
 #[inline]
-pub(super) fn reach<const L: usize>(probe: &mut Option<&mut dyn Probe<L>>, site: Site, values: &mut [Lanes<L>]) {
+pub(super) fn reach<const L: usize>(
+    probe: &mut Option<&mut dyn Probe<L>>,
+    site: Site,
+    values: &mut [Lanes<L>],
+) {
     if let Some(probe) = probe {
         probe.reach(site, values);
     }

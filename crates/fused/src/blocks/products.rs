@@ -7,50 +7,39 @@ use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes};
 use crate::vectors::{Baseline, Vectors, rows_of_samples};
 
-/// The sums of one or two rows. They are variables of their own, since the compiler keeps a nested array in memory.
-struct Tile<V: Vectors, const C: usize>([V::Vector; C], [V::Vector; C]);
+/// The sums of `R` rows and `C` columns.
+struct Tile<V: Vectors, const R: usize, const C: usize>([[V::Vector; C]; R]);
 
-impl<V: Vectors, const C: usize> Tile<V, C> {
+impl<V: Vectors, const R: usize, const C: usize> Tile<V, R, C> {
     #[inline(always)]
     fn zero(vectors: V) -> Self {
-        let zero = vectors.splat(0.0);
-        Self([zero; C], [zero; C])
+        Self([[vectors.splat(0.0); C]; R])
     }
 
     #[inline(always)]
-    fn read<const R: usize, const L: usize>(
-        vectors: V,
-        values: &[Lanes<L>],
-        first: usize,
-        stride: usize,
-    ) -> Self {
+    fn read<const L: usize>(vectors: V, values: &[Lanes<L>], first: usize, stride: usize) -> Self {
         let mut tile = Self::zero(vectors);
-        let (row, next) = (&values[first..][..C], &values[first + (R - 1) * stride..][..C]);
-        for c in 0..C {
-            tile.0[c] = vectors.load(&row[c]);
-            if R > 1 {
-                tile.1[c] = vectors.load(&next[c]);
+        for r in 0..R {
+            let row = &values[first + r * stride..][..C];
+            for c in 0..C {
+                tile.0[r][c] = vectors.load(&row[c]);
             }
         }
         tile
     }
 
     #[inline(always)]
-    fn write<const R: usize, const L: usize>(
+    fn write<const L: usize>(
         self,
         vectors: V,
         values: &mut [Lanes<L>],
         first: usize,
         stride: usize,
     ) {
-        let row = &mut values[first..][..C];
-        for c in 0..C {
-            vectors.store(self.0[c], &mut row[c]);
-        }
-        if R > 1 {
-            let next = &mut values[first + stride..][..C];
+        for r in 0..R {
+            let row = &mut values[first + r * stride..][..C];
             for c in 0..C {
-                vectors.store(self.1[c], &mut next[c]);
+                vectors.store(self.0[r][c], &mut row[c]);
             }
         }
     }
@@ -143,20 +132,25 @@ fn project_tile<V: Vectors, const R: usize, const C: usize, const L: usize>(
         stride,
     } = weights;
     let first = row * stride + column;
-    let mut sums = Tile::<V, C>::read::<R, L>(vectors, output, first, stride);
-    let [own, next] = [row, row + R - 1].map(|row| &input[row * width..][..inputs]);
+    let mut sums = Tile::<V, R, C>::read(vectors, output, first, stride);
+    let mut rows = [&[][..]; R];
+    for r in 0..R {
+        rows[r] = &input[(row + r) * width..][..inputs];
+    }
     for (i, weight) in values.chunks_exact(stride).take(inputs).enumerate() {
         let weight = &weight[column..][..C];
-        let (own, next) = (vectors.load(&own[i]), vectors.load(&next[i]));
+        let mut inputs = [vectors.splat(0.0); R];
+        for r in 0..R {
+            inputs[r] = vectors.load(&rows[r][i]);
+        }
         for c in 0..C {
             let weight = vectors.splat(weight[c]);
-            vectors.add_product(&mut sums.0[c], weight, own);
-            if R > 1 {
-                vectors.add_product(&mut sums.1[c], weight, next);
+            for r in 0..R {
+                vectors.add_product(&mut sums.0[r][c], weight, inputs[r]);
             }
         }
     }
-    sums.write::<R, L>(vectors, output, first, stride);
+    sums.write(vectors, output, first, stride);
 }
 
 for_each_set! {
@@ -207,20 +201,24 @@ fn project_tile_back<V: Vectors, const R: usize, const C: usize, const L: usize>
     for c in 0..C {
         weight[c] = &values[(i + c) * stride + columns.start..][..count];
     }
-    let mut sums = Tile::<V, C>::read::<R, L>(vectors, output, first, width);
-    let [own, next] =
-        [row, row + R - 1].map(|row| &input[row * stride + columns.start..][..count]);
+    let mut sums = Tile::<V, R, C>::read(vectors, output, first, width);
+    let mut rows = [&[][..]; R];
+    for r in 0..R {
+        rows[r] = &input[(row + r) * stride + columns.start..][..count];
+    }
     for o in 0..count {
-        let (own, next) = (vectors.load(&own[o]), vectors.load(&next[o]));
+        let mut inputs = [vectors.splat(0.0); R];
+        for r in 0..R {
+            inputs[r] = vectors.load(&rows[r][o]);
+        }
         for c in 0..C {
             let weight = vectors.splat(weight[c][o]);
-            vectors.add_product(&mut sums.0[c], weight, own);
-            if R > 1 {
-                vectors.add_product(&mut sums.1[c], weight, next);
+            for r in 0..R {
+                vectors.add_product(&mut sums.0[r][c], weight, inputs[r]);
             }
         }
     }
-    sums.write::<R, L>(vectors, output, first, width);
+    sums.write(vectors, output, first, width);
 }
 
 for_each_set! {
@@ -337,22 +335,21 @@ fn add_tile<V: Vectors, const C: usize, const I: usize>(
         right.chunks_exact(height * right_width),
     );
     for (left, right) in left.zip(right) {
-        let mut tile = [Tile::<V, I>::zero(vectors).0, Tile::<V, I>::zero(vectors).1];
+        let mut tile = Tile::<V, C, I>::zero(vectors).0;
         for (left, right) in left
             .chunks_exact(left_width)
             .zip(right.chunks_exact(right_width))
         {
             let left = &left[i..][..I];
             let right = &right[column..][..C * V::LANES];
-            let (own, next) = (
-                vectors.load(right),
-                vectors.load(&right[(C - 1) * V::LANES..]),
-            );
+            let mut own = [vectors.splat(0.0); C];
+            for c in 0..C {
+                own[c] = vectors.load(&right[c * V::LANES..]);
+            }
             for k in 0..I {
                 let left = vectors.splat(left[k]);
-                vectors.add_product(&mut tile[0][k], left, own);
-                if C > 1 {
-                    vectors.add_product(&mut tile[1][k], left, next);
+                for c in 0..C {
+                    vectors.add_product(&mut tile[c][k], left, own[c]);
                 }
             }
         }
@@ -378,6 +375,37 @@ pub(super) enum Grid<'a, const L: usize> {
     Transposed(&'a [Lanes<L>], usize),
 }
 
+/// Where the sums of [`multiply`] go.
+pub(super) struct Target<'a, const L: usize> {
+    output: &'a mut [Lanes<L>],
+    stride: usize,
+    factor: f32,
+    /// Whether the sums start from what the output holds, and not from zero.
+    continues: bool,
+}
+
+impl<'a, const L: usize> Target<'a, L> {
+    /// Rows that are a stride apart.
+    pub(super) fn of(output: &'a mut [Lanes<L>], stride: usize) -> Self {
+        Self {
+            output,
+            stride,
+            factor: 1.0,
+            continues: false,
+        }
+    }
+
+    /// Multiplies the sums by a factor.
+    pub(super) fn times(self, factor: f32) -> Self {
+        Self { factor, ..self }
+    }
+
+    /// Adds to what the output holds, if it holds the start of the sums.
+    pub(super) fn from_what_it_holds(self, continues: bool) -> Self {
+        Self { continues, ..self }
+    }
+}
+
 for_each_set! {
     vectors,
     /// `output[i * stride + j] = factor Σ_t left(i, t) right(t, j)`, one sample per lane.
@@ -385,11 +413,8 @@ for_each_set! {
         sizes: [usize; 3],
         left: Grid<'a, L>,
         right: Grid<'a, L>,
-        factor: f32,
-        output: &'a mut [Lanes<L>],
-        stride: usize,
+        into: Target<'a, L>,
     ) {
-        let into = (factor, output, stride);
         match (left, right) {
             (Grid::Of(left, l), Grid::Of(right, r)) => {
                 multiply_all(vectors, sizes, Apart(left, l), SideBySide(right, r), into);
@@ -442,11 +467,7 @@ impl<'a, const L: usize> Neighbours for Apart<'a, L> {
     }
 
     #[inline(always)]
-    fn term<V: Vectors, const N: usize>(
-        vectors: V,
-        rows: Self::Of<N>,
-        t: usize,
-    ) -> [V::Vector; N] {
+    fn term<V: Vectors, const N: usize>(vectors: V, rows: Self::Of<N>, t: usize) -> [V::Vector; N] {
         let mut term = [vectors.splat(0.0); N];
         for n in 0..N {
             term[n] = vectors.load(&rows[n][t]);
@@ -483,38 +504,40 @@ impl<const L: usize> Neighbours for SideBySide<'_, L> {
     }
 }
 
-/// The factor of the sums, and where they go: the output and its stride.
-type Target<'a, const L: usize> = (f32, &'a mut [Lanes<L>], usize);
-
-/// In tiles of rows and columns. The last ones overlap others where these do not divide the sizes: what is computed twice costs
-/// less than smaller tiles.
+/// In tiles of rows and columns. Where the last ones would be smaller, they overlap others: what is computed twice costs less
+/// than smaller tiles. Sums that start from the output cannot be computed twice.
 #[inline(always)]
 fn multiply_all<V: Vectors, A: Neighbours, B: Neighbours, const L: usize>(
     vectors: V,
-    sizes: [usize; 3],
+    [rows, inner, columns]: [usize; 3],
     left: A,
     right: B,
     mut into: Target<'_, L>,
 ) {
-    match (sizes[0], sizes[2]) {
-        (1, 0..4) => multiply_columns::<V, A, B, 1, 1, L>(vectors, sizes, 0, left, right, &mut into),
-        (_, 0..4) => multiply_columns::<V, A, B, 2, 1, L>(vectors, sizes, 0, left, right, &mut into),
-        (1, _) => multiply_columns::<V, A, B, 1, 4, L>(vectors, sizes, 0, left, right, &mut into),
-        (_, columns) => {
-            let mut start = 0;
-            if V::SUMS >= 16 {
-                start = columns / 8 * 8;
-                let most = [sizes[0], sizes[1], start];
-                multiply_columns::<V, A, B, 2, 8, L>(vectors, most, 0, left, right, &mut into);
-            }
-            multiply_columns::<V, A, B, 2, 4, L>(vectors, sizes, start, left, right, &mut into);
+    let mut row = 0;
+    while row < rows {
+        let rest = rows - row;
+        let of = [row, inner, columns];
+        if V::SUMS >= 16 && rest >= 4 {
+            multiply_rows::<V, A, B, 4, 4, L>(vectors, of, left, right, &mut into);
+            row += 4;
+        } else if rest >= 2 {
+            multiply_rows::<V, A, B, 2, 4, L>(vectors, of, left, right, &mut into);
+            row += 2;
+        } else if rows > 1 && !into.continues {
+            let of = [row - 1, inner, columns];
+            multiply_rows::<V, A, B, 2, 4, L>(vectors, of, left, right, &mut into);
+            row += 1;
+        } else {
+            multiply_rows::<V, A, B, 1, 4, L>(vectors, of, left, right, &mut into);
+            row += 1;
         }
     }
 }
 
-/// The columns from `start` on, in tiles of `R` rows and `C` columns.
+/// All columns of `R` rows.
 #[inline(always)]
-fn multiply_columns<
+fn multiply_rows<
     V: Vectors,
     A: Neighbours,
     B: Neighbours,
@@ -523,32 +546,65 @@ fn multiply_columns<
     const L: usize,
 >(
     vectors: V,
-    [rows, inner, columns]: [usize; 3],
-    start: usize,
+    [row, inner, columns]: [usize; 3],
     left: A,
     right: B,
-    (factor, output, stride): &mut Target<'_, L>,
+    into: &mut Target<'_, L>,
 ) {
-    let factor = vectors.splat(*factor);
-    for i in (0..rows).step_by(R).map(|i| i.min(rows - R)) {
-        for j in (start..columns).step_by(C).map(|j| j.min(columns - C)) {
-            let mut sums = Tile::<V, C>::zero(vectors);
-            let (left, right) = (left.from::<R>(i, inner), right.from::<C>(j, inner));
-            for t in 0..inner {
-                let left = A::term::<V, R>(vectors, left, t);
-                let right = B::term::<V, C>(vectors, right, t);
-                for c in 0..C {
-                    vectors.add_product(&mut sums.0[c], left[0], right[c]);
-                    if R > 1 {
-                        vectors.add_product(&mut sums.1[c], left[R - 1], right[c]);
-                    }
-                }
-            }
-            for c in 0..C {
-                sums.0[c] = vectors.product(factor, sums.0[c]);
-                sums.1[c] = vectors.product(factor, sums.1[c]);
-            }
-            sums.write::<R, L>(vectors, output, i * *stride + j, *stride);
+    let mut column = 0;
+    while column < columns {
+        let rest = columns - column;
+        let of = [row, inner, column];
+        if rest >= C {
+            multiply_tile::<V, A, B, R, C, L>(vectors, of, left, right, into);
+            column += C;
+        } else if columns > C && !into.continues {
+            let of = [row, inner, columns - C];
+            multiply_tile::<V, A, B, R, C, L>(vectors, of, left, right, into);
+            column = columns;
+        } else {
+            multiply_tile::<V, A, B, R, 1, L>(vectors, of, left, right, into);
+            column += 1;
         }
     }
+}
+
+#[inline(always)]
+fn multiply_tile<
+    V: Vectors,
+    A: Neighbours,
+    B: Neighbours,
+    const R: usize,
+    const C: usize,
+    const L: usize,
+>(
+    vectors: V,
+    [row, inner, column]: [usize; 3],
+    left: A,
+    right: B,
+    into: &mut Target<'_, L>,
+) {
+    let first = row * into.stride + column;
+    let mut sums = if into.continues {
+        Tile::<V, R, C>::read(vectors, into.output, first, into.stride)
+    } else {
+        Tile::<V, R, C>::zero(vectors)
+    };
+    let (left, right) = (left.from::<R>(row, inner), right.from::<C>(column, inner));
+    for t in 0..inner {
+        let left = A::term::<V, R>(vectors, left, t);
+        let right = B::term::<V, C>(vectors, right, t);
+        for r in 0..R {
+            for c in 0..C {
+                vectors.add_product(&mut sums.0[r][c], left[r], right[c]);
+            }
+        }
+    }
+    let factor = vectors.splat(into.factor);
+    for r in 0..R {
+        for c in 0..C {
+            sums.0[r][c] = vectors.product(factor, sums.0[r][c]);
+        }
+    }
+    sums.write(vectors, into.output, first, into.stride);
 }

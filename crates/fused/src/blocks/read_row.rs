@@ -16,7 +16,7 @@
 
 use super::elements::add;
 use super::pass::{Pass, Sizes, apply, sees, weights_of};
-use super::products::{Grid, multiply, project, project_back};
+use super::products::{Grid, Target, multiply, project, project_back};
 use super::softmax;
 use super::values::{block_and_input, block_mut_and_input};
 use crate::adam::Sums;
@@ -68,9 +68,7 @@ impl<const L: usize> Pass<'_, L> {
             [heads, d, p],
             Grid::Of(&self.values.u, width),
             Grid::Transposed(input, width),
-            1.0,
-            weights,
-            p,
+            Target::of(weights, p),
         );
         let may = &self.values.may;
         let may = if may.is_empty() {
@@ -84,9 +82,7 @@ impl<const L: usize> Pass<'_, L> {
             [heads, p, d],
             Grid::Of(weights, p),
             Grid::Of(input, width),
-            1.0,
-            &mut self.values.pooled,
-            width,
+            Target::of(&mut self.values.pooled, width),
         );
         // The weights sum to 1, so the bias is added once; or to 0, if the row may look at no key.
         let sees = sees(may);
@@ -159,9 +155,7 @@ impl<const L: usize> Pass<'_, L> {
             [heads, d, p],
             Grid::Of(&values.d_pooled, width),
             Grid::Transposed(input, width),
-            1.0,
-            d_scores,
-            p,
+            Target::of(d_scores, p),
         );
         softmax::backward(set, &block.weights[..heads * p], d_scores, p);
         if self.holds_weights {
@@ -172,9 +166,7 @@ impl<const L: usize> Pass<'_, L> {
             [heads, p, d],
             Grid::Of(d_scores, p),
             Grid::Of(input, width),
-            1.0,
-            &mut values.d_u,
-            width,
+            Target::of(&mut values.d_u, width),
         );
         // dx_j = Σ_h a_j dp + ds_j u
         let stream = &mut values.d_stream[..p * width];
@@ -193,9 +185,7 @@ impl<const L: usize> Pass<'_, L> {
                 [p, heads, d],
                 Grid::Transposed(weights, p),
                 Grid::Of(vectors, width),
-                1.0,
-                output,
-                width,
+                Target::of(output, width),
             );
         }
         add(set, stream, from_scores);

@@ -31,7 +31,7 @@ impl<const L: usize> Pass<'_, L> {
                 count[lane] += share[lane];
             }
         }
-        for share in shares {
+        for share in shares.iter_mut() {
             for l in 0..L {
                 share[l] = if count[l] > 0.0 {
                     share[l] / count[l]
@@ -68,7 +68,7 @@ impl<const L: usize> Pass<'_, L> {
         let read = &mut values.read[..answers * width];
         if reads == Reads::Mean {
             read.fill([0.0; L]);
-            for (row, share) in output.chunks_exact(width).zip(&values.shares) {
+            for (row, share) in output.chunks_exact(width).zip(values.shares.iter()) {
                 for (sum, value) in read.iter_mut().zip(row) {
                     for l in 0..L {
                         sum[l] += share[l] * value[l];
@@ -149,7 +149,15 @@ impl<const L: usize> Pass<'_, L> {
             }
             gradient.fill([0.0; L]);
             let weights = weights_of(parameters, place);
-            project_back(set, answers, weights, 0..n_logits, rows, input_width, gradient);
+            project_back(
+                set,
+                answers,
+                weights,
+                0..n_logits,
+                rows,
+                input_width,
+                gradient,
+            );
             let transposed = &mut values.transposed;
             transposed.input(set, input, input_width);
             transposed.one_by_one();
@@ -169,7 +177,7 @@ impl<const L: usize> Pass<'_, L> {
         let rows = if reads == Reads::Position { 1 } else { p };
         let stream = &mut values.d_stream[..rows * width];
         if reads == Reads::Mean {
-            for (row, share) in stream.chunks_exact_mut(width).zip(&values.shares) {
+            for (row, share) in stream.chunks_exact_mut(width).zip(values.shares.iter()) {
                 for (value, gradient) in row.iter_mut().zip(&*d_read) {
                     for l in 0..L {
                         value[l] = share[l] * gradient[l];

@@ -24,7 +24,7 @@ use crate::adam::Sums;
 use crate::architecture::{NormPlace, Norms};
 use crate::arrays::Array;
 use crate::instructions::Instructions;
-use crate::lanes::{Lanes};
+use crate::lanes::Lanes;
 
 impl<const L: usize> Pass<'_, L> {
     /// With the norm first, normalises a block's input.

@@ -1,22 +1,21 @@
 //! Inputs and gradients of a projection, transposed: one column per lane, for sums over samples.
 
-use alloc::vec;
-use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::elements::add_rows;
 use super::places::Linear;
 use super::products::{add_products, to_rows};
 use crate::adam::Sums;
+use crate::aligned::Aligned;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes};
 
 /// Rows of one projection. `[eight samples, position, sample, width]`
 #[derive(Clone, Debug)]
 pub(super) struct Transposed {
-    inputs: Vec<f32>,
+    inputs: Aligned<1>,
     input_width: usize,
-    gradients: Vec<f32>,
+    gradients: Aligned<1>,
     gradient_width: usize,
     rows: usize,
     /// Rows whose products have a sum of their own.
@@ -28,7 +27,7 @@ pub(super) struct Transposed {
 impl Transposed {
     /// Space for rows of up to `widest` numbers.
     pub(super) fn new(rows: usize, widest: usize) -> Self {
-        let space = || vec![0.0; rows * widest];
+        let space = || Aligned::zeros(rows * widest);
         Self {
             inputs: space(),
             input_width: 0,
@@ -51,7 +50,7 @@ impl Transposed {
         (self.input_width, self.rows) = (width, positions * L);
         self.height = positions * LANES;
         if self.is_wanted {
-            to_rows(set, lanes, &mut self.inputs, width);
+            to_rows(set, lanes, self.inputs.as_flattened_mut(), width);
         }
     }
 
@@ -64,7 +63,7 @@ impl Transposed {
     ) {
         self.gradient_width = width;
         if self.is_wanted {
-            to_rows(set, lanes, &mut self.gradients, width);
+            to_rows(set, lanes, self.gradients.as_flattened_mut(), width);
         }
     }
 
@@ -78,7 +77,7 @@ impl Transposed {
         let (_, gradients) = self.rows();
         let width = self.gradient_width;
         let count = gradients.len();
-        for row in self.gradients[..count].chunks_exact_mut(width) {
+        for row in self.gradients.as_flattened_mut()[..count].chunks_exact_mut(width) {
             row[..columns.start].fill(0.0);
             row[columns.end..].fill(0.0);
         }
@@ -86,8 +85,8 @@ impl Transposed {
 
     fn rows(&self) -> (&[f32], &[f32]) {
         (
-            &self.inputs[..self.rows * self.input_width],
-            &self.gradients[..self.rows * self.gradient_width],
+            &self.inputs.as_flattened()[..self.rows * self.input_width],
+            &self.gradients.as_flattened()[..self.rows * self.gradient_width],
         )
     }
 

@@ -1,27 +1,28 @@
 //! What a pass computes for eight samples, one sample per lane.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
+use super::attention::tile_height;
 use super::hidden::Hidden;
 use super::places::padded;
 use super::transposed::Transposed;
+use crate::aligned::Aligned;
 use crate::architecture::{Architecture, NormPlace, Reads, Weighting};
-use crate::lanes::{Lanes};
+use crate::lanes::Lanes;
 
 /// The values of one block. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
 #[derive(Clone, Debug)]
 pub(super) struct BlockValues<const L: usize> {
     /// Queries, keys and values. `[position, heads]`
-    pub(super) query: Vec<Lanes<L>>,
-    pub(super) key: Vec<Lanes<L>>,
-    pub(super) value: Vec<Lanes<L>>,
+    pub(super) query: Aligned<L>,
+    pub(super) key: Aligned<L>,
+    pub(super) value: Aligned<L>,
     /// The softmax of the scores, where weights are something else. `[head, query, key]`
-    pub(super) softmax: Vec<Lanes<L>>,
+    pub(super) softmax: Aligned<L>,
     /// `[head, query, key]`, or `[head, key]` if only one query is computed.
-    pub(super) weights: Vec<Lanes<L>>,
+    pub(super) weights: Aligned<L>,
     /// `[position, heads]`
-    pub(super) context: Vec<Lanes<L>>,
+    pub(super) context: Aligned<L>,
     /// Attention with its norm and its residual addition, then the feed-forward layer.
     pub(super) attended: Sublayer<L>,
     pub(super) hidden: Hidden<L>,
@@ -35,26 +36,26 @@ pub(super) struct Sublayer<const L: usize> {
     /// Empty without a norm.
     pub(super) norm: NormValues<L>,
     /// The input plus what was computed of it; empty where the norm follows, which has it then. `[position, d_model]`
-    sum: Vec<Lanes<L>>,
+    sum: Aligned<L>,
 }
 
 /// The values of a norm.
 #[derive(Clone, Debug)]
 pub(super) struct NormValues<const L: usize> {
     /// Before the norm; then normalised, before gain and bias. `[position, d_model]`
-    pub(super) normalized: Vec<Lanes<L>>,
+    pub(super) normalized: Aligned<L>,
     /// One over the standard deviation. `[position]`
-    pub(super) rstd: Vec<Lanes<L>>,
+    pub(super) rstd: Aligned<L>,
     /// `[position, d_model]`
-    pub(super) output: Vec<Lanes<L>>,
+    pub(super) output: Aligned<L>,
 }
 
 impl<const L: usize> NormValues<L> {
     fn new(rows: usize, width: usize) -> Self {
         Self {
-            normalized: vec![[0.0; L]; rows * width],
-            rstd: vec![[0.0; L]; rows],
-            output: vec![[0.0; L]; rows * width],
+            normalized: Aligned::zeros(rows * width),
+            rstd: Aligned::zeros(rows),
+            output: Aligned::zeros(rows * width),
         }
     }
 }
@@ -66,7 +67,7 @@ impl<const L: usize> Sublayer<L> {
         Self {
             place,
             norm: NormValues::new(if has_norm { rows } else { 0 }, width),
-            sum: vec![[0.0; L]; if has_sum { rows * width } else { 0 }],
+            sum: Aligned::zeros(if has_sum { rows * width } else { 0 }),
         }
     }
 
@@ -112,57 +113,57 @@ pub(super) struct Values<const L: usize> {
     /// The norm of the first block's input; empty without it.
     pub(super) first_norm: NormValues<L>,
     /// The first block's input. `[position, d_model]`
-    pub(super) embeddings: Vec<Lanes<L>>,
+    pub(super) embeddings: Aligned<L>,
     /// 1 where a query may look, else 0; empty if every query may look at every key. `[query, key]`
-    pub(super) may: Vec<Lanes<L>>,
+    pub(super) may: Aligned<L>,
     /// What scores are multiplied by because of the number of keys; empty if they are not. `[query]`
-    pub(super) lengths: Vec<Lanes<L>>,
+    pub(super) lengths: Aligned<L>,
     pub(super) blocks: Vec<BlockValues<L>>,
     /// The norm of the last block's output; empty without it.
     pub(super) last_norm: NormValues<L>,
     /// 1 over the number of positions that the classifier reads where a position is one of them, else 0; empty if it reads
     /// one. `[position]`
-    pub(super) shares: Vec<Lanes<L>>,
+    pub(super) shares: Aligned<L>,
     /// What the classifier reads. `[answer, d_model]`
-    pub(super) read: Vec<Lanes<L>>,
+    pub(super) read: Aligned<L>,
     /// The classifier's hidden layer.
     pub(super) hidden: Hidden<L>,
     /// `[answer, logit]`
-    pub(super) logits: Vec<Lanes<L>>,
+    pub(super) logits: Aligned<L>,
     /// Logits or their gradients in padded rows; empty if there is one logit.
-    pub(super) logit_rows: Vec<Lanes<L>>,
+    pub(super) logit_rows: Aligned<L>,
     /// Of the positive class, or of each of several classes. `[answer, logit]`
-    pub(super) probabilities: Vec<Lanes<L>>,
+    pub(super) probabilities: Aligned<L>,
     /// `[answer]`
-    pub(super) losses: Vec<Lanes<L>>,
+    pub(super) losses: Aligned<L>,
 
     // Of the last block, where only one row is computed, without keys and values
     /// Queries times the transpose of `W_k`, scaled. `[head, d_model]`
-    pub(super) u: Vec<Lanes<L>>,
+    pub(super) u: Aligned<L>,
     /// Inputs averaged by weight. `[head, d_model]`
-    pub(super) pooled: Vec<Lanes<L>>,
+    pub(super) pooled: Aligned<L>,
 
     // Gradients
     /// `[answer, logit]`
-    pub(super) d_logits: Vec<Lanes<L>>,
+    pub(super) d_logits: Aligned<L>,
     /// Of what the classifier reads, and of its hidden layer.
-    pub(super) d_read: Vec<Lanes<L>>,
-    pub(super) d_classifier_hidden: Vec<Lanes<L>>,
+    pub(super) d_read: Aligned<L>,
+    pub(super) d_classifier_hidden: Aligned<L>,
     /// Of a block's output; after its backward pass, of its input. `[position, d_model]`
-    pub(super) d_stream: Vec<Lanes<L>>,
+    pub(super) d_stream: Aligned<L>,
     /// Of a residual. `[position, d_model]`
-    pub(super) d_residual: Vec<Lanes<L>>,
+    pub(super) d_residual: Aligned<L>,
     /// Of what a feed-forward layer reads after its norm. `[position, d_model]`
-    pub(super) d_source: Vec<Lanes<L>>,
-    pub(super) d_context: Vec<Lanes<L>>,
-    pub(super) d_query: Vec<Lanes<L>>,
-    pub(super) d_key: Vec<Lanes<L>>,
-    pub(super) d_value: Vec<Lanes<L>>,
-    /// `[head, query, key]`
-    pub(super) d_scores: Vec<Lanes<L>>,
-    pub(super) d_hidden: Vec<Lanes<L>>,
-    pub(super) d_u: Vec<Lanes<L>>,
-    pub(super) d_pooled: Vec<Lanes<L>>,
+    pub(super) d_source: Aligned<L>,
+    pub(super) d_context: Aligned<L>,
+    pub(super) d_query: Aligned<L>,
+    pub(super) d_key: Aligned<L>,
+    pub(super) d_value: Aligned<L>,
+    /// Of a tile of queries, `[query, key]`, or of one query, `[head, key]`.
+    pub(super) d_scores: Aligned<L>,
+    pub(super) d_hidden: Aligned<L>,
+    pub(super) d_u: Aligned<L>,
+    pub(super) d_pooled: Aligned<L>,
 
     /// For the gradients of projections.
     pub(super) transposed: Transposed,
@@ -174,8 +175,8 @@ impl<const L: usize> Values<L> {
         let (width, ff_width) = (padded(architecture.d_model), padded(architecture.d_ff));
         let inner = padded(architecture.heads_width());
         let (norms, activation) = (architecture.norms, architecture.activation);
-        let lanes = |count: usize| vec![[0.0; L]; count];
-        let only = |exists: bool, count: usize| vec![[0.0; L]; if exists { count } else { 0 }];
+        let lanes = |count: usize| Aligned::zeros(count);
+        let only = |exists: bool, count: usize| Aligned::zeros(if exists { count } else { 0 });
         let masked = architecture.mask.is_some() || architecture.padding_token.is_some();
         let is_mixed = matches!(architecture.weighting, Weighting::Mixed(_));
         let ff_rows = if architecture.d_ff > 0 { p } else { 0 };
@@ -224,11 +225,14 @@ impl<const L: usize> Values<L> {
             d_query: lanes(p * inner),
             d_key: lanes(p * inner.max(width)),
             d_value: lanes(p * inner),
-            d_scores: lanes(heads * p * p),
+            d_scores: lanes(p * heads.max(p.min(tile_height::<L>(p)))),
             d_hidden: lanes(p * ff_width),
             d_u: lanes(heads * width),
             d_pooled: lanes(heads * width),
-            transposed: Transposed::new(p * L, width.max(ff_width).max(inner).max(hidden).max(logits)),
+            transposed: Transposed::new(
+                p * L,
+                width.max(ff_width).max(inner).max(hidden).max(logits),
+            ),
         }
     }
 }

@@ -159,8 +159,12 @@ impl OneBlock {
         }
         let shape = self.layout.shape;
         match (shape.d_model, shape.n_heads) {
-            (4, 1) => set.run::<LANES, _>(SizedTask::<_, _, 4>(self, parameters, task, FixedSize::<4>)),
-            (8, 1) => set.run::<LANES, _>(SizedTask::<_, _, 8>(self, parameters, task, FixedSize::<8>)),
+            (4, 1) => {
+                set.run::<LANES, _>(SizedTask::<_, _, 4>(self, parameters, task, FixedSize::<4>))
+            }
+            (8, 1) => {
+                set.run::<LANES, _>(SizedTask::<_, _, 8>(self, parameters, task, FixedSize::<8>))
+            }
             (16, 1) => set.run::<LANES, _>(SizedTask::<_, _, 8>(
                 self,
                 parameters,
