@@ -4,7 +4,7 @@
 use crate::aligned::Aligned;
 use crate::architecture::Activation;
 use crate::instructions::for_each_set;
-use crate::lanes::{Lanes, larger, map, zip};
+use crate::lanes::{Lanes, larger};
 
 /// A hidden layer.
 #[derive(Clone, Debug)]
@@ -29,14 +29,14 @@ for_each_set! {
     pub(super) fn activate<'a, L>(activation: Activation, hidden: &'a mut Hidden<L>, count: usize) {
         let output = &mut hidden.output[..count];
         if activation == Activation::Relu {
-            for value in output {
-                *value = map(*value, |value| larger(value, 0.0));
+            for value in output.as_flattened_mut() {
+                *value = larger(*value, 0.0);
             }
             return;
         }
         hidden.input[..count].copy_from_slice(output);
-        for value in output {
-            *value = map(*value, |value| activation.value(value));
+        for value in output.as_flattened_mut() {
+            *value = activation.value(*value);
         }
     }
 }
@@ -49,15 +49,15 @@ for_each_set! {
         gradient: &'a mut [Lanes<L>],
     ) {
         if activation == Activation::Relu {
-            for (gradient, value) in gradient.iter_mut().zip(hidden.output.iter()) {
-                *gradient = zip(*gradient, *value, |gradient, value| {
-                    if value > 0.0 { gradient } else { 0.0 }
-                });
+            let outputs = hidden.output.as_flattened();
+            for (gradient, value) in gradient.as_flattened_mut().iter_mut().zip(outputs) {
+                *gradient = if *value > 0.0 { *gradient } else { 0.0 };
             }
             return;
         }
-        for (gradient, input) in gradient.iter_mut().zip(hidden.input.iter()) {
-            *gradient = zip(*gradient, *input, |gradient, input| gradient * activation.slope(input));
+        let inputs = hidden.input.as_flattened();
+        for (gradient, input) in gradient.as_flattened_mut().iter_mut().zip(inputs) {
+            *gradient *= activation.slope(*input);
         }
     }
 }

@@ -61,6 +61,7 @@ fn softmax<const L: usize>(row: &mut [Lanes<L>], may: Option<&[Lanes<L>]>) {
     }
     let share = map(sum, |sum| if sum == 0.0 { 0.0 } else { 1.0 / sum });
     for weight in row {
+        one_at_a_time();
         *weight = zip(*weight, share, |weight, share| weight * share);
     }
 }
@@ -100,6 +101,7 @@ for_each_set! {
         let rows = softmax.chunks_exact(keys).zip(weights.chunks_exact_mut(keys)).enumerate();
         for (row, (softmax, weights)) in rows {
             for (key, (a, weight)) in softmax.iter().zip(weights).enumerate() {
+                one_at_a_time();
                 let may = if may.is_empty() { [1.0; L] } else { may[(row * keys + key) % may.len()] };
                 *weight = zip(*a, may, |a, may| share * a + rest * may);
             }
@@ -124,8 +126,8 @@ for_each_set! {
 for_each_set! {
     /// Multiplies all numbers by a factor.
     pub(super) fn scale<'a, L>(values: &'a mut [Lanes<L>], factor: f32) {
-        for value in values {
-            *value = map(*value, |value| value * factor);
+        for value in values.as_flattened_mut() {
+            *value *= factor;
         }
     }
 }
