@@ -13,7 +13,8 @@
 
 use super::Chunk;
 use super::pass::Pass;
-use crate::lanes::{Lanes, exp_of_negative, log, log_1p, zero_below};
+use crate::instructions::for_each_set;
+use crate::lanes::{Lanes, exp_of_negative, larger, log, log_1p, one_at_a_time, zero_below, zip};
 use crate::samples::IGNORED;
 
 impl<const L: usize> Pass<'_, L> {
@@ -21,20 +22,16 @@ impl<const L: usize> Pass<'_, L> {
     pub(super) fn assess(&mut self, chunk: Chunk<'_>) {
         let (n_logits, answers) = (self.architecture.n_logits(), self.answers());
         let of_sample = self.architecture.answers();
-        let is_accurate = self.cross_entropy.is_accurate;
+        let (is_accurate, set) = (self.cross_entropy.is_accurate, self.instructions);
         let values = &mut *self.values;
         let logits = values.logits.chunks_exact(n_logits).take(answers);
         let probabilities = values.probabilities.chunks_exact_mut(n_logits);
         let outputs = logits.zip(probabilities).zip(values.losses.iter_mut());
         for (answer, ((logits, probabilities), losses)) in outputs.enumerate() {
-            let labels: [u32; L] =
-                core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
+            let labels = core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
             match logits {
-                [logit] => assess_one(logit, labels, &mut probabilities[0], losses),
-                _ => assess_several(logits, labels, is_accurate, probabilities, losses),
-            }
-            for l in 0..L {
-                losses[l] = if labels[l] == IGNORED { 0.0 } else { losses[l] };
+                [logit] => assess_one(set, logit, labels, &mut probabilities[0], losses),
+                _ => assess_several(set, logits, labels, is_accurate, probabilities, losses),
             }
         }
         // Positions that are not computed have no answer.
@@ -95,6 +92,7 @@ impl<const L: usize> Pass<'_, L> {
         let of_sample = self.architecture.answers();
         let (is_accurate, smoothing) =
             (self.cross_entropy.is_accurate, self.cross_entropy.smoothing);
+        let set = self.instructions;
         let values = &mut *self.values;
         let one_logit = n_logits == 1;
         let classes = if one_logit { 2 } else { n_logits };
@@ -103,7 +101,12 @@ impl<const L: usize> Pass<'_, L> {
         for (answer, d_logits) in rows.enumerate() {
             let labels: [u32; L] =
                 core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
-            let probabilities = &values.probabilities[answer * n_logits..][..n_logits];
+            let own = answer * n_logits..(answer + 1) * n_logits;
+            let found = (&values.logits[own.clone()], &values.probabilities[own]);
+            if smoothing == 0.0 && !is_accurate {
+                start_from_answer(set, found.1, labels, chunk.chosen.len(), shares, d_logits);
+                continue;
+            }
             for (k, d_logit) in d_logits.iter_mut().enumerate() {
                 *d_logit = [0.0; L];
                 for l in 0..chunk.chosen.len() {
@@ -115,20 +118,19 @@ impl<const L: usize> Pass<'_, L> {
                     } else {
                         f32::from(u8::from(labels[l] as usize == k))
                     };
-                    let probability = probabilities[k][l];
                     let gradient = if is_accurate && target > 0.5 {
                         let rest = if one_logit {
-                            complement(values.logits[answer][l])
+                            complement(found.0[0][l])
                         } else {
-                            let others = probabilities.iter().enumerate();
+                            let others = found.1.iter().enumerate();
                             let others = others.filter(|(other, _)| *other != k);
                             others.map(|(_, probability)| probability[l]).sum()
                         };
                         (smoothing - even) - rest
                     } else if smoothing == 0.0 {
-                        probability - target
+                        found.1[k][l] - target
                     } else {
-                        probability - (kept * target + even)
+                        found.1[k][l] - (kept * target + even)
                     };
                     d_logit[l] = zero_below(1e-18, gradient * shares[l]);
                 }
@@ -137,71 +139,98 @@ impl<const L: usize> Pass<'_, L> {
     }
 }
 
-/// The probability of class 1 and the loss, from one logit.
-fn assess_one<const L: usize>(
-    logit: &Lanes<L>,
-    labels: [u32; L],
-    probabilities: &mut Lanes<L>,
-    losses: &mut Lanes<L>,
-) {
-    let labels = labels.map(|label| label as f32);
-    for l in 0..L {
-        let z = logit[l];
-        let e = exp_of_negative(-z.abs());
-        let part = 1.0 / (1.0 + e);
-        probabilities[l] = if z < 0.0 { e * part } else { part };
-        let positive = if z > 0.0 { z } else { 0.0 };
-        losses[l] = positive - z * labels[l] + log_1p(e);
+for_each_set! {
+    /// The gradient of an answer's loss by its logits, `p - y`, in each of the first `count` lanes that has a label, times its
+    /// share.
+    fn start_from_answer<'a, L>(
+        probabilities: &'a [Lanes<L>],
+        labels: [u32; L],
+        count: usize,
+        shares: Lanes<L>,
+        d_logits: &'a mut [Lanes<L>],
+    ) {
+        let is_one = probabilities.len() == 1;
+        let mut counts = [false; L];
+        for l in 0..L {
+            counts[l] = l < count && labels[l] != IGNORED;
+        }
+        for (k, (d_logit, probability)) in d_logits.iter_mut().zip(probabilities).enumerate() {
+            one_at_a_time();
+            let class = if is_one { 1 } else { k as u32 };
+            for l in 0..L {
+                let target = if labels[l] == class { 1.0 } else { 0.0 };
+                let gradient = zero_below(1e-18, (probability[l] - target) * shares[l]);
+                d_logit[l] = if counts[l] { gradient } else { 0.0 };
+            }
+        }
     }
 }
 
-/// The probability of each class and the loss, from a logit for each.
-fn assess_several<const L: usize>(
-    logits: &[Lanes<L>],
-    labels: [u32; L],
-    is_accurate: bool,
-    probabilities: &mut [Lanes<L>],
-    losses: &mut Lanes<L>,
-) {
-    let mut most = logits[0];
-    for logit in logits {
+for_each_set! {
+    /// The probability of class 1 and the loss, from one logit.
+    fn assess_one<'a, L>(
+        logit: &'a Lanes<L>,
+        labels: [u32; L],
+        probabilities: &'a mut Lanes<L>,
+        losses: &'a mut Lanes<L>,
+    ) {
         for l in 0..L {
-            most[l] = if logit[l] > most[l] {
-                logit[l]
-            } else {
-                most[l]
-            };
+            let z = logit[l];
+            let e = exp_of_negative(-z.abs());
+            let part = 1.0 / (1.0 + e);
+            probabilities[l] = if z < 0.0 { e * part } else { part };
+            let positive = if z > 0.0 { z } else { 0.0 };
+            let loss = positive - z * labels[l] as f32 + log_1p(e);
+            losses[l] = if labels[l] == IGNORED { 0.0 } else { loss };
         }
     }
-    let mut sum = [0.0; L];
-    for (logit, probability) in logits.iter().zip(&mut *probabilities) {
+}
+
+for_each_set! {
+    /// The probability of each class and the loss, from a logit for each.
+    fn assess_several<'a, L>(
+        logits: &'a [Lanes<L>],
+        labels: [u32; L],
+        is_accurate: bool,
+        probabilities: &'a mut [Lanes<L>],
+        losses: &'a mut Lanes<L>,
+    ) {
+        let mut most = logits[0];
+        for logit in logits {
+            one_at_a_time();
+            most = zip(*logit, most, larger);
+        }
+        let mut sum = [0.0; L];
+        for (logit, probability) in logits.iter().zip(&mut *probabilities) {
+            one_at_a_time();
+            *probability = zip(*logit, most, |logit, most| exp_of_negative(logit - most));
+            sum = zip(sum, *probability, |sum, probability| sum + probability);
+        }
+        let mut own = [0.0; L];
         for l in 0..L {
-            probability[l] = exp_of_negative(logit[l] - most[l]);
-            sum[l] += probability[l];
+            let counts = labels[l] != IGNORED;
+            own[l] = if counts { logits[labels[l] as usize][l] } else { 0.0 };
         }
-    }
-    for l in 0..L {
-        if labels[l] == IGNORED {
-            continue;
+        for l in 0..L {
+            let loss = most[l] - own[l] + log(sum[l]);
+            losses[l] = if labels[l] == IGNORED { 0.0 } else { loss };
         }
-        let label = labels[l] as usize;
-        let own = logits[label][l];
-        losses[l] = if is_accurate && own >= most[l] {
+        for l in 0..if is_accurate { L } else { 0 } {
+            if labels[l] == IGNORED || own[l] < most[l] {
+                continue;
+            }
             let others = probabilities.iter().enumerate();
-            let others = others.filter(|(k, _)| *k != label);
+            let others = others.filter(|(k, _)| *k != labels[l] as usize);
             let rest: f32 = others.map(|(_, exponential)| exponential[l]).sum();
-            if rest > 1.0 {
+            losses[l] = if rest > 1.0 {
                 log(1.0 + rest)
             } else {
                 log_1p(rest)
-            }
-        } else {
-            most[l] - own + log(sum[l])
-        };
-    }
-    for probability in probabilities {
-        for l in 0..L {
-            probability[l] /= sum[l];
+            };
+        }
+        for probability in probabilities {
+            one_at_a_time();
+            *probability = zip(*probability, sum, |probability, sum| probability / sum);
         }
     }
 }

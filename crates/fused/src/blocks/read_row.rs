@@ -21,6 +21,7 @@ use super::softmax;
 use super::values::{block_and_input, block_mut_and_input};
 use crate::adam::Sums;
 use crate::architecture::NormPlace;
+use crate::lanes::zip;
 
 impl<const L: usize> Pass<'_, L> {
     /// The context of the row that the classifier reads.
@@ -268,11 +269,12 @@ impl<const L: usize> Pass<'_, L> {
             &values.may[read * p..][..p]
         };
         let sees = sees(may);
-        for i in 0..self.architecture.heads_width() {
-            for l in 0..L {
-                sums.gradient[value.bias.range().start + i] += sees[l] * values.d_context[i][l];
-            }
+        // Each row adds to the bias what it sees.
+        let seen = &mut values.d_value[..inner];
+        for (seen, gradient) in seen.iter_mut().zip(&values.d_context[..inner]) {
+            *seen = zip(*gradient, sees, |gradient, sees| sees * gradient);
         }
+        transposed.add_bias(set, seen, inner, value, sums);
         for head in 0..heads {
             let columns = head * d_head..(head + 1) * d_head;
             for (left, right, factor, linear) in [

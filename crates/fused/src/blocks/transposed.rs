@@ -126,8 +126,20 @@ impl Transposed {
         linear: Linear,
         sums: &mut Sums<'_>,
     ) {
-        self.gradient(set, lanes, width);
+        self.add_bias(set, lanes, width, linear, sums);
         self.add_products(set, 0..width, 1.0, sums.of(linear.weight));
+    }
+
+    /// Takes the gradients of a projection's outputs, and adds that of its biases.
+    pub(super) fn add_bias<const L: usize>(
+        &mut self,
+        set: Instructions,
+        lanes: &[Lanes<L>],
+        width: usize,
+        linear: Linear,
+        sums: &mut Sums<'_>,
+    ) {
+        self.gradient(set, lanes, width);
         if self.is_wanted {
             add_rows(set, self.rows().1, width, sums.of(linear.bias));
         }
