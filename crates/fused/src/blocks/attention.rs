@@ -310,12 +310,13 @@ impl<const L: usize> Pass<'_, L> {
         };
         let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
         let source = &block.attended.source(input)[..p * width];
-        let transposed = &mut values.transposed;
+        let additions = &mut *self.additions;
         let d = self.architecture.heads_width();
         let queried = rows.start * width..rows.end * width;
         if is_separate {
-            transposed.input(set, &source[queried.clone()], width);
-            transposed.add_linear(set, query, inner, to_query, sums);
+            // All rows are the input of keys and values, too.
+            additions.input(set, &source[queried.clone()], width);
+            additions.linear(set, query, inner, to_query, sums);
             let weights = weights_of(parameters, to_query);
             project_back(
                 set,
@@ -327,12 +328,14 @@ impl<const L: usize> Pass<'_, L> {
                 &mut stream[queried],
             );
         }
-        transposed.input(set, source, width);
+        if !is_separate || rows.len() < p {
+            additions.input(set, source, width);
+        }
         for (linear, gradient) in [(to_key, key), (to_value, value)]
             .into_iter()
             .take(if is_separate { 2 } else { 1 })
         {
-            transposed.add_linear(set, gradient, inner, linear, sums);
+            additions.linear(set, gradient, inner, linear, sums);
             let weights = weights_of(parameters, linear);
             project_back(set, p, weights, 0..d, gradient, width, stream);
         }

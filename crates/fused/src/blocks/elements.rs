@@ -37,17 +37,17 @@ for_each_set! {
 }
 
 for_each_set! {
-    /// Adds all rows to `sum`.
-    pub(super) fn add_rows<'a>(rows: &'a [f32], width: usize, sum: &'a mut [f32]) {
-        for column in (0..width).step_by(LANES) {
-            let sums = &mut sum[column..][..LANES];
+    /// Adds all rows to `sum`, one after the other. Rows are a stride apart.
+    pub(super) fn add_rows<'a>(rows: &'a [f32], stride: usize, sum: &'a mut [f32]) {
+        for (column, sums) in sum.chunks_exact_mut(LANES).enumerate() {
             let mut sum = ZERO;
             sum.copy_from_slice(sums);
-            for row in rows.chunks_exact(width) {
-                let row = &row[column..][..LANES];
+            let mut rows = &rows[column * LANES..];
+            while let Some(row) = rows.get(..LANES) {
                 for i in 0..LANES {
                     sum[i] += row[i];
                 }
+                rows = rows.get(stride..).unwrap_or_default();
             }
             sums.copy_from_slice(&sum);
         }

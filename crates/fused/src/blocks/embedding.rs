@@ -1,9 +1,10 @@
 //! The embeddings of some samples: from rows of the tables to lanes, and the gradient back to these rows.
 
+use core::ops::Range;
+
 use super::Chunk;
 use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes, ZERO, square};
-use crate::vectors::rows_of_samples;
 
 for_each_set! {
     vectors,
@@ -44,51 +45,56 @@ for_each_set! {
     }
 }
 
+/// Stands for a lane without a sample of its own.
+pub(super) const NONE: u32 = u32::MAX;
+
 for_each_set! {
-    vectors,
-    /// Adds the gradient of each position of each sample to the rows of its token and position, and its square to
-    /// `squares`. `positions` and `squares` may be empty.
-    pub(super) fn backward<'a, L>(
-        chunk: Chunk<'a>,
-        gradient: &'a [Lanes<L>],
+    /// Adds the gradient of each token to its row, and its square to `squares`, for the tokens of some rows of the table.
+    /// `gradient` and `squares` have these rows; `squares` may be empty.
+    pub(super) fn backward<'a>(
+        rows: &'a [f32],
         width: usize,
-        tokens: &'a mut [f32],
-        positions: &'a mut [f32],
+        tokens: &'a [u32],
+        own: Range<usize>,
+        gradient: &'a mut [f32],
         squares: &'a mut [f32],
     ) {
-        for part in 0..chunk.chosen.len().min(L).div_ceil(LANES) {
-            let count = (chunk.chosen.len() - part * LANES).min(LANES);
-            for (position, gradient) in gradient.chunks_exact(width).enumerate() {
-                let mut starts = [0; LANES];
-                for lane in 0..LANES {
-                    starts[lane] = chunk.token(part * LANES + lane, position) as usize * width;
+        for (row, &token) in rows.chunks_exact(width).zip(tokens) {
+            if !own.contains(&(token as usize)) {
+                continue;
+            }
+            let place = (token as usize - own.start) * width..(token as usize - own.start + 1) * width;
+            for (sum, value) in gradient[place.clone()].iter_mut().zip(row) {
+                *sum += value;
+            }
+            if !squares.is_empty() {
+                for (sum, value) in squares[place].iter_mut().zip(row) {
+                    *sum += square(*value);
                 }
-                for (tile, gradient) in gradient.as_chunks::<LANES>().0.iter().enumerate() {
-                    let rows = &rows_of_samples(vectors, gradient, part)[..count];
-                    for (row, start) in rows.iter().zip(starts) {
-                        let sum = &mut tokens[start + tile * LANES..][..LANES];
-                        for i in 0..LANES {
-                            sum[i] += row[i];
-                        }
-                        if !squares.is_empty() {
-                            let sum = &mut squares[start + tile * LANES..][..LANES];
-                            for i in 0..LANES {
-                                sum[i] += square(row[i]);
-                            }
-                        }
-                    }
-                    if !positions.is_empty() {
-                        let sums = &mut positions[position * width + tile * LANES..][..LANES];
-                        let mut sum = ZERO;
-                        sum.copy_from_slice(sums);
-                        for row in rows {
-                            for i in 0..LANES {
-                                sum[i] += row[i];
-                            }
-                        }
-                        sums.copy_from_slice(&sum);
-                    }
-                }
+            }
+        }
+    }
+}
+
+for_each_set! {
+    /// Adds the gradient of each token to the row of its position, for some rows of the table. The rows are those of `computed`
+    /// positions for every eight samples.
+    pub(super) fn backward_of_positions<'a>(
+        rows: &'a [f32],
+        width: usize,
+        tokens: &'a [u32],
+        computed: usize,
+        own: Range<usize>,
+        gradient: &'a mut [f32],
+    ) {
+        for (index, (row, &token)) in rows.chunks_exact(width).zip(tokens).enumerate() {
+            let position = index / LANES % computed;
+            if token == NONE || !own.contains(&position) {
+                continue;
+            }
+            let sums = &mut gradient[(position - own.start) * width..][..width];
+            for (sum, value) in sums.iter_mut().zip(row) {
+                *sum += value;
             }
         }
     }

@@ -8,9 +8,10 @@
 //! - Products for a `d_model` of 16 or heads of 8 that the compiler knows: no gain.
 //! - AVX-512's 32 registers: a small gain, which is not worth a third copy of the code.
 
+mod additions;
 mod attention;
 mod backward;
-mod classifier;
+mod batch;
 mod elements;
 mod embedding;
 mod forward;
@@ -27,24 +28,24 @@ mod readout;
 mod rotate;
 mod softmax;
 mod sublayers;
-mod transposed;
 mod values;
+mod worker;
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::adam::Sums;
 use crate::aligned::Aligned;
-use crate::architecture::{Architecture, Reads};
+use crate::architecture::Architecture;
 use crate::instructions::Instructions;
-use crate::lanes::{LANES, Lanes, WIDE, ZERO};
-use crate::samples::{IGNORED, Predictions, Samples};
+use crate::lanes::{LANES, Lanes, ZERO};
+use crate::samples::{Predictions, Samples};
 use crate::training::CrossEntropy;
-use pass::Pass;
+use additions::When;
 use places::Places;
 pub(crate) use places::padded;
 pub(crate) use probe::{Probe, Site};
-use values::Values;
+use worker::Worker;
 
 /// Some samples of a dataset, which a pass computes side by side: one at least, and at most as many as it has lanes.
 #[derive(Clone, Copy, Debug)]
@@ -73,169 +74,62 @@ impl Chunk<'_> {
     }
 }
 
-/// Evaluates `body` with a pass that has lanes enough for a chunk.
-macro_rules! in_pass {
-    ($blocks:expr, $set:expr, $chunk:expr, $parameters:expr, $pass:ident => $body:expr) => {
-        if $set.is_wide() && $chunk.chosen.len() > LANES {
-            let mut $pass = $blocks.wide_pass($set, $parameters);
-            $body
-        } else {
-            let mut $pass = $blocks.pass($set, $parameters);
-            $body
-        }
-    };
-}
-
-/// The place of the parameters in memory, and the values of a pass.
+/// What all passes of a model share.
 #[derive(Clone, Debug)]
-pub(crate) struct Blocks {
+struct Plan {
     architecture: Architecture,
     places: Places,
-    values: Values<LANES>,
-    /// Those of passes of more samples, once there was one.
-    wide: Option<Values<WIDE>>,
     cross_entropy: CrossEntropy,
+}
+
+/// The place of the parameters in memory, and what the threads that compute passes have of their own.
+#[derive(Clone, Debug)]
+pub(crate) struct Blocks {
+    plan: Plan,
+    /// One at least.
+    workers: Vec<Worker>,
+    /// Where each thread's part of the gradient starts, and the end of the last one.
+    parts: Vec<usize>,
+    /// Numbers that a pass keeps where its rows are added later; 0 before the first one.
+    kept_per_pass: usize,
 }
 
 impl Blocks {
     pub(crate) fn new(architecture: &Architecture) -> Self {
         Self {
-            places: Places::new(architecture),
-            values: Values::new(architecture),
-            wide: None,
-            architecture: architecture.clone(),
-            cross_entropy: CrossEntropy::default(),
+            plan: Plan {
+                places: Places::new(architecture),
+                architecture: architecture.clone(),
+                cross_entropy: CrossEntropy::default(),
+            },
+            workers: vec![Worker::new(architecture)],
+            parts: Vec::new(),
+            kept_per_pass: 0,
         }
     }
 
     /// The same with another loss.
-    pub(crate) fn with_loss(self, cross_entropy: CrossEntropy) -> Self {
-        Self {
-            cross_entropy,
-            ..self
-        }
+    pub(crate) fn with_loss(mut self, cross_entropy: CrossEntropy) -> Self {
+        self.plan.cross_entropy = cross_entropy;
+        self
     }
 
     /// Fills the places that no parameter has of its own, after the parameters have changed.
     pub(crate) fn complete(&self, parameters: &mut [f32]) {
-        self.places.complete(parameters);
+        self.plan.places.complete(parameters);
     }
 
     pub(crate) fn pack(&self, plain: &[f32]) -> Vec<f32> {
-        self.places.pack(plain)
+        self.plan.places.pack(plain)
     }
 
     pub(crate) fn unpack(&self, padded: &[f32]) -> Vec<f32> {
-        self.places.unpack(padded)
+        self.plan.places.unpack(padded)
     }
 
     /// Numbers of the token embedding, which is first in memory.
     pub(crate) fn token_embedding_len(&self) -> usize {
-        self.places.tokens.range().len()
-    }
-
-    /// A pass of up to eight samples.
-    fn pass<'a>(&'a mut self, set: Instructions, parameters: &'a [f32]) -> Pass<'a, LANES> {
-        Pass {
-            architecture: &self.architecture,
-            places: &self.places,
-            parameters,
-            values: &mut self.values,
-            positions: self.architecture.positions,
-            instructions: set,
-            cross_entropy: self.cross_entropy,
-            probe: None,
-            holds_weights: false,
-        }
-    }
-
-    /// A pass of up to sixteen samples.
-    fn wide_pass<'a>(&'a mut self, set: Instructions, parameters: &'a [f32]) -> Pass<'a, WIDE> {
-        let architecture = &self.architecture;
-        let values = self.wide.get_or_insert_with(|| Values::new(architecture));
-        Pass {
-            architecture,
-            places: &self.places,
-            parameters,
-            values,
-            positions: architecture.positions,
-            instructions: set,
-            cross_entropy: self.cross_entropy,
-            probe: None,
-            holds_weights: false,
-        }
-    }
-
-    /// Adds the gradient of a batch's mean loss; returns that loss.
-    pub(crate) fn differentiate(
-        &mut self,
-        set: Instructions,
-        parameters: &[f32],
-        samples: Samples<'_>,
-        batch: &[u32],
-        mut sums: Sums<'_>,
-    ) -> f32 {
-        let share = 1.0 / self.counted(samples, batch).max(1) as f32;
-        let mut loss = 0.0;
-        for chunk in self.chunks(set, samples, batch) {
-            in_pass!(self, set, chunk, parameters, pass => {
-                pass.add_gradient(chunk, share, &mut loss, &mut sums);
-            });
-        }
-        self.places.collect(sums.gradient);
-        loss * share
-    }
-
-    /// Divides samples among passes.
-    fn chunks<'a>(
-        &self,
-        set: Instructions,
-        samples: Samples<'a>,
-        chosen: &'a [u32],
-    ) -> impl Iterator<Item = Chunk<'a>> + use<'a> {
-        let positions = self.architecture.positions;
-        let lanes = if set.is_wide() { WIDE } else { LANES };
-        chosen.chunks(lanes).map(move |chosen| Chunk {
-            samples,
-            chosen,
-            positions,
-        })
-    }
-
-    /// What a batch's loss is the mean over: its samples, or the positions that count.
-    fn counted(&self, samples: Samples<'_>, batch: &[u32]) -> usize {
-        let answers = self.architecture.answers();
-        if answers == 1 {
-            return batch.len();
-        }
-        let counts = batch.iter().map(|&sample| {
-            let labels = &samples.labels[sample as usize * answers..][..answers];
-            let count = labels.iter().filter(|&&label| label != IGNORED).count();
-            if self.cross_entropy.per_sample {
-                count.min(1)
-            } else {
-                count
-            }
-        });
-        counts.sum()
-    }
-
-    /// Appends the predictions of some samples.
-    pub(crate) fn predict(
-        &mut self,
-        set: Instructions,
-        parameters: &[f32],
-        samples: Samples<'_>,
-        chosen: &[u32],
-        predictions: &mut Predictions,
-    ) {
-        for chunk in self.chunks(set, samples, chosen) {
-            in_pass!(self, set, chunk, parameters, pass => {
-                pass.forward(chunk, false);
-                let all_rows = pass.architecture.reads != Reads::Position;
-                pass.append(chunk, all_rows, predictions);
-            });
-        }
+        self.plan.places.tokens.range().len()
     }
 
     /// Computes all rows of up to eight samples, with a probe, and appends their predictions.
@@ -247,17 +141,18 @@ impl Blocks {
         probe: &mut dyn Probe,
         predictions: &mut Predictions,
     ) {
-        let positions = self.architecture.positions;
+        let positions = self.plan.architecture.positions;
         // The probe may change the mask.
-        if self.values.may.is_empty() {
-            self.values.may = Aligned::zeros(positions * positions);
+        let Worker { values, .. } = &mut self.workers[0];
+        if values.may.is_empty() {
+            values.may = Aligned::zeros(positions * positions);
         }
         let chunk = Chunk {
             samples,
             chosen,
             positions,
         };
-        let mut pass = self.pass(Instructions::best(), parameters);
+        let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters);
         pass.probe = Some(probe);
         pass.forward(chunk, true);
         pass.append(chunk, true, predictions);
@@ -276,18 +171,17 @@ impl Blocks {
         let chunk = Chunk {
             samples,
             chosen: &[sample; LANES],
-            positions: self.architecture.positions,
+            positions: self.plan.architecture.positions,
         };
-        let mut unused = self.unused_gradient();
-        let mut sums = Sums::of_gradient(&mut unused);
-        let mut pass = self.pass(Instructions::best(), parameters);
+        let mut sums = Sums::whole(&mut []);
+        self.workers[0].additions.when = When::Never;
+        let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters);
         pass.probe = Some(probe);
         pass.forward(chunk, false);
         pass.values.d_logits.fill(ZERO);
         pass.values.d_logits[logit] = [1.0; LANES];
         pass.backward(&mut sums);
-        self.values.transposed.is_wanted = true;
-        let values = &self.values;
+        let values = &self.workers[0].values;
         (&values.d_stream, values.logits[logit])
     }
 
@@ -305,11 +199,11 @@ impl Blocks {
         let chunk = Chunk {
             samples,
             chosen,
-            positions: self.architecture.positions,
+            positions: self.plan.architecture.positions,
         };
-        let mut unused = self.unused_gradient();
-        let mut sums = Sums::of_gradient(&mut unused);
-        let mut pass = self.pass(Instructions::best(), parameters);
+        let mut sums = Sums::whole(&mut []);
+        self.workers[0].additions.when = When::Never;
+        let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters);
         pass.holds_weights = holds_weights;
         pass.forward(chunk, false);
         pass.values.d_logits.copy_from_slice(slopes);
@@ -318,14 +212,6 @@ impl Blocks {
         // Positions that were not computed change nothing.
         let computed = pass.positions * pass.width();
         pass.values.d_stream[computed..].fill(ZERO);
-        self.values.transposed.is_wanted = true;
-        &self.values.d_stream
-    }
-
-    /// Leaves out the gradients of parameters in the next pass, which take half of it; returns the room for those that it adds
-    /// all the same.
-    fn unused_gradient(&mut self) -> Vec<f32> {
-        self.values.transposed.is_wanted = false;
-        vec![0.0; self.places.len()]
+        &self.workers[0].values.d_stream
     }
 }

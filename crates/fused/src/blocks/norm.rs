@@ -58,22 +58,15 @@ for_each_set! {
 
 for_each_set! {
     vectors,
-    /// From the gradient of the output to that of the input, in place; adds those of gamma and beta.
-    ///
-    /// `dr = rho (dn - mean(dn) - n mean(dn · n))` with `dn = gamma ⊙ dy`.
-    pub(super) fn backward<'a, L>(
+    /// The gradients of gamma and beta, a row for each sample: all rows of one, then those of the other.
+    pub(super) fn of_parameters<'a, L>(
         norm: &'a NormValues<L>,
         rows: usize,
         width: usize,
-        gamma: &'a [f32],
-        d: usize,
-        gradient: &'a mut [Lanes<L>],
-        d_gamma: &'a mut [f32],
-        d_beta: &'a mut [f32],
-        is_rms: bool,
+        gradient: &'a [Lanes<L>],
+        samples: &'a mut [f32],
     ) {
-        let share = 1.0 / d as f32;
-        let gamma = &gamma[..d];
+        let (d_gamma, d_beta) = samples.split_at_mut(L * width);
         for column in (0..width).step_by(LANES) {
             let (mut along, mut across) = ([[0.0; L]; LANES], [[0.0; L]; LANES]);
             for i in 0..LANES {
@@ -86,17 +79,33 @@ for_each_set! {
                     }
                 }
             }
-            for (sums, lanes) in [(&mut *d_gamma, along), (&mut *d_beta, across)] {
-                let sums = &mut sums[column..][..LANES];
+            for (rows, lanes) in [(&mut *d_gamma, along), (&mut *d_beta, across)] {
                 for part in 0..L / LANES {
-                    for sample in rows_of_samples(vectors, &lanes, part) {
-                        for i in 0..LANES {
-                            sums[i] += sample[i];
-                        }
+                    let own = rows[part * LANES * width..].chunks_exact_mut(width);
+                    for (own, sample) in own.zip(rows_of_samples(vectors, &lanes, part)) {
+                        own[column..][..LANES].copy_from_slice(&sample);
                     }
                 }
             }
         }
+    }
+}
+
+for_each_set! {
+    /// From the gradient of the output to that of the input, in place.
+    ///
+    /// `dr = rho (dn - mean(dn) - n mean(dn · n))` with `dn = gamma ⊙ dy`.
+    pub(super) fn backward<'a, L>(
+        norm: &'a NormValues<L>,
+        rows: usize,
+        width: usize,
+        gamma: &'a [f32],
+        d: usize,
+        gradient: &'a mut [Lanes<L>],
+        is_rms: bool,
+    ) {
+        let share = 1.0 / d as f32;
+        let gamma = &gamma[..d];
         for row in 0..rows {
             let normalized = &norm.normalized[row * width..][..d];
             let gradient = &mut gradient[row * width..][..d];

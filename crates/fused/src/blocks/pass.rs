@@ -1,5 +1,7 @@
 //! What the forward and the backward pass for eight samples share.
 
+use super::Plan;
+use super::additions::Additions;
 use super::places::{Block, Linear, Places, padded};
 use super::probe::Probe;
 use super::products::{Weights, project};
@@ -15,6 +17,7 @@ pub(super) struct Pass<'a, const L: usize> {
     pub(super) places: &'a Places,
     pub(super) parameters: &'a [f32],
     pub(super) values: &'a mut Values<L>,
+    pub(super) additions: &'a mut Additions,
     /// The positions that are computed: all, or those up to the last one that is not padding.
     pub(super) positions: usize,
     pub(super) instructions: Instructions,
@@ -39,6 +42,27 @@ pub(super) struct Sizes {
 }
 
 impl<'a, const L: usize> Pass<'a, L> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        instructions: Instructions,
+        parameters: &'a [f32],
+        values: &'a mut Values<L>,
+        additions: &'a mut Additions,
+    ) -> Self {
+        Self {
+            architecture: &plan.architecture,
+            places: &plan.places,
+            parameters,
+            values,
+            additions,
+            positions: plan.architecture.positions,
+            instructions,
+            cross_entropy: plan.cross_entropy,
+            probe: None,
+            holds_weights: false,
+        }
+    }
+
     pub(super) fn width(&self) -> usize {
         padded(self.architecture.d_model)
     }

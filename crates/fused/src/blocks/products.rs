@@ -137,8 +137,11 @@ fn project_tile<V: Vectors, const R: usize, const C: usize, const L: usize>(
     for r in 0..R {
         rows[r] = &input[(row + r) * width..][..inputs];
     }
-    for (i, weight) in values.chunks_exact(stride).take(inputs).enumerate() {
-        let weight = &weight[column..][..C];
+    // Without divisions, which take as long as some inputs.
+    let mut weights = &values[column..];
+    for i in 0..inputs {
+        let weight = &weights[..C];
+        weights = weights.get(stride..).unwrap_or_default();
         let mut inputs = [vectors.splat(0.0); R];
         for r in 0..R {
             inputs[r] = vectors.load(&rows[r][i]);
@@ -225,8 +228,8 @@ for_each_set! {
     vectors,
     /// Copies the samples from the lanes to rows: `[row, width]` lanes to `[eight samples, row, sample, width]`.
     pub(super) fn to_rows<'a, L>(lanes: &'a [Lanes<L>], rows: &'a mut [f32], width: usize) {
-        let eight = lanes.len() * LANES;
-        for (part, rows) in rows.chunks_exact_mut(eight).take(L / LANES).enumerate() {
+        let eight = rows.len() / (L / LANES);
+        for (part, rows) in rows.chunks_exact_mut(eight).enumerate() {
             let rows = rows.chunks_exact_mut(LANES * width);
             for (lanes, rows) in lanes.chunks_exact(width).zip(rows) {
                 for column in (0..width).step_by(LANES) {
@@ -241,39 +244,42 @@ for_each_set! {
     }
 }
 
+/// Rows whose products are summed. Each `height` rows have a sum of their own.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Block<'a> {
+    pub(super) left: &'a [f32],
+    pub(super) right: &'a [f32],
+    pub(super) height: usize,
+}
+
 for_each_set! {
     vectors,
-    /// `sums[i, o] += factor Σ_row left[row, i] right[row, o]` for some columns `o`, in whole vectors of eight. Each `height`
-    /// rows have a sum of their own, and these are added one after the other.
+    /// `sums[i, o] += factor Σ_row left[row, i] right[row, o]` for some `i` and some columns `o`, in whole vectors of eight. The
+    /// sums of blocks are added one after the other. `widths` are those of `left` and `right`.
     pub(super) fn add_products<'a>(
-        left: &'a [f32],
-        left_width: usize,
-        right: &'a [f32],
-        right_width: usize,
-        height: usize,
+        blocks: &'a [Block<'a>],
+        widths: [usize; 2],
+        inputs: Range<usize>,
         columns: Range<usize>,
         factor: f32,
         sums: &'a mut [f32],
     ) {
-        let rows = Rows { left, left_width, right, right_width, height };
-        add_all(vectors, rows, columns, factor, sums);
+        let rows = Rows { blocks, widths, inputs };
+        add_all(vectors, &rows, columns, factor, sums);
     }
 }
 
-/// Rows whose products are summed.
-#[derive(Clone, Copy)]
+/// Rows whose products are summed, and the inputs of which they are.
 struct Rows<'a> {
-    left: &'a [f32],
-    left_width: usize,
-    right: &'a [f32],
-    right_width: usize,
-    height: usize,
+    blocks: &'a [Block<'a>],
+    widths: [usize; 2],
+    inputs: Range<usize>,
 }
 
 #[inline(always)]
 fn add_all<V: Vectors>(
     vectors: V,
-    rows: Rows<'_>,
+    rows: &Rows<'_>,
     columns: Range<usize>,
     factor: f32,
     sums: &mut [f32],
@@ -297,19 +303,18 @@ fn add_all<V: Vectors>(
 #[inline(always)]
 fn add_columns<V: Vectors, const C: usize>(
     vectors: V,
-    rows: Rows<'_>,
+    rows: &Rows<'_>,
     column: usize,
     factor: f32,
     sums: &mut [f32],
 ) {
     // Widths are multiples of eight.
-    if V::SUMS >= 16 {
-        for i in (0..rows.left_width).step_by(8) {
+    for i in rows.inputs.clone().step_by(8) {
+        if V::SUMS >= 16 {
             add_tile::<V, C, 8>(vectors, rows, i, column, factor, sums);
-        }
-    } else {
-        for i in (0..rows.left_width).step_by(4) {
+        } else {
             add_tile::<V, C, 4>(vectors, rows, i, column, factor, sums);
+            add_tile::<V, C, 4>(vectors, rows, i + 4, column, factor, sums);
         }
     }
 }
@@ -317,51 +322,51 @@ fn add_columns<V: Vectors, const C: usize>(
 #[inline(always)]
 fn add_tile<V: Vectors, const C: usize, const I: usize>(
     vectors: V,
-    rows: Rows<'_>,
+    rows: &Rows<'_>,
     i: usize,
     column: usize,
     factor: f32,
     sums: &mut [f32],
 ) {
-    let Rows {
-        left,
-        left_width,
-        right,
-        right_width,
-        height,
-    } = rows;
-    let (left, right) = (
-        left.chunks_exact(height * left_width),
-        right.chunks_exact(height * right_width),
-    );
-    for (left, right) in left.zip(right) {
-        let mut tile = Tile::<V, C, I>::zero(vectors).0;
-        for (left, right) in left
-            .chunks_exact(left_width)
-            .zip(right.chunks_exact(right_width))
-        {
-            let left = &left[i..][..I];
-            let right = &right[column..][..C * V::LANES];
-            let mut own = [vectors.splat(0.0); C];
-            for c in 0..C {
-                own[c] = vectors.load(&right[c * V::LANES..]);
+    let [left_width, right_width] = rows.widths;
+    let first = (i - rows.inputs.start) * right_width + column;
+    let factor = vectors.splat(factor);
+    let mut totals = Tile::<V, I, C>::zero(vectors).0;
+    for k in 0..I {
+        for c in 0..C {
+            totals[k][c] = vectors.load(&sums[first + k * right_width + c * V::LANES..]);
+        }
+    }
+    for block in rows.blocks {
+        // Without divisions, which take as long as some rows.
+        let (mut left, mut right) = (block.left, block.right);
+        while !left.is_empty() {
+            let mut tile = Tile::<V, I, C>::zero(vectors).0;
+            for _ in 0..block.height {
+                let (of_left, of_right) = (&left[i..][..I], &right[column..][..C * V::LANES]);
+                let mut own = [vectors.splat(0.0); C];
+                for c in 0..C {
+                    own[c] = vectors.load(&of_right[c * V::LANES..]);
+                }
+                for k in 0..I {
+                    let left = vectors.splat(of_left[k]);
+                    for c in 0..C {
+                        vectors.add_product(&mut tile[k][c], left, own[c]);
+                    }
+                }
+                (left, right) = (&left[left_width..], &right[right_width..]);
             }
             for k in 0..I {
-                let left = vectors.splat(left[k]);
                 for c in 0..C {
-                    vectors.add_product(&mut tile[c][k], left, own[c]);
+                    vectors.add_product(&mut totals[k][c], factor, tile[k][c]);
                 }
             }
         }
-        let factor = vectors.splat(factor);
-        for k in 0..I {
-            let sums = &mut sums[(i + k) * right_width + column..][..C * V::LANES];
-            for c in 0..C {
-                let own = &mut sums[c * V::LANES..];
-                let mut sum = vectors.load(own);
-                vectors.add_product(&mut sum, factor, tile[c][k]);
-                vectors.store(sum, own);
-            }
+    }
+    for k in 0..I {
+        for c in 0..C {
+            let own = &mut sums[first + k * right_width + c * V::LANES..];
+            vectors.store(totals[k][c], own);
         }
     }
 }

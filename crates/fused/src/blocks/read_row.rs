@@ -260,9 +260,9 @@ impl<const L: usize> Pass<'_, L> {
         let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
         let input = block.attended.source(input);
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
-        let transposed = &mut values.transposed;
-        transposed.input(set, &input[read * width..][..width], width);
-        transposed.add_linear(set, &values.d_query[..inner], inner, query, sums);
+        let additions = &mut *self.additions;
+        additions.input(set, &input[read * width..][..width], width);
+        additions.linear(set, &values.d_query[..inner], inner, query, sums);
         let may = if values.may.is_empty() {
             &[][..]
         } else {
@@ -274,17 +274,22 @@ impl<const L: usize> Pass<'_, L> {
         for (seen, gradient) in seen.iter_mut().zip(&values.d_context[..inner]) {
             *seen = zip(*gradient, sees, |gradient, sees| sees * gradient);
         }
-        transposed.add_bias(set, seen, inner, value, sums);
+        additions.bias(set, seen, inner, value, sums);
         for head in 0..heads {
             let columns = head * d_head..(head + 1) * d_head;
             for (left, right, factor, linear) in [
                 (&values.pooled, &values.d_context[..inner], 1.0, value),
                 (&values.d_u, &block.query[..inner], scale, key),
             ] {
-                transposed.input(set, &left[head * width..][..width], width);
-                transposed.gradient(set, right, inner);
-                transposed.keep_columns(columns.clone());
-                transposed.add_products(set, columns.clone(), factor, sums.of(linear.weight));
+                additions.input(set, &left[head * width..][..width], width);
+                additions.head(
+                    set,
+                    (right, inner),
+                    columns.clone(),
+                    factor,
+                    linear.weight,
+                    sums,
+                );
             }
         }
     }

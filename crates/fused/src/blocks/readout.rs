@@ -2,11 +2,11 @@
 //! reads, which is that of a position or the mean over all that are not padding, or the vectors of all positions, each for an
 //! answer of its own; the classifier's hidden layer, if it has one; the classifier.
 
+use super::Chunk;
 use super::hidden::{activate, through_activation};
 use super::pass::{Pass, Sizes, apply, weights_of};
 use super::places::padded;
 use super::products::project_back;
-use super::{Chunk, classifier};
 use crate::adam::Sums;
 use crate::architecture::Reads;
 
@@ -44,7 +44,7 @@ impl<const L: usize> Pass<'_, L> {
 
     /// The logits. `row` is that of the position to read among the rows of the block's output.
     pub(super) fn read(&mut self, row: usize) {
-        let Sizes { p, width, d, .. } = self.sizes();
+        let Sizes { p, width, .. } = self.sizes();
         let (norms, parameters, set) = (self.norms(), self.parameters, self.instructions);
         let (places, activation) = (self.places, self.architecture.activation);
         let (reads, n_logits) = (self.architecture.reads, self.architecture.n_logits());
@@ -78,28 +78,20 @@ impl<const L: usize> Pass<'_, L> {
         } else {
             read.copy_from_slice(&output[..answers * width]);
         }
-        let (mut input, mut input_width, mut count) = (&*read, width, d);
+        let (mut input, mut input_width) = (&*read, width);
         if let Some(place) = places.classifier_hidden {
             let stride = padded(place.weight.columns);
             let output = &mut values.hidden.output;
             apply(set, parameters, place, answers, read, width, output);
             activate(set, activation, &mut values.hidden, answers * stride);
             (input, input_width) = (&values.hidden.output[..answers * stride], stride);
-            count = place.weight.columns;
         }
         let place = places.classifier;
-        if n_logits == 1 {
-            let weight = &parameters[place.weight.range()][..count];
-            let bias = parameters[place.bias.range().start];
-            let input = &input[..answers * input_width];
-            classifier::forward(set, input, input_width, weight, bias, &mut values.logits);
-        } else {
-            let rows = &mut values.logit_rows[..answers * place.weight.stride];
-            apply(set, parameters, place, answers, input, input_width, rows);
-            let rows = rows.chunks_exact(place.weight.stride);
-            for (row, logits) in rows.zip(values.logits.chunks_exact_mut(n_logits)) {
-                logits.copy_from_slice(&row[..n_logits]);
-            }
+        let rows = &mut values.logit_rows[..answers * place.weight.stride];
+        apply(set, parameters, place, answers, input, input_width, rows);
+        let rows = rows.chunks_exact(place.weight.stride);
+        for (row, logits) in rows.zip(values.logits.chunks_exact_mut(n_logits)) {
+            logits.copy_from_slice(&row[..n_logits]);
         }
         // Positions that are not computed have no logits.
         values.logits[answers * n_logits..].fill([0.0; L]);
@@ -125,50 +117,34 @@ impl<const L: usize> Pass<'_, L> {
             }
             None => (read, &mut *d_read, width),
         };
-        if n_logits == 1 {
-            let weight = &parameters[place.weight.range()];
-            let start = place.weight.range().start;
-            let (d_weight, d_bias) = sums.gradient[start..].split_at_mut(weight.len());
-            classifier::backward(
-                set,
-                input,
-                input_width,
-                weight,
-                &values.d_logits[..answers],
-                gradient,
-                d_weight,
-                &mut d_bias[0],
-            );
-        } else {
-            let stride = place.weight.stride;
-            let rows = &mut values.logit_rows[..answers * stride];
-            let d_logits = values.d_logits.chunks_exact(n_logits);
-            for (row, d_logits) in rows.chunks_exact_mut(stride).zip(d_logits) {
-                row[..n_logits].copy_from_slice(d_logits);
-                row[n_logits..].fill([0.0; L]);
-            }
-            gradient.fill([0.0; L]);
-            let weights = weights_of(parameters, place);
-            project_back(
-                set,
-                answers,
-                weights,
-                0..n_logits,
-                rows,
-                input_width,
-                gradient,
-            );
-            let transposed = &mut values.transposed;
-            transposed.input(set, input, input_width);
-            transposed.one_by_one();
-            transposed.add_linear(set, rows, stride, place, sums);
+        let stride = place.weight.stride;
+        let rows = &mut values.logit_rows[..answers * stride];
+        let d_logits = values.d_logits.chunks_exact(n_logits);
+        for (row, d_logits) in rows.chunks_exact_mut(stride).zip(d_logits) {
+            row[..n_logits].copy_from_slice(d_logits);
+            row[n_logits..].fill([0.0; L]);
         }
+        gradient.fill([0.0; L]);
+        let weights = weights_of(parameters, place);
+        project_back(
+            set,
+            answers,
+            weights,
+            0..n_logits,
+            rows,
+            input_width,
+            gradient,
+        );
+        let additions = &mut *self.additions;
+        additions.input(set, input, input_width);
+        additions.one_by_one();
+        additions.linear(set, rows, stride, place, sums);
         if let Some(hidden) = hidden {
             let gradient = &mut values.d_classifier_hidden[..answers * input_width];
             through_activation(set, activation, &values.hidden, gradient);
-            values.transposed.input(set, read, width);
-            let transposed = &mut values.transposed;
-            transposed.add_linear(set, gradient, input_width, hidden, sums);
+            let additions = &mut *self.additions;
+            additions.input(set, read, width);
+            additions.linear(set, gradient, input_width, hidden, sums);
             let weights = weights_of(parameters, hidden);
             d_read.fill([0.0; L]);
             let count = hidden.weight.columns;
@@ -188,7 +164,13 @@ impl<const L: usize> Pass<'_, L> {
             stream.copy_from_slice(d_read);
         }
         if let Some(place) = places.last_norm {
-            norms.through(&values.last_norm, rows, place, stream, sums);
+            norms.through(
+                &values.last_norm,
+                rows,
+                place,
+                stream,
+                (self.additions, sums),
+            );
         }
     }
 }

@@ -12,6 +12,7 @@
 
 use core::ops::Range;
 
+use super::additions::Additions;
 use super::elements::{add, shift};
 use super::hidden::{activate, through_activation};
 use super::norm;
@@ -124,7 +125,13 @@ impl<const L: usize> Pass<'_, L> {
         let gradient = &mut values.d_stream[..all];
         if let Some(place) = place.feed_forward {
             if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
-                norms.through(&block.fed.norm, count, place, gradient, sums);
+                norms.through(
+                    &block.fed.norm,
+                    count,
+                    place,
+                    gradient,
+                    (self.additions, sums),
+                );
             }
             // Now of the residual: through W_2, the activation and W_1, and past them.
             let d_hidden = &mut values.d_hidden[..count * ff_width];
@@ -132,33 +139,45 @@ impl<const L: usize> Pass<'_, L> {
             d_hidden.fill([0.0; L]);
             project_back(set, count, weights, 0..d, gradient, ff_width, d_hidden);
             through_activation(set, self.architecture.activation, &block.hidden, d_hidden);
-            let transposed = &mut values.transposed;
-            transposed.input(set, &block.hidden.output[..count * ff_width], ff_width);
-            transposed.add_linear(set, gradient, width, place.output, sums);
+            let additions = &mut *self.additions;
+            additions.input(set, &block.hidden.output[..count * ff_width], ff_width);
+            additions.linear(set, gradient, width, place.output, sums);
             let input = block.attended.output();
-            transposed.input(set, &block.fed.source(input)[..all], width);
-            transposed.add_linear(set, d_hidden, ff_width, place.hidden, sums);
+            additions.input(set, &block.fed.source(input)[..all], width);
+            additions.linear(set, d_hidden, ff_width, place.hidden, sums);
             let weights = weights_of(parameters, place.hidden);
             if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
                 let d_source = &mut values.d_source[..all];
                 d_source.fill([0.0; L]);
                 project_back(set, count, weights, 0..d_ff, d_hidden, width, d_source);
-                norms.through(&block.fed.norm, count, place, d_source, sums);
+                norms.through(
+                    &block.fed.norm,
+                    count,
+                    place,
+                    d_source,
+                    (self.additions, sums),
+                );
                 add(set, gradient, d_source);
             } else {
                 project_back(set, count, weights, 0..d_ff, d_hidden, width, gradient);
             }
         }
         if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
-            norms.through(&block.attended.norm, count, place, gradient, sums);
+            norms.through(
+                &block.attended.norm,
+                count,
+                place,
+                gradient,
+                (self.additions, sums),
+            );
         }
         let weights = weights_of(parameters, place.output);
         let d_context = &mut values.d_context[..count * inner];
         d_context.fill([0.0; L]);
         project_back(set, count, weights, 0..d, gradient, inner, d_context);
-        let transposed = &mut values.transposed;
-        transposed.input(set, &block.context[..count * inner], inner);
-        transposed.add_linear(set, gradient, width, place.output, sums);
+        let additions = &mut *self.additions;
+        additions.input(set, &block.context[..count * inner], inner);
+        additions.linear(set, gradient, width, place.output, sums);
         values.d_residual[..all].copy_from_slice(gradient);
     }
 
@@ -191,7 +210,13 @@ impl<const L: usize> Pass<'_, L> {
         let values = &mut *self.values;
         if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
             let stream = &mut values.d_stream[..p * width];
-            norms.through(&values.blocks[layer].attended.norm, p, place, stream, sums);
+            norms.through(
+                &values.blocks[layer].attended.norm,
+                p,
+                place,
+                stream,
+                (self.additions, sums),
+            );
             let own = rows.start * width..rows.end * width;
             let residual = &values.d_residual[..own.len()];
             add(set, &mut stream[own], residual);
@@ -266,14 +291,15 @@ impl NormPass<'_> {
         rows: usize,
         place: Norm,
         gradient: &mut [Lanes<L>],
-        sums: &mut Sums<'_>,
+        (additions, sums): (&mut Additions, &mut Sums<'_>),
     ) {
+        let (set, width) = (self.set, self.width);
+        let places = [place.gamma, place.beta];
+        additions.samples(set, L, places, sums, |samples| {
+            norm::of_parameters(set, values, rows, width, gradient, samples);
+        });
         let gamma = &self.parameters[place.gamma.range()];
-        let own = &mut sums.gradient[place.gamma.range().start..place.beta.range().end];
-        let (d_gamma, d_beta) = own.split_at_mut(gamma.len());
-        let (width, d, is_rms) = (self.width, self.d, self.of.is_rms);
-        norm::backward(
-            self.set, values, rows, width, gamma, d, gradient, d_gamma, d_beta, is_rms,
-        );
+        let (d, is_rms) = (self.d, self.of.is_rms);
+        norm::backward(set, values, rows, width, gamma, d, gradient, is_rms);
     }
 }

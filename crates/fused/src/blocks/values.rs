@@ -5,7 +5,6 @@ use alloc::vec::Vec;
 use super::attention::tile_height;
 use super::hidden::Hidden;
 use super::places::padded;
-use super::transposed::Transposed;
 use crate::aligned::Aligned;
 use crate::architecture::{Architecture, NormPlace, Reads, Weighting};
 use crate::lanes::Lanes;
@@ -130,7 +129,7 @@ pub(super) struct Values<const L: usize> {
     pub(super) hidden: Hidden<L>,
     /// `[answer, logit]`
     pub(super) logits: Aligned<L>,
-    /// Logits or their gradients in padded rows; empty if there is one logit.
+    /// Logits or their gradients in padded rows.
     pub(super) logit_rows: Aligned<L>,
     /// Of the positive class, or of each of several classes. `[answer, logit]`
     pub(super) probabilities: Aligned<L>,
@@ -164,9 +163,6 @@ pub(super) struct Values<const L: usize> {
     pub(super) d_hidden: Aligned<L>,
     pub(super) d_u: Aligned<L>,
     pub(super) d_pooled: Aligned<L>,
-
-    /// For the gradients of projections.
-    pub(super) transposed: Transposed,
 }
 
 impl<const L: usize> Values<L> {
@@ -210,7 +206,7 @@ impl<const L: usize> Values<L> {
             read: lanes(answers * width),
             hidden: Hidden::new(activation, answers * hidden),
             logits: lanes(answers * architecture.n_logits()),
-            logit_rows: only(architecture.n_logits() > 1, answers * logits),
+            logit_rows: lanes(answers * logits),
             probabilities: lanes(answers * architecture.n_logits()),
             losses: lanes(answers),
             u: lanes(heads * width),
@@ -229,10 +225,6 @@ impl<const L: usize> Values<L> {
             d_hidden: lanes(p * ff_width),
             d_u: lanes(heads * width),
             d_pooled: lanes(heads * width),
-            transposed: Transposed::new(
-                p * L,
-                width.max(ff_width).max(inner).max(hidden).max(logits),
-            ),
         }
     }
 }

@@ -269,6 +269,7 @@ impl Task for Differentiate<'_> {
         let Sums {
             gradient,
             mut squares,
+            ..
         } = self.sums;
         let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, vectors);
         let mut loss = 0.0;
