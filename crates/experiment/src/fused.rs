@@ -20,6 +20,7 @@ use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, Predictor, TrainingState};
 use crate::error::Error;
 use crate::experiment::Experiment;
+use crate::threads::Threads;
 
 /// Samples per pass, few enough that their predictions stay in the cache.
 const SAMPLES_PER_PASS: usize = 512;
@@ -30,6 +31,7 @@ pub struct FusedEngine<'a> {
     experiment: &'a Experiment,
     model: Model,
     predictions: headlight_fused::Predictions,
+    threads: Threads,
 }
 
 impl<'a> FusedEngine<'a> {
@@ -50,7 +52,19 @@ impl<'a> FusedEngine<'a> {
             experiment,
             model,
             predictions: headlight_fused::Predictions::default(),
+            threads: Threads::default(),
         })
+    }
+
+    /// The same with so many threads, which share each step and change no result. If the system does not give them, the
+    /// calling thread computes alone.
+    #[cfg(feature = "threads")]
+    #[must_use]
+    pub fn with_threads(self, count: usize) -> Self {
+        Self {
+            threads: Threads::new(count),
+            ..self
+        }
     }
 
     /// Splits the concatenated values of all parameters by name.
@@ -77,6 +91,15 @@ impl<'a> FusedEngine<'a> {
 /// When the model is invalid.
 pub fn dims(config: &ExperimentConfig, samples: usize) -> Result<Dims, Error> {
     Ok(architecture(config)?.dims(samples))
+}
+
+/// How many of some threads make the steps of a config's training faster.
+///
+/// # Errors
+/// When the model is invalid.
+#[cfg(feature = "threads")]
+pub fn threads_that_pay(config: &ExperimentConfig, threads: usize) -> Result<usize, Error> {
+    Ok(architecture(config)?.threads_that_pay(config.training.batch_size, threads))
 }
 
 /// Checks that a config's model has what an intervention changes, for so many samples.
@@ -362,8 +385,9 @@ pub(crate) fn widen(
 
 impl Predictor for FusedEngine<'_> {
     fn predict(&mut self, dataset: &Dataset, chosen: &[u32], predictions: &mut Predictions) {
+        let (threads, samples) = (&self.threads, samples(dataset));
         self.model
-            .predict(samples(dataset), chosen, &mut self.predictions);
+            .predict_with(threads, samples, chosen, &mut self.predictions);
         let heads = self.experiment.config.model.n_heads;
         widen(&self.predictions, heads, dataset, predictions);
     }
@@ -383,7 +407,7 @@ impl Predictor for FusedEngine<'_> {
 impl Engine for FusedEngine<'_> {
     fn step(&mut self, train: &Dataset, batch: &[u32], learning_rate: f64) -> f64 {
         self.model.set_learning_rate(learning_rate);
-        f64::from(self.model.step(samples(train), batch))
+        f64::from(self.model.step_with(&self.threads, samples(train), batch))
     }
 
     fn same_for<'b>(&self, other: &'b Experiment) -> Result<Box<dyn Engine + 'b>, Error> {

@@ -43,6 +43,7 @@ pub mod outcome;
 mod shown;
 #[cfg(feature = "tests")]
 mod test_sets;
+mod threads;
 pub mod train;
 
 pub use changed::Changed;

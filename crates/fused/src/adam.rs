@@ -9,6 +9,8 @@ use crate::training::{Adam, AdamW, Optimizer, Sgd};
 /// The sums of a batch that Adam takes: the gradient of all parameters, and the squares of each occurrence of a
 /// token.
 pub(crate) struct Sums<'a> {
+    /// The first number of the gradient that is in this part of it.
+    pub(crate) start: usize,
     pub(crate) gradient: &'a mut [f32],
     pub(crate) squares: Option<&'a mut [f32]>,
 }

@@ -1,15 +1,18 @@
-//! Eight numbers side by side, and functions of them that give the same bits on every machine.
+//! Numbers side by side, and functions of them that give the same bits on every machine.
 //!
 //! A [`Lanes`] is a plain array: the compiler turns loops over it into vector instructions of the
 //! machine's width. All functions consist of additions, multiplications, divisions, square roots and
 //! comparisons, which IEEE 754 defines to the bit. Rust never contracts a multiplication and an
 //! addition into one rounding.
 
-/// Samples that are computed side by side.
+/// Samples that are computed side by side, with most sets of instructions.
 pub(crate) const LANES: usize = 8;
 
-/// One number for each of eight samples.
-pub(crate) type Lanes = [f32; LANES];
+/// Samples that are computed side by side with AVX-512, if there are as many.
+pub(crate) const WIDE: usize = 16;
+
+/// One number for each of some samples.
+pub(crate) type Lanes<const L: usize = LANES> = [f32; L];
 
 pub(crate) const ZERO: Lanes = [0.0; LANES];
 
@@ -23,9 +26,9 @@ pub(crate) fn one_at_a_time() {
 
 /// Applies a function to each lane.
 #[inline(always)]
-pub(crate) fn map(a: Lanes, f: impl Fn(f32) -> f32) -> Lanes {
-    let mut out = ZERO;
-    for l in 0..LANES {
+pub(crate) fn map<const L: usize>(a: Lanes<L>, f: impl Fn(f32) -> f32) -> Lanes<L> {
+    let mut out = [0.0; L];
+    for l in 0..L {
         out[l] = f(a[l]);
     }
     out
@@ -33,9 +36,13 @@ pub(crate) fn map(a: Lanes, f: impl Fn(f32) -> f32) -> Lanes {
 
 /// Applies a function to pairs of lanes.
 #[inline(always)]
-pub(crate) fn zip(a: Lanes, b: Lanes, f: impl Fn(f32, f32) -> f32) -> Lanes {
-    let mut out = ZERO;
-    for l in 0..LANES {
+pub(crate) fn zip<const L: usize>(
+    a: Lanes<L>,
+    b: Lanes<L>,
+    f: impl Fn(f32, f32) -> f32,
+) -> Lanes<L> {
+    let mut out = [0.0; L];
+    for l in 0..L {
         out[l] = f(a[l], b[l]);
     }
     out
@@ -43,9 +50,13 @@ pub(crate) fn zip(a: Lanes, b: Lanes, f: impl Fn(f32, f32) -> f32) -> Lanes {
 
 /// `below` where `sign` is negative, `above` elsewhere.
 #[inline(always)]
-pub(crate) fn select_negative(sign: Lanes, below: Lanes, above: Lanes) -> Lanes {
-    let mut out = ZERO;
-    for l in 0..LANES {
+pub(crate) fn select_negative<const L: usize>(
+    sign: Lanes<L>,
+    below: Lanes<L>,
+    above: Lanes<L>,
+) -> Lanes<L> {
+    let mut out = [0.0; L];
+    for l in 0..L {
         out[l] = if sign[l] < 0.0 { below[l] } else { above[l] };
     }
     out

@@ -53,6 +53,7 @@
 extern crate alloc;
 
 mod adam;
+mod aligned;
 mod architecture;
 mod arrays;
 mod attribution;
@@ -66,9 +67,10 @@ mod model;
 mod one_block;
 mod place;
 mod samples;
+mod team;
 mod token_gradients;
 mod training;
-mod transpose;
+mod vectors;
 
 pub use architecture::{
     Activation, Architecture, Biases, InvalidArchitecture, NormPlace, Norms, PositionEmbedding,
@@ -82,5 +84,6 @@ pub use interventions::{Intervention, InvalidIntervention};
 pub use model::{Gradient, Model, State};
 pub use place::{InvalidPlace, Place};
 pub use samples::{IGNORED, Predictions, Samples};
+pub use team::{Alone, Team};
 pub use token_gradients::TokenGradients;
 pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};

@@ -10,8 +10,9 @@ use crate::instructions::{Body, Instructions};
 use crate::lanes::sqrt;
 use crate::one_block::OneBlock;
 use crate::samples::{IGNORED, Predictions, Samples};
+use crate::team::{Alone, Team};
 use crate::training::{CrossEntropy, Training};
-use crate::transpose::Transpose;
+use crate::vectors::Vectors;
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
@@ -189,12 +190,20 @@ impl Model {
     /// When `batch` is empty or holds an index out of range, or when a sample does not have this
     /// model's vocabulary, length and classes.
     pub fn step(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
-        let loss = self.differentiate(samples, batch);
+        self.step_with(&Alone, samples, batch)
+    }
+
+    /// The same with some threads, which change no result.
+    ///
+    /// # Panics
+    /// As [`step`](Self::step).
+    pub fn step_with(&mut self, team: &impl Team, samples: Samples<'_>, batch: &[u32]) -> f32 {
+        let loss = self.differentiate(team, samples, batch);
         if self.training.needs_norm() {
             self.limit_gradient();
         }
         let instructions = self.instructions;
-        instructions.run(Update(self));
+        instructions.run::<0, _>(Update(self));
         self.parameters_changed();
         loss
     }
@@ -204,7 +213,7 @@ impl Model {
     /// # Panics
     /// As [`step`](Self::step).
     pub fn gradient(&mut self, samples: Samples<'_>, batch: &[u32]) -> Gradient {
-        let loss = self.differentiate(samples, batch);
+        let loss = self.differentiate(&Alone, samples, batch);
         let values = self.unpack(&self.gradient);
         let mut squares: Vec<f32> = self.gradient.iter().map(|g| g * g).collect();
         squares[..self.squares.len()].copy_from_slice(&self.squares);
@@ -222,16 +231,36 @@ impl Model {
     /// # Panics
     /// As [`step`](Self::step).
     pub fn predict(&mut self, samples: Samples<'_>, chosen: &[u32], predictions: &mut Predictions) {
+        self.predict_with(&Alone, samples, chosen, predictions);
+    }
+
+    /// The same with some threads, which change no result.
+    ///
+    /// # Panics
+    /// As [`step`](Self::step).
+    pub fn predict_with(
+        &mut self,
+        team: &impl Team,
+        samples: Samples<'_>,
+        chosen: &[u32],
+        predictions: &mut Predictions,
+    ) {
         self.check(samples, chosen);
         predictions.clear();
         let (set, parameters) = (self.instructions, &self.parameters[..]);
-        either!(&mut self.passes, each => each.predict(set, parameters, samples, chosen, predictions));
+        match &mut self.passes {
+            Passes::OneBlock(one) => one.predict(set, parameters, samples, chosen, predictions),
+            Passes::Blocks(blocks) => {
+                blocks.predict(team, set, parameters, samples, chosen, predictions);
+            }
+        }
     }
 
     /// Leaves the gradient in the model; returns the mean loss.
-    fn differentiate(&mut self, samples: Samples<'_>, batch: &[u32]) -> f32 {
+    fn differentiate(&mut self, team: &impl Team, samples: Samples<'_>, batch: &[u32]) -> f32 {
         self.check(samples, batch);
         let sums = Sums {
+            start: 0,
             gradient: &mut self.gradient,
             squares: self
                 .training
@@ -240,7 +269,12 @@ impl Model {
                 .then_some(&mut self.squares),
         };
         let (set, parameters) = (self.instructions, &self.parameters[..]);
-        either!(&mut self.passes, each => each.differentiate(set, parameters, samples, batch, sums))
+        match &mut self.passes {
+            Passes::OneBlock(one) => one.differentiate(set, parameters, samples, batch, sums),
+            Passes::Blocks(blocks) => {
+                blocks.differentiate(team, set, parameters, samples, batch, sums)
+            }
+        }
     }
 
     fn unpack(&self, padded: &[f32]) -> Vec<f32> {
@@ -302,7 +336,7 @@ impl Body for Update<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run(self, _transpose: impl Transpose) {
+    fn run(self, _vectors: impl Vectors) {
         let model = self.0;
         model.moments.update(
             &model.training.optimizer,

@@ -11,6 +11,9 @@
 //! c_i = Σ_j w_ij v_j                      context
 //! ```
 //!
+//! A tile of queries is computed at a time, with whole rows of scores: what is made of them stays in the first cache. The weights are
+//! kept for the backward pass; computed again they would cost another exponential each.
+//!
 //! Backward, `dy` being the gradient of the loss by `y`:
 //!
 //! ```text
@@ -23,16 +26,16 @@ use core::ops::Range;
 use super::elements::{add, scale_rows};
 use super::pass::{Pass, Sizes, apply, weights_of};
 use super::probe::{Site, reach};
-use super::products::{Grid, multiply, project_back};
+use super::products::{Grid, Target, multiply, project_back};
 use super::rotate::rotate;
 use super::softmax;
 use super::values::{block_and_input, block_mut_and_input};
 use crate::adam::Sums;
 use crate::architecture::{Projections, Weighting};
 use crate::arrays::Array;
-use crate::lanes::{LANES, ZERO, log};
+use crate::lanes::log;
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// Attention of some queries: their contexts, from the first row on.
     pub(super) fn attend(&mut self, layer: usize, rows: Range<usize>) {
         let Sizes {
@@ -48,25 +51,29 @@ impl Pass<'_> {
         self.project_rows(layer, &rows);
         let values = &mut *self.values;
         let block = &mut values.blocks[layer];
-        let may = match &values.may[..] {
-            [] => &[][..],
-            may => &may[rows.start * p..rows.end * p],
+        let height = if self.probe.is_some() {
+            count
+        } else {
+            tile_height::<L>(p)
         };
-        for head in 0..heads {
+        for (head, tile) in tiles(heads, count, height) {
             let column = head * d_head;
-            let pairs = head * count * p..(head + 1) * count * p;
+            let pairs = (head * count + tile.start) * p..(head * count + tile.end) * p;
+            let queries = rows.start + tile.start..rows.start + tile.end;
+            let may = match &values.may[..] {
+                [] => &[][..],
+                may => &may[queries.start * p..queries.end * p],
+            };
             let weights = &mut block.weights[pairs.clone()];
             multiply(
                 set,
-                [count, d_head, p],
-                Grid::Of(&block.query[column..], inner),
+                [tile.len(), d_head, p],
+                Grid::Of(&block.query[tile.start * inner + column..], inner),
                 Grid::Transposed(&block.key[column..], inner),
-                architecture.scale(),
-                weights,
-                p,
+                Target::of(weights, p).times(architecture.scale()),
             );
             if architecture.log_length {
-                scale_rows(set, weights, p, &values.lengths[rows.clone()]);
+                scale_rows(set, weights, p, &values.lengths[queries]);
             }
             let site = Site::Pairs(Array::Scores, layer, head);
             reach(&mut self.probe, site, weights);
@@ -84,12 +91,10 @@ impl Pass<'_> {
             reach(&mut self.probe, site, weights);
             multiply(
                 set,
-                [count, p, d_head],
+                [tile.len(), p, d_head],
                 Grid::Of(weights, p),
                 Grid::Of(&block.value[column..], inner),
-                1.0,
-                &mut block.context[column..],
-                inner,
+                Target::of(&mut block.context[tile.start * inner + column..], inner),
             );
         }
         let site = Site::Vectors(Array::Context, layer);
@@ -164,11 +169,11 @@ impl Pass<'_> {
         let p = self.positions;
         let values = &mut *self.values;
         for (query, length) in values.lengths.iter_mut().take(p).enumerate() {
-            let mut count = [p as f32; LANES];
+            let mut count = [p as f32; L];
             if !values.may.is_empty() {
-                count = ZERO;
+                count = [0.0; L];
                 for may in &values.may[query * p..][..p] {
-                    for l in 0..LANES {
+                    for l in 0..L {
                         count[l] += may[l];
                     }
                 }
@@ -190,30 +195,30 @@ impl Pass<'_> {
         let (scale, count) = (architecture.scale(), rows.len());
         let values = &mut *self.values;
         let block = &values.blocks[layer];
-        for head in 0..heads {
+        for (head, tile) in tiles(heads, count, tile_height::<L>(p)) {
             let column = head * d_head;
-            let pairs = head * count * p..(head + 1) * count * p;
+            let (is_first, is_last) = (tile.start == 0, tile.end == count);
+            let pairs = (head * count + tile.start) * p..(head * count + tile.end) * p;
+            let queries = rows.start + tile.start..rows.start + tile.end;
+            let own = tile.start * inner + column;
             let weights = &block.weights[pairs.clone()];
-            let d_scores = &mut values.d_scores[..count * p];
+            let d_context = &values.d_context[own..];
+            let d_scores = &mut values.d_scores[..tile.len() * p];
             // dv = W^T dc
             multiply(
                 set,
-                [p, count, d_head],
+                [p, tile.len(), d_head],
                 Grid::Transposed(weights, p),
-                Grid::Of(&values.d_context[column..], inner),
-                1.0,
-                &mut values.d_value[column..],
-                inner,
+                Grid::Of(d_context, inner),
+                Target::of(&mut values.d_value[column..], inner).from_what_it_holds(!is_first),
             );
             // dW = dc V^T
             multiply(
                 set,
-                [count, d_head, p],
-                Grid::Of(&values.d_context[column..], inner),
+                [tile.len(), d_head, p],
+                Grid::Of(d_context, inner),
                 Grid::Transposed(&block.value[column..], inner),
-                1.0,
-                d_scores,
-                p,
+                Target::of(d_scores, p),
             );
             match architecture.weighting {
                 Weighting::Softmax => softmax::backward(set, weights, d_scores, p),
@@ -223,33 +228,32 @@ impl Pass<'_> {
                 }
                 Weighting::Scores if values.may.is_empty() => {}
                 Weighting::Scores => {
-                    softmax::hide(set, d_scores, &values.may[rows.start * p..rows.end * p]);
+                    let may = &values.may[queries.start * p..queries.end * p];
+                    softmax::hide(set, d_scores, may);
                 }
             }
             if architecture.log_length {
-                scale_rows(set, d_scores, p, &values.lengths[rows.clone()]);
+                scale_rows(set, d_scores, p, &values.lengths[queries]);
             }
             if self.holds_weights {
-                d_scores.fill(ZERO);
+                d_scores.fill([0.0; L]);
             }
             // dq = scale dZ K, dk = scale dZ^T Q
             multiply(
                 set,
-                [count, p, d_head],
+                [tile.len(), p, d_head],
                 Grid::Of(d_scores, p),
                 Grid::Of(&block.key[column..], inner),
-                scale,
-                &mut values.d_query[column..],
-                inner,
+                Target::of(&mut values.d_query[own..], inner).times(scale),
             );
             multiply(
                 set,
-                [p, count, d_head],
+                [p, tile.len(), d_head],
                 Grid::Transposed(d_scores, p),
-                Grid::Of(&block.query[column..], inner),
-                scale,
-                &mut values.d_key[column..],
-                inner,
+                Grid::Of(&block.query[own..], inner),
+                Target::of(&mut values.d_key[column..], inner)
+                    .from_what_it_holds(!is_first)
+                    .times(if is_last { scale } else { 1.0 }),
             );
         }
         if let Some(tables) = &architecture.rotation {
@@ -306,12 +310,13 @@ impl Pass<'_> {
         };
         let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
         let source = &block.attended.source(input)[..p * width];
-        let transposed = &mut values.transposed;
+        let additions = &mut *self.additions;
         let d = self.architecture.heads_width();
         let queried = rows.start * width..rows.end * width;
         if is_separate {
-            transposed.input(set, &source[queried.clone()], width);
-            transposed.add_linear(set, query, inner, to_query, sums);
+            // All rows are the input of keys and values, too.
+            additions.input(set, &source[queried.clone()], width);
+            additions.linear(set, query, inner, to_query, sums);
             let weights = weights_of(parameters, to_query);
             project_back(
                 set,
@@ -323,15 +328,36 @@ impl Pass<'_> {
                 &mut stream[queried],
             );
         }
-        transposed.input(set, source, width);
+        if !is_separate || rows.len() < p {
+            additions.input(set, source, width);
+        }
         for (linear, gradient) in [(to_key, key), (to_value, value)]
             .into_iter()
             .take(if is_separate { 2 } else { 1 })
         {
-            transposed.add_linear(set, gradient, inner, linear, sums);
+            additions.linear(set, gradient, inner, linear, sums);
             let weights = weights_of(parameters, linear);
             project_back(set, p, weights, 0..d, gradient, width, stream);
         }
         self.through_first_norm(layer, &rows, sums);
     }
+}
+
+/// How many queries a tile has, so that its rows take 16 kB. A multiple of what products compute at a time.
+pub(super) const fn tile_height<const L: usize>(positions: usize) -> usize {
+    let rows = 32768 / (positions * L);
+    if rows < 4 { 4 } else { rows / 4 * 4 }
+}
+
+/// Each head with each tile of its queries.
+fn tiles(
+    heads: usize,
+    queries: usize,
+    height: usize,
+) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let tiles = move |head| {
+        let starts = (0..queries).step_by(height);
+        starts.map(move |start| (head, start..queries.min(start + height)))
+    };
+    (0..heads).flat_map(tiles)
 }

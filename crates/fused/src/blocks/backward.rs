@@ -3,11 +3,29 @@
 //! `dy` stands for the gradient of the loss by `y`. The files of the forward pass derive each part's.
 
 use super::pass::{Pass, Sizes};
-use super::places::Matrix;
-use super::{Chunk, embedding};
+use alloc::vec::Vec;
+
+use super::Chunk;
 use crate::adam::Sums;
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
+    /// Adds the gradient of the chunk's losses, each of which counts as the share of its sample, and keeps the losses.
+    pub(super) fn add_gradient(
+        &mut self,
+        chunk: Chunk<'_>,
+        share: f32,
+        losses: &mut Vec<f32>,
+        sums: &mut Sums<'_>,
+    ) {
+        self.forward(chunk, false);
+        let shares = self.shares_of_answers(chunk);
+        let own = shares[..chunk.chosen.len()].iter().enumerate();
+        losses.extend(own.map(|(lane, own)| self.training_loss(chunk, lane) * own));
+        self.start_from_losses(chunk, shares.map(|own| own * share));
+        self.backward(sums);
+        self.through_embeddings(chunk, sums);
+    }
+
     /// Adds the gradient of all parameters but the embeddings, from that of the logits in `d_logits`; leaves that of the
     /// first block's input in `d_stream`. The forward pass of the same chunk must have run before, and not `whole`.
     pub(super) fn backward(&mut self, sums: &mut Sums<'_>) {
@@ -33,24 +51,11 @@ impl Pass<'_> {
     pub(super) fn through_embeddings(&mut self, chunk: Chunk<'_>, sums: &mut Sums<'_>) {
         self.through_embedding_norm(sums);
         let Sizes { p, width, .. } = self.sizes();
-        let places = self.places;
-        let gradient = &mut self.values.d_stream[..p * width];
-        let tokens = places.tokens.range();
-        let (d_tokens, others) = sums.gradient.split_at_mut(tokens.end);
-        // The position embedding follows the token embedding.
-        let d_positions = match places.positions {
-            Some(_) => &mut others[..p * width],
-            None => &mut [],
-        };
-        embedding::backward(
-            self.instructions,
-            chunk,
-            gradient,
-            width,
-            d_tokens,
-            d_positions,
-            sums.squares.as_deref_mut().unwrap_or_default(),
-        );
+        let (tokens, positions) = (self.places.tokens, self.places.positions);
+        let gradient = (&self.values.d_stream[..p * width], width);
+        let set = self.instructions;
+        let additions = &mut *self.additions;
+        additions.embeddings(set, chunk, gradient, tokens, positions, sums);
     }
 
     /// From the gradient of the first block's input in `d_stream` to that of the sums of the embeddings, in its place.
@@ -60,20 +65,13 @@ impl Pass<'_> {
         let values = &mut *self.values;
         let gradient = &mut values.d_stream[..p * width];
         if let Some(place) = places.first_norm {
-            norms.through(&values.first_norm, p, place, gradient, sums);
+            norms.through(
+                &values.first_norm,
+                p,
+                place,
+                gradient,
+                (self.additions, sums),
+            );
         }
-    }
-}
-
-impl<'a> Sums<'a> {
-    pub(super) fn of_gradient(gradient: &'a mut [f32]) -> Self {
-        Self {
-            gradient,
-            squares: None,
-        }
-    }
-
-    pub(super) fn of(&mut self, matrix: Matrix) -> &mut [f32] {
-        &mut self.gradient[matrix.range()]
     }
 }

@@ -12,10 +12,9 @@ use super::probe::{Site, reach};
 use super::{Chunk, embedding};
 use crate::architecture::Reads;
 use crate::arrays::Array;
-use crate::lanes::{LANES, ZERO};
 use crate::samples::IGNORED;
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// From tokens to losses. If `whole`, the last block computes all rows.
     pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
         self.positions = if whole || self.probe.is_some() {
@@ -80,10 +79,8 @@ impl Pass<'_> {
         let (reads, read) = (self.architecture.reads, self.architecture.read_position);
         let counts = |position: usize| match reads {
             Reads::Position | Reads::Mean => position == read,
-            Reads::Every => chunk
-                .labels(position, positions)
-                .iter()
-                .any(|&label| label != IGNORED),
+            Reads::Every => (0..chunk.chosen.len())
+                .any(|lane| chunk.label(lane, position, positions) != IGNORED),
         };
         let is_held = |&position: &usize| {
             counts(position)
@@ -121,9 +118,9 @@ impl Pass<'_> {
             return;
         }
         for key in 0..positions {
-            let mut seen = [1.0; LANES];
+            let mut seen = [1.0; L];
             if let Some(padding) = self.architecture.padding_token {
-                for lane in 0..LANES {
+                for lane in 0..L {
                     seen[lane] = if chunk.token(lane, key) == padding {
                         0.0
                     } else {
@@ -134,7 +131,7 @@ impl Pass<'_> {
             for query in 0..positions {
                 let mask = self.architecture.mask.as_ref();
                 let open = mask.is_none_or(|mask| mask[query * all + key]);
-                self.values.may[query * positions + key] = if open { seen } else { ZERO };
+                self.values.may[query * positions + key] = if open { seen } else { [0.0; L] };
             }
         }
     }

@@ -1,65 +1,63 @@
 //! A hidden layer: of a feed-forward layer, or of the classifier. The activations and their derivatives are in
 //! `functions.rs`.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
+use crate::aligned::Aligned;
 use crate::architecture::Activation;
 use crate::instructions::for_each_set;
-use crate::lanes::{Lanes, ZERO, larger, map, zip};
+use crate::lanes::{Lanes, larger};
 
 /// A hidden layer.
 #[derive(Clone, Debug)]
-pub(super) struct Hidden {
+pub(super) struct Hidden<const L: usize> {
     /// Before the activation, where its derivative needs that. `[row, width]`
-    pub(super) input: Vec<Lanes>,
+    pub(super) input: Aligned<L>,
     /// After it.
-    pub(super) output: Vec<Lanes>,
+    pub(super) output: Aligned<L>,
 }
 
-impl Hidden {
+impl<const L: usize> Hidden<L> {
     pub(super) fn new(activation: Activation, count: usize) -> Self {
         let needed = activation != Activation::Relu;
         Self {
-            input: vec![ZERO; if needed { count } else { 0 }],
-            output: vec![ZERO; count],
+            input: Aligned::zeros(if needed { count } else { 0 }),
+            output: Aligned::zeros(count),
         }
     }
 }
 
 for_each_set! {
-    pub(super) fn activate<'a>(activation: Activation, hidden: &'a mut Hidden, count: usize) {
+    pub(super) fn activate<'a, L>(activation: Activation, hidden: &'a mut Hidden<L>, count: usize) {
         let output = &mut hidden.output[..count];
         if activation == Activation::Relu {
-            for value in output {
-                *value = map(*value, |value| larger(value, 0.0));
+            for value in output.as_flattened_mut() {
+                *value = larger(*value, 0.0);
             }
             return;
         }
         hidden.input[..count].copy_from_slice(output);
-        for value in output {
-            *value = map(*value, |value| activation.value(value));
+        for value in output.as_flattened_mut() {
+            *value = activation.value(*value);
         }
     }
 }
 
 for_each_set! {
     /// From the gradient of a hidden layer's output to that of its input, in place.
-    pub(super) fn through_activation<'a>(
+    pub(super) fn through_activation<'a, L>(
         activation: Activation,
-        hidden: &'a Hidden,
-        gradient: &'a mut [Lanes],
+        hidden: &'a Hidden<L>,
+        gradient: &'a mut [Lanes<L>],
     ) {
         if activation == Activation::Relu {
-            for (gradient, value) in gradient.iter_mut().zip(&hidden.output) {
-                *gradient = zip(*gradient, *value, |gradient, value| {
-                    if value > 0.0 { gradient } else { 0.0 }
-                });
+            let outputs = hidden.output.as_flattened();
+            for (gradient, value) in gradient.as_flattened_mut().iter_mut().zip(outputs) {
+                *gradient = if *value > 0.0 { *gradient } else { 0.0 };
             }
             return;
         }
-        for (gradient, input) in gradient.iter_mut().zip(&hidden.input) {
-            *gradient = zip(*gradient, *input, |gradient, input| gradient * activation.slope(input));
+        let inputs = hidden.input.as_flattened();
+        for (gradient, input) in gradient.as_flattened_mut().iter_mut().zip(inputs) {
+            *gradient *= activation.slope(*input);
         }
     }
 }

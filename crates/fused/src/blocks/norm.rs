@@ -3,12 +3,13 @@
 
 use super::values::NormValues;
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes, ZERO, map, one_at_a_time, sqrt, zip};
+use crate::lanes::{LANES, Lanes, map, one_at_a_time, sqrt, zip};
+use crate::vectors::rows_of_samples;
 
 for_each_set! {
     /// Normalises the first rows of `norm.normalized` in place, and writes them scaled and shifted to `norm.output`.
-    pub(super) fn forward<'a>(
-        norm: &'a mut NormValues,
+    pub(super) fn forward<'a, L>(
+        norm: &'a mut NormValues<L>,
         rows: usize,
         width: usize,
         gamma: &'a [f32],
@@ -21,25 +22,25 @@ for_each_set! {
         let (gamma, beta) = (&gamma[..d], &beta[..d]);
         for row in 0..rows {
             let values = &mut norm.normalized[row * width..][..d];
-            let mut mean = ZERO;
+            let mut mean = [0.0; L];
             for value in values.iter() {
-                for l in 0..LANES {
+                for l in 0..L {
                     mean[l] += value[l];
                 }
             }
-            for l in 0..LANES {
+            for l in 0..L {
                 mean[l] = if is_rms { 0.0 } else { mean[l] * share };
             }
-            let mut variance = ZERO;
+            let mut variance = [0.0; L];
             for value in values.iter_mut() {
                 let centred = zip(*value, mean, |value, mean| value - mean);
-                for l in 0..LANES {
+                for l in 0..L {
                     variance[l] += centred[l] * centred[l];
                 }
                 *value = centred;
             }
-            let mut rstd = ZERO;
-            for l in 0..LANES {
+            let mut rstd = [0.0; L];
+            for l in 0..L {
                 rstd[l] = 1.0 / sqrt(variance[l] * share + eps);
             }
             norm.rstd[row] = rstd;
@@ -56,66 +57,77 @@ for_each_set! {
 }
 
 for_each_set! {
-    transpose,
-    /// From the gradient of the output to that of the input, in place; adds those of gamma and beta.
-    ///
-    /// `dr = rho (dn - mean(dn) - n mean(dn · n))` with `dn = gamma ⊙ dy`.
-    pub(super) fn backward<'a>(
-        norm: &'a NormValues,
+    vectors,
+    /// The gradients of gamma and beta, a row for each sample: all rows of one, then those of the other.
+    pub(super) fn of_parameters<'a, L>(
+        norm: &'a NormValues<L>,
         rows: usize,
         width: usize,
-        gamma: &'a [f32],
-        d: usize,
-        gradient: &'a mut [Lanes],
-        d_gamma: &'a mut [f32],
-        d_beta: &'a mut [f32],
-        is_rms: bool,
+        gradient: &'a [Lanes<L>],
+        samples: &'a mut [f32],
     ) {
-        let share = 1.0 / d as f32;
-        let gamma = &gamma[..d];
+        let (d_gamma, d_beta) = samples.split_at_mut(L * width);
         for column in (0..width).step_by(LANES) {
-            let (mut along, mut across) = ([ZERO; LANES], [ZERO; LANES]);
+            let (mut along, mut across) = ([[0.0; L]; LANES], [[0.0; L]; LANES]);
             for i in 0..LANES {
                 let normalized = norm.normalized[column + i..].iter().step_by(width);
                 let gradient = gradient[column + i..].iter().step_by(width);
                 for (dy, n) in gradient.zip(normalized).take(rows) {
-                    for l in 0..LANES {
+                    for l in 0..L {
                         along[i][l] += dy[l] * n[l];
                         across[i][l] += dy[l];
                     }
                 }
             }
-            for (sums, lanes) in [(&mut *d_gamma, along), (&mut *d_beta, across)] {
-                let sums = &mut sums[column..][..LANES];
-                for sample in transpose(lanes) {
-                    for i in 0..LANES {
-                        sums[i] += sample[i];
+            for (rows, lanes) in [(&mut *d_gamma, along), (&mut *d_beta, across)] {
+                for part in 0..L / LANES {
+                    let own = rows[part * LANES * width..].chunks_exact_mut(width);
+                    for (own, sample) in own.zip(rows_of_samples(vectors, &lanes, part)) {
+                        own[column..][..LANES].copy_from_slice(&sample);
                     }
                 }
             }
         }
+    }
+}
+
+for_each_set! {
+    /// From the gradient of the output to that of the input, in place.
+    ///
+    /// `dr = rho (dn - mean(dn) - n mean(dn · n))` with `dn = gamma ⊙ dy`.
+    pub(super) fn backward<'a, L>(
+        norm: &'a NormValues<L>,
+        rows: usize,
+        width: usize,
+        gamma: &'a [f32],
+        d: usize,
+        gradient: &'a mut [Lanes<L>],
+        is_rms: bool,
+    ) {
+        let share = 1.0 / d as f32;
+        let gamma = &gamma[..d];
         for row in 0..rows {
             let normalized = &norm.normalized[row * width..][..d];
             let gradient = &mut gradient[row * width..][..d];
-            let (mut mean, mut along) = (ZERO, ZERO);
+            let (mut mean, mut along) = ([0.0; L], [0.0; L]);
             for i in 0..d {
                 let gamma = gamma[i];
                 let dn = map(gradient[i], |dy| dy * gamma);
-                for l in 0..LANES {
+                for l in 0..L {
                     mean[l] += dn[l];
                     along[l] += dn[l] * normalized[i][l];
                 }
                 gradient[i] = dn;
             }
             let rstd = norm.rstd[row];
-            for l in 0..LANES {
+            for l in 0..L {
                 mean[l] = if is_rms { 0.0 } else { mean[l] * share };
                 along[l] *= share;
             }
             for (gradient, n) in gradient.iter_mut().zip(normalized) {
                 one_at_a_time();
                 let (dn, n) = (*gradient, *n);
-                for l in 0..LANES {
+                for l in 0..L {
                     gradient[l] = rstd[l] * (dn[l] - mean[l] - n[l] * along[l]);
                 }
             }

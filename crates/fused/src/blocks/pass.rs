@@ -1,26 +1,29 @@
 //! What the forward and the backward pass for eight samples share.
 
+use super::Plan;
+use super::additions::Additions;
 use super::places::{Block, Linear, Places, padded};
 use super::probe::Probe;
 use super::products::{Weights, project};
 use super::values::Values;
 use crate::architecture::Architecture;
 use crate::instructions::Instructions;
-use crate::lanes::{LANES, Lanes, ZERO};
+use crate::lanes::Lanes;
 use crate::training::CrossEntropy;
 
 /// The passes with one set of parameters.
-pub(super) struct Pass<'a> {
+pub(super) struct Pass<'a, const L: usize> {
     pub(super) architecture: &'a Architecture,
     pub(super) places: &'a Places,
     pub(super) parameters: &'a [f32],
-    pub(super) values: &'a mut Values,
+    pub(super) values: &'a mut Values<L>,
+    pub(super) additions: &'a mut Additions,
     /// The positions that are computed: all, or those up to the last one that is not padding.
     pub(super) positions: usize,
     pub(super) instructions: Instructions,
     pub(super) cross_entropy: CrossEntropy,
     /// Reads and replaces values of a forward pass of all rows.
-    pub(super) probe: Option<&'a mut dyn Probe>,
+    pub(super) probe: Option<&'a mut dyn Probe<L>>,
     /// Whether the backward pass takes the attention weights as given, so that nothing flows back through the scores.
     pub(super) holds_weights: bool,
 }
@@ -38,7 +41,28 @@ pub(super) struct Sizes {
     pub(super) inner: usize,
 }
 
-impl<'a> Pass<'a> {
+impl<'a, const L: usize> Pass<'a, L> {
+    pub(super) fn new(
+        plan: &'a Plan,
+        instructions: Instructions,
+        parameters: &'a [f32],
+        values: &'a mut Values<L>,
+        additions: &'a mut Additions,
+    ) -> Self {
+        Self {
+            architecture: &plan.architecture,
+            places: &plan.places,
+            parameters,
+            values,
+            additions,
+            positions: plan.architecture.positions,
+            instructions,
+            cross_entropy: plan.cross_entropy,
+            probe: None,
+            holds_weights: false,
+        }
+    }
+
     pub(super) fn width(&self) -> usize {
         padded(self.architecture.d_model)
     }
@@ -73,10 +97,10 @@ pub(super) fn weights_of(parameters: &[f32], linear: Linear) -> Weights<'_> {
 }
 
 /// 1 where a query may look at a key, else 0.
-pub(super) fn sees(may: &[Lanes]) -> Lanes {
-    let mut sees = if may.is_empty() { [1.0; LANES] } else { ZERO };
+pub(super) fn sees<const L: usize>(may: &[Lanes<L>]) -> Lanes<L> {
+    let mut sees = if may.is_empty() { [1.0; L] } else { [0.0; L] };
     for may in may {
-        for l in 0..LANES {
+        for l in 0..L {
             sees[l] = if may[l] > sees[l] { may[l] } else { sees[l] };
         }
     }
@@ -84,20 +108,20 @@ pub(super) fn sees(may: &[Lanes]) -> Lanes {
 }
 
 /// `output = input W + b`.
-pub(super) fn apply(
+pub(super) fn apply<const L: usize>(
     set: Instructions,
     parameters: &[f32],
     linear: Linear,
     rows: usize,
-    input: &[Lanes],
+    input: &[Lanes<L>],
     width: usize,
-    output: &mut [Lanes],
+    output: &mut [Lanes<L>],
 ) {
     let bias = &parameters[linear.bias.range()];
     let weights = weights_of(parameters, linear);
     for row in output.chunks_exact_mut(weights.stride).take(rows) {
         for (output, bias) in row.iter_mut().zip(bias) {
-            *output = [*bias; LANES];
+            *output = [*bias; L];
         }
     }
     project(set, rows, weights, 0..weights.stride, input, width, output);

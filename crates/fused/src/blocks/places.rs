@@ -243,10 +243,9 @@ impl Places {
             .tied_embeddings
             .then_some(Fixed::Transposed(tokens));
         let no_bias = (!has_bias).then_some(Fixed::Constant(0.0));
-        // Few columns, which are read one by one: they have no padding.
         let classifier = Linear {
-            weight: builder.place([inputs, logits], [padded(inputs), logits], tied),
-            bias: builder.place([1, logits], [1, logits], no_bias),
+            weight: builder.matrix(inputs, logits, tied),
+            bias: builder.place([1, logits], [1, padded(logits)], no_bias),
         };
         Self {
             tokens,
@@ -339,6 +338,29 @@ impl Places {
             .iter()
             .map(|matrix| matrix.rows * matrix.columns)
             .sum()
+    }
+
+    /// Divides the numbers into parts of about the same cost, between eight rows of a matrix and the next. `cost` is that of a
+    /// number of a matrix.
+    pub(super) fn parts(&self, count: usize, cost: impl Fn(&Matrix) -> usize) -> Vec<usize> {
+        let mut matrices: Vec<&Matrix> = self.all.iter().collect();
+        matrices.extend(self.fixed.iter().map(|(matrix, _)| matrix));
+        matrices.sort_by_key(|matrix| matrix.start);
+        let whole: usize = matrices
+            .iter()
+            .map(|matrix| cost(matrix) * matrix.range().len())
+            .sum();
+        let (mut parts, mut before) = (Vec::with_capacity(count), 0);
+        for matrix in matrices {
+            for row in (0..matrix.padded_rows).step_by(8) {
+                if before * count >= whole * parts.len() {
+                    parts.push(matrix.start + row * matrix.stride);
+                }
+                before += cost(matrix) * matrix.stride * 8.min(matrix.padded_rows - row);
+            }
+        }
+        parts.push(self.len());
+        parts
     }
 
     /// Numbers with padding.

@@ -1,7 +1,7 @@
 //! The places of a forward pass where values can be read and replaced.
 
 use crate::arrays::Array;
-use crate::lanes::Lanes;
+use crate::lanes::{LANES, Lanes};
 
 /// A place of a forward pass of all rows, with the block, and of pairs the head too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,13 +15,17 @@ pub(crate) enum Site {
 }
 
 /// Reads and replaces the values of a pass. Rows are padded to the width of the matrices.
-pub(crate) trait Probe {
-    fn reach(&mut self, site: Site, values: &mut [Lanes]);
+pub(crate) trait Probe<const L: usize = LANES> {
+    fn reach(&mut self, site: Site, values: &mut [Lanes<L>]);
 }
 
 /// Calls the probe, if there is one.
 #[inline]
-pub(super) fn reach(probe: &mut Option<&mut dyn Probe>, site: Site, values: &mut [Lanes]) {
+pub(super) fn reach<const L: usize>(
+    probe: &mut Option<&mut dyn Probe<L>>,
+    site: Site,
+    values: &mut [Lanes<L>],
+) {
     if let Some(probe) = probe {
         probe.reach(site, values);
     }

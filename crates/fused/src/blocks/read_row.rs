@@ -16,14 +16,14 @@
 
 use super::elements::add;
 use super::pass::{Pass, Sizes, apply, sees, weights_of};
-use super::products::{Grid, multiply, project, project_back};
+use super::products::{Grid, Target, multiply, project, project_back};
 use super::softmax;
 use super::values::{block_and_input, block_mut_and_input};
 use crate::adam::Sums;
 use crate::architecture::NormPlace;
-use crate::lanes::{LANES, ZERO};
+use crate::lanes::zip;
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// The context of the row that the classifier reads.
     pub(super) fn attend_from_read_row(&mut self, layer: usize) {
         let Sizes {
@@ -48,7 +48,7 @@ impl Pass<'_> {
         for head in 0..self.architecture.n_heads {
             let columns = head * d_head..(head + 1) * d_head;
             let u = &mut self.values.u[head * width..][..width];
-            u.fill(ZERO);
+            u.fill([0.0; L]);
             match place.projections {
                 Some([_, key, _]) => {
                     let weights = weights_of(parameters, key);
@@ -57,7 +57,7 @@ impl Pass<'_> {
                 None => u[columns.clone()].copy_from_slice(&block.query[columns]),
             }
             for value in u {
-                for l in 0..LANES {
+                for l in 0..L {
                     value[l] *= scale;
                 }
             }
@@ -69,9 +69,7 @@ impl Pass<'_> {
             [heads, d, p],
             Grid::Of(&self.values.u, width),
             Grid::Transposed(input, width),
-            1.0,
-            weights,
-            p,
+            Target::of(weights, p),
         );
         let may = &self.values.may;
         let may = if may.is_empty() {
@@ -85,9 +83,7 @@ impl Pass<'_> {
             [heads, p, d],
             Grid::Of(weights, p),
             Grid::Of(input, width),
-            1.0,
-            &mut self.values.pooled,
-            width,
+            Target::of(&mut self.values.pooled, width),
         );
         // The weights sum to 1, so the bias is added once; or to 0, if the row may look at no key.
         let sees = sees(may);
@@ -136,7 +132,7 @@ impl Pass<'_> {
         for head in 0..heads {
             let columns = head * d_head..(head + 1) * d_head;
             let d_pooled = &mut values.d_pooled[head * width..][..width];
-            d_pooled.fill(ZERO);
+            d_pooled.fill([0.0; L]);
             match place.projections {
                 Some([_, _, value]) => {
                     let weights = weights_of(parameters, value);
@@ -160,22 +156,18 @@ impl Pass<'_> {
             [heads, d, p],
             Grid::Of(&values.d_pooled, width),
             Grid::Transposed(input, width),
-            1.0,
-            d_scores,
-            p,
+            Target::of(d_scores, p),
         );
         softmax::backward(set, &block.weights[..heads * p], d_scores, p);
         if self.holds_weights {
-            d_scores.fill(ZERO);
+            d_scores.fill([0.0; L]);
         }
         multiply(
             set,
             [heads, p, d],
             Grid::Of(d_scores, p),
             Grid::Of(input, width),
-            1.0,
-            &mut values.d_u,
-            width,
+            Target::of(&mut values.d_u, width),
         );
         // dx_j = Σ_h a_j dp + ds_j u
         let stream = &mut values.d_stream[..p * width];
@@ -183,7 +175,7 @@ impl Pass<'_> {
         // In other blocks the rows of this space have the width of the heads: what pads them must stay 0, here and there.
         let has_own_width = self.architecture.heads_width() != d;
         if has_own_width {
-            from_scores.fill(ZERO);
+            from_scores.fill([0.0; L]);
         }
         for (weights, vectors, output) in [
             (&block.weights[..heads * p], &values.d_pooled, &mut *stream),
@@ -194,14 +186,12 @@ impl Pass<'_> {
                 [p, heads, d],
                 Grid::Transposed(weights, p),
                 Grid::Of(vectors, width),
-                1.0,
-                output,
-                width,
+                Target::of(output, width),
             );
         }
         add(set, stream, from_scores);
         if has_own_width {
-            from_scores.fill(ZERO);
+            from_scores.fill([0.0; L]);
         }
     }
 
@@ -225,13 +215,13 @@ impl Pass<'_> {
                 Some([_, key, _]) => {
                     let weights = weights_of(parameters, key);
                     let output = &mut values.d_query;
-                    output[columns.clone()].fill(ZERO);
+                    output[columns.clone()].fill([0.0; L]);
                     project(set, 1, weights, columns.clone(), d_u, width, output);
                 }
                 None => values.d_query[columns.clone()].copy_from_slice(&d_u[columns.clone()]),
             }
             for value in &mut values.d_query[columns] {
-                for l in 0..LANES {
+                for l in 0..L {
                     value[l] *= scale;
                 }
             }
@@ -270,30 +260,36 @@ impl Pass<'_> {
         let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
         let input = block.attended.source(input);
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
-        let transposed = &mut values.transposed;
-        transposed.input(set, &input[read * width..][..width], width);
-        transposed.add_linear(set, &values.d_query[..inner], inner, query, sums);
+        let additions = &mut *self.additions;
+        additions.input(set, &input[read * width..][..width], width);
+        additions.linear(set, &values.d_query[..inner], inner, query, sums);
         let may = if values.may.is_empty() {
             &[][..]
         } else {
             &values.may[read * p..][..p]
         };
         let sees = sees(may);
-        for i in 0..self.architecture.heads_width() {
-            for l in 0..LANES {
-                sums.gradient[value.bias.range().start + i] += sees[l] * values.d_context[i][l];
-            }
+        // Each row adds to the bias what it sees.
+        let seen = &mut values.d_value[..inner];
+        for (seen, gradient) in seen.iter_mut().zip(&values.d_context[..inner]) {
+            *seen = zip(*gradient, sees, |gradient, sees| sees * gradient);
         }
+        additions.bias(set, seen, inner, value, sums);
         for head in 0..heads {
             let columns = head * d_head..(head + 1) * d_head;
             for (left, right, factor, linear) in [
                 (&values.pooled, &values.d_context[..inner], 1.0, value),
                 (&values.d_u, &block.query[..inner], scale, key),
             ] {
-                transposed.input(set, &left[head * width..][..width], width);
-                transposed.gradient(set, right, inner);
-                transposed.keep_columns(columns.clone());
-                transposed.add_products(set, columns.clone(), factor, sums.of(linear.weight));
+                additions.input(set, &left[head * width..][..width], width);
+                additions.head(
+                    set,
+                    (right, inner),
+                    columns.clone(),
+                    factor,
+                    linear.weight,
+                    sums,
+                );
             }
         }
     }

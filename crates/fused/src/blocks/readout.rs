@@ -2,16 +2,15 @@
 //! reads, which is that of a position or the mean over all that are not padding, or the vectors of all positions, each for an
 //! answer of its own; the classifier's hidden layer, if it has one; the classifier.
 
+use super::Chunk;
 use super::hidden::{activate, through_activation};
 use super::pass::{Pass, Sizes, apply, weights_of};
 use super::places::padded;
 use super::products::project_back;
-use super::{Chunk, classifier};
 use crate::adam::Sums;
 use crate::architecture::Reads;
-use crate::lanes::{LANES, ZERO};
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// The answers that are computed.
     pub(super) fn answers(&self) -> usize {
         match self.architecture.reads {
@@ -24,16 +23,16 @@ impl Pass<'_> {
     pub(super) fn share_positions(&mut self, chunk: Chunk<'_>) {
         let padding = self.architecture.padding_token;
         let shares = &mut self.values.shares;
-        let mut count = ZERO;
+        let mut count = [0.0; L];
         for (position, share) in shares.iter_mut().enumerate() {
-            for lane in 0..LANES {
+            for lane in 0..L {
                 let is_read = Some(chunk.token(lane, position)) != padding;
                 share[lane] = f32::from(u8::from(is_read));
                 count[lane] += share[lane];
             }
         }
-        for share in shares {
-            for l in 0..LANES {
+        for share in shares.iter_mut() {
+            for l in 0..L {
                 share[l] = if count[l] > 0.0 {
                     share[l] / count[l]
                 } else {
@@ -45,7 +44,7 @@ impl Pass<'_> {
 
     /// The logits. `row` is that of the position to read among the rows of the block's output.
     pub(super) fn read(&mut self, row: usize) {
-        let Sizes { p, width, d, .. } = self.sizes();
+        let Sizes { p, width, .. } = self.sizes();
         let (norms, parameters, set) = (self.norms(), self.parameters, self.instructions);
         let (places, activation) = (self.places, self.architecture.activation);
         let (reads, n_logits) = (self.architecture.reads, self.architecture.n_logits());
@@ -68,10 +67,10 @@ impl Pass<'_> {
         };
         let read = &mut values.read[..answers * width];
         if reads == Reads::Mean {
-            read.fill(ZERO);
-            for (row, share) in output.chunks_exact(width).zip(&values.shares) {
+            read.fill([0.0; L]);
+            for (row, share) in output.chunks_exact(width).zip(values.shares.iter()) {
                 for (sum, value) in read.iter_mut().zip(row) {
-                    for l in 0..LANES {
+                    for l in 0..L {
                         sum[l] += share[l] * value[l];
                     }
                 }
@@ -79,70 +78,84 @@ impl Pass<'_> {
         } else {
             read.copy_from_slice(&output[..answers * width]);
         }
-        let (mut input, mut input_width, mut count) = (&*read, width, d);
+        let (mut input, mut input_width) = (&*read, width);
         if let Some(place) = places.classifier_hidden {
             let stride = padded(place.weight.columns);
             let output = &mut values.hidden.output;
             apply(set, parameters, place, answers, read, width, output);
             activate(set, activation, &mut values.hidden, answers * stride);
             (input, input_width) = (&values.hidden.output[..answers * stride], stride);
-            count = place.weight.columns;
         }
-        let weight = &parameters[places.classifier.weight.range()];
-        let bias = &parameters[places.classifier.bias.range()];
-        let logits = values.logits.chunks_exact_mut(n_logits);
-        for (input, logits) in input.chunks_exact(input_width).zip(logits) {
-            classifier::forward(set, &input[..count], weight, bias, logits);
+        let place = places.classifier;
+        let rows = &mut values.logit_rows[..answers * place.weight.stride];
+        apply(set, parameters, place, answers, input, input_width, rows);
+        let rows = rows.chunks_exact(place.weight.stride);
+        for (row, logits) in rows.zip(values.logits.chunks_exact_mut(n_logits)) {
+            logits.copy_from_slice(&row[..n_logits]);
         }
         // Positions that are not computed have no logits.
-        values.logits[answers * n_logits..].fill(ZERO);
+        values.logits[answers * n_logits..].fill([0.0; L]);
     }
 
     /// From the gradient of the logits to that of the last block's output, in the first rows of `d_stream`.
     pub(super) fn through_read(&mut self, sums: &mut Sums<'_>) {
-        let Sizes { p, width, d, .. } = self.sizes();
+        let Sizes { p, width, .. } = self.sizes();
         let (norms, parameters, set) = (self.norms(), self.parameters, self.instructions);
         let (places, activation) = (self.places, self.architecture.activation);
         let (reads, n_logits) = (self.architecture.reads, self.architecture.n_logits());
         let answers = self.answers();
         let values = &mut *self.values;
         let place = places.classifier;
-        let weight = &parameters[place.weight.range()];
-        let start = place.weight.range().start;
-        let (d_weight, d_bias) = sums.gradient[start..].split_at_mut(weight.len());
         let read = &values.read[..answers * width];
         let d_read = &mut values.d_read[..answers * width];
         let hidden = places.classifier_hidden;
-        let (input, gradient, input_width, count) = match hidden {
+        let (input, gradient, input_width) = match hidden {
             Some(hidden) => {
-                let (count, stride) = (hidden.weight.columns, padded(hidden.weight.columns));
+                let stride = padded(hidden.weight.columns);
                 let gradient = &mut values.d_classifier_hidden[..answers * stride];
-                (&values.hidden.output[..], gradient, stride, count)
+                (&values.hidden.output[..answers * stride], gradient, stride)
             }
-            None => (read, &mut *d_read, width, d),
+            None => (read, &mut *d_read, width),
         };
-        let rows = input.chunks_exact(input_width);
-        let rows = rows.zip(gradient.chunks_exact_mut(input_width));
-        for ((input, gradient), d_logits) in rows.zip(values.d_logits.chunks_exact(n_logits)) {
-            let input = &input[..count];
-            classifier::backward(set, input, weight, d_logits, gradient, d_weight, d_bias);
+        let stride = place.weight.stride;
+        let rows = &mut values.logit_rows[..answers * stride];
+        let d_logits = values.d_logits.chunks_exact(n_logits);
+        for (row, d_logits) in rows.chunks_exact_mut(stride).zip(d_logits) {
+            row[..n_logits].copy_from_slice(d_logits);
+            row[n_logits..].fill([0.0; L]);
         }
+        gradient.fill([0.0; L]);
+        let weights = weights_of(parameters, place);
+        project_back(
+            set,
+            answers,
+            weights,
+            0..n_logits,
+            rows,
+            input_width,
+            gradient,
+        );
+        let additions = &mut *self.additions;
+        additions.input(set, input, input_width);
+        additions.one_by_one();
+        additions.linear(set, rows, stride, place, sums);
         if let Some(hidden) = hidden {
             let gradient = &mut values.d_classifier_hidden[..answers * input_width];
             through_activation(set, activation, &values.hidden, gradient);
-            values.transposed.input(set, read, width);
-            let transposed = &mut values.transposed;
-            transposed.add_linear(set, gradient, input_width, hidden, sums);
+            let additions = &mut *self.additions;
+            additions.input(set, read, width);
+            additions.linear(set, gradient, input_width, hidden, sums);
             let weights = weights_of(parameters, hidden);
-            d_read.fill(ZERO);
+            d_read.fill([0.0; L]);
+            let count = hidden.weight.columns;
             project_back(set, answers, weights, 0..count, gradient, width, d_read);
         }
         let rows = if reads == Reads::Position { 1 } else { p };
         let stream = &mut values.d_stream[..rows * width];
         if reads == Reads::Mean {
-            for (row, share) in stream.chunks_exact_mut(width).zip(&values.shares) {
+            for (row, share) in stream.chunks_exact_mut(width).zip(values.shares.iter()) {
                 for (value, gradient) in row.iter_mut().zip(&*d_read) {
-                    for l in 0..LANES {
+                    for l in 0..L {
                         value[l] = share[l] * gradient[l];
                     }
                 }
@@ -151,7 +164,13 @@ impl Pass<'_> {
             stream.copy_from_slice(d_read);
         }
         if let Some(place) = places.last_norm {
-            norms.through(&values.last_norm, rows, place, stream, sums);
+            norms.through(
+                &values.last_norm,
+                rows,
+                place,
+                stream,
+                (self.additions, sums),
+            );
         }
     }
 }

@@ -8,13 +8,13 @@
 //! The derivative rotates back.
 
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::Lanes;
 
 for_each_set! {
     /// Rotates rows of `width` numbers, those of `heads` heads side by side; the first is at position `first`. `tables` has
     /// the cosines and the sines, `[position, d_head / 2]`; `sign` is -1 to rotate back.
-    pub(super) fn rotate<'a>(
-        rows: &'a mut [Lanes],
+    pub(super) fn rotate<'a, L>(
+        rows: &'a mut [Lanes<L>],
         width: usize,
         heads: usize,
         first: usize,
@@ -30,7 +30,7 @@ for_each_set! {
                 for i in 0..half {
                     let (cosine, sine) = (cosines[i], sign * sines[i]);
                     let (a, b) = (upper[i], lower[i]);
-                    for l in 0..LANES {
+                    for l in 0..L {
                         upper[i][l] = a[l] * cosine - b[l] * sine;
                         lower[i][l] = b[l] * cosine + a[l] * sine;
                     }

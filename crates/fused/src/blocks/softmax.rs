@@ -1,14 +1,12 @@
 //! From rows of scores to rows of weights, one sample per lane: their softmax, or what stands in its place.
 
 use crate::instructions::for_each_set;
-use crate::lanes::{
-    LANES, Lanes, ZERO, exp_of_negative, larger, map, one_at_a_time, zero_below, zip,
-};
+use crate::lanes::{Lanes, exp_of_negative, larger, map, one_at_a_time, zero_below, zip};
 
 for_each_set! {
     /// Replaces rows of `keys` scores by their softmax over the keys where `may` is 1; all keys if `may` is empty. The
     /// rows of `may` are used again from the first. Without such a key a row is 0.
-    pub(super) fn forward<'a>(rows: &'a mut [Lanes], keys: usize, may: &'a [Lanes]) {
+    pub(super) fn forward<'a, L>(rows: &'a mut [Lanes<L>], keys: usize, may: &'a [Lanes<L>]) {
         if may.is_empty() {
             for row in rows.chunks_exact_mut(keys) {
                 softmax(row, None);
@@ -28,7 +26,7 @@ fn exp_of_difference(score: f32, most: f32) -> f32 {
 }
 
 #[inline(always)]
-fn softmax(row: &mut [Lanes], may: Option<&[Lanes]>) {
+fn softmax<const L: usize>(row: &mut [Lanes<L>], may: Option<&[Lanes<L>]>) {
     if let Some(may) = may {
         for (score, may) in row.iter_mut().zip(may) {
             // Finite, since the softmax of a row of minus infinity would be 0 / 0.
@@ -41,11 +39,11 @@ fn softmax(row: &mut [Lanes], may: Option<&[Lanes]>) {
             );
         }
     }
-    let mut most = [f32::MIN; LANES];
+    let mut most = [f32::MIN; L];
     for score in row.iter() {
         most = zip(*score, most, larger);
     }
-    let mut sum = ZERO;
+    let mut sum = [0.0; L];
     match may {
         None => {
             for score in row.iter_mut() {
@@ -63,13 +61,14 @@ fn softmax(row: &mut [Lanes], may: Option<&[Lanes]>) {
     }
     let share = map(sum, |sum| if sum == 0.0 { 0.0 } else { 1.0 / sum });
     for weight in row {
+        one_at_a_time();
         *weight = zip(*weight, share, |weight, share| weight * share);
     }
 }
 
 for_each_set! {
     /// Replaces rows of gradients of weights by those of scores: `ds = a (da - Σ a da)`.
-    pub(super) fn backward<'a>(weights: &'a [Lanes], gradient: &'a mut [Lanes], keys: usize) {
+    pub(super) fn backward<'a, L>(weights: &'a [Lanes<L>], gradient: &'a mut [Lanes<L>], keys: usize) {
         for (weights, gradient) in weights.chunks_exact(keys).zip(gradient.chunks_exact_mut(keys)) {
             through_softmax(weights, gradient);
         }
@@ -77,11 +76,11 @@ for_each_set! {
 }
 
 #[inline(always)]
-fn through_softmax(weights: &[Lanes], gradient: &mut [Lanes]) {
+fn through_softmax<const L: usize>(weights: &[Lanes<L>], gradient: &mut [Lanes<L>]) {
     let gradient = &mut gradient[..weights.len()];
-    let mut mean = ZERO;
+    let mut mean = [0.0; L];
     for (weight, gradient) in weights.iter().zip(gradient.iter()) {
-        for l in 0..LANES {
+        for l in 0..L {
             mean[l] += weight[l] * gradient[l];
         }
     }
@@ -97,12 +96,13 @@ fn through_softmax(weights: &[Lanes], gradient: &mut [Lanes]) {
 for_each_set! {
     /// Weights of a softmax, mixed with constant ones: `share a + 1 - share` for each key that a query may look at. The rows
     /// of `may` are used again from the first; all keys if it is empty.
-    pub(super) fn mix<'a>(softmax: &'a [Lanes], share: f32, keys: usize, may: &'a [Lanes], weights: &'a mut [Lanes]) {
+    pub(super) fn mix<'a, L>(softmax: &'a [Lanes<L>], share: f32, keys: usize, may: &'a [Lanes<L>], weights: &'a mut [Lanes<L>]) {
         let rest = 1.0 - share;
         let rows = softmax.chunks_exact(keys).zip(weights.chunks_exact_mut(keys)).enumerate();
         for (row, (softmax, weights)) in rows {
             for (key, (a, weight)) in softmax.iter().zip(weights).enumerate() {
-                let may = if may.is_empty() { [1.0; LANES] } else { may[(row * keys + key) % may.len()] };
+                one_at_a_time();
+                let may = if may.is_empty() { [1.0; L] } else { may[(row * keys + key) % may.len()] };
                 *weight = zip(*a, may, |a, may| share * a + rest * may);
             }
         }
@@ -111,7 +111,7 @@ for_each_set! {
 
 for_each_set! {
     /// Sets the numbers of keys that a query may not look at to 0. The rows of `may` are used again from the first.
-    pub(super) fn hide<'a>(rows: &'a mut [Lanes], may: &'a [Lanes]) {
+    pub(super) fn hide<'a, L>(rows: &'a mut [Lanes<L>], may: &'a [Lanes<L>]) {
         if may.is_empty() {
             return;
         }
@@ -125,9 +125,9 @@ for_each_set! {
 
 for_each_set! {
     /// Multiplies all numbers by a factor.
-    pub(super) fn scale<'a>(values: &'a mut [Lanes], factor: f32) {
-        for value in values {
-            *value = map(*value, |value| value * factor);
+    pub(super) fn scale<'a, L>(values: &'a mut [Lanes<L>], factor: f32) {
+        for value in values.as_flattened_mut() {
+            *value *= factor;
         }
     }
 }

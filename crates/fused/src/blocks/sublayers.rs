@@ -12,6 +12,7 @@
 
 use core::ops::Range;
 
+use super::additions::Additions;
 use super::elements::{add, shift};
 use super::hidden::{activate, through_activation};
 use super::norm;
@@ -24,9 +25,9 @@ use crate::adam::Sums;
 use crate::architecture::{NormPlace, Norms};
 use crate::arrays::Array;
 use crate::instructions::Instructions;
-use crate::lanes::{Lanes, ZERO};
+use crate::lanes::Lanes;
 
-impl Pass<'_> {
+impl<const L: usize> Pass<'_, L> {
     /// With the norm first, normalises a block's input.
     pub(super) fn start_block(&mut self, layer: usize) {
         let Sizes { p, width, .. } = self.sizes();
@@ -124,41 +125,59 @@ impl Pass<'_> {
         let gradient = &mut values.d_stream[..all];
         if let Some(place) = place.feed_forward {
             if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
-                norms.through(&block.fed.norm, count, place, gradient, sums);
+                norms.through(
+                    &block.fed.norm,
+                    count,
+                    place,
+                    gradient,
+                    (self.additions, sums),
+                );
             }
             // Now of the residual: through W_2, the activation and W_1, and past them.
             let d_hidden = &mut values.d_hidden[..count * ff_width];
             let weights = weights_of(parameters, place.output);
-            d_hidden.fill(ZERO);
+            d_hidden.fill([0.0; L]);
             project_back(set, count, weights, 0..d, gradient, ff_width, d_hidden);
             through_activation(set, self.architecture.activation, &block.hidden, d_hidden);
-            let transposed = &mut values.transposed;
-            transposed.input(set, &block.hidden.output[..count * ff_width], ff_width);
-            transposed.add_linear(set, gradient, width, place.output, sums);
+            let additions = &mut *self.additions;
+            additions.input(set, &block.hidden.output[..count * ff_width], ff_width);
+            additions.linear(set, gradient, width, place.output, sums);
             let input = block.attended.output();
-            transposed.input(set, &block.fed.source(input)[..all], width);
-            transposed.add_linear(set, d_hidden, ff_width, place.hidden, sums);
+            additions.input(set, &block.fed.source(input)[..all], width);
+            additions.linear(set, d_hidden, ff_width, place.hidden, sums);
             let weights = weights_of(parameters, place.hidden);
             if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
                 let d_source = &mut values.d_source[..all];
-                d_source.fill(ZERO);
+                d_source.fill([0.0; L]);
                 project_back(set, count, weights, 0..d_ff, d_hidden, width, d_source);
-                norms.through(&block.fed.norm, count, place, d_source, sums);
+                norms.through(
+                    &block.fed.norm,
+                    count,
+                    place,
+                    d_source,
+                    (self.additions, sums),
+                );
                 add(set, gradient, d_source);
             } else {
                 project_back(set, count, weights, 0..d_ff, d_hidden, width, gradient);
             }
         }
         if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
-            norms.through(&block.attended.norm, count, place, gradient, sums);
+            norms.through(
+                &block.attended.norm,
+                count,
+                place,
+                gradient,
+                (self.additions, sums),
+            );
         }
         let weights = weights_of(parameters, place.output);
         let d_context = &mut values.d_context[..count * inner];
-        d_context.fill(ZERO);
+        d_context.fill([0.0; L]);
         project_back(set, count, weights, 0..d, gradient, inner, d_context);
-        let transposed = &mut values.transposed;
-        transposed.input(set, &block.context[..count * inner], inner);
-        transposed.add_linear(set, gradient, width, place.output, sums);
+        let additions = &mut *self.additions;
+        additions.input(set, &block.context[..count * inner], inner);
+        additions.linear(set, gradient, width, place.output, sums);
         values.d_residual[..all].copy_from_slice(gradient);
     }
 
@@ -170,7 +189,7 @@ impl Pass<'_> {
         let stream = &mut values.d_stream[..p * width];
         let is_pre = self.architecture.norms.place == NormPlace::Pre;
         if is_pre || rows.len() < p {
-            stream.fill(ZERO);
+            stream.fill([0.0; L]);
         }
         if !is_pre {
             let own = rows.start * width..rows.end * width;
@@ -191,7 +210,13 @@ impl Pass<'_> {
         let values = &mut *self.values;
         if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
             let stream = &mut values.d_stream[..p * width];
-            norms.through(&values.blocks[layer].attended.norm, p, place, stream, sums);
+            norms.through(
+                &values.blocks[layer].attended.norm,
+                p,
+                place,
+                stream,
+                (self.additions, sums),
+            );
             let own = rows.start * width..rows.end * width;
             let residual = &values.d_residual[..own.len()];
             add(set, &mut stream[own], residual);
@@ -200,14 +225,14 @@ impl Pass<'_> {
 }
 
 /// `output = input + from W + b`, for as many rows as `input` has; rows of `from` have `width` numbers.
-fn add_projected(
+fn add_projected<const L: usize>(
     set: Instructions,
     parameters: &[f32],
     linear: Linear,
-    input: &[Lanes],
-    from: &[Lanes],
+    input: &[Lanes<L>],
+    from: &[Lanes<L>],
     width: usize,
-    output: &mut [Lanes],
+    output: &mut [Lanes<L>],
 ) {
     let bias = &parameters[linear.bias.range()];
     let weights = weights_of(parameters, linear);
@@ -217,7 +242,7 @@ fn add_projected(
     project(set, rows, weights, 0..stride, from, width, output);
 }
 
-impl<'a> Pass<'a> {
+impl<'a, const L: usize> Pass<'a, L> {
     /// How this pass computes norms.
     pub(super) fn norms(&self) -> NormPass<'a> {
         NormPass {
@@ -242,10 +267,10 @@ pub(super) struct NormPass<'a> {
 
 impl NormPass<'_> {
     /// Normalises the first rows of `input`, or those that the values of the norm already have.
-    pub(super) fn normalize(
+    pub(super) fn normalize<const L: usize>(
         self,
-        values: &mut NormValues,
-        input: Option<&[Lanes]>,
+        values: &mut NormValues<L>,
+        input: Option<&[Lanes<L>]>,
         rows: usize,
         place: Norm,
     ) {
@@ -260,20 +285,21 @@ impl NormPass<'_> {
     }
 
     /// From the gradient of a norm's output to that of its input, in place; adds that of its parameters.
-    pub(super) fn through(
+    pub(super) fn through<const L: usize>(
         self,
-        values: &NormValues,
+        values: &NormValues<L>,
         rows: usize,
         place: Norm,
-        gradient: &mut [Lanes],
-        sums: &mut Sums<'_>,
+        gradient: &mut [Lanes<L>],
+        (additions, sums): (&mut Additions, &mut Sums<'_>),
     ) {
+        let (set, width) = (self.set, self.width);
+        let places = [place.gamma, place.beta];
+        additions.samples(set, L, places, sums, |samples| {
+            norm::of_parameters(set, values, rows, width, gradient, samples);
+        });
         let gamma = &self.parameters[place.gamma.range()];
-        let own = &mut sums.gradient[place.gamma.range().start..place.beta.range().end];
-        let (d_gamma, d_beta) = own.split_at_mut(gamma.len());
-        let (width, d, is_rms) = (self.width, self.d, self.of.is_rms);
-        norm::backward(
-            self.set, values, rows, width, gamma, d, gradient, d_gamma, d_beta, is_rms,
-        );
+        let (d, is_rms) = (self.d, self.of.is_rms);
+        norm::backward(set, values, rows, width, gamma, d, gradient, is_rms);
     }
 }

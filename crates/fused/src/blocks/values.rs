@@ -1,78 +1,78 @@
 //! What a pass computes for eight samples, one sample per lane.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
+use super::attention::tile_height;
 use super::hidden::Hidden;
 use super::places::padded;
-use super::transposed::Transposed;
+use crate::aligned::Aligned;
 use crate::architecture::{Architecture, NormPlace, Reads, Weighting};
-use crate::lanes::{Lanes, ZERO};
+use crate::lanes::Lanes;
 
 /// The values of one block. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
 #[derive(Clone, Debug)]
-pub(super) struct BlockValues {
+pub(super) struct BlockValues<const L: usize> {
     /// Queries, keys and values. `[position, heads]`
-    pub(super) query: Vec<Lanes>,
-    pub(super) key: Vec<Lanes>,
-    pub(super) value: Vec<Lanes>,
+    pub(super) query: Aligned<L>,
+    pub(super) key: Aligned<L>,
+    pub(super) value: Aligned<L>,
     /// The softmax of the scores, where weights are something else. `[head, query, key]`
-    pub(super) softmax: Vec<Lanes>,
+    pub(super) softmax: Aligned<L>,
     /// `[head, query, key]`, or `[head, key]` if only one query is computed.
-    pub(super) weights: Vec<Lanes>,
+    pub(super) weights: Aligned<L>,
     /// `[position, heads]`
-    pub(super) context: Vec<Lanes>,
+    pub(super) context: Aligned<L>,
     /// Attention with its norm and its residual addition, then the feed-forward layer.
-    pub(super) attended: Sublayer,
-    pub(super) hidden: Hidden,
-    pub(super) fed: Sublayer,
+    pub(super) attended: Sublayer<L>,
+    pub(super) hidden: Hidden<L>,
+    pub(super) fed: Sublayer<L>,
 }
 
 /// The norm and the residual addition of attention or of a feed-forward layer.
 #[derive(Clone, Debug)]
-pub(super) struct Sublayer {
+pub(super) struct Sublayer<const L: usize> {
     place: NormPlace,
     /// Empty without a norm.
-    pub(super) norm: NormValues,
+    pub(super) norm: NormValues<L>,
     /// The input plus what was computed of it; empty where the norm follows, which has it then. `[position, d_model]`
-    sum: Vec<Lanes>,
+    sum: Aligned<L>,
 }
 
 /// The values of a norm.
 #[derive(Clone, Debug)]
-pub(super) struct NormValues {
+pub(super) struct NormValues<const L: usize> {
     /// Before the norm; then normalised, before gain and bias. `[position, d_model]`
-    pub(super) normalized: Vec<Lanes>,
+    pub(super) normalized: Aligned<L>,
     /// One over the standard deviation. `[position]`
-    pub(super) rstd: Vec<Lanes>,
+    pub(super) rstd: Aligned<L>,
     /// `[position, d_model]`
-    pub(super) output: Vec<Lanes>,
+    pub(super) output: Aligned<L>,
 }
 
-impl NormValues {
+impl<const L: usize> NormValues<L> {
     fn new(rows: usize, width: usize) -> Self {
         Self {
-            normalized: vec![ZERO; rows * width],
-            rstd: vec![ZERO; rows],
-            output: vec![ZERO; rows * width],
+            normalized: Aligned::zeros(rows * width),
+            rstd: Aligned::zeros(rows),
+            output: Aligned::zeros(rows * width),
         }
     }
 }
 
-impl Sublayer {
+impl<const L: usize> Sublayer<L> {
     fn new(place: NormPlace, rows: usize, width: usize) -> Self {
         let has_norm = place != NormPlace::None;
         let has_sum = place != NormPlace::Post;
         Self {
             place,
             norm: NormValues::new(if has_norm { rows } else { 0 }, width),
-            sum: vec![ZERO; if has_sum { rows * width } else { 0 }],
+            sum: Aligned::zeros(if has_sum { rows * width } else { 0 }),
         }
     }
 
     /// What attention or the feed-forward layer reads: the sublayer's own input, or that after the norm.
     #[inline(always)]
-    pub(super) fn source<'a>(&'a self, input: &'a [Lanes]) -> &'a [Lanes] {
+    pub(super) fn source<'a>(&'a self, input: &'a [Lanes<L>]) -> &'a [Lanes<L>] {
         match self.place {
             NormPlace::Pre => &self.norm.output,
             NormPlace::Post | NormPlace::None => input,
@@ -81,7 +81,7 @@ impl Sublayer {
 
     /// The residual.
     #[inline(always)]
-    pub(super) fn sum_mut(&mut self) -> &mut [Lanes] {
+    pub(super) fn sum_mut(&mut self) -> &mut [Lanes<L>] {
         match self.place {
             NormPlace::Post => &mut self.norm.normalized,
             NormPlace::Pre | NormPlace::None => &mut self.sum,
@@ -90,7 +90,7 @@ impl Sublayer {
 
     /// What it gives on: the residual, or that after the norm.
     #[inline(always)]
-    pub(super) fn output(&self) -> &[Lanes] {
+    pub(super) fn output(&self) -> &[Lanes<L>] {
         match self.place {
             NormPlace::Post => &self.norm.output,
             NormPlace::Pre | NormPlace::None => &self.sum,
@@ -98,7 +98,7 @@ impl Sublayer {
     }
 
     #[inline(always)]
-    fn output_mut(&mut self) -> &mut [Lanes] {
+    fn output_mut(&mut self) -> &mut [Lanes<L>] {
         match self.place {
             NormPlace::Post => &mut self.norm.output,
             NormPlace::Pre | NormPlace::None => &mut self.sum,
@@ -108,72 +108,71 @@ impl Sublayer {
 
 /// All values of a pass.
 #[derive(Clone, Debug)]
-pub(super) struct Values {
+pub(super) struct Values<const L: usize> {
     /// The norm of the first block's input; empty without it.
-    pub(super) first_norm: NormValues,
+    pub(super) first_norm: NormValues<L>,
     /// The first block's input. `[position, d_model]`
-    pub(super) embeddings: Vec<Lanes>,
+    pub(super) embeddings: Aligned<L>,
     /// 1 where a query may look, else 0; empty if every query may look at every key. `[query, key]`
-    pub(super) may: Vec<Lanes>,
+    pub(super) may: Aligned<L>,
     /// What scores are multiplied by because of the number of keys; empty if they are not. `[query]`
-    pub(super) lengths: Vec<Lanes>,
-    pub(super) blocks: Vec<BlockValues>,
+    pub(super) lengths: Aligned<L>,
+    pub(super) blocks: Vec<BlockValues<L>>,
     /// The norm of the last block's output; empty without it.
-    pub(super) last_norm: NormValues,
+    pub(super) last_norm: NormValues<L>,
     /// 1 over the number of positions that the classifier reads where a position is one of them, else 0; empty if it reads
     /// one. `[position]`
-    pub(super) shares: Vec<Lanes>,
+    pub(super) shares: Aligned<L>,
     /// What the classifier reads. `[answer, d_model]`
-    pub(super) read: Vec<Lanes>,
+    pub(super) read: Aligned<L>,
     /// The classifier's hidden layer.
-    pub(super) hidden: Hidden,
+    pub(super) hidden: Hidden<L>,
     /// `[answer, logit]`
-    pub(super) logits: Vec<Lanes>,
+    pub(super) logits: Aligned<L>,
+    /// Logits or their gradients in padded rows.
+    pub(super) logit_rows: Aligned<L>,
     /// Of the positive class, or of each of several classes. `[answer, logit]`
-    pub(super) probabilities: Vec<Lanes>,
+    pub(super) probabilities: Aligned<L>,
     /// `[answer]`
-    pub(super) losses: Vec<Lanes>,
+    pub(super) losses: Aligned<L>,
 
     // Of the last block, where only one row is computed, without keys and values
     /// Queries times the transpose of `W_k`, scaled. `[head, d_model]`
-    pub(super) u: Vec<Lanes>,
+    pub(super) u: Aligned<L>,
     /// Inputs averaged by weight. `[head, d_model]`
-    pub(super) pooled: Vec<Lanes>,
+    pub(super) pooled: Aligned<L>,
 
     // Gradients
     /// `[answer, logit]`
-    pub(super) d_logits: Vec<Lanes>,
+    pub(super) d_logits: Aligned<L>,
     /// Of what the classifier reads, and of its hidden layer.
-    pub(super) d_read: Vec<Lanes>,
-    pub(super) d_classifier_hidden: Vec<Lanes>,
+    pub(super) d_read: Aligned<L>,
+    pub(super) d_classifier_hidden: Aligned<L>,
     /// Of a block's output; after its backward pass, of its input. `[position, d_model]`
-    pub(super) d_stream: Vec<Lanes>,
+    pub(super) d_stream: Aligned<L>,
     /// Of a residual. `[position, d_model]`
-    pub(super) d_residual: Vec<Lanes>,
+    pub(super) d_residual: Aligned<L>,
     /// Of what a feed-forward layer reads after its norm. `[position, d_model]`
-    pub(super) d_source: Vec<Lanes>,
-    pub(super) d_context: Vec<Lanes>,
-    pub(super) d_query: Vec<Lanes>,
-    pub(super) d_key: Vec<Lanes>,
-    pub(super) d_value: Vec<Lanes>,
-    /// `[head, query, key]`
-    pub(super) d_scores: Vec<Lanes>,
-    pub(super) d_hidden: Vec<Lanes>,
-    pub(super) d_u: Vec<Lanes>,
-    pub(super) d_pooled: Vec<Lanes>,
-
-    /// For the gradients of projections.
-    pub(super) transposed: Transposed,
+    pub(super) d_source: Aligned<L>,
+    pub(super) d_context: Aligned<L>,
+    pub(super) d_query: Aligned<L>,
+    pub(super) d_key: Aligned<L>,
+    pub(super) d_value: Aligned<L>,
+    /// Of a tile of queries, `[query, key]`, or of one query, `[head, key]`.
+    pub(super) d_scores: Aligned<L>,
+    pub(super) d_hidden: Aligned<L>,
+    pub(super) d_u: Aligned<L>,
+    pub(super) d_pooled: Aligned<L>,
 }
 
-impl Values {
+impl<const L: usize> Values<L> {
     pub(super) fn new(architecture: &Architecture) -> Self {
         let (p, heads) = (architecture.positions, architecture.n_heads);
         let (width, ff_width) = (padded(architecture.d_model), padded(architecture.d_ff));
         let inner = padded(architecture.heads_width());
         let (norms, activation) = (architecture.norms, architecture.activation);
-        let lanes = |count: usize| vec![ZERO; count];
-        let only = |exists: bool, count: usize| vec![ZERO; if exists { count } else { 0 }];
+        let lanes = |count: usize| Aligned::zeros(count);
+        let only = |exists: bool, count: usize| Aligned::zeros(if exists { count } else { 0 });
         let masked = architecture.mask.is_some() || architecture.padding_token.is_some();
         let is_mixed = matches!(architecture.weighting, Weighting::Mixed(_));
         let ff_rows = if architecture.d_ff > 0 { p } else { 0 };
@@ -190,6 +189,7 @@ impl Values {
         };
         let hidden = padded(architecture.classifier_hidden);
         let answers = architecture.answers();
+        let logits = padded(architecture.n_logits());
         let read_rows = if architecture.reads == Reads::Position {
             1
         } else {
@@ -206,6 +206,7 @@ impl Values {
             read: lanes(answers * width),
             hidden: Hidden::new(activation, answers * hidden),
             logits: lanes(answers * architecture.n_logits()),
+            logit_rows: lanes(answers * logits),
             probabilities: lanes(answers * architecture.n_logits()),
             losses: lanes(answers),
             u: lanes(heads * width),
@@ -220,21 +221,20 @@ impl Values {
             d_query: lanes(p * inner),
             d_key: lanes(p * inner.max(width)),
             d_value: lanes(p * inner),
-            d_scores: lanes(heads * p * p),
+            d_scores: lanes(p * heads.max(p.min(tile_height::<L>(p)))),
             d_hidden: lanes(p * ff_width),
             d_u: lanes(heads * width),
             d_pooled: lanes(heads * width),
-            transposed: Transposed::new(p, width.max(ff_width).max(inner).max(hidden)),
         }
     }
 }
 
 /// The input of a block, which is the output of the one before it, and the block's own values.
-pub(super) fn block_and_input<'a>(
-    blocks: &'a [BlockValues],
-    embeddings: &'a [Lanes],
+pub(super) fn block_and_input<'a, const L: usize>(
+    blocks: &'a [BlockValues<L>],
+    embeddings: &'a [Lanes<L>],
     layer: usize,
-) -> (&'a BlockValues, &'a [Lanes]) {
+) -> (&'a BlockValues<L>, &'a [Lanes<L>]) {
     let before = blocks[..layer].last();
     (
         &blocks[layer],
@@ -243,11 +243,11 @@ pub(super) fn block_and_input<'a>(
 }
 
 /// As [`block_and_input`], with values to be written.
-pub(super) fn block_mut_and_input<'a>(
-    blocks: &'a mut [BlockValues],
-    embeddings: &'a [Lanes],
+pub(super) fn block_mut_and_input<'a, const L: usize>(
+    blocks: &'a mut [BlockValues<L>],
+    embeddings: &'a [Lanes<L>],
     layer: usize,
-) -> (&'a mut BlockValues, &'a [Lanes]) {
+) -> (&'a mut BlockValues<L>, &'a [Lanes<L>]) {
     let (before, rest) = blocks.split_at_mut(layer);
     (
         &mut rest[0],
@@ -255,10 +255,10 @@ pub(super) fn block_mut_and_input<'a>(
     )
 }
 
-impl BlockValues {
+impl<const L: usize> BlockValues<L> {
     /// What the next block reads.
     #[inline(always)]
-    pub(super) fn output(&self) -> &[Lanes] {
+    pub(super) fn output(&self) -> &[Lanes<L>] {
         if self.hidden.output.is_empty() {
             self.attended.output()
         } else {
@@ -267,7 +267,7 @@ impl BlockValues {
     }
 
     #[inline(always)]
-    pub(super) fn output_mut(&mut self) -> &mut [Lanes] {
+    pub(super) fn output_mut(&mut self) -> &mut [Lanes<L>] {
         if self.hidden.output.is_empty() {
             self.attended.output_mut()
         } else {

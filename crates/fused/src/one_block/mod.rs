@@ -47,7 +47,7 @@
 //!   vectors per value.
 //! - Eight lanes with AVX-512's 32 registers: no gain.
 //! - Vectors were turned by plain loops. The compiler made hundreds of scalar moves of them, which take
-//!   longer than shuffles (`transpose.rs`).
+//!   longer than shuffles (`vectors.rs`).
 //! - A score is a number of the token plus a number of the position. But each sample looks both up by
 //!   itself. By count that costs as much as eight products on eight samples side by side, and it was not
 //!   built.
@@ -64,7 +64,7 @@ use crate::architecture::Architecture;
 use crate::instructions::{Body, Instructions};
 use crate::lanes::{LANES, ZERO};
 use crate::samples::{Predictions, Samples};
-use crate::transpose::Transpose;
+use crate::vectors::Vectors;
 use kernel::{AnySize, Block, Constants, FixedSize, Kernel, Scratch, Size};
 use layout::{Layout, Parameter, Shape};
 
@@ -159,15 +159,19 @@ impl OneBlock {
         }
         let shape = self.layout.shape;
         match (shape.d_model, shape.n_heads) {
-            (4, 1) => set.run(SizedTask::<_, _, 4>(self, parameters, task, FixedSize::<4>)),
-            (8, 1) => set.run(SizedTask::<_, _, 8>(self, parameters, task, FixedSize::<8>)),
-            (16, 1) => set.run(SizedTask::<_, _, 8>(
+            (4, 1) => {
+                set.run::<LANES, _>(SizedTask::<_, _, 4>(self, parameters, task, FixedSize::<4>))
+            }
+            (8, 1) => {
+                set.run::<LANES, _>(SizedTask::<_, _, 8>(self, parameters, task, FixedSize::<8>))
+            }
+            (16, 1) => set.run::<LANES, _>(SizedTask::<_, _, 8>(
                 self,
                 parameters,
                 task,
                 FixedSize::<16>,
             )),
-            (32, 1) => set.run(SizedTask::<_, _, 8>(
+            (32, 1) => set.run::<LANES, _>(SizedTask::<_, _, 8>(
                 self,
                 parameters,
                 task,
@@ -186,21 +190,21 @@ impl OneBlock {
     ) -> T::Output {
         let any = AnySize(self.layout);
         match any.d_model() {
-            4 => set.run(SizedTask::<_, _, 4>(self, parameters, task, any)),
-            _ => set.run(SizedTask::<_, _, 8>(self, parameters, task, any)),
+            4 => set.run::<LANES, _>(SizedTask::<_, _, 4>(self, parameters, task, any)),
+            _ => set.run::<LANES, _>(SizedTask::<_, _, 8>(self, parameters, task, any)),
         }
     }
 
     #[inline(always)]
-    fn kernel<'a, S: Size, T: Transpose, const TILE: usize>(
+    fn kernel<'a, S: Size, T: Vectors, const TILE: usize>(
         &'a mut self,
         parameters: &'a [f32],
         size: S,
-        transpose: T,
+        vectors: T,
     ) -> Kernel<'a, S, T, TILE> {
         Kernel::new(
             size,
-            transpose,
+            vectors,
             self.layout,
             self.constants,
             parameters,
@@ -228,7 +232,7 @@ trait Task {
         one_block: &mut OneBlock,
         parameters: &[f32],
         size: S,
-        transpose: impl Transpose,
+        vectors: impl Vectors,
     ) -> Self::Output;
 }
 
@@ -239,8 +243,8 @@ impl<T: Task, S: Size, const TILE: usize> Body for SizedTask<'_, T, S, TILE> {
     type Output = T::Output;
 
     #[inline(always)]
-    fn run(self, transpose: impl Transpose) -> T::Output {
-        self.2.run::<S, TILE>(self.0, self.1, self.3, transpose)
+    fn run(self, vectors: impl Vectors) -> T::Output {
+        self.2.run::<S, TILE>(self.0, self.1, self.3, vectors)
     }
 }
 
@@ -259,14 +263,15 @@ impl Task for Differentiate<'_> {
         one_block: &mut OneBlock,
         parameters: &[f32],
         size: S,
-        transpose: impl Transpose,
+        vectors: impl Vectors,
     ) -> f32 {
         let share = 1.0 / self.batch.len() as f32;
         let Sums {
             gradient,
             mut squares,
+            ..
         } = self.sums;
-        let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, transpose);
+        let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, vectors);
         let mut loss = 0.0;
         for samples in self.batch.chunks(LANES) {
             let block = self.samples.block(samples);
@@ -296,9 +301,9 @@ impl Task for Predict<'_> {
         one_block: &mut OneBlock,
         parameters: &[f32],
         size: S,
-        transpose: impl Transpose,
+        vectors: impl Vectors,
     ) {
-        let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, transpose);
+        let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, vectors);
         for samples in self.chosen.chunks(LANES) {
             let block = self.samples.block(samples);
             kernel.forward(block);
@@ -322,7 +327,7 @@ impl Task for Predict<'_> {
             for (tile, weights) in scratch.weights.chunks(LANES).enumerate() {
                 let mut columns = [ZERO; LANES];
                 columns[..weights.len()].copy_from_slice(weights);
-                for (lane, row) in transpose(columns)[..lanes].iter().enumerate() {
+                for (lane, row) in vectors.turn(columns)[..lanes].iter().enumerate() {
                     let row = &row[..weights.len()];
                     attention[lane * count + tile * LANES..][..row.len()].copy_from_slice(row);
                 }

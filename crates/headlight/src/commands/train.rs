@@ -2,12 +2,15 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
+use std::thread;
 use std::time::Instant;
 
 use crate::printing::{Verbosity, detail, note, print, verbosity};
 use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::fused::threads_that_pay;
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dump_volume;
@@ -40,6 +43,9 @@ pub(crate) struct Arguments {
     /// Compute training steps with this engine, instead of the config's compute.engine
     #[arg(long, value_parser = engines())]
     engine: Option<EngineName>,
+    /// Share each step among so many threads, with the same results [default: as many as make steps faster]
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
     /// The run directory to create; with --resume, it may exist [default: the next free runs/CONFIG-N]
     #[arg(long, value_name = "DIR")]
     run: Option<PathBuf>,
@@ -84,6 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut session = Session::open(resolved_config(arguments, begun)?)?;
     dump_volume::adapt(&mut session.experiment, begun)?;
+    session.threads = threads(arguments, &session.experiment.config)?;
     tell_details(arguments, &session);
     let steps = session.experiment.steps();
     let training = Training::prepare(&session, begun)?;
@@ -165,6 +172,34 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     check_complete(&run, &trained.lost)
 }
 
+/// The threads that share each step.
+///
+/// # Errors
+/// When the model is invalid.
+fn threads(arguments: &Arguments, config: &ExperimentConfig) -> Result<usize, Failure> {
+    let most = thread::available_parallelism().map_or(1, usize::from);
+    let wanted = arguments.threads.map(usize::from);
+    if config.compute.engine != EngineName::Fused {
+        if wanted.is_some_and(|wanted| wanted > 1) {
+            let engine = config.compute.engine.name();
+            note(&format!(
+                "the engine `{engine}` trains on one thread; only `fused` shares its steps"
+            ));
+        }
+        return Ok(1);
+    }
+    if let Some(wanted) = wanted.filter(|wanted| *wanted > most) {
+        note(&format!(
+            "this machine runs {} at once; --threads {wanted} would make steps slower, so Headlight uses {most}",
+            counted(most, "thread")
+        ));
+    }
+    match wanted {
+        Some(wanted) => Ok(wanted.min(most)),
+        None => Ok(threads_that_pay(config, most)?),
+    }
+}
+
 /// Checks the path of a run directory.
 ///
 /// # Errors
@@ -235,13 +270,14 @@ fn tell_details(arguments: &Arguments, session: &Session) {
         )
     };
     detail(&format!(
-        "config {}, seed {}\n{samples}, {} held out; {}{per_epoch}\nengine {}, device {}",
+        "config {}, seed {}\n{samples}, {} held out; {}{per_epoch}\nengine {}, device {}, {}",
         shown(arguments.config.path()),
         config.seed,
         splits.held_out.len(),
         counted(experiment.steps(), "step"),
         config.compute.engine.name(),
         adapter.unwrap_or(&config.compute.device),
+        counted(session.threads, "thread"),
     ));
 }
 

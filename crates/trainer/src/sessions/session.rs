@@ -29,6 +29,8 @@ pub struct Session {
     pub device: OpenDevice,
     /// The reference run.
     pub reference: Option<Reference>,
+    /// Threads that share each step of the fused engine. They change no result.
+    pub threads: usize,
 }
 
 /// That the position that the class is read from sees no other, so that nothing can be learned from them, and what to do.
@@ -106,6 +108,7 @@ impl Session {
             experiment: Experiment::new(config, splits, replay)?,
             device,
             reference,
+            threads: 1,
         })
     }
 
@@ -133,6 +136,7 @@ impl Session {
             experiment: Experiment::new(config, Arc::new(splits), replay)?,
             device,
             reference: None,
+            threads: 1,
         })
     }
 
@@ -143,7 +147,10 @@ impl Session {
     pub fn engine(&self) -> Result<Box<dyn Engine + '_>, Failure> {
         let experiment = &self.experiment;
         match engine_for(&experiment.config)? {
-            EngineName::Fused => Ok(Box::new(FusedEngine::new(experiment)?)),
+            EngineName::Fused => {
+                let engine = FusedEngine::new(experiment)?;
+                Ok(Box::new(engine.with_threads(self.threads)))
+            }
             #[cfg(feature = "burn")]
             _ => {
                 let device = &self.device.device;

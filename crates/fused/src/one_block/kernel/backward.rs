@@ -4,9 +4,9 @@ use super::products::{add_products, add_rows, average, project, project_back, to
 use super::{Block, Kernel, Size, head_of};
 use crate::lanes::{LANES, Lanes, ZERO, map, square, zero_below, zip};
 use crate::one_block::layout::Parameter;
-use crate::transpose::Transpose;
+use crate::vectors::Vectors;
 
-impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
+impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
     /// Adds the gradient of the block's losses, each times `share`, to `gradient`. Adds the squared
     /// gradient of each occurrence of a token to `squares`, if given.
     ///
@@ -48,11 +48,11 @@ impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
         for d_logit in d_logit {
             scratch.d_logit += d_logit;
         }
-        to_rows::<TILE>(self.transpose, &scratch.part, width, &mut scratch.part_rows);
+        to_rows::<TILE>(self.vectors, &scratch.part, width, &mut scratch.part_rows);
         add_rows(&scratch.part_rows, width, &mut scratch.d_normalized_sum);
 
         to_rows::<TILE>(
-            self.transpose,
+            self.vectors,
             &scratch.d_residual,
             width,
             &mut scratch.d_residual_rows,
@@ -93,7 +93,7 @@ impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
         let scratch = &mut *self.scratch;
 
         to_rows::<TILE>(
-            self.transpose,
+            self.vectors,
             &scratch.d_context,
             width,
             &mut scratch.d_context_rows,
@@ -125,7 +125,7 @@ impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
             let d_pooled = &mut scratch.d_pooled[head * width..(head + 1) * width];
             project_back::<TILE>(value_weight, width, columns, &scratch.d_context, d_pooled);
             to_rows::<TILE>(
-                self.transpose,
+                self.vectors,
                 d_pooled,
                 width,
                 &mut scratch.d_pooled_rows[head * LANES * width..(head + 1) * LANES * width],
@@ -155,7 +155,7 @@ impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
             }
             let d_u = &mut scratch.d_u[head * width..(head + 1) * width];
             average::<TILE>(d_scores, x, width, d_u);
-            to_rows::<TILE>(self.transpose, d_u, width, &mut scratch.part_rows);
+            to_rows::<TILE>(self.vectors, d_u, width, &mut scratch.part_rows);
             let sum = &mut scratch.d_u_sum[head * width..(head + 1) * width];
             add_rows(&scratch.part_rows, width, sum);
         }
@@ -179,7 +179,7 @@ impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
             &scratch.d_query,
             &mut scratch.part,
         );
-        to_rows::<TILE>(self.transpose, &scratch.part, width, &mut scratch.part_rows);
+        to_rows::<TILE>(self.vectors, &scratch.part, width, &mut scratch.part_rows);
     }
 
     /// To the embeddings of the tokens and positions that occur.

@@ -6,9 +6,9 @@ use crate::lanes::{
     LANES, ZERO, exp_of_negative, larger, log_1p, map, select_negative, sqrt, zero_below, zip,
 };
 use crate::one_block::layout::Parameter;
-use crate::transpose::Transpose;
+use crate::vectors::Vectors;
 
-impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
+impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
     /// The forward pass, from tokens to probabilities.
     #[inline(always)]
     pub(crate) fn forward(&mut self, block: Block<'_>) {
@@ -42,7 +42,7 @@ impl<S: Size, T: Transpose, const TILE: usize> Kernel<'_, S, T, TILE> {
                         rows[lane][i] = row[i] + position[i];
                     }
                 }
-                x[j * tiles + t].copy_from_slice(&(self.transpose)(rows)[..TILE]);
+                x[j * tiles + t].copy_from_slice(&self.vectors.turn(rows)[..TILE]);
             }
         }
     }

@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 use crate::lanes::{LANES, Lanes, ZERO};
 use crate::one_block::layout::{Layout, Parameter};
-use crate::transpose::Transpose;
+use crate::vectors::Vectors;
 
 /// The sizes of rows. The compiler knows the common ones.
 pub(crate) trait Size: Copy {
@@ -228,18 +228,18 @@ pub(crate) struct Constants {
 /// The passes for one size of rows and one set of weights.
 pub(crate) struct Kernel<'a, S, T, const TILE: usize> {
     size: S,
-    transpose: T,
+    vectors: T,
     layout: Layout,
     constants: Constants,
     parameters: &'a [f32],
     pub(crate) scratch: &'a mut Scratch,
 }
 
-impl<'a, S: Size, T: Transpose, const TILE: usize> Kernel<'a, S, T, TILE> {
+impl<'a, S: Size, T: Vectors, const TILE: usize> Kernel<'a, S, T, TILE> {
     #[inline(always)]
     pub(crate) fn new(
         size: S,
-        transpose: T,
+        vectors: T,
         layout: Layout,
         constants: Constants,
         parameters: &'a [f32],
@@ -247,7 +247,7 @@ impl<'a, S: Size, T: Transpose, const TILE: usize> Kernel<'a, S, T, TILE> {
     ) -> Self {
         let mut kernel = Self {
             size,
-            transpose,
+            vectors,
             layout: Layout {
                 width: size.width(),
                 ..layout

@@ -1,7 +1,7 @@
 //! Products of small matrices, in both arrangements of the lanes.
 
 use crate::lanes::{LANES, Lanes, ZERO};
-use crate::transpose::Transpose;
+use crate::vectors::Vectors;
 
 /// `output[i] = Σ_position weights[position] x[position, i]`, one sample per lane.
 #[inline(always)]
@@ -89,7 +89,7 @@ pub(super) fn project_back<const TILE: usize>(
 /// Copies the samples from the lanes to rows. `[width]` lanes to `[sample, width]`
 #[inline(always)]
 pub(super) fn to_rows<const TILE: usize>(
-    transpose: impl Transpose,
+    vectors: impl Vectors,
     lanes: &[Lanes],
     width: usize,
     rows: &mut [f32],
@@ -100,7 +100,7 @@ pub(super) fn to_rows<const TILE: usize>(
     for t in 0..tiles {
         let mut columns = [ZERO; LANES];
         columns[..TILE].copy_from_slice(&lanes[t]);
-        for (lane, row) in transpose(columns).iter().enumerate() {
+        for (lane, row) in vectors.turn(columns).iter().enumerate() {
             rows[lane * tiles + t].copy_from_slice(&row[..TILE]);
         }
     }

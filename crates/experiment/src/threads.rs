@@ -1,0 +1,65 @@
+//! Threads that share the steps of one run.
+
+use std::fmt;
+
+use headlight_fused::Team;
+
+/// The calling thread, and others if there are any.
+#[derive(Default)]
+pub(crate) struct Threads {
+    #[cfg(feature = "threads")]
+    pool: Option<rayon_core::ThreadPool>,
+}
+
+impl Threads {
+    /// So many threads with the calling one, or that one alone if the system gives no others.
+    #[cfg(feature = "threads")]
+    pub(crate) fn new(count: usize) -> Self {
+        let builder = rayon_core::ThreadPoolBuilder::new().num_threads(count);
+        // The calling thread takes a share of the work: to hand all of it over would take longer than a small step.
+        let start = || builder.use_current_thread().build().ok();
+        Self {
+            pool: if count > 1 { start() } else { None },
+        }
+    }
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Threads").field(&self.threads()).finish()
+    }
+}
+
+#[cfg(not(feature = "threads"))]
+impl Team for Threads {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn each<T: Send>(&self, parts: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        headlight_fused::Alone.each(parts, work);
+    }
+}
+
+#[cfg(feature = "threads")]
+impl Team for Threads {
+    fn threads(&self) -> usize {
+        let pool = self.pool.as_ref();
+        pool.map_or(1, rayon_core::ThreadPool::current_num_threads)
+    }
+
+    fn each<T: Send>(&self, parts: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        match (&self.pool, parts) {
+            (Some(pool), [own, others @ ..]) if !others.is_empty() => {
+                pool.in_place_scope(|scope| {
+                    let work = &work;
+                    for (index, part) in others.iter_mut().enumerate() {
+                        scope.spawn(move |_| work(index + 1, part));
+                    }
+                    work(0, own);
+                })
+            }
+            (_, parts) => headlight_fused::Alone.each(parts, work),
+        }
+    }
+}

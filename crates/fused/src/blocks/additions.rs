@@ -1,0 +1,491 @@
+//! What a backward pass adds to the gradient of parameters: sums over positions and samples, one column per lane.
+//!
+//! The order of a sum is that of the samples, eight at a time, and of their positions. A pass by itself adds at once. Where
+//! several passes share a batch, each first keeps the rows of its own samples. Then the gradient is divided among threads: each
+//! adds the rows of all passes to a part of its own, in the order of the samples. So no sum depends on the number of threads,
+//! and a part of the gradient is read and written once for several passes.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::Chunk;
+use super::elements::add_rows;
+use super::embedding;
+use super::places::{Linear, Matrix};
+use super::products::{Block, add_products, to_rows};
+use crate::adam::Sums;
+use crate::aligned::Aligned;
+use crate::instructions::Instructions;
+use crate::lanes::{LANES, Lanes};
+
+/// The most passes whose rows are added together.
+pub(super) const GROUP: usize = 8;
+
+/// The additions of one pass or of several.
+#[derive(Clone, Debug)]
+pub(super) struct Additions {
+    pub(super) when: When,
+    /// Rows of inputs and gradients, one after the other. `[eight samples, position, sample, width]`
+    rows: Aligned<1>,
+    end: usize,
+    /// Tokens whose embeddings have gradients. `[eight samples, position, sample]`
+    tokens: Vec<u32>,
+    /// The last inputs, and how many rows have a sum of their own.
+    input: Rows,
+    height: usize,
+    kept: Vec<Addition>,
+    /// Where the additions of each pass end.
+    passes: Vec<usize>,
+}
+
+/// When additions are done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    AtOnce,
+    /// They are kept for [`add`].
+    Later,
+    /// The gradients of parameters are not wanted.
+    Never,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Rows {
+    range: Range<usize>,
+    width: usize,
+}
+
+/// Something that is added to the gradient of one matrix.
+#[derive(Clone, Debug)]
+struct Addition {
+    place: Matrix,
+    what: What,
+}
+
+#[derive(Clone, Debug)]
+enum What {
+    /// `factor Σ input ⊗ gradient` in some columns. Each `height` rows have a sum of their own.
+    Products {
+        inputs: Rows,
+        gradients: Rows,
+        height: usize,
+        columns: Range<usize>,
+        factor: f32,
+    },
+    /// Rows, one after the other, to a single one.
+    Rows(Rows),
+    /// The row of each token, to that of the token and that of its position.
+    Embeddings {
+        rows: Rows,
+        tokens: Range<usize>,
+        positions: Option<Matrix>,
+        /// Positions that the pass computes.
+        computed: usize,
+    },
+}
+
+impl Additions {
+    pub(super) fn new() -> Self {
+        Self {
+            when: When::AtOnce,
+            rows: Aligned::zeros(0),
+            end: 0,
+            tokens: Vec::new(),
+            input: Rows::default(),
+            height: 0,
+            kept: Vec::new(),
+            passes: Vec::new(),
+        }
+    }
+
+    /// Forgets what was kept.
+    pub(super) fn clear(&mut self) {
+        self.end = 0;
+        self.input = Rows::default();
+        self.tokens.clear();
+        self.kept.clear();
+        self.passes.clear();
+    }
+
+    /// Says that a pass has added everything.
+    pub(super) fn end_pass(&mut self) {
+        self.passes.push(self.kept.len());
+    }
+
+    /// Numbers that are kept.
+    pub(super) fn len(&self) -> usize {
+        self.end
+    }
+
+    /// Room for rows.
+    fn room(&mut self, count: usize) -> Range<usize> {
+        let range = self.end..self.end + count;
+        if range.end > self.rows.len() {
+            let mut more = Aligned::zeros(range.end.next_power_of_two());
+            more[..self.end].copy_from_slice(&self.rows[..self.end]);
+            self.rows = more;
+        }
+        self.end = range.end.next_multiple_of(16);
+        range
+    }
+
+    fn of(&self, rows: &Rows) -> &[f32] {
+        &self.rows.as_flattened()[rows.range.clone()]
+    }
+
+    /// Copies lanes to rows.
+    fn turn<const L: usize>(
+        &mut self,
+        set: Instructions,
+        lanes: &[Lanes<L>],
+        width: usize,
+    ) -> Rows {
+        let range = self.room(lanes.len() * L);
+        let rows = &mut self.rows.as_flattened_mut()[range.clone()];
+        to_rows(set, lanes, rows, width);
+        Rows { range, width }
+    }
+
+    /// Takes the inputs of a projection, one sample per lane. `[position, width]`
+    pub(super) fn input<const L: usize>(
+        &mut self,
+        set: Instructions,
+        lanes: &[Lanes<L>],
+        width: usize,
+    ) {
+        if self.when == When::Never {
+            return;
+        }
+        if self.when == When::AtOnce {
+            self.end = 0;
+        }
+        self.height = lanes.len() / width * LANES;
+        self.input = self.turn(set, lanes, width);
+    }
+
+    /// Gives the products of each position a sum of its own.
+    pub(super) fn one_by_one(&mut self) {
+        self.height = LANES;
+    }
+
+    /// Adds the gradients of a projection's weights and biases, from those of its outputs, of the positions of the inputs.
+    pub(super) fn linear<const L: usize>(
+        &mut self,
+        set: Instructions,
+        lanes: &[Lanes<L>],
+        width: usize,
+        linear: Linear,
+        sums: &mut Sums<'_>,
+    ) {
+        if self.when == When::Never {
+            return;
+        }
+        let gradients = self.turn(set, lanes, width);
+        let what = What::Rows(gradients.clone());
+        let of_bias = Addition {
+            place: linear.bias,
+            what,
+        };
+        let of_weight = self.products(linear.weight, gradients, 0..width, 1.0);
+        self.take(set, of_bias, sums);
+        self.take(set, of_weight, sums);
+    }
+
+    /// Adds the gradient of a projection's biases alone.
+    pub(super) fn bias<const L: usize>(
+        &mut self,
+        set: Instructions,
+        lanes: &[Lanes<L>],
+        width: usize,
+        linear: Linear,
+        sums: &mut Sums<'_>,
+    ) {
+        if self.when == When::Never {
+            return;
+        }
+        let what = What::Rows(self.turn(set, lanes, width));
+        let of_bias = Addition {
+            place: linear.bias,
+            what,
+        };
+        self.take(set, of_bias, sums);
+    }
+
+    /// Adds the gradient of a projection's weights in some columns, those of one head.
+    pub(super) fn head<const L: usize>(
+        &mut self,
+        set: Instructions,
+        (lanes, width): (&[Lanes<L>], usize),
+        columns: Range<usize>,
+        factor: f32,
+        weight: Matrix,
+        sums: &mut Sums<'_>,
+    ) {
+        if self.when == When::Never {
+            return;
+        }
+        let gradients = self.turn(set, lanes, width);
+        let rows = &mut self.rows.as_flattened_mut()[gradients.range.clone()];
+        for row in rows.chunks_exact_mut(width) {
+            row[..columns.start].fill(0.0);
+            row[columns.end..].fill(0.0);
+        }
+        let columns = columns.start / LANES * LANES..columns.end.next_multiple_of(LANES);
+        let addition = self.products(weight, gradients, columns, factor);
+        self.take(set, addition, sums);
+    }
+
+    fn products(
+        &self,
+        place: Matrix,
+        gradients: Rows,
+        columns: Range<usize>,
+        factor: f32,
+    ) -> Addition {
+        let what = What::Products {
+            inputs: self.input.clone(),
+            gradients,
+            height: self.height,
+            columns,
+            factor,
+        };
+        Addition { place, what }
+    }
+
+    /// Adds a row for each sample to two places; `fill` writes the rows of one after those of the other.
+    pub(super) fn samples(
+        &mut self,
+        set: Instructions,
+        samples: usize,
+        places: [Matrix; 2],
+        sums: &mut Sums<'_>,
+        fill: impl FnOnce(&mut [f32]),
+    ) {
+        if self.when == When::Never {
+            return;
+        }
+        let width = places[0].stride;
+        let both = self.room(2 * samples * width);
+        fill(&mut self.rows.as_flattened_mut()[both.clone()]);
+        let middle = both.start + samples * width;
+        for (place, range) in places
+            .into_iter()
+            .zip([both.start..middle, middle..both.end])
+        {
+            let what = What::Rows(Rows { range, width });
+            self.take(set, Addition { place, what }, sums);
+        }
+    }
+
+    /// Adds the gradient of each token's vector to the rows of its token and position.
+    pub(super) fn embeddings<const L: usize>(
+        &mut self,
+        set: Instructions,
+        chunk: Chunk<'_>,
+        (lanes, width): (&[Lanes<L>], usize),
+        place: Matrix,
+        positions: Option<Matrix>,
+        sums: &mut Sums<'_>,
+    ) {
+        if self.when == When::AtOnce {
+            self.end = 0;
+            self.tokens.clear();
+        }
+        let rows = self.turn(set, lanes, width);
+        let start = self.tokens.len();
+        for part in 0..L / LANES {
+            for position in 0..lanes.len() / width {
+                let tokens = (part * LANES..(part + 1) * LANES).map(|lane| {
+                    if lane < chunk.chosen.len() {
+                        chunk.token(lane, position)
+                    } else {
+                        embedding::NONE
+                    }
+                });
+                self.tokens.extend(tokens);
+            }
+        }
+        let tokens = start..self.tokens.len();
+        let what = What::Embeddings {
+            rows,
+            tokens,
+            positions,
+            computed: lanes.len() / width,
+        };
+        self.take(set, Addition { place, what }, sums);
+    }
+
+    /// Adds now or keeps.
+    fn take(&mut self, set: Instructions, addition: Addition, sums: &mut Sums<'_>) {
+        if self.when == When::Later {
+            self.kept.push(addition);
+        } else {
+            add_group(set, &[(self, &addition)], sums);
+            // The inputs stay for other gradients.
+            self.end = self.input.range.end.next_multiple_of(16);
+        }
+    }
+
+    /// What a pass has added.
+    fn of_pass(&self, pass: usize) -> &[Addition] {
+        let start = pass.checked_sub(1).map_or(0, |before| self.passes[before]);
+        &self.kept[start..self.passes[pass]]
+    }
+}
+
+/// Adds what passes have kept, `passes` of them one after the other, to a part of the gradient. A pass is given by its additions
+/// and its place among their passes.
+pub(super) fn add<'a>(
+    set: Instructions,
+    passes: usize,
+    pass: impl Fn(usize) -> (&'a Additions, usize),
+    sums: &mut Sums<'_>,
+) {
+    for start in (0..passes).step_by(GROUP) {
+        let count = GROUP.min(passes - start);
+        let lists: [(&Additions, &[Addition]); GROUP] = core::array::from_fn(|index| {
+            let (additions, own) = pass(start + index.min(count - 1));
+            (additions, additions.of_pass(own))
+        });
+        // Every pass adds the same things in the same order.
+        for index in 0..lists[0].1.len() {
+            let group = lists.map(|(additions, list)| (additions, &list[index]));
+            add_group(set, &group[..count], sums);
+        }
+    }
+}
+
+/// Adds the same thing of some passes to a part of the gradient.
+fn add_group(set: Instructions, group: &[(&Additions, &Addition)], sums: &mut Sums<'_>) {
+    let (_, first) = group[0];
+    let place = first.place;
+    match &first.what {
+        What::Products {
+            inputs,
+            gradients,
+            columns,
+            factor,
+            ..
+        } => {
+            let own = sums.rows(place);
+            if own.is_empty() {
+                return;
+            }
+            let mut blocks = [Block::default(); GROUP];
+            for (block, (additions, addition)) in blocks.iter_mut().zip(group) {
+                if let What::Products {
+                    inputs,
+                    gradients,
+                    height,
+                    ..
+                } = &addition.what
+                {
+                    *block = Block {
+                        left: additions.of(inputs),
+                        right: additions.of(gradients),
+                        height: *height,
+                    };
+                }
+            }
+            let widths = [inputs.width, gradients.width];
+            let into = sums.of_rows(place, own.clone());
+            let blocks = &blocks[..group.len()];
+            add_products(set, blocks, widths, own, columns.clone(), *factor, into);
+        }
+        What::Rows(_) => {
+            if sums.rows(place).is_empty() {
+                return;
+            }
+            let into = sums.of_rows(place, 0..1);
+            for (additions, addition) in group {
+                if let What::Rows(rows) = &addition.what {
+                    add_rows(set, additions.of(rows), rows.width, into);
+                }
+            }
+        }
+        What::Embeddings { positions, .. } => {
+            for (additions, addition) in group {
+                let What::Embeddings {
+                    rows,
+                    tokens,
+                    computed,
+                    ..
+                } = &addition.what
+                else {
+                    continue;
+                };
+                let (tokens, width) = (&additions.tokens[tokens.clone()], rows.width);
+                let rows = additions.of(rows);
+                let own = sums.rows(place);
+                if !own.is_empty() {
+                    let (gradient, squares) = sums.of_tokens(place, own.clone());
+                    embedding::backward(set, rows, width, tokens, own, gradient, squares);
+                }
+                let Some(place) = *positions else { continue };
+                let own = sums.rows(place);
+                if !own.is_empty() {
+                    let into = sums.of_rows(place, own.clone());
+                    embedding::backward_of_positions(
+                        set, rows, width, tokens, *computed, own, into,
+                    );
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Sums<'a> {
+    /// The whole gradient.
+    pub(super) fn whole(gradient: &'a mut [f32]) -> Self {
+        Self {
+            start: 0,
+            gradient,
+            squares: None,
+        }
+    }
+
+    /// Parts that start at some places of the whole gradient; the last place is its end.
+    pub(super) fn divided(&mut self, parts: &[usize]) -> Vec<Sums<'_>> {
+        let (mut rest, mut squares) = (&mut *self.gradient, self.squares.as_deref_mut());
+        let mut divided = Vec::with_capacity(parts.len() - 1);
+        for ends in parts.windows(2) {
+            let (own, others) = rest.split_at_mut(ends[1] - ends[0]);
+            rest = others;
+            let own_squares = squares.take().map(|all| {
+                let (own, others) = all.split_at_mut(all.len().min(ends[1] - ends[0]));
+                squares = Some(others);
+                own
+            });
+            divided.push(Sums {
+                start: ends[0],
+                gradient: own,
+                squares: own_squares,
+            });
+        }
+        divided
+    }
+
+    /// The rows of a matrix that this part of the gradient has.
+    fn rows(&self, place: Matrix) -> Range<usize> {
+        let whole = place.range();
+        let end = self.start + self.gradient.len();
+        let row = |at: usize| (at.clamp(whole.start, whole.end) - whole.start) / place.stride;
+        row(self.start)..row(end)
+    }
+
+    fn of_rows(&mut self, place: Matrix, rows: Range<usize>) -> &mut [f32] {
+        let start = place.range().start + rows.start * place.stride - self.start;
+        &mut self.gradient[start..][..rows.len() * place.stride]
+    }
+
+    /// The gradient of some rows of the token embedding, which is first in memory, and their squares, if there are any.
+    fn of_tokens(&mut self, place: Matrix, rows: Range<usize>) -> (&mut [f32], &mut [f32]) {
+        let own = rows.start * place.stride - self.start..rows.end * place.stride - self.start;
+        let squares = self.squares.as_deref_mut().unwrap_or_default();
+        let squares = if squares.is_empty() {
+            squares
+        } else {
+            &mut squares[own.clone()]
+        };
+        (&mut self.gradient[own], squares)
+    }
+}

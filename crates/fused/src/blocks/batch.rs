@@ -1,0 +1,200 @@
+//! A batch, or samples to predict, divided among the passes of some threads.
+
+use super::additions::{GROUP, When, add};
+use super::worker::Worker;
+use super::{Blocks, Chunk, Plan};
+use crate::adam::Sums;
+use crate::architecture::Reads;
+use crate::instructions::Instructions;
+use crate::lanes::{LANES, WIDE};
+use crate::samples::{IGNORED, Predictions, Samples};
+use crate::team::Team;
+
+/// Numbers that a thread keeps of its passes: what the second cache holds beside other things.
+const KEPT: usize = 1 << 17;
+
+/// Samples in chunks of a size.
+#[derive(Clone, Copy)]
+struct Chunks<'a> {
+    samples: Samples<'a>,
+    chosen: &'a [u32],
+    lanes: usize,
+    positions: usize,
+}
+
+impl<'a> Chunks<'a> {
+    /// As large as the vectors are, and at least one for each thread where that can be.
+    fn new(
+        plan: &Plan,
+        set: Instructions,
+        samples: Samples<'a>,
+        chosen: &'a [u32],
+        threads: usize,
+    ) -> Self {
+        let is_wide = set.is_wide() && (threads == 1 || chosen.len() >= threads * WIDE);
+        Self {
+            samples,
+            chosen,
+            lanes: if is_wide { WIDE } else { LANES },
+            positions: plan.architecture.positions,
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.chosen.len().div_ceil(self.lanes)
+    }
+
+    fn get(&self, index: usize) -> Chunk<'a> {
+        let start = index * self.lanes;
+        let end = self.chosen.len().min(start + self.lanes);
+        Chunk {
+            samples: self.samples,
+            chosen: &self.chosen[start..end],
+            positions: self.positions,
+        }
+    }
+}
+
+impl Blocks {
+    /// Adds the gradient of a batch's mean loss; returns that loss.
+    pub(crate) fn differentiate(
+        &mut self,
+        team: &impl Team,
+        set: Instructions,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        batch: &[u32],
+        mut sums: Sums<'_>,
+    ) -> f32 {
+        let share = 1.0 / self.counted(samples, batch).max(1) as f32;
+        let chunks = Chunks::new(&self.plan, set, samples, batch, team.threads());
+        let threads = team.threads().min(chunks.len());
+        self.prepare(threads);
+        let mut loss = 0.0;
+        let mut start = 0;
+        while start < chunks.len() {
+            let passes = self
+                .passes_at_once()
+                .min((chunks.len() - start).div_ceil(threads));
+            let count = (threads * passes).min(chunks.len() - start);
+            let at_once = threads == 1 && passes == 1 && self.kept_per_pass > 0;
+            let Self {
+                plan,
+                workers,
+                parts,
+                kept_per_pass,
+            } = self;
+            let work = |thread: usize, worker: &mut Worker, sums: &mut Sums<'_>| {
+                worker.additions.clear();
+                worker.additions.when = if at_once { When::AtOnce } else { When::Later };
+                worker.losses.clear();
+                for index in (thread..count).step_by(threads) {
+                    let chunk = chunks.get(start + index);
+                    worker.differentiate(plan, set, parameters, chunk, share, sums);
+                }
+            };
+            if at_once {
+                work(0, &mut workers[0], &mut sums);
+            } else {
+                let workers = &mut workers[..threads];
+                team.each(workers, |thread, worker| {
+                    work(thread, worker, &mut Sums::whole(&mut []))
+                });
+                let workers = &*workers;
+                let pass = |index: usize| (&workers[index % threads].additions, index / threads);
+                let mut own = sums.divided(parts);
+                team.each(&mut own, |_, sums| add(set, count, pass, sums));
+                *kept_per_pass = workers[0].additions.len() / count.div_ceil(threads);
+            }
+            for index in 0..count {
+                let losses = &workers[index % threads].losses[index / threads * chunks.lanes..];
+                let own = &losses[..chunks.get(start + index).chosen.len()];
+                own.iter().for_each(|own| loss += own);
+            }
+            start += count;
+        }
+        self.plan.places.collect(sums.gradient);
+        loss * share
+    }
+
+    /// Replaces the predictions by those for some samples.
+    pub(crate) fn predict(
+        &mut self,
+        team: &impl Team,
+        set: Instructions,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        chosen: &[u32],
+        predictions: &mut Predictions,
+    ) {
+        let chunks = Chunks::new(&self.plan, set, samples, chosen, team.threads());
+        let threads = team.threads().min(chunks.len());
+        self.prepare(threads);
+        let Self { plan, workers, .. } = self;
+        core::mem::swap(&mut workers[0].predictions, predictions);
+        team.each(&mut workers[..threads], |thread, worker| {
+            worker.predictions.clear();
+            let share = |thread: usize| thread * chunks.len() / threads;
+            for index in share(thread)..share(thread + 1) {
+                worker.predict(plan, set, parameters, chunks.get(index));
+            }
+        });
+        core::mem::swap(&mut workers[0].predictions, predictions);
+        for worker in &mut workers[1..threads] {
+            predictions.append(&mut worker.predictions);
+        }
+    }
+
+    /// Memory for some threads.
+    fn prepare(&mut self, threads: usize) {
+        let Plan {
+            architecture,
+            places,
+            ..
+        } = &self.plan;
+        while self.workers.len() < threads {
+            self.workers.push(Worker::new(architecture));
+        }
+        if self.parts.len() != threads + 1 {
+            // The last block may compute one row alone.
+            let last = places
+                .blocks
+                .last()
+                .map_or(0, |block| block.output.weight.range().start);
+            let reads_one = architecture.reads == Reads::Position;
+            self.parts = places.parts(threads, |matrix| {
+                if reads_one && matrix.range().start >= last {
+                    1
+                } else {
+                    architecture.positions
+                }
+            });
+        }
+    }
+
+    /// How many passes a thread computes before their rows are added: one, as long as the rows of a pass are unknown.
+    fn passes_at_once(&self) -> usize {
+        match self.kept_per_pass {
+            0 => 1,
+            numbers => (KEPT / numbers).clamp(1, GROUP),
+        }
+    }
+
+    /// What a batch's loss is the mean over: its samples, or the positions that count.
+    fn counted(&self, samples: Samples<'_>, batch: &[u32]) -> usize {
+        let answers = self.plan.architecture.answers();
+        if answers == 1 {
+            return batch.len();
+        }
+        let counts = batch.iter().map(|&sample| {
+            let labels = &samples.labels[sample as usize * answers..][..answers];
+            let count = labels.iter().filter(|&&label| label != IGNORED).count();
+            if self.plan.cross_entropy.per_sample {
+                count.min(1)
+            } else {
+                count
+            }
+        });
+        counts.sum()
+    }
+}

@@ -1,0 +1,71 @@
+//! What a forward pass predicts, sample by sample.
+
+use alloc::vec::Vec;
+
+use super::Chunk;
+use super::pass::Pass;
+use crate::architecture::{Architecture, Reads};
+use crate::lanes::Lanes;
+use crate::samples::Predictions;
+
+impl<const L: usize> Pass<'_, L> {
+    /// Appends the predictions of a forward pass, which computed of the last block all rows or the one that is read.
+    pub(super) fn append(&self, chunk: Chunk<'_>, all_rows: bool, predictions: &mut Predictions) {
+        let computed = self.positions;
+        let Architecture {
+            positions,
+            n_heads,
+            reads,
+            ..
+        } = *self.architecture;
+        let at = |query: usize, head: usize, key: usize| {
+            if all_rows {
+                (head * computed + query) * computed + key
+            } else {
+                head * computed + key
+            }
+        };
+        let values = &*self.values;
+        let Some(block) = values.blocks.last() else {
+            return;
+        };
+        for lane in 0..chunk.chosen.len() {
+            let query = self.shown_position(chunk, lane);
+            let of_lane = |values: &[Lanes<L>], into: &mut Vec<f32>| {
+                into.extend(values.iter().map(|value| value[lane]));
+            };
+            of_lane(&values.logits, &mut predictions.logits);
+            of_lane(&values.probabilities, &mut predictions.probabilities);
+            of_lane(&values.losses, &mut predictions.losses);
+            let queries = match reads {
+                Reads::Every => 0..positions,
+                Reads::Position | Reads::Mean => query..query + 1,
+            };
+            for head in 0..n_heads {
+                for query in queries.clone() {
+                    let is_computed = query < computed || !all_rows;
+                    predictions.attention.extend((0..positions).map(|key| {
+                        if is_computed && key < computed {
+                            block.weights[at(query, head, key)][lane]
+                        } else {
+                            0.0
+                        }
+                    }));
+                }
+            }
+        }
+    }
+
+    /// The position whose attention is kept: the one that the classifier reads. Of the mean, it is the last one without padding
+    /// if that position holds padding.
+    fn shown_position(&self, chunk: Chunk<'_>, lane: usize) -> usize {
+        let read = self.architecture.read_position;
+        let padding = self.architecture.padding_token;
+        let is_padding = |position: usize| Some(chunk.token(lane, position)) == padding;
+        if self.architecture.reads != Reads::Mean || !is_padding(read) {
+            return read;
+        }
+        let mut held = (0..self.architecture.positions).rev();
+        held.find(|&position| !is_padding(position)).unwrap_or(read)
+    }
+}

@@ -1,0 +1,53 @@
+//! Threads that share the work on a batch.
+
+use crate::architecture::{Architecture, Reads};
+use crate::lanes::LANES;
+
+/// Some threads. What is computed does not depend on their number.
+pub trait Team: Sync {
+    /// How many threads there are.
+    fn threads(&self) -> usize;
+
+    /// Does some work on each part, which has its own place among the parts, and returns when all of it is done.
+    fn each<T: Send>(&self, parts: &mut [T], work: impl Fn(usize, &mut T) + Sync);
+}
+
+impl Architecture {
+    /// How many of some threads make a step on a batch faster. To start and to end what they share takes some microseconds.
+    pub fn threads_that_pay(&self, batch: usize, threads: usize) -> usize {
+        if self.is_one_block() {
+            return 1;
+        }
+        let (d, heads) = (self.d_model, self.heads_width());
+        let row = 4 * d * heads + 2 * self.positions * heads + 2 * d * self.d_ff;
+        let rows = match self.reads {
+            Reads::Position => (self.n_layers - 1) * self.positions + 1,
+            Reads::Mean | Reads::Every => self.n_layers * self.positions,
+        };
+        // A multiplication and an addition each; as many backward by the inputs, and by the weights.
+        let operations = 6 * batch * (rows * row + self.answers() * d * self.n_logits());
+        threads
+            .min(batch / LANES)
+            .min(operations / OPERATIONS)
+            .max(1)
+    }
+}
+
+/// Operations of a step that make another thread worth its while: ten microseconds of work.
+const OPERATIONS: usize = 1_500_000;
+
+/// The calling thread alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone;
+
+impl Team for Alone {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn each<T: Send>(&self, parts: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+        for (index, part) in parts.iter_mut().enumerate() {
+            work(index, part);
+        }
+    }
+}
