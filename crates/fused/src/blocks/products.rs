@@ -289,7 +289,7 @@ fn add_all<V: Vectors>(
         if column + 2 * V::LANES <= columns.end {
             add_columns::<V, 2>(vectors, rows, column, factor, sums);
             column += 2 * V::LANES;
-        } else if column + V::LANES <= columns.end {
+        } else if V::LANES == LANES || column + V::LANES <= columns.end {
             add_columns::<V, 1>(vectors, rows, column, factor, sums);
             column += V::LANES;
         } else {
@@ -309,12 +309,13 @@ fn add_columns<V: Vectors, const C: usize>(
     sums: &mut [f32],
 ) {
     // Widths are multiples of eight.
-    for i in rows.inputs.clone().step_by(8) {
-        if V::SUMS >= 16 {
+    if V::SUMS >= 16 {
+        for i in rows.inputs.clone().step_by(8) {
             add_tile::<V, C, 8>(vectors, rows, i, column, factor, sums);
-        } else {
+        }
+    } else {
+        for i in rows.inputs.clone().step_by(4) {
             add_tile::<V, C, 4>(vectors, rows, i, column, factor, sums);
-            add_tile::<V, C, 4>(vectors, rows, i + 4, column, factor, sums);
         }
     }
 }
@@ -520,23 +521,19 @@ fn multiply_all<V: Vectors, A: Neighbours, B: Neighbours, const L: usize>(
     mut into: Target<'_, L>,
 ) {
     let mut row = 0;
-    while row < rows {
-        let rest = rows - row;
+    while V::SUMS >= 16 && rows - row >= 4 {
         let of = [row, inner, columns];
-        if V::SUMS >= 16 && rest >= 4 {
-            multiply_rows::<V, A, B, 4, 4, L>(vectors, of, left, right, &mut into);
-            row += 4;
-        } else if rest >= 2 {
-            multiply_rows::<V, A, B, 2, 4, L>(vectors, of, left, right, &mut into);
-            row += 2;
-        } else if rows > 1 && !into.continues {
-            let of = [row - 1, inner, columns];
-            multiply_rows::<V, A, B, 2, 4, L>(vectors, of, left, right, &mut into);
-            row += 1;
-        } else {
-            multiply_rows::<V, A, B, 1, 4, L>(vectors, of, left, right, &mut into);
-            row += 1;
-        }
+        multiply_rows::<V, A, B, 4, 4, L>(vectors, of, left, right, &mut into);
+        row += 4;
+    }
+    let may_overlap = rows > 1 && !into.continues;
+    while rows - row >= 2 || rows > row && may_overlap {
+        let own = row.min(rows - 2);
+        multiply_rows::<V, A, B, 2, 4, L>(vectors, [own, inner, columns], left, right, &mut into);
+        row = own + 2;
+    }
+    if row < rows {
+        multiply_rows::<V, A, B, 1, 4, L>(vectors, [row, inner, columns], left, right, &mut into);
     }
 }
 
@@ -557,20 +554,15 @@ fn multiply_rows<
     into: &mut Target<'_, L>,
 ) {
     let mut column = 0;
+    let may_overlap = columns > C && !into.continues;
+    while columns - column >= C || columns > column && may_overlap {
+        let own = column.min(columns - C);
+        multiply_tile::<V, A, B, R, C, L>(vectors, [row, inner, own], left, right, into);
+        column = own + C;
+    }
     while column < columns {
-        let rest = columns - column;
-        let of = [row, inner, column];
-        if rest >= C {
-            multiply_tile::<V, A, B, R, C, L>(vectors, of, left, right, into);
-            column += C;
-        } else if columns > C && !into.continues {
-            let of = [row, inner, columns - C];
-            multiply_tile::<V, A, B, R, C, L>(vectors, of, left, right, into);
-            column = columns;
-        } else {
-            multiply_tile::<V, A, B, R, 1, L>(vectors, of, left, right, into);
-            column += 1;
-        }
+        multiply_tile::<V, A, B, R, 1, L>(vectors, [row, inner, column], left, right, into);
+        column += 1;
     }
 }
 
