@@ -10,40 +10,35 @@ const LINE: usize = 16;
 /// Vectors of `N` numbers each.
 #[derive(Debug)]
 pub(crate) struct Aligned<const N: usize> {
+    /// From `start` on.
     numbers: Vec<f32>,
-    /// The first of the numbers that count.
     start: usize,
-    vectors: usize,
+}
+
+/// Zeros, and the first of them at a line.
+#[inline(never)]
+fn zeros(count: usize) -> (Vec<f32>, usize) {
+    if cfg!(target_arch = "wasm32") || count == 0 {
+        return (vec![0.0; count], 0);
+    }
+    let mut numbers = vec![0.0; count + LINE - 1];
+    // Without an answer, the start is anywhere: that costs time alone.
+    let start = numbers.as_ptr().align_offset(4 * LINE).min(LINE - 1);
+    numbers.truncate(start + count);
+    (numbers, start)
 }
 
 impl<const N: usize> Aligned<N> {
     /// Zeros.
     pub(crate) fn zeros(vectors: usize) -> Self {
-        let numbers = vec![
-            0.0;
-            if vectors > 0 {
-                vectors * N + LINE - 1
-            } else {
-                0
-            }
-        ];
-        // Without an answer, the start is anywhere: that costs time alone.
-        let start = numbers.as_ptr().align_offset(4 * LINE);
-        Self {
-            start: if vectors > 0 && start < LINE {
-                start
-            } else {
-                0
-            },
-            numbers,
-            vectors,
-        }
+        let (numbers, start) = zeros(vectors * N);
+        Self { numbers, start }
     }
 }
 
 impl<const N: usize> Clone for Aligned<N> {
     fn clone(&self) -> Self {
-        let mut own = Self::zeros(self.vectors);
+        let mut own = Self::zeros(self.len());
         own.copy_from_slice(self);
         own
     }
@@ -54,21 +49,23 @@ impl<const N: usize> Deref for Aligned<N> {
 
     #[inline(always)]
     fn deref(&self) -> &[[f32; N]] {
-        self.numbers[self.start..]
-            .as_chunks()
-            .0
-            .split_at(self.vectors)
-            .0
+        let numbers = if cfg!(target_arch = "wasm32") {
+            &self.numbers
+        } else {
+            &self.numbers[self.start..]
+        };
+        numbers.as_chunks().0
     }
 }
 
 impl<const N: usize> DerefMut for Aligned<N> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [[f32; N]] {
-        self.numbers[self.start..]
-            .as_chunks_mut()
-            .0
-            .split_at_mut(self.vectors)
-            .0
+        let numbers = if cfg!(target_arch = "wasm32") {
+            &mut self.numbers
+        } else {
+            &mut self.numbers[self.start..]
+        };
+        numbers.as_chunks_mut().0
     }
 }

@@ -77,7 +77,9 @@ impl Blocks {
                 .passes_at_once()
                 .min((chunks.len() - start).div_ceil(threads));
             let count = (threads * passes).min(chunks.len() - start);
-            let at_once = threads == 1 && passes == 1 && self.kept_per_pass > 0;
+            // A page carries this module with it: it has no threads, and no code for what they share.
+            let at_once = cfg!(target_arch = "wasm32")
+                || threads == 1 && passes == 1 && self.kept_per_pass > 0;
             let Self {
                 plan,
                 workers,
@@ -155,7 +157,7 @@ impl Blocks {
         while self.workers.len() < threads {
             self.workers.push(Worker::new(architecture));
         }
-        if self.parts.len() != threads + 1 {
+        if !cfg!(target_arch = "wasm32") && self.parts.len() != threads + 1 {
             // The last block may compute one row alone.
             let last = places
                 .blocks
@@ -176,6 +178,7 @@ impl Blocks {
     fn passes_at_once(&self) -> usize {
         match self.kept_per_pass {
             0 => 1,
+            _ if cfg!(target_arch = "wasm32") => 1,
             numbers => (KEPT / numbers).clamp(1, GROUP),
         }
     }

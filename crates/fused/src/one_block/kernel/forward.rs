@@ -9,8 +9,9 @@ use crate::one_block::layout::Parameter;
 use crate::vectors::Vectors;
 
 impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
-    /// The forward pass, from tokens to probabilities.
-    #[inline(always)]
+    /// The forward pass, from tokens to probabilities. A page has it once for training and for predictions.
+    #[cfg_attr(target_arch = "wasm32", inline(never))]
+    #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
     pub(crate) fn forward(&mut self, block: Block<'_>) {
         self.load(block);
         self.attend();
