@@ -36,6 +36,7 @@ mod experiment;
 pub mod explain;
 mod feed;
 pub mod fused;
+mod fused_architecture;
 pub mod generate;
 pub mod measures;
 pub mod metrics;
@@ -52,6 +53,8 @@ pub use ensemble::Ensemble;
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;
+#[cfg(feature = "threads")]
+pub use fused_architecture::threads_that_pay;
 #[cfg(feature = "tests")]
 pub use test_sets::tested;
 

@@ -11,8 +11,8 @@
 //! c_i = Σ_j w_ij v_j                      context
 //! ```
 //!
-//! A tile of queries is computed at a time, with whole rows of scores: what is made of them stays in the first cache. The weights are
-//! kept for the backward pass; computed again they would cost another exponential each.
+//! A tile of queries is computed at a time, with whole rows of scores: what is made of them stays in the second cache. The weights are
+//! kept for the backward pass: computed again they would cost another exponential each.
 //!
 //! Backward, `dy` being the gradient of the loss by `y`:
 //!
@@ -29,7 +29,7 @@ use super::probe::{Site, reach};
 use super::products::{Grid, Target, multiply, project_back};
 use super::rotate::rotate;
 use super::softmax;
-use super::values::{block_and_input, block_mut_and_input};
+use super::values::{block_and_input, block_mut_and_input, tile_height};
 use crate::adam::Sums;
 use crate::architecture::{Projections, Weighting};
 use crate::arrays::Array;
@@ -210,7 +210,7 @@ impl<const L: usize> Pass<'_, L> {
                 [p, tile.len(), d_head],
                 Grid::Transposed(weights, p),
                 Grid::Of(d_context, inner),
-                Target::of(&mut values.d_value[column..], inner).from_what_it_holds(!is_first),
+                Target::of(&mut values.d_value[column..], inner).on_top(!is_first),
             );
             // dW = dc V^T
             multiply(
@@ -252,7 +252,7 @@ impl<const L: usize> Pass<'_, L> {
                 Grid::Transposed(d_scores, p),
                 Grid::Of(&block.query[own..], inner),
                 Target::of(&mut values.d_key[column..], inner)
-                    .from_what_it_holds(!is_first)
+                    .on_top(!is_first)
                     .times(if is_last { scale } else { 1.0 }),
             );
         }
@@ -341,12 +341,6 @@ impl<const L: usize> Pass<'_, L> {
         }
         self.through_first_norm(layer, &rows, sums);
     }
-}
-
-/// How many queries a tile has, so that its rows take 16 kB. A multiple of what products compute at a time.
-pub(super) const fn tile_height<const L: usize>(positions: usize) -> usize {
-    let rows = 32768 / (positions * L);
-    if rows < 4 { 4 } else { rows / 4 * 4 }
 }
 
 /// Each head with each tile of its queries.

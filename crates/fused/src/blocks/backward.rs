@@ -5,7 +5,7 @@
 use super::pass::{Pass, Sizes};
 use alloc::vec::Vec;
 
-use super::Chunk;
+use super::chunk::Chunk;
 use crate::adam::Sums;
 
 impl<const L: usize> Pass<'_, L> {

@@ -1,8 +1,10 @@
 //! A batch, or samples to predict, divided among the passes of some threads.
 
+use super::Blocks;
 use super::additions::{GROUP, When, add};
+use super::chunk::Chunk;
+use super::plan::Plan;
 use super::worker::Worker;
-use super::{Blocks, Chunk, Plan};
 use crate::adam::Sums;
 use crate::architecture::Reads;
 use crate::instructions::Instructions;
@@ -100,7 +102,7 @@ impl Blocks {
             } else {
                 let workers = &mut workers[..threads];
                 team.each(workers, |thread, worker| {
-                    work(thread, worker, &mut Sums::whole(&mut []))
+                    work(thread, worker, &mut Sums::whole(&mut []));
                 });
                 let workers = &*workers;
                 let pass = |index: usize| (&workers[index % threads].additions, index / threads);
@@ -111,7 +113,9 @@ impl Blocks {
             for index in 0..count {
                 let losses = &workers[index % threads].losses[index / threads * chunks.lanes..];
                 let own = &losses[..chunks.get(start + index).chosen.len()];
-                own.iter().for_each(|own| loss += own);
+                for own in own {
+                    loss += own;
+                }
             }
             start += count;
         }

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::Chunk;
+use super::chunk::Chunk;
 use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes, ZERO, square};
 

@@ -7,9 +7,10 @@
 
 use core::ops::Range;
 
+use super::chunk::Chunk;
+use super::embedding;
 use super::pass::{Pass, Sizes};
 use super::probe::{Site, reach};
-use super::{Chunk, embedding};
 use crate::architecture::Reads;
 use crate::arrays::Array;
 use crate::samples::IGNORED;

@@ -12,14 +12,17 @@ mod additions;
 mod attention;
 mod backward;
 mod batch;
+mod chunk;
 mod elements;
 mod embedding;
 mod forward;
 mod hidden;
 mod loss;
 mod norm;
+mod parts;
 mod pass;
 mod places;
+mod plan;
 mod predictions;
 mod probe;
 mod products;
@@ -42,45 +45,12 @@ use crate::lanes::{LANES, Lanes, ZERO};
 use crate::samples::{Predictions, Samples};
 use crate::training::CrossEntropy;
 use additions::When;
+use chunk::Chunk;
 use places::Places;
 pub(crate) use places::padded;
+use plan::Plan;
 pub(crate) use probe::{Probe, Site};
 use worker::Worker;
-
-/// Some samples of a dataset, which a pass computes side by side: one at least, and at most as many as it has lanes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Chunk<'a> {
-    samples: Samples<'a>,
-    /// The last one fills the other lanes too.
-    chosen: &'a [u32],
-    positions: usize,
-}
-
-impl Chunk<'_> {
-    #[inline(always)]
-    fn sample(&self, lane: usize) -> usize {
-        self.chosen[lane.min(self.chosen.len() - 1)] as usize
-    }
-
-    #[inline(always)]
-    fn token(&self, lane: usize, position: usize) -> u32 {
-        self.samples.tokens[self.sample(lane) * self.positions + position]
-    }
-
-    /// The label of an answer. `answers`: those of a sample.
-    #[inline(always)]
-    fn label(&self, lane: usize, answer: usize, answers: usize) -> u32 {
-        self.samples.labels[self.sample(lane) * answers + answer]
-    }
-}
-
-/// What all passes of a model share.
-#[derive(Clone, Debug)]
-struct Plan {
-    architecture: Architecture,
-    places: Places,
-    cross_entropy: CrossEntropy,
-}
 
 /// The place of the parameters in memory, and what the threads that compute passes have of their own.
 #[derive(Clone, Debug)]

@@ -1,8 +1,8 @@
 //! What the forward and the backward pass for eight samples share.
 
-use super::Plan;
 use super::additions::Additions;
 use super::places::{Block, Linear, Places, padded};
+use super::plan::Plan;
 use super::probe::Probe;
 use super::products::{Weights, project};
 use super::values::Values;

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Chunk;
+use super::chunk::Chunk;
 use super::pass::Pass;
 use crate::architecture::{Architecture, Reads};
 use crate::lanes::Lanes;

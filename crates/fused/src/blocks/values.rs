@@ -2,7 +2,6 @@
 
 use alloc::vec::Vec;
 
-use super::attention::tile_height;
 use super::hidden::Hidden;
 use super::places::padded;
 use crate::aligned::Aligned;
@@ -104,6 +103,12 @@ impl<const L: usize> Sublayer<L> {
             NormPlace::Pre | NormPlace::None => &mut self.sum,
         }
     }
+}
+
+/// How many queries a tile has, so that its rows take 64 kB. A multiple of what products compute at a time.
+pub(super) const fn tile_height<const L: usize>(positions: usize) -> usize {
+    let rows = 16_384 / (positions * L);
+    if rows < 4 { 4 } else { rows / 4 * 4 }
 }
 
 /// All values of a pass.

@@ -3,9 +3,10 @@
 use alloc::vec::Vec;
 
 use super::additions::Additions;
+use super::chunk::Chunk;
 use super::pass::Pass;
+use super::plan::Plan;
 use super::values::Values;
-use super::{Chunk, Plan};
 use crate::adam::Sums;
 use crate::architecture::{Architecture, Reads};
 use crate::instructions::Instructions;

@@ -62,9 +62,9 @@ use alloc::vec::Vec;
 use crate::adam::Sums;
 use crate::architecture::Architecture;
 use crate::instructions::{Body, Instructions};
-use crate::lanes::{LANES, ZERO};
+use crate::lanes::{LANES, WIDE};
 use crate::samples::{Predictions, Samples};
-use crate::vectors::Vectors;
+use crate::vectors::{Vectors, rows_of_samples};
 use kernel::{AnySize, Block, Constants, FixedSize, Kernel, Scratch, Size};
 use layout::{Layout, Parameter, Shape};
 
@@ -73,7 +73,9 @@ use layout::{Layout, Parameter, Shape};
 pub(crate) struct OneBlock {
     layout: Layout,
     constants: Constants,
-    scratch: Scratch,
+    scratch: Scratch<LANES>,
+    /// That of passes of more samples, once there was one.
+    wide: Option<Scratch<WIDE>>,
 }
 
 impl OneBlock {
@@ -91,6 +93,7 @@ impl OneBlock {
                 scale: architecture.scale(),
             },
             scratch: Scratch::new(layout),
+            wide: None,
         }
     }
 
@@ -110,6 +113,9 @@ impl OneBlock {
     /// Values that depend on the weights alone must be computed again.
     pub(crate) fn parameters_changed(&mut self) {
         self.scratch.prepared = false;
+        if let Some(wide) = &mut self.wide {
+            wide.prepared = false;
+        }
     }
 
     /// Adds the gradient of a batch's mean loss; returns that loss.
@@ -121,15 +127,16 @@ impl OneBlock {
         batch: &[u32],
         sums: Sums<'_>,
     ) -> f32 {
-        self.dispatch(
-            set,
-            parameters,
-            Differentiate {
-                samples,
-                batch,
-                sums,
-            },
-        )
+        let task = Differentiate {
+            samples,
+            batch,
+            sums,
+        };
+        if set.is_wide() && batch.len() > LANES {
+            self.wide_lanes(parameters).dispatch(set, task)
+        } else {
+            self.lanes(parameters).dispatch(set, task)
+        }
     }
 
     /// Appends the predictions of some samples.
@@ -141,74 +148,86 @@ impl OneBlock {
         chosen: &[u32],
         predictions: &mut Predictions,
     ) {
-        self.dispatch(
-            set,
-            parameters,
-            Predict {
-                samples,
-                chosen,
-                predictions,
-            },
-        );
+        let task = Predict {
+            samples,
+            chosen,
+            predictions,
+        };
+        if set.is_wide() && chosen.len() > LANES {
+            self.wide_lanes(parameters).dispatch(set, task);
+        } else {
+            self.lanes(parameters).dispatch(set, task);
+        }
     }
 
-    fn dispatch<T: Task>(&mut self, set: Instructions, parameters: &[f32], task: T) -> T::Output {
+    /// Passes of up to eight samples.
+    fn lanes<'a>(&'a mut self, parameters: &'a [f32]) -> Passes<'a, LANES> {
+        Passes {
+            layout: self.layout,
+            constants: self.constants,
+            parameters,
+            scratch: &mut self.scratch,
+        }
+    }
+
+    /// Passes of up to sixteen samples.
+    fn wide_lanes<'a>(&'a mut self, parameters: &'a [f32]) -> Passes<'a, WIDE> {
+        let layout = self.layout;
+        Passes {
+            layout,
+            constants: self.constants,
+            parameters,
+            scratch: self.wide.get_or_insert_with(|| Scratch::new(layout)),
+        }
+    }
+}
+
+/// Passes with some lanes.
+struct Passes<'a, const L: usize> {
+    layout: Layout,
+    constants: Constants,
+    parameters: &'a [f32],
+    scratch: &'a mut Scratch<L>,
+}
+
+impl<'a, const L: usize> Passes<'a, L> {
+    fn dispatch<T: Task>(self, set: Instructions, task: T) -> T::Output {
         // A page carries this module with it, so that its size counts for more than some of its speed.
         if cfg!(target_arch = "wasm32") {
-            return self.dispatch_any(set, parameters, task);
+            return self.dispatch_any(set, task);
         }
         let shape = self.layout.shape;
         match (shape.d_model, shape.n_heads) {
-            (4, 1) => {
-                set.run::<LANES, _>(SizedTask::<_, _, 4>(self, parameters, task, FixedSize::<4>))
-            }
-            (8, 1) => {
-                set.run::<LANES, _>(SizedTask::<_, _, 8>(self, parameters, task, FixedSize::<8>))
-            }
-            (16, 1) => set.run::<LANES, _>(SizedTask::<_, _, 8>(
-                self,
-                parameters,
-                task,
-                FixedSize::<16>,
-            )),
-            (32, 1) => set.run::<LANES, _>(SizedTask::<_, _, 8>(
-                self,
-                parameters,
-                task,
-                FixedSize::<32>,
-            )),
-            _ => self.dispatch_any(set, parameters, task),
+            (4, 1) => set.run::<L, _>(SizedTask::<_, _, 4, L>(self, task, FixedSize::<4>)),
+            (8, 1) => set.run::<L, _>(SizedTask::<_, _, 8, L>(self, task, FixedSize::<8>)),
+            (16, 1) => set.run::<L, _>(SizedTask::<_, _, 8, L>(self, task, FixedSize::<16>)),
+            (32, 1) => set.run::<L, _>(SizedTask::<_, _, 8, L>(self, task, FixedSize::<32>)),
+            _ => self.dispatch_any(set, task),
         }
     }
 
     /// The passes of sizes that the compiler does not know.
-    fn dispatch_any<T: Task>(
-        &mut self,
-        set: Instructions,
-        parameters: &[f32],
-        task: T,
-    ) -> T::Output {
+    fn dispatch_any<T: Task>(self, set: Instructions, task: T) -> T::Output {
         let any = AnySize(self.layout);
         match any.d_model() {
-            4 => set.run::<LANES, _>(SizedTask::<_, _, 4>(self, parameters, task, any)),
-            _ => set.run::<LANES, _>(SizedTask::<_, _, 8>(self, parameters, task, any)),
+            4 => set.run::<L, _>(SizedTask::<_, _, 4, L>(self, task, any)),
+            _ => set.run::<L, _>(SizedTask::<_, _, 8, L>(self, task, any)),
         }
     }
 
     #[inline(always)]
-    fn kernel<'a, S: Size, T: Vectors, const TILE: usize>(
-        &'a mut self,
-        parameters: &'a [f32],
+    fn kernel<S: Size, T: Vectors, const TILE: usize>(
+        self,
         size: S,
         vectors: T,
-    ) -> Kernel<'a, S, T, TILE> {
+    ) -> Kernel<'a, S, T, TILE, L> {
         Kernel::new(
             size,
             vectors,
             self.layout,
             self.constants,
-            parameters,
-            &mut self.scratch,
+            self.parameters,
+            self.scratch,
         )
     }
 }
@@ -227,24 +246,23 @@ impl<'a> Samples<'a> {
 /// A computation with a model.
 trait Task {
     type Output;
-    fn run<S: Size, const TILE: usize>(
+    fn run<S: Size, const TILE: usize, const L: usize>(
         self,
-        one_block: &mut OneBlock,
-        parameters: &[f32],
+        passes: Passes<'_, L>,
         size: S,
         vectors: impl Vectors,
     ) -> Self::Output;
 }
 
 /// A task, and the size of the model's rows, which the compiler may know.
-struct SizedTask<'a, T, S, const TILE: usize>(&'a mut OneBlock, &'a [f32], T, S);
+struct SizedTask<'a, T, S, const TILE: usize, const L: usize>(Passes<'a, L>, T, S);
 
-impl<T: Task, S: Size, const TILE: usize> Body for SizedTask<'_, T, S, TILE> {
+impl<T: Task, S: Size, const TILE: usize, const L: usize> Body for SizedTask<'_, T, S, TILE, L> {
     type Output = T::Output;
 
     #[inline(always)]
     fn run(self, vectors: impl Vectors) -> T::Output {
-        self.2.run::<S, TILE>(self.0, self.1, self.3, vectors)
+        self.1.run::<S, TILE, L>(self.0, self.2, vectors)
     }
 }
 
@@ -258,10 +276,9 @@ impl Task for Differentiate<'_> {
     type Output = f32;
 
     #[inline(always)]
-    fn run<S: Size, const TILE: usize>(
+    fn run<S: Size, const TILE: usize, const L: usize>(
         self,
-        one_block: &mut OneBlock,
-        parameters: &[f32],
+        passes: Passes<'_, L>,
         size: S,
         vectors: impl Vectors,
     ) -> f32 {
@@ -271,9 +288,9 @@ impl Task for Differentiate<'_> {
             mut squares,
             ..
         } = self.sums;
-        let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, vectors);
+        let mut kernel = passes.kernel::<S, _, TILE>(size, vectors);
         let mut loss = 0.0;
-        for samples in self.batch.chunks(LANES) {
+        for samples in self.batch.chunks(L) {
             let block = self.samples.block(samples);
             kernel.forward(block);
             for lane in 0..samples.len() {
@@ -296,15 +313,14 @@ impl Task for Predict<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<S: Size, const TILE: usize>(
+    fn run<S: Size, const TILE: usize, const L: usize>(
         self,
-        one_block: &mut OneBlock,
-        parameters: &[f32],
+        passes: Passes<'_, L>,
         size: S,
         vectors: impl Vectors,
     ) {
-        let mut kernel = one_block.kernel::<S, _, TILE>(parameters, size, vectors);
-        for samples in self.chosen.chunks(LANES) {
+        let mut kernel = passes.kernel::<S, _, TILE>(size, vectors);
+        for samples in self.chosen.chunks(L) {
             let block = self.samples.block(samples);
             kernel.forward(block);
             let scratch = &*kernel.scratch;
@@ -325,11 +341,16 @@ impl Task for Predict<'_> {
                 .resize(start + lanes * count, 0.0);
             let attention = &mut self.predictions.attention[start..];
             for (tile, weights) in scratch.weights.chunks(LANES).enumerate() {
-                let mut columns = [ZERO; LANES];
+                let mut columns = [[0.0; L]; LANES];
                 columns[..weights.len()].copy_from_slice(weights);
-                for (lane, row) in vectors.turn(columns)[..lanes].iter().enumerate() {
-                    let row = &row[..weights.len()];
-                    attention[lane * count + tile * LANES..][..row.len()].copy_from_slice(row);
+                for first in (0..lanes).step_by(LANES) {
+                    let own = lanes.min(first + LANES) - first;
+                    let rows = rows_of_samples(vectors, &columns, first / LANES);
+                    for (lane, row) in rows[..own].iter().enumerate() {
+                        let row = &row[..weights.len()];
+                        let start = (first + lane) * count + tile * LANES;
+                        attention[start..][..row.len()].copy_from_slice(row);
+                    }
                 }
             }
         }

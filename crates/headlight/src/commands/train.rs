@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::printing::{Verbosity, detail, note, print, verbosity};
 use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::fused::threads_that_pay;
+use headlight_experiment::threads_that_pay;
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dump_volume;

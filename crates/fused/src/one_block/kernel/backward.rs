@@ -2,11 +2,11 @@
 
 use super::products::{add_products, add_rows, average, project, project_back, to_rows};
 use super::{Block, Kernel, Size, head_of};
-use crate::lanes::{LANES, Lanes, ZERO, map, square, zero_below, zip};
+use crate::lanes::{LANES, Lanes, map, one_at_a_time, square, zero_below, zip};
 use crate::one_block::layout::Parameter;
 use crate::vectors::Vectors;
 
-impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
+impl<S: Size, T: Vectors, const TILE: usize, const L: usize> Kernel<'_, S, T, TILE, L> {
     /// Adds the gradient of the block's losses, each times `share`, to `gradient`. Adds the squared
     /// gradient of each occurrence of a token to `squares`, if given.
     ///
@@ -34,13 +34,14 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
         let mut d_logit = zip(scratch.probabilities, block.labels(), |p, y| {
             zero_below(1e-18, (p - y) * share)
         });
-        // Lanes without a sample of their own add nothing to the loss.
+        // Lanes<L> without a sample of their own add nothing to the loss.
         d_logit[block.samples.len()..].fill(0.0);
         let common = zip(d_logit, scratch.rstd, |d_logit, rstd| d_logit * rstd);
         let along = map(scratch.t, |t| t * per_row);
         let (centred, normalized) = (&scratch.centred[..width], &scratch.normalized[..width]);
         let (d_residual, part) = (&mut scratch.d_residual[..width], &mut scratch.part[..width]);
         for i in 0..d {
+            one_at_a_time();
             let slope = zip(normalized[i], along, |n, along| centred[i] - n * along);
             d_residual[i] = zip(common, slope, |common, slope| common * slope);
             part[i] = zip(d_logit, normalized[i], |d_logit, n| d_logit * n);
@@ -48,28 +49,29 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
         for d_logit in d_logit {
             scratch.d_logit += d_logit;
         }
-        to_rows::<TILE>(self.vectors, &scratch.part, width, &mut scratch.part_rows);
-        add_rows(&scratch.part_rows, width, &mut scratch.d_normalized_sum);
+        to_rows::<T, TILE, L>(self.vectors, &scratch.part, width, &mut scratch.part_rows);
+        add_rows::<L>(&scratch.part_rows, width, &mut scratch.d_normalized_sum);
 
-        to_rows::<TILE>(
+        to_rows::<T, TILE, L>(
             self.vectors,
             &scratch.d_residual,
             width,
             &mut scratch.d_residual_rows,
         );
         let rows = &scratch.d_residual_rows;
-        add_rows(
+        add_rows::<L>(
             rows,
             width,
             &mut gradient[self.layout.range(Parameter::OutputBias)],
         );
-        add_products::<TILE>(
+        add_products::<TILE, L>(
             &scratch.context,
             rows,
             width,
             &mut gradient[self.layout.range(Parameter::OutputWeight)],
         );
-        project_back::<TILE>(
+        project_back::<T, TILE, L>(
+            self.vectors,
             output_weight,
             width,
             0..width,
@@ -92,21 +94,21 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
         let all_columns = if n_heads == 1 { 0..width } else { 0..d_head };
         let scratch = &mut *self.scratch;
 
-        to_rows::<TILE>(
+        to_rows::<T, TILE, L>(
             self.vectors,
             &scratch.d_context,
             width,
             &mut scratch.d_context_rows,
         );
         let rows = &scratch.d_context_rows;
-        add_rows(
+        add_rows::<L>(
             rows,
             width,
             &mut gradient[self.layout.range(Parameter::ValueBias)],
         );
         let d_value_weight = &mut gradient[self.layout.range(Parameter::ValueWeight)];
         if n_heads == 1 {
-            add_products::<TILE>(&scratch.pooled, rows, width, d_value_weight);
+            add_products::<TILE, L>(&scratch.pooled, rows, width, d_value_weight);
         } else {
             for (head, pooled) in scratch.pooled.chunks_exact(width).enumerate() {
                 let columns = head * d_head..(head + 1) * d_head;
@@ -123,63 +125,73 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
         for head in 0..n_heads {
             let columns = all_columns.start + head * d_head..all_columns.end + head * d_head;
             let d_pooled = &mut scratch.d_pooled[head * width..(head + 1) * width];
-            project_back::<TILE>(value_weight, width, columns, &scratch.d_context, d_pooled);
-            to_rows::<TILE>(
+            project_back::<T, TILE, L>(
+                self.vectors,
+                value_weight,
+                width,
+                columns,
+                &scratch.d_context,
+                d_pooled,
+            );
+            to_rows::<T, TILE, L>(
                 self.vectors,
                 d_pooled,
                 width,
-                &mut scratch.d_pooled_rows[head * LANES * width..(head + 1) * LANES * width],
+                &mut scratch.d_pooled_rows[head * L * width..(head + 1) * L * width],
             );
             let weights = &scratch.weights[head * positions..(head + 1) * positions];
             let d_scores = &mut scratch.d_scores[head * positions..(head + 1) * positions];
             let x = &scratch.x[..positions * width];
-            let mut mean = ZERO;
+            let mut mean = [0.0; L];
             for ((d_score, weight), x) in
                 d_scores.iter_mut().zip(weights).zip(x.chunks_exact(width))
             {
-                let mut d_weight = ZERO;
+                let mut d_weight = self.vectors.splat(0.0);
                 for i in 0..width {
-                    for l in 0..LANES {
-                        d_weight[l] += d_pooled[i][l] * x[i][l];
-                    }
+                    let (d_pooled, x) = (&d_pooled[i], &x[i]);
+                    let (d_pooled, x) = (self.vectors.load(d_pooled), self.vectors.load(x));
+                    self.vectors.add_product(&mut d_weight, d_pooled, x);
                 }
-                for l in 0..LANES {
-                    mean[l] += weight[l] * d_weight[l];
+                self.vectors.store(d_weight, d_score);
+                for l in 0..L {
+                    mean[l] += weight[l] * d_score[l];
                 }
-                *d_score = d_weight;
             }
             for (d_score, weight) in d_scores.iter_mut().zip(weights) {
-                for l in 0..LANES {
+                one_at_a_time();
+                for l in 0..L {
                     d_score[l] = weight[l] * (d_score[l] - mean[l]);
                 }
             }
             let d_u = &mut scratch.d_u[head * width..(head + 1) * width];
-            average::<TILE>(d_scores, x, width, d_u);
-            to_rows::<TILE>(self.vectors, d_u, width, &mut scratch.part_rows);
+            average::<T, TILE, L>(self.vectors, d_scores, x, width, d_u);
+            to_rows::<T, TILE, L>(self.vectors, d_u, width, &mut scratch.part_rows);
             let sum = &mut scratch.d_u_sum[head * width..(head + 1) * width];
-            add_rows(&scratch.part_rows, width, sum);
+            add_rows::<L>(&scratch.part_rows, width, sum);
         }
 
         // dq = W_k^T du / sqrt(d_head), and through W_q to the input of [CLS].
         let d_u = &scratch.d_u;
-        project::<TILE>(
+        project::<T, TILE, L>(
+            self.vectors,
             key_weight,
             |_| 0.0,
             width,
-            |i, e| d_u[head_of(e, d_head, n_heads) * width + i],
+            |i, e| &d_u[head_of(e, d_head, n_heads) * width + i],
             &mut scratch.d_query,
         );
-        for d_query in &mut scratch.d_query {
-            *d_query = map(*d_query, |d_query| d_query * scale);
+        for d_query in scratch.d_query.as_flattened_mut() {
+            *d_query *= scale;
         }
-        project_back::<TILE>(
+        project_back::<T, TILE, L>(
+            self.vectors,
             query_weight,
             width,
             0..width,
             &scratch.d_query,
             &mut scratch.part,
         );
-        to_rows::<TILE>(self.vectors, &scratch.part, width, &mut scratch.part_rows);
+        to_rows::<T, TILE, L>(self.vectors, &scratch.part, width, &mut scratch.part_rows);
     }
 
     /// To the embeddings of the tokens and positions that occur.
@@ -201,14 +213,13 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
         let position_table = position_table.as_chunks_mut::<TILE>().0;
         let mut squares = squares.map(|squares| squares.as_chunks_mut::<TILE>().0);
         let u = &scratch.u.as_chunks::<TILE>().0[..n_heads * tiles];
-        let d_pooled = &scratch.d_pooled_rows.as_chunks::<TILE>().0[..n_heads * LANES * tiles];
-        let d_residual = &scratch.d_residual_rows.as_chunks::<TILE>().0[..LANES * tiles];
-        let part = &scratch.part_rows.as_chunks::<TILE>().0[..LANES * tiles];
+        let d_pooled = &scratch.d_pooled_rows.as_chunks::<TILE>().0[..n_heads * L * tiles];
+        let d_residual = &scratch.d_residual_rows.as_chunks::<TILE>().0[..L * tiles];
+        let part = &scratch.part_rows.as_chunks::<TILE>().0[..L * tiles];
         let weights = &scratch.weights[..n_heads * positions];
         let d_scores = &scratch.d_scores[..n_heads * positions];
         let position_table = &mut position_table[..positions * tiles];
-        let lanes = block.samples.len().min(LANES);
-        let mut samples: [&[u32]; LANES] = [&[]; LANES];
+        let mut samples: [&[u32]; L] = [&[]; L];
         for (lane, sample) in samples.iter_mut().enumerate() {
             *sample = block.tokens(lane, positions);
         }
@@ -221,45 +232,49 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
             positions,
             tiles,
         };
-        for t in 0..tiles {
-            // Every sample has [CLS], so its sums stay in registers.
-            let (mut sum, mut squared) = (table[t], [0.0; TILE]);
-            let mut position_sum = position_table[t];
-            for lane in 0..lanes {
-                let d_x = as_key.at(0, lane, t);
-                let (residual, part) = (d_residual[lane * tiles + t], part[lane * tiles + t]);
-                for i in 0..TILE {
-                    let d_x = d_x[i] + (residual[i] + part[i]);
-                    sum[i] += d_x;
-                    squared[i] += square(d_x);
-                    position_sum[i] += d_x;
-                }
-            }
-            table[t] = sum;
-            position_table[t] = position_sum;
-            if let Some(squares) = &mut squares {
-                for i in 0..TILE {
-                    squares[t][i] += squared[i];
-                }
-            }
-            for j in 1..positions {
-                let mut position_sum = position_table[j * tiles + t];
-                for lane in 0..lanes {
-                    let d_x = as_key.at(j, lane, t);
-                    let row = samples[lane][j] as usize * tiles + t;
-                    let sum = &mut table[row];
+        let count = block.samples.len().min(L);
+        for first in (0..count).step_by(LANES) {
+            let lanes = first..count.min(first + LANES);
+            for t in 0..tiles {
+                // Every sample has [CLS], so its sums stay in registers.
+                let (mut sum, mut squared) = (table[t], [0.0; TILE]);
+                let mut position_sum = position_table[t];
+                for lane in lanes.clone() {
+                    let d_x = as_key.at(0, lane, t);
+                    let (residual, part) = (d_residual[lane * tiles + t], part[lane * tiles + t]);
                     for i in 0..TILE {
-                        sum[i] += d_x[i];
-                        position_sum[i] += d_x[i];
+                        let d_x = d_x[i] + (residual[i] + part[i]);
+                        sum[i] += d_x;
+                        squared[i] += square(d_x);
+                        position_sum[i] += d_x;
                     }
-                    if let Some(squares) = &mut squares {
-                        let sum = &mut squares[row];
+                }
+                table[t] = sum;
+                position_table[t] = position_sum;
+                if let Some(squares) = &mut squares {
+                    for i in 0..TILE {
+                        squares[t][i] += squared[i];
+                    }
+                }
+                for j in 1..positions {
+                    let mut position_sum = position_table[j * tiles + t];
+                    for lane in lanes.clone() {
+                        let d_x = as_key.at(j, lane, t);
+                        let row = samples[lane][j] as usize * tiles + t;
+                        let sum = &mut table[row];
                         for i in 0..TILE {
-                            sum[i] += square(d_x[i]);
+                            sum[i] += d_x[i];
+                            position_sum[i] += d_x[i];
+                        }
+                        if let Some(squares) = &mut squares {
+                            let sum = &mut squares[row];
+                            for i in 0..TILE {
+                                sum[i] += square(d_x[i]);
+                            }
                         }
                     }
+                    position_table[j * tiles + t] = position_sum;
                 }
-                position_table[j * tiles + t] = position_sum;
             }
         }
     }
@@ -334,9 +349,9 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
 }
 
 /// The parts of an input's gradient that every position has; `[CLS]` has others too.
-struct AsKey<'a, const TILE: usize> {
-    weights: &'a [Lanes],
-    d_scores: &'a [Lanes],
+struct AsKey<'a, const TILE: usize, const L: usize> {
+    weights: &'a [Lanes<L>],
+    d_scores: &'a [Lanes<L>],
     d_pooled: &'a [[f32; TILE]],
     u: &'a [[f32; TILE]],
     n_heads: usize,
@@ -344,7 +359,7 @@ struct AsKey<'a, const TILE: usize> {
     tiles: usize,
 }
 
-impl<const TILE: usize> AsKey<'_, TILE> {
+impl<const TILE: usize, const L: usize> AsKey<'_, TILE, L> {
     /// `Σ_head a_j dp + ds_j u` for one sample.
     #[inline(always)]
     fn at(&self, j: usize, lane: usize, t: usize) -> [f32; TILE] {
@@ -352,7 +367,7 @@ impl<const TILE: usize> AsKey<'_, TILE> {
         for head in 0..self.n_heads {
             let weight = self.weights[head * self.positions + j][lane];
             let d_score = self.d_scores[head * self.positions + j][lane];
-            let d_pooled = self.d_pooled[(head * LANES + lane) * self.tiles + t];
+            let d_pooled = self.d_pooled[(head * L + lane) * self.tiles + t];
             let u = self.u[head * self.tiles + t];
             for i in 0..TILE {
                 d_x[i] += weight * d_pooled[i] + d_score * u[i];

@@ -3,12 +3,13 @@
 use super::products::{average, project};
 use super::{Block, Kernel, Scratch, Size, head_of};
 use crate::lanes::{
-    LANES, ZERO, exp_of_negative, larger, log_1p, map, select_negative, sqrt, zero_below, zip,
+    LANES, ZERO, exp_of_negative, larger, log_1p, map, one_at_a_time, select_negative, sqrt,
+    zero_below, zip,
 };
 use crate::one_block::layout::Parameter;
 use crate::vectors::Vectors;
 
-impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
+impl<S: Size, T: Vectors, const TILE: usize, const L: usize> Kernel<'_, S, T, TILE, L> {
     /// The forward pass, from tokens to probabilities. A page has it once for training and for predictions.
     #[cfg_attr(target_arch = "wasm32", inline(never))]
     #[cfg_attr(not(target_arch = "wasm32"), inline(always))]
@@ -29,21 +30,27 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
         let position_table = &self.parameters[self.layout.range(Parameter::Positions)];
         let position_table = &position_table.as_chunks::<TILE>().0[..positions * tiles];
         let x = &mut self.scratch.x.as_chunks_mut::<TILE>().0[..positions * tiles];
-        let mut samples: [&[u32]; LANES] = [&[]; LANES];
+        let mut samples: [&[u32]; L] = [&[]; L];
         for (lane, sample) in samples.iter_mut().enumerate() {
             *sample = block.tokens(lane, positions);
         }
         for j in 1..positions {
             for t in 0..tiles {
                 let position = position_table[j * tiles + t];
-                let mut rows = [ZERO; LANES];
-                for lane in 0..LANES {
-                    let row = table[samples[lane][j] as usize * tiles + t];
-                    for i in 0..TILE {
-                        rows[lane][i] = row[i] + position[i];
+                let x = &mut x[j * tiles + t];
+                for part in 0..L / LANES {
+                    let mut rows = [ZERO; LANES];
+                    for lane in 0..LANES {
+                        let sample = samples[part * LANES + lane];
+                        let row = table[sample[j] as usize * tiles + t];
+                        for i in 0..TILE {
+                            rows[lane][i] = row[i] + position[i];
+                        }
+                    }
+                    for (x, column) in x.iter_mut().zip(self.vectors.turn(rows)) {
+                        x[part * LANES..][..LANES].copy_from_slice(&column);
                     }
                 }
-                x[j * tiles + t].copy_from_slice(&self.vectors.turn(rows)[..TILE]);
             }
         }
     }
@@ -53,6 +60,7 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
     fn attend(&mut self) {
         let width = self.size.width();
         let positions = self.layout.shape.positions;
+        let vectors = self.vectors;
         let Scratch {
             x,
             u,
@@ -64,19 +72,18 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
             let u = &u[head * width..(head + 1) * width];
             let weights = &mut weights[head * positions..(head + 1) * positions];
             let x = &x[..positions * width];
-            let mut highest = [f32::NEG_INFINITY; LANES];
+            let mut highest = [f32::NEG_INFINITY; L];
             for (weight, x) in weights.iter_mut().zip(x.chunks_exact(width)) {
-                let mut score = ZERO;
+                let mut score = vectors.splat(0.0);
                 for i in 0..width {
-                    for l in 0..LANES {
-                        score[l] += u[i] * x[i][l];
-                    }
+                    vectors.add_product(&mut score, vectors.splat(u[i]), vectors.load(&x[i]));
                 }
-                *weight = score;
-                highest = zip(score, highest, larger);
+                vectors.store(score, weight);
+                highest = zip(*weight, highest, larger);
             }
-            let mut sum = ZERO;
+            let mut sum = [0.0; L];
             for weight in weights.iter_mut() {
+                one_at_a_time();
                 *weight = zip(*weight, highest, |score, highest| {
                     zero_below(1e-18, exp_of_negative(score - highest))
                 });
@@ -84,9 +91,11 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
             }
             let inverse = map(sum, |sum| 1.0 / sum);
             for weight in weights.iter_mut() {
+                one_at_a_time();
                 *weight = zip(*weight, inverse, |weight, inverse| weight * inverse);
             }
-            average::<TILE>(
+            average::<T, TILE, L>(
+                vectors,
                 weights,
                 x,
                 width,
@@ -124,30 +133,34 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
         let context = &mut context[..width];
         let normalized = &mut normalized[..width];
         let (x0, wg) = (&x0[..width], &wg[..width]);
-        project::<TILE>(
+        project::<T, TILE, L>(
+            self.vectors,
             of(Parameter::ValueWeight),
             |e| value_bias[e],
             width,
-            |i, e| pooled[head_of(e, d_head, n_heads) * width + i],
+            |i, e| &pooled[head_of(e, d_head, n_heads) * width + i],
             context,
         );
         let residual = normalized;
-        project::<TILE>(
+        project::<T, TILE, L>(
+            self.vectors,
             of(Parameter::OutputWeight),
             |i| output_bias[i],
             width,
-            |e, _| context[e],
+            |e, _| &context[e],
             residual,
         );
         let per_row = 1.0 / d as f32;
-        let mut mean = ZERO;
+        let mut mean = [0.0; L];
         for i in 0..d {
+            one_at_a_time();
             residual[i] = map(residual[i], |o| o + x0[i]);
             mean = zip(mean, residual[i], |mean, r| mean + r);
         }
         let mean = map(mean, |mean| mean * per_row);
-        let mut variance = ZERO;
+        let mut variance = [0.0; L];
         for r in &mut residual[..d] {
+            one_at_a_time();
             *r = zip(*r, mean, |r, mean| r - mean);
             variance = zip(variance, *r, |variance, r| variance + r * r);
         }
@@ -156,8 +169,9 @@ impl<S: Size, T: Vectors, const TILE: usize> Kernel<'_, S, T, TILE> {
             1.0 / sqrt(variance * per_row + epsilon)
         });
         let normalized = residual;
-        *t = ZERO;
+        *t = [0.0; L];
         for i in 0..d {
+            one_at_a_time();
             normalized[i] = zip(normalized[i], *rstd, |r, rstd| r * rstd);
             *t = zip(*t, normalized[i], |t, normalized| t + wg[i] * normalized);
         }

@@ -1,4 +1,4 @@
-//! The forward pass and the gradient for eight samples, as the crate's documentation derives them.
+//! The forward pass and the gradient for some samples, as the crate's documentation derives them.
 //!
 //! Two arrangements alternate. Values of single samples have one sample per lane ([`Lanes`]). Sums over
 //! samples have one column of a parameter's row per lane, and take one sample after the other. So no
@@ -12,7 +12,7 @@ mod products;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::lanes::{LANES, Lanes, ZERO};
+use crate::lanes::Lanes;
 use crate::one_block::layout::{Layout, Parameter};
 use crate::vectors::Vectors;
 
@@ -76,7 +76,7 @@ fn head_of(column: usize, d_head: usize, n_heads: usize) -> usize {
 
 /// Intermediate values of a pass. Rows are padded.
 #[derive(Clone, Debug)]
-pub(crate) struct Scratch {
+pub(crate) struct Scratch<const L: usize> {
     /// Whether the values that depend on the weights alone are those of the current weights.
     pub(crate) prepared: bool,
 
@@ -96,34 +96,34 @@ pub(crate) struct Scratch {
 
     // One sample per lane
     /// Inputs. `[position, width]`
-    x: Vec<Lanes>,
+    x: Vec<Lanes<L>>,
     /// Attention weights of `[CLS]`. `[head, position]`
-    pub(crate) weights: Vec<Lanes>,
+    pub(crate) weights: Vec<Lanes<L>>,
     /// Inputs averaged with the weights. `[head, width]`
-    pooled: Vec<Lanes>,
+    pooled: Vec<Lanes<L>>,
     /// `[width]`
-    context: Vec<Lanes>,
+    context: Vec<Lanes<L>>,
     /// The normalised residual before gamma and beta. `[width]`
-    normalized: Vec<Lanes>,
+    normalized: Vec<Lanes<L>>,
     /// One over the residual's standard deviation.
-    rstd: Lanes,
+    rstd: Lanes<L>,
     /// Log-odds minus `c0`.
-    t: Lanes,
+    t: Lanes<L>,
     /// Log-odds.
-    pub(crate) logits: Lanes,
+    pub(crate) logits: Lanes<L>,
     /// Probabilities of the positive class.
-    pub(crate) probabilities: Lanes,
+    pub(crate) probabilities: Lanes<L>,
     /// Binary cross-entropies.
-    pub(crate) losses: Lanes,
+    pub(crate) losses: Lanes<L>,
     /// Gradients of the scores. `[head, position]`
-    d_scores: Vec<Lanes>,
-    d_residual: Vec<Lanes>,
-    d_context: Vec<Lanes>,
-    d_pooled: Vec<Lanes>,
-    d_u: Vec<Lanes>,
-    d_query: Vec<Lanes>,
+    d_scores: Vec<Lanes<L>>,
+    d_residual: Vec<Lanes<L>>,
+    d_context: Vec<Lanes<L>>,
+    d_pooled: Vec<Lanes<L>>,
+    d_u: Vec<Lanes<L>>,
+    d_query: Vec<Lanes<L>>,
     /// The query's part of the gradient of `x0`. Before that, terms of sums over samples. `[width]`
-    part: Vec<Lanes>,
+    part: Vec<Lanes<L>>,
 
     // One column per lane, `[sample, width]`
     d_residual_rows: Vec<f32>,
@@ -141,12 +141,12 @@ pub(crate) struct Scratch {
     d_u_sum: Vec<f32>,
 }
 
-impl Scratch {
+impl<const L: usize> Scratch<L> {
     pub(crate) fn new(layout: Layout) -> Self {
         let (width, heads) = (layout.width, layout.shape.n_heads);
         let positions = layout.shape.positions;
         let row = || vec![0.0; width];
-        let lanes = |count: usize| vec![ZERO; count];
+        let lanes = |count: usize| vec![[0.0; L]; count];
         Self {
             prepared: false,
             x0: row(),
@@ -160,11 +160,11 @@ impl Scratch {
             pooled: lanes(heads * width),
             context: lanes(width),
             normalized: lanes(width),
-            rstd: ZERO,
-            t: ZERO,
-            logits: ZERO,
-            probabilities: ZERO,
-            losses: ZERO,
+            rstd: [0.0; L],
+            t: [0.0; L],
+            logits: [0.0; L],
+            probabilities: [0.0; L],
+            losses: [0.0; L],
             d_scores: lanes(heads * positions),
             d_residual: lanes(width),
             d_context: lanes(width),
@@ -172,10 +172,10 @@ impl Scratch {
             d_u: lanes(heads * width),
             d_query: lanes(width),
             part: lanes(width),
-            d_residual_rows: vec![0.0; LANES * width],
-            d_context_rows: vec![0.0; LANES * width],
-            d_pooled_rows: vec![0.0; heads * LANES * width],
-            part_rows: vec![0.0; LANES * width],
+            d_residual_rows: vec![0.0; L * width],
+            d_context_rows: vec![0.0; L * width],
+            d_pooled_rows: vec![0.0; heads * L * width],
+            part_rows: vec![0.0; L * width],
             d_logit: 0.0,
             d_normalized_sum: row(),
             d_u_sum: vec![0.0; heads * width],
@@ -190,7 +190,7 @@ pub(crate) struct Block<'a> {
     pub(crate) tokens: &'a [u32],
     /// 1 or 0 for each sample of the dataset.
     pub(crate) labels: &'a [u32],
-    /// One to eight samples; the last one fills the other lanes too.
+    /// At most as many as there are lanes; the last one fills the other lanes too.
     pub(crate) samples: &'a [u32],
 }
 
@@ -202,8 +202,8 @@ impl Block<'_> {
 
     /// 1 or 0 for each lane.
     #[inline(always)]
-    fn labels(&self) -> Lanes {
-        let mut labels = ZERO;
+    fn labels<const L: usize>(&self) -> Lanes<L> {
+        let mut labels = [0.0; L];
         for (lane, label) in labels.iter_mut().enumerate() {
             *label = self.labels[self.sample(lane)] as f32;
         }
@@ -226,16 +226,16 @@ pub(crate) struct Constants {
 }
 
 /// The passes for one size of rows and one set of weights.
-pub(crate) struct Kernel<'a, S, T, const TILE: usize> {
+pub(crate) struct Kernel<'a, S, T, const TILE: usize, const L: usize> {
     size: S,
     vectors: T,
     layout: Layout,
     constants: Constants,
     parameters: &'a [f32],
-    pub(crate) scratch: &'a mut Scratch,
+    pub(crate) scratch: &'a mut Scratch<L>,
 }
 
-impl<'a, S: Size, T: Vectors, const TILE: usize> Kernel<'a, S, T, TILE> {
+impl<'a, S: Size, T: Vectors, const TILE: usize, const L: usize> Kernel<'a, S, T, TILE, L> {
     #[inline(always)]
     pub(crate) fn new(
         size: S,
@@ -243,7 +243,7 @@ impl<'a, S: Size, T: Vectors, const TILE: usize> Kernel<'a, S, T, TILE> {
         layout: Layout,
         constants: Constants,
         parameters: &'a [f32],
-        scratch: &'a mut Scratch,
+        scratch: &'a mut Scratch<L>,
     ) -> Self {
         let mut kernel = Self {
             size,
@@ -285,7 +285,7 @@ impl<'a, S: Size, T: Vectors, const TILE: usize> Kernel<'a, S, T, TILE> {
         let (tokens, positions) = (of(Parameter::Tokens), of(Parameter::Positions));
         for i in 0..width {
             self.scratch.x0[i] = tokens[i] + positions[i];
-            self.scratch.x[i] = [self.scratch.x0[i]; LANES];
+            self.scratch.x[i] = [self.scratch.x0[i]; L];
         }
         // q = x_0 W_q + b_q
         let (weight, bias) = (of(Parameter::QueryWeight), of(Parameter::QueryBias));

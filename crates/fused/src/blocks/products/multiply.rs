@@ -1,0 +1,240 @@
+//! Products of vectors of samples, one sample per lane.
+
+use super::Tile;
+use crate::instructions::for_each_set;
+use crate::lanes::Lanes;
+use crate::vectors::Vectors;
+
+/// Vectors of samples, one sample per lane, as a matrix.
+#[derive(Clone, Copy)]
+pub(in super::super) enum Grid<'a, const L: usize> {
+    /// Entry `(i, j)` is `values[i * stride + j]`.
+    Of(&'a [Lanes<L>], usize),
+    /// Entry `(i, j)` is `values[j * stride + i]`.
+    Transposed(&'a [Lanes<L>], usize),
+}
+
+/// Where the sums of [`multiply`] go.
+pub(in super::super) struct Target<'a, const L: usize> {
+    output: &'a mut [Lanes<L>],
+    stride: usize,
+    factor: f32,
+    /// Whether the sums start from what the output holds, and not from zero.
+    continues: bool,
+}
+
+impl<'a, const L: usize> Target<'a, L> {
+    /// Rows that are a stride apart.
+    pub(in super::super) fn of(output: &'a mut [Lanes<L>], stride: usize) -> Self {
+        Self {
+            output,
+            stride,
+            factor: 1.0,
+            continues: false,
+        }
+    }
+
+    /// Multiplies the sums by a factor.
+    pub(in super::super) fn times(self, factor: f32) -> Self {
+        Self { factor, ..self }
+    }
+
+    /// Adds to what the output holds, if it holds the start of the sums.
+    pub(in super::super) fn on_top(self, continues: bool) -> Self {
+        Self { continues, ..self }
+    }
+}
+
+for_each_set! {
+    vectors,
+    /// `output[i * stride + j] = factor Σ_t left(i, t) right(t, j)`, one sample per lane.
+    pub(in super::super) fn multiply<'a, L>(
+        sizes: [usize; 3],
+        left: Grid<'a, L>,
+        right: Grid<'a, L>,
+        into: Target<'a, L>,
+    ) {
+        match (left, right) {
+            (Grid::Of(left, l), Grid::Of(right, r)) => {
+                multiply_all(vectors, sizes, Apart(left, l), SideBySide(right, r), into);
+            }
+            (Grid::Of(left, l), Grid::Transposed(right, r)) => {
+                multiply_all(vectors, sizes, Apart(left, l), Apart(right, r), into);
+            }
+            (Grid::Transposed(left, l), Grid::Of(right, r)) => {
+                multiply_all(vectors, sizes, SideBySide(left, l), SideBySide(right, r), into);
+            }
+            (Grid::Transposed(left, l), Grid::Transposed(right, r)) => {
+                multiply_all(vectors, sizes, SideBySide(left, l), Apart(right, r), into);
+            }
+        }
+    }
+}
+
+/// A matrix, some neighbours of which are read for one term of a sum after the other. Its functions are no closures, since the
+/// compiler inlines no intrinsic into these.
+trait Neighbours: Copy {
+    /// Some neighbours.
+    type Of<const N: usize>: Copy;
+
+    /// `N` neighbours from `first` on, of `count` terms.
+    fn from<const N: usize>(self, first: usize, count: usize) -> Self::Of<N>;
+
+    /// Their numbers in a term.
+    fn term<V: Vectors, const N: usize>(
+        vectors: V,
+        neighbours: Self::Of<N>,
+        t: usize,
+    ) -> [V::Vector; N];
+}
+
+/// Neighbours are a stride apart in memory, and terms side by side.
+#[derive(Clone, Copy)]
+struct Apart<'a, const L: usize>(&'a [Lanes<L>], usize);
+
+impl<'a, const L: usize> Neighbours for Apart<'a, L> {
+    type Of<const N: usize> = [&'a [Lanes<L>]; N];
+
+    #[inline(always)]
+    fn from<const N: usize>(self, first: usize, count: usize) -> Self::Of<N> {
+        let Self(values, stride) = self;
+        let mut rows = [&[][..]; N];
+        for n in 0..N {
+            rows[n] = &values[(first + n) * stride..][..count];
+        }
+        rows
+    }
+
+    #[inline(always)]
+    fn term<V: Vectors, const N: usize>(vectors: V, rows: Self::Of<N>, t: usize) -> [V::Vector; N] {
+        let mut term = [vectors.splat(0.0); N];
+        for n in 0..N {
+            term[n] = vectors.load(&rows[n][t]);
+        }
+        term
+    }
+}
+
+/// Neighbours are side by side in memory, and terms a stride apart.
+#[derive(Clone, Copy)]
+struct SideBySide<'a, const L: usize>(&'a [Lanes<L>], usize);
+
+impl<const L: usize> Neighbours for SideBySide<'_, L> {
+    type Of<const N: usize> = Self;
+
+    #[inline(always)]
+    fn from<const N: usize>(self, first: usize, _count: usize) -> Self {
+        let Self(values, stride) = self;
+        Self(&values[first..], stride)
+    }
+
+    #[inline(always)]
+    fn term<V: Vectors, const N: usize>(
+        vectors: V,
+        Self(values, stride): Self,
+        t: usize,
+    ) -> [V::Vector; N] {
+        let row = &values[t * stride..][..N];
+        let mut term = [vectors.splat(0.0); N];
+        for n in 0..N {
+            term[n] = vectors.load(&row[n]);
+        }
+        term
+    }
+}
+
+/// In tiles of rows and columns. Where the last ones would be smaller, they overlap others: what is computed twice costs less
+/// than smaller tiles. Sums that start from the output cannot be computed twice.
+#[inline(always)]
+fn multiply_all<V: Vectors, A: Neighbours, B: Neighbours, const L: usize>(
+    vectors: V,
+    [rows, inner, columns]: [usize; 3],
+    left: A,
+    right: B,
+    mut into: Target<'_, L>,
+) {
+    let mut row = 0;
+    while V::SUMS >= 16 && rows - row >= 4 {
+        let of = [row, inner, columns];
+        multiply_rows::<V, A, B, 4, 4, L>(vectors, of, left, right, &mut into);
+        row += 4;
+    }
+    let may_overlap = rows > 1 && !into.continues;
+    while rows - row >= 2 || rows > row && may_overlap {
+        let own = row.min(rows - 2);
+        multiply_rows::<V, A, B, 2, 4, L>(vectors, [own, inner, columns], left, right, &mut into);
+        row = own + 2;
+    }
+    if row < rows {
+        multiply_rows::<V, A, B, 1, 4, L>(vectors, [row, inner, columns], left, right, &mut into);
+    }
+}
+
+/// All columns of `R` rows.
+#[inline(always)]
+fn multiply_rows<
+    V: Vectors,
+    A: Neighbours,
+    B: Neighbours,
+    const R: usize,
+    const C: usize,
+    const L: usize,
+>(
+    vectors: V,
+    [row, inner, columns]: [usize; 3],
+    left: A,
+    right: B,
+    into: &mut Target<'_, L>,
+) {
+    let mut column = 0;
+    let may_overlap = columns > C && !into.continues;
+    while columns - column >= C || columns > column && may_overlap {
+        let own = column.min(columns - C);
+        multiply_tile::<V, A, B, R, C, L>(vectors, [row, inner, own], left, right, into);
+        column = own + C;
+    }
+    while column < columns {
+        multiply_tile::<V, A, B, R, 1, L>(vectors, [row, inner, column], left, right, into);
+        column += 1;
+    }
+}
+
+#[inline(always)]
+fn multiply_tile<
+    V: Vectors,
+    A: Neighbours,
+    B: Neighbours,
+    const R: usize,
+    const C: usize,
+    const L: usize,
+>(
+    vectors: V,
+    [row, inner, column]: [usize; 3],
+    left: A,
+    right: B,
+    into: &mut Target<'_, L>,
+) {
+    let first = row * into.stride + column;
+    let mut sums = if into.continues {
+        Tile::<V, R, C>::read(vectors, into.output, first, into.stride)
+    } else {
+        Tile::<V, R, C>::zero(vectors)
+    };
+    let (left, right) = (left.from::<R>(row, inner), right.from::<C>(column, inner));
+    for t in 0..inner {
+        let left = A::term::<V, R>(vectors, left, t);
+        let right = B::term::<V, C>(vectors, right, t);
+        for r in 0..R {
+            for c in 0..C {
+                vectors.add_product(&mut sums.0[r][c], left[r], right[c]);
+            }
+        }
+    }
+    let factor = vectors.splat(into.factor);
+    for r in 0..R {
+        for c in 0..C {
+            sums.0[r][c] = vectors.product(factor, sums.0[r][c]);
+        }
+    }
+    sums.write(vectors, into.output, first, into.stride);
+}

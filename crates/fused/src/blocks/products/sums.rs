@@ -1,0 +1,156 @@
+//! Sums over samples, one column per lane: of vectors that were turned to rows before.
+
+use core::ops::Range;
+
+use super::Tile;
+use crate::instructions::for_each_set;
+use crate::lanes::{LANES, Lanes};
+use crate::vectors::{Baseline, Vectors, rows_of_samples};
+
+for_each_set! {
+    vectors,
+    /// Copies the samples from the lanes to rows: `[row, width]` lanes to `[eight samples, row, sample, width]`.
+    pub(in super::super) fn to_rows<'a, L>(lanes: &'a [Lanes<L>], rows: &'a mut [f32], width: usize) {
+        let eight = rows.len() / (L / LANES);
+        for (part, rows) in rows.chunks_exact_mut(eight).enumerate() {
+            let rows = rows.chunks_exact_mut(LANES * width);
+            for (lanes, rows) in lanes.chunks_exact(width).zip(rows) {
+                for column in (0..width).step_by(LANES) {
+                    let lanes = &lanes[column..][..LANES];
+                    let numbers = rows_of_samples(vectors, lanes, part);
+                    for (lane, numbers) in numbers.iter().enumerate() {
+                        rows[lane * width + column..][..LANES].copy_from_slice(numbers);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rows whose products are summed. Each `height` rows have a sum of their own.
+#[derive(Clone, Copy, Default)]
+pub(in super::super) struct Block<'a> {
+    pub(in super::super) left: &'a [f32],
+    pub(in super::super) right: &'a [f32],
+    pub(in super::super) height: usize,
+}
+
+for_each_set! {
+    vectors,
+    /// `sums[i, o] += factor Σ_row left[row, i] right[row, o]` for some `i` and some columns `o`, in whole vectors of eight. The
+    /// sums of blocks are added one after the other. `widths` are those of `left` and `right`.
+    pub(in super::super) fn add_products<'a>(
+        blocks: &'a [Block<'a>],
+        widths: [usize; 2],
+        inputs: Range<usize>,
+        columns: Range<usize>,
+        factor: f32,
+        sums: &'a mut [f32],
+    ) {
+        let rows = Rows { blocks, widths, inputs };
+        add_all(vectors, &rows, columns, factor, sums);
+    }
+}
+
+/// Rows whose products are summed, and the inputs of which they are.
+struct Rows<'a> {
+    blocks: &'a [Block<'a>],
+    widths: [usize; 2],
+    inputs: Range<usize>,
+}
+
+#[inline(always)]
+fn add_all<V: Vectors>(
+    vectors: V,
+    rows: &Rows<'_>,
+    columns: Range<usize>,
+    factor: f32,
+    sums: &mut [f32],
+) {
+    let mut column = columns.start;
+    while column < columns.end {
+        if column + 2 * V::LANES <= columns.end {
+            add_columns::<V, 2>(vectors, rows, column, factor, sums);
+            column += 2 * V::LANES;
+        } else if V::LANES == LANES || column + V::LANES <= columns.end {
+            add_columns::<V, 1>(vectors, rows, column, factor, sums);
+            column += V::LANES;
+        } else {
+            add_columns::<Baseline, 1>(Baseline, rows, column, factor, sums);
+            column += LANES;
+        }
+    }
+}
+
+/// Columns that `C` vectors hold.
+#[inline(always)]
+fn add_columns<V: Vectors, const C: usize>(
+    vectors: V,
+    rows: &Rows<'_>,
+    column: usize,
+    factor: f32,
+    sums: &mut [f32],
+) {
+    // Widths are multiples of eight.
+    if V::SUMS >= 16 {
+        for i in rows.inputs.clone().step_by(8) {
+            add_tile::<V, C, 8>(vectors, rows, i, column, factor, sums);
+        }
+    } else {
+        for i in rows.inputs.clone().step_by(4) {
+            add_tile::<V, C, 4>(vectors, rows, i, column, factor, sums);
+        }
+    }
+}
+
+#[inline(always)]
+fn add_tile<V: Vectors, const C: usize, const I: usize>(
+    vectors: V,
+    rows: &Rows<'_>,
+    i: usize,
+    column: usize,
+    factor: f32,
+    sums: &mut [f32],
+) {
+    let [left_width, right_width] = rows.widths;
+    let first = (i - rows.inputs.start) * right_width + column;
+    let factor = vectors.splat(factor);
+    let mut totals = Tile::<V, I, C>::zero(vectors).0;
+    for k in 0..I {
+        for c in 0..C {
+            totals[k][c] = vectors.load(&sums[first + k * right_width + c * V::LANES..]);
+        }
+    }
+    for block in rows.blocks {
+        // Without divisions, which take as long as some rows.
+        let (mut left, mut right) = (block.left, block.right);
+        while !left.is_empty() {
+            let mut tile = Tile::<V, I, C>::zero(vectors).0;
+            for _ in 0..block.height {
+                let (of_left, of_right) = (&left[i..][..I], &right[column..][..C * V::LANES]);
+                let mut own = [vectors.splat(0.0); C];
+                for c in 0..C {
+                    own[c] = vectors.load(&of_right[c * V::LANES..]);
+                }
+                for k in 0..I {
+                    let left = vectors.splat(of_left[k]);
+                    for c in 0..C {
+                        vectors.add_product(&mut tile[k][c], left, own[c]);
+                    }
+                }
+                (left, right) = (&left[left_width..], &right[right_width..]);
+            }
+            for k in 0..I {
+                for c in 0..C {
+                    vectors.add_product(&mut totals[k][c], factor, tile[k][c]);
+                }
+            }
+        }
+    }
+    for k in 0..I {
+        for c in 0..C {
+            let own = &mut sums[first + k * right_width + c * V::LANES..];
+            vectors.store(totals[k][c], own);
+        }
+    }
+}
