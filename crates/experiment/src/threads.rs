@@ -49,17 +49,15 @@ impl Team for Threads {
     }
 
     fn each<T: Send>(&self, parts: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
-        match (&self.pool, parts) {
-            (Some(pool), [own, others @ ..]) if !others.is_empty() => {
-                pool.in_place_scope(|scope| {
-                    let work = &work;
-                    for (index, part) in others.iter_mut().enumerate() {
-                        scope.spawn(move |_| work(index + 1, part));
-                    }
-                    work(0, own);
-                })
+        let (Some(pool), [own, others @ ..]) = (&self.pool, &mut *parts) else {
+            return headlight_fused::Alone.each(parts, work);
+        };
+        let work = &work;
+        pool.in_place_scope(|scope| {
+            for (index, part) in others.iter_mut().enumerate() {
+                scope.spawn(move |_| work(index + 1, part));
             }
-            (_, parts) => headlight_fused::Alone.each(parts, work),
-        }
+            work(0, own);
+        });
     }
 }

@@ -88,9 +88,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             shown(path)
         )));
     }
-    let mut session = Session::open(resolved_config(arguments, begun)?)?;
+    let mut session = opened(arguments, resolved_config(arguments, begun)?)?;
     dump_volume::adapt(&mut session.experiment, begun)?;
-    session.threads = threads(arguments, &session.experiment.config)?;
     tell_details(arguments, &session);
     let steps = session.experiment.steps();
     let training = Training::prepare(&session, begun)?;
@@ -170,6 +169,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     open_page(arguments, trained.page);
     check_complete(&run, &trained.lost)
+}
+
+/// A session with the threads that share each step.
+///
+/// # Errors
+/// When the config is invalid.
+fn opened(arguments: &Arguments, config: ExperimentConfig) -> Result<Session, Failure> {
+    let mut session = Session::open(config)?;
+    session.threads = threads(arguments, &session.experiment.config)?;
+    Ok(session)
 }
 
 /// The threads that share each step.

@@ -87,9 +87,6 @@ impl<S: Size, T: Vectors, const TILE: usize, const L: usize> Kernel<'_, S, T, TI
         let n_heads = self.size.n_heads();
         let positions = self.layout.shape.positions;
         let value_weight = &self.parameters[self.layout.range(Parameter::ValueWeight)];
-        let key_weight = &self.parameters[self.layout.range(Parameter::KeyWeight)];
-        let query_weight = &self.parameters[self.layout.range(Parameter::QueryWeight)];
-        let scale = self.constants.scale;
         let d_head = self.size.d_model() / n_heads;
         let all_columns = if n_heads == 1 { 0..width } else { 0..d_head };
         let scratch = &mut *self.scratch;
@@ -169,8 +166,19 @@ impl<S: Size, T: Vectors, const TILE: usize, const L: usize> Kernel<'_, S, T, TI
             let sum = &mut scratch.d_u_sum[head * width..(head + 1) * width];
             add_rows::<L>(&scratch.part_rows, width, sum);
         }
+        self.through_query();
+    }
 
-        // dq = W_k^T du / sqrt(d_head), and through W_q to the input of [CLS].
+    /// `dq = W_k^T du / sqrt(d_head)`, and through `W_q` to the input of `[CLS]`.
+    #[inline(always)]
+    fn through_query(&mut self) {
+        let width = self.size.width();
+        let n_heads = self.size.n_heads();
+        let d_head = self.size.d_model() / n_heads;
+        let key_weight = &self.parameters[self.layout.range(Parameter::KeyWeight)];
+        let query_weight = &self.parameters[self.layout.range(Parameter::QueryWeight)];
+        let scale = self.constants.scale;
+        let scratch = &mut *self.scratch;
         let d_u = &scratch.d_u;
         project::<T, TILE, L>(
             self.vectors,
