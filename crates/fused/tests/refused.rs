@@ -89,11 +89,13 @@ fn wrong_samples_and_states() {
 #[test]
 fn the_widest_instructions_are_used() {
     let avx2 = std::arch::is_x86_feature_detected!("avx2");
+    let avx512 = avx2 && std::arch::is_x86_feature_detected!("avx512f");
     assert_eq!(Instructions::Avx2.available(), avx2);
-    let best = if avx2 {
-        Instructions::Avx2
-    } else {
-        Instructions::Baseline
+    assert_eq!(Instructions::Avx512.available(), avx512);
+    let best = match (avx2, avx512) {
+        (_, true) => Instructions::Avx512,
+        (true, false) => Instructions::Avx2,
+        (false, false) => Instructions::Baseline,
     };
     assert_eq!(Instructions::best(), best);
     assert!(Instructions::Baseline.available());

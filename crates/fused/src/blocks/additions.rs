@@ -332,16 +332,17 @@ impl Additions {
     }
 }
 
-/// Adds what passes have kept, `passes` of them one after the other, to a part of the gradient. A pass is given by its additions
-/// and its place among their passes.
+/// Adds what passes have kept, `passes` of them one after the other, to a part of the gradient, so many of them together. A pass is
+/// given by its additions and its place among their passes.
 pub(super) fn add<'a>(
     set: Instructions,
     passes: usize,
+    together: usize,
     pass: impl Fn(usize) -> (&'a Additions, usize),
     sums: &mut Sums<'_>,
 ) {
-    for start in (0..passes).step_by(GROUP) {
-        let count = GROUP.min(passes - start);
+    for start in (0..passes).step_by(together) {
+        let count = together.min(passes - start);
         let lists: [(&Additions, &[Addition]); GROUP] = core::array::from_fn(|index| {
             let (additions, own) = pass(start + index.min(count - 1));
             (additions, additions.of_pass(own))

@@ -33,7 +33,9 @@ impl<'a> Chunks<'a> {
         chosen: &'a [u32],
         threads: usize,
     ) -> Self {
-        let is_wide = set.is_wide() && (threads == 1 || chosen.len() >= threads * WIDE);
+        let is_wide = set.is_wide()
+            && !plan.adds_repeatedly()
+            && (threads == 1 || chosen.len() >= threads * WIDE);
         Self {
             samples,
             chosen,
@@ -107,7 +109,8 @@ impl Blocks {
                 let workers = &*workers;
                 let pass = |index: usize| (&workers[index % threads].additions, index / threads);
                 let mut own = sums.divided(parts);
-                team.each(&mut own, |_, sums| add(set, count, pass, sums));
+                let group = if plan.adds_repeatedly() { 1 } else { GROUP };
+                team.each(&mut own, |_, sums| add(set, count, group, pass, sums));
                 *kept_per_pass = workers[0].additions.len() / count.div_ceil(threads);
             }
             for index in 0..count {

@@ -70,25 +70,28 @@ impl<const L: usize> Pass<'_, L> {
         }
     }
 
-    /// The positions up to the last one that holds no padding in some sample, that is read, or whose label counts. What follows
-    /// has no weight in any sum.
+    /// The positions that some sample holds. What follows has no weight in any sum.
     fn held_positions(&self, chunk: Chunk<'_>) -> usize {
+        let held = (0..chunk.chosen.len()).map(|lane| self.held_by(chunk, lane));
+        held.max()
+            .filter(|&held| held > 0)
+            .unwrap_or(self.architecture.positions)
+    }
+
+    /// The positions of a sample up to the last one that holds no padding, that is read, or whose label counts.
+    pub(super) fn held_by(&self, chunk: Chunk<'_>, lane: usize) -> usize {
         let positions = self.architecture.positions;
         let Some(padding) = self.architecture.padding_token else {
             return positions;
         };
         let (reads, read) = (self.architecture.reads, self.architecture.read_position);
-        let counts = |position: usize| match reads {
+        let is_held = |&position: &usize| match reads {
+            _ if chunk.token(lane, position) != padding => true,
             Reads::Position | Reads::Mean => position == read,
-            Reads::Every => (0..chunk.chosen.len())
-                .any(|lane| chunk.label(lane, position, positions) != IGNORED),
-        };
-        let is_held = |&position: &usize| {
-            counts(position)
-                || (0..chunk.chosen.len()).any(|lane| chunk.token(lane, position) != padding)
+            Reads::Every => chunk.label(lane, position, positions) != IGNORED,
         };
         let last = (0..positions).rev().find(is_held);
-        last.map_or(positions, |last| last + 1)
+        last.map_or(0, |last| last + 1)
     }
 
     fn embed(&mut self, chunk: Chunk<'_>) {

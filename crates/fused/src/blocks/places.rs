@@ -346,6 +346,8 @@ impl Places {
         let mut matrices: Vec<&Matrix> = self.all.iter().collect();
         matrices.extend(self.fixed.iter().map(|(matrix, _)| matrix));
         matrices.sort_by_key(|matrix| matrix.start);
+        // A table may be a parameter in its first rows alone.
+        matrices.dedup_by_key(|matrix| matrix.start);
         let whole: usize = matrices
             .iter()
             .map(|matrix| cost(matrix) * matrix.range().len())

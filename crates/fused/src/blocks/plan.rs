@@ -1,7 +1,7 @@
 //! What all passes of a model share.
 
 use super::places::Places;
-use crate::architecture::Architecture;
+use crate::architecture::{Architecture, Projections};
 use crate::training::CrossEntropy;
 
 /// What all passes of a model share.
@@ -10,4 +10,14 @@ pub(super) struct Plan {
     pub(super) architecture: Architecture,
     pub(super) places: Places,
     pub(super) cross_entropy: CrossEntropy,
+}
+
+impl Plan {
+    /// Whether a pass adds to some parameters more than once: to projections that queries, keys and values share, where keys and
+    /// values are not computed. Then the additions of eight samples must be done before those of the next, so that sums keep
+    /// their order.
+    pub(super) fn adds_repeatedly(&self) -> bool {
+        let is_shared = self.architecture.projections == Projections::Shared;
+        is_shared && self.architecture.folds_keys()
+    }
 }

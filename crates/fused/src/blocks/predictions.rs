@@ -25,14 +25,25 @@ impl<const L: usize> Pass<'_, L> {
                 head * computed + key
             }
         };
-        let values = &*self.values;
+        let (values, answers) = (&*self.values, self.architecture.answers());
         let Some(block) = values.blocks.last() else {
             return;
         };
         for lane in 0..chunk.chosen.len() {
             let query = self.shown_position(chunk, lane);
+            // What a sample does not hold is predicted as 0, whatever else is in the chunk.
+            let held = match (reads, &self.probe) {
+                (Reads::Every, None) => self.held_by(chunk, lane),
+                _ => positions,
+            };
             let of_lane = |values: &[Lanes<L>], into: &mut Vec<f32>| {
-                into.extend(values.iter().map(|value| value[lane]));
+                let own = if answers == 1 {
+                    values.len()
+                } else {
+                    held * (values.len() / answers)
+                };
+                into.extend(values[..own].iter().map(|value| value[lane]));
+                into.resize(into.len() + values.len() - own, 0.0);
             };
             of_lane(&values.logits, &mut predictions.logits);
             of_lane(&values.probabilities, &mut predictions.probabilities);
@@ -43,7 +54,7 @@ impl<const L: usize> Pass<'_, L> {
             };
             for head in 0..n_heads {
                 for query in queries.clone() {
-                    let is_computed = query < computed || !all_rows;
+                    let is_computed = query < computed.min(held) || !all_rows;
                     predictions.attention.extend((0..positions).map(|key| {
                         if is_computed && key < computed {
                             block.weights[at(query, head, key)][lane]
