@@ -34,7 +34,8 @@
 //!
 //! `one_block` computes the notebook's kind of model, one block with `[CLS]` first, with algebra that leaves out keys,
 //! values and all attention rows but one. `blocks` computes every other architecture from pieces. Both hold eight
-//! samples side by side, and each derives its formulas in its own documentation.
+//! samples side by side, or sixteen with AVX-512, and each derives its formulas in its own documentation. Several threads may
+//! share a batch of `blocks` ([`Team`]).
 //!
 //! Adam is Keras's (see [`Adam`]). Where it squares the gradient of each occurrence of a token, it needs
 //! the sum of squared gradients of a token's occurrences beside the sum of gradients.
@@ -45,8 +46,8 @@
 //! additions, multiplications, divisions, square roots and comparisons, which IEEE 754 defines exactly.
 //! The compiler contracts nothing into fused multiply-adds. The exponential and the logarithm are this
 //! crate's own, and each sum has one order: over a row, over positions and over samples, from the first
-//! to the last. A vector holds eight samples of a batch, one per lane, so the width of the machine's
-//! vectors cannot change a bit.
+//! to the last, and over samples eight at a time. A vector holds samples of a batch, one per lane, or columns of a parameter, so
+//! neither the width of the machine's vectors nor the number of threads can change a bit.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
