@@ -1,0 +1,77 @@
+"""The shapes that are timed: a config each, with changes, and how many steps Headlight takes."""
+
+import pathlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+FOLDER = pathlib.Path(__file__).resolve().parent
+ROOT = FOLDER.parents[2]
+CONFIGS = ROOT / "configs"
+
+
+@dataclass
+class Shape:
+    config: pathlib.Path
+    steps: int  # of the fused engine's long training, which takes one to three seconds
+    burn_steps: int  # of Burn's
+    changes: dict[str, object] = field(default_factory=dict)
+    has_epochs: bool = True  # not if each step draws its own samples
+
+
+def equal_positions(steps: int, burn_steps: int, **changes: object) -> Shape:
+    keys = {"seq_len": "data.seq_len", "d_model": "model.d_model", "n_layers": "model.n_layers", "d_ff": "model.d_ff"}
+    return Shape(CONFIGS / "equal_positions.toml", steps, burn_steps, {keys[key]: value for key, value in changes.items()})
+
+
+def names(width: int, steps: int, burn_steps: int) -> Shape:
+    """microgpt's model (Karpathy 2026)."""
+    return Shape(CONFIGS / "names.toml", steps, burn_steps, {"model.d_model": width, "model.d_ff": 4 * width})
+
+
+SHAPES = {
+    "the notebook": Shape(CONFIGS / "notebook.toml", 200_000, 10_000),
+    "equal_positions": equal_positions(30_000, 2_000),
+    "d_ff 64": equal_positions(15_000, 2_000, d_ff=64),
+    "d_model 64, four blocks": equal_positions(3_000, 200, d_model=64, n_layers=4),
+    "64 positions": equal_positions(3_000, 200, seq_len=63),
+    "256 positions": equal_positions(300, 20, seq_len=255),
+    # Fresh samples need one that is held out.
+    "max of four": Shape(FOLDER / "max_of_four.toml", 10_000, 500, {"data.held_out": 1}, has_epochs=False),
+    "balanced brackets": Shape(FOLDER / "brackets.toml", 500, 50),
+    "a + b mod 59": Shape(CONFIGS / "grokking.toml", 300, 50),
+    "names, width 16": names(16, 10_000, 500),
+    "names, width 32": names(32, 5_000, 200),
+    "names, width 64": names(64, 2_000, 100),
+}
+
+
+def operations(config: dict, tokens: np.ndarray) -> float:
+    """Multiplications and additions of the matrix products of a step; `tokens`, `[sample, position]`, are those of training.
+
+    They are those of the forward pass, as the fused engine needs them, three times. Neither padding nor keys that a mask
+    hides count. Where one position is read, the last block has one query, and either keys and values or, if that is
+    less, the products of its query with the matrices of keys and values.
+    """
+    get = lambda key, default: config.get(f"model.{key}", default)
+    width, heads, hidden = get("d_model", None), get("n_heads", 1), get("d_ff", 0)
+    inner = heads * get("d_head", width // heads)
+    is_key = tokens != config.get("model.attention.padding_token", -1)
+    positions = is_key.sum(1).mean()
+    if get("attention.mask", "none") == "causal":
+        pairs = np.where(is_key, is_key.cumsum(1), 0).sum(1).mean()
+    else:
+        pairs = (is_key.sum(1) ** 2).mean()
+    feed_forward = 2 * width * hidden
+    whole = positions * (4 * width * inner + feed_forward) + 2 * pairs * inner
+    is_read = config.get("data.task", "classification") == "classification"
+    classes = config.get("data.n_classes", 2)
+    outputs = 1 if classes == 2 and get("logits", "log-odds") == "log-odds" else classes
+    if is_read:
+        with_keys = 2 * width * inner + 2 * positions * inner * (width + 1)
+        without_keys = 4 * width * inner + 2 * heads * positions * width
+        last, classifier = min(with_keys, without_keys) + feed_forward, width * outputs
+    else:
+        last, classifier = whole, positions * width * outputs
+    forward = (get("n_layers", 1) - 1) * whole + last + classifier
+    return 2.0 * 3.0 * config["training.batch_size"] * forward
