@@ -14,7 +14,7 @@ ratios within a turn. All run on one core, except "all cores".
 
 Headlight, fused      a training of many steps less one of a tenth, divided by the steps between; nothing is held out or dumped.
                       The batch order, the samples of shapes whose steps draw their own, and the evaluations at the ends of the
-                      epochs between are included. For names, less than an epoch lies between.
+                      epochs between are included; for names, none lies between.
 Headlight, all cores  the same with as many threads as Headlight chooses
 Headlight on Burn     the same with Burn's tensors, and fewer steps
 JAX, scan             `jit` over `lax.scan` over 96 steps, already compiled, called for half a second
@@ -27,7 +27,7 @@ microgpt              the crate of that name, where a program of it is given and
 
 Where the classifier reads one position, JAX computes its query alone in the last block, as Headlight does; PyTorch's model
 computes all. JAX and PyTorch compute padding, and Headlight computes as little of it as it can. Adam's second moments of tokens
-are per token in JAX and PyTorch. A peer that cannot run is left out, and stderr says why.
+are per token in JAX and PyTorch, and PyTorch's Adam adds epsilon as published, not as Keras does. A peer that cannot run is left out, and stderr says why.
 
 The operations are those of matrix products (shapes.operations). The peak is that of separate multiplications and additions on one
 core (peak.rs).

@@ -25,19 +25,20 @@ def equal_positions(steps: int, burn_steps: int, **changes: object) -> Shape:
 
 
 def names(width: int, steps: int, burn_steps: int) -> Shape:
-    """microgpt's model (Karpathy 2026)."""
-    return Shape(CONFIGS / "names.toml", steps, burn_steps, {"model.d_model": width, "model.d_ff": 4 * width})
+    """microgpt's model (Karpathy 2026). One evaluation is of 32,033 names, so none but the first and the last."""
+    changes = {"model.d_model": width, "model.d_ff": 4 * width, "training.evaluate_at": [1]}
+    return Shape(CONFIGS / "names.toml", steps, burn_steps, changes)
 
 
 SHAPES = {
-    "the notebook": Shape(CONFIGS / "notebook.toml", 200_000, 10_000),
-    "equal_positions": equal_positions(30_000, 2_000),
-    "d_ff 64": equal_positions(15_000, 2_000, d_ff=64),
-    "d_model 64, four blocks": equal_positions(3_000, 200, d_model=64, n_layers=4),
-    "64 positions": equal_positions(3_000, 200, seq_len=63),
-    "256 positions": equal_positions(300, 20, seq_len=255),
+    "the notebook": Shape(CONFIGS / "notebook.toml", 500_000, 10_000),
+    "equal_positions": equal_positions(80_000, 2_000),
+    "d_ff 64": equal_positions(40_000, 2_000, d_ff=64),
+    "d_model 64, four blocks": equal_positions(5_000, 200, d_model=64, n_layers=4),
+    "64 positions": equal_positions(5_000, 200, seq_len=63),
+    "256 positions": equal_positions(500, 20, seq_len=255),
     # Fresh samples need one that is held out.
-    "max of four": Shape(FOLDER / "max_of_four.toml", 10_000, 500, {"data.held_out": 1}, has_epochs=False),
+    "max of four": Shape(FOLDER / "max_of_four.toml", 20_000, 500, {"data.held_out": 1}, has_epochs=False),
     "balanced brackets": Shape(FOLDER / "brackets.toml", 500, 50),
     "a + b mod 59": Shape(CONFIGS / "grokking.toml", 300, 50),
     "names, width 16": names(16, 10_000, 500),
