@@ -14,7 +14,7 @@ ratios within a turn. All run on one core, except "all cores".
 
 Headlight, fused      a training of many steps less one of a tenth, divided by the steps between; nothing is held out or dumped.
                       The batch order, the samples of shapes whose steps draw their own, and the evaluations at the ends of the
-                      epochs between are included; for names, none lies between.
+                      epochs between are included; for names and a + b, none lies between.
 Headlight, all cores  the same with as many threads as Headlight chooses
 Headlight on Burn     the same with Burn's tensors, and fewer steps
 JAX, scan             `jit` over `lax.scan` over 96 steps, already compiled, called for half a second

@@ -8,6 +8,8 @@ import numpy as np
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parents[2]
 CONFIGS = ROOT / "configs"
+# Where an evaluation takes long beside the steps: at the first step and, as always, at the last.
+EVALUATE_LITTLE = {"training.evaluate_at": [1]}
 
 
 @dataclass
@@ -20,13 +22,19 @@ class Shape:
 
 
 def equal_positions(steps: int, burn_steps: int, **changes: object) -> Shape:
-    keys = {"seq_len": "data.seq_len", "d_model": "model.d_model", "n_layers": "model.n_layers", "d_ff": "model.d_ff"}
+    keys = {
+        "samples": "data.samples",
+        "seq_len": "data.seq_len",
+        "d_model": "model.d_model",
+        "n_layers": "model.n_layers",
+        "d_ff": "model.d_ff",
+    }
     return Shape(CONFIGS / "equal_positions.toml", steps, burn_steps, {keys[key]: value for key, value in changes.items()})
 
 
 def names(width: int, steps: int, burn_steps: int) -> Shape:
-    """microgpt's model (Karpathy 2026). One evaluation is of 32,033 names, so none but the first and the last."""
-    changes = {"model.d_model": width, "model.d_ff": 4 * width, "training.evaluate_at": [1]}
+    """microgpt's model (Karpathy 2026)."""
+    changes = {"model.d_model": width, "model.d_ff": 4 * width} | EVALUATE_LITTLE
     return Shape(CONFIGS / "names.toml", steps, burn_steps, changes)
 
 
@@ -34,16 +42,16 @@ SHAPES = {
     "the notebook": Shape(CONFIGS / "notebook.toml", 500_000, 10_000),
     "equal_positions": equal_positions(80_000, 2_000),
     "d_ff 64": equal_positions(40_000, 2_000, d_ff=64),
-    "d_model 64, four blocks": equal_positions(5_000, 200, d_model=64, n_layers=4),
-    "64 positions": equal_positions(5_000, 200, seq_len=63),
-    "256 positions": equal_positions(500, 20, seq_len=255),
+    "d_model 64, four blocks": equal_positions(5_000, 500, d_model=64, n_layers=4),
+    "64 positions": equal_positions(5_000, 500, seq_len=63),
+    "256 positions": equal_positions(1_000, 100, seq_len=255, samples=800),
     # Fresh samples need one that is held out.
-    "max of four": Shape(FOLDER / "max_of_four.toml", 20_000, 500, {"data.held_out": 1}, has_epochs=False),
-    "balanced brackets": Shape(FOLDER / "brackets.toml", 500, 50),
-    "a + b mod 59": Shape(CONFIGS / "grokking.toml", 300, 50),
-    "names, width 16": names(16, 10_000, 500),
-    "names, width 32": names(32, 5_000, 200),
-    "names, width 64": names(64, 2_000, 100),
+    "max of four": Shape(FOLDER / "max_of_four.toml", 20_000, 1_000, {"data.held_out": 1}, has_epochs=False),
+    "balanced brackets": Shape(FOLDER / "brackets.toml", 500, 100),
+    "a + b mod 59": Shape(CONFIGS / "grokking.toml", 300, 20, {"training.evaluations_per_decade": 0} | EVALUATE_LITTLE),
+    "names, width 16": names(16, 20_000, 3_000),
+    "names, width 32": names(32, 8_000, 3_000),
+    "names, width 64": names(64, 4_000, 2_000),
 }
 
 
