@@ -6,6 +6,7 @@
     cargo build --release
     .venv/bin/python scripts/benchmarks/peers target/release/headlight --json peers.json --svg peers.svg
     .venv/bin/python scripts/benchmarks/peers target/release/headlight --shapes names --peers fused,scan --repeat 1
+    .venv/bin/python scripts/benchmarks/peers target/release/headlight --repeat 0      # only compares logits
 
 A table in Markdown goes to stdout, progress to stderr. All peers train the model of a shape (shapes.py) from the same weights on
 the same samples, in batches of the same size. Before JAX and PyTorch are timed, their logits must agree with Headlight's within
@@ -27,7 +28,8 @@ microgpt              the crate of that name, where a program of it is given and
 
 Where the classifier reads one position, JAX computes its query alone in the last block, as Headlight does; PyTorch's model
 computes all. JAX and PyTorch compute padding, and Headlight computes as little of it as it can. Adam's second moments of tokens
-are per token in JAX and PyTorch, and PyTorch's Adam adds epsilon as published, not as Keras does. A peer that cannot run is left out, and stderr says why.
+are per token in JAX and PyTorch, and PyTorch's Adam adds epsilon as published, not as Keras does. A peer that cannot run is left
+out, and stderr says why.
 
 The operations are those of matrix products (shapes.operations). The peak is that of separate multiplications and additions on one
 core (peak.rs).
@@ -76,7 +78,8 @@ def note(text: str) -> None:
 
 def check(name: str, wanted: np.ndarray, found: np.ndarray) -> float:
     """Whether a peer's model is Headlight's; returns how far its logits are from Headlight's."""
-    assert wanted.shape == found.shape, f"{name}: logits {found.shape}, Headlight's {wanted.shape}"
+    if wanted.shape != found.shape:
+        sys.exit(f"{name}: logits have axes {found.shape}, and Headlight's {wanted.shape}")
     difference = float(np.abs(wanted - found).max())
     if not difference < TOLERANCE:
         sys.exit(f"{name}: logits differ by {difference}")
@@ -151,7 +154,8 @@ def time_shape(name: str, shape: Shape, args: argparse.Namespace, folder: pathli
     own = Headlight(args.program, shape, folder)
     data = own.samples()
     wanted = own.logits(data[0][:100])
-    peers, differences = headlight_peers(own, shape, args.peers), {}
+    timed = args.peers if args.repeat else []
+    peers, differences = headlight_peers(own, shape, timed), {}
     if BURN in peers:
         try:
             own.train(1, "--engine", "burn")
@@ -162,17 +166,21 @@ def time_shape(name: str, shape: Shape, args: argparse.Namespace, folder: pathli
         if not set(keys) & set(args.peers):
             continue
         try:
-            more, differences[library] = prepare(name, own, data, wanted, args.peers)
+            more, differences[library] = prepare(name, own, data, wanted, timed)
             peers |= more
         except (ImportError, ValueError) as error:
             note(f"{name}: without {library}: {error}")
-    if args.microgpt and MICROGPT in args.peers and name == "names, width 16":
+    if args.microgpt and MICROGPT in timed and name == "names, width 16":
         peers[MICROGPT] = lambda: microgpt_step(args.microgpt, folder)
+    found = ", ".join(f"{library}'s by {difference:.1e}" for library, difference in differences.items())
+    note(f"{name}, logits differ from Headlight's: {found or 'not compared'}")
     turns = []
     for turn in range(args.repeat):
         turns.append({key: peer() for key, peer in peers.items()})
         times = ", ".join(f"{key} {1e6 * seconds:,.1f}" for key, seconds in turns[-1].items())
         note(f"{name}, turn {turn + 1}, µs: {times}")
+    if not turns:
+        return {"differences": differences}
     steps = {key: statistics.median(turn[key] for turn in turns) for key in peers}
     ratios = {key: statistics.median(turn[FUSED] / turn[key] for turn in turns) for key in peers if FUSED in peers}
     count = operations(own.config, data[0])
@@ -239,7 +247,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("program", help="Headlight's binary")
     parser.add_argument("--shapes", default="", metavar="PART", help="part of the names of the shapes to time")
     parser.add_argument("--peers", type=select, default=PEERS, metavar="PARTS", help="parts of the names of the peers, with commas")
-    parser.add_argument("--repeat", type=int, default=5, help="turns of all peers (default: %(default)s)")
+    parser.add_argument("--repeat", type=int, default=5, help="turns of all peers; 0 only compares logits (default: %(default)s)")
     parser.add_argument("--microgpt", help="the program of the crate microgpt")
     parser.add_argument("--json", type=pathlib.Path, help="also write all figures here")
     parser.add_argument("--svg", type=pathlib.Path, help="also draw them here")
@@ -260,20 +268,22 @@ def main() -> None:
     print(f"{figures['machine']}; {figures['versions']}. Times are in µs per step.")
     print(f"Peak of one core without fused multiply-add: {most / 1e9:.1f}e9 operations per second ({vectors}).\n")
     head = ["shape", "operations", *peers, "fused / scan", "fused, 1e9 operations/s", "of the peak"]
-    print(line(head) + "\n" + line(["---"] + ["---:"] * (len(head) - 1)), flush=True)
+    if args.repeat:
+        print(line(head) + "\n" + line(["---"] + ["---:"] * (len(head) - 1)), flush=True)
     for name, shape in SHAPES.items():
         if args.shapes not in name:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            figures["shapes"][name] = time_shape(name, shape, args, pathlib.Path(folder))
-        print(line(row(name, figures["shapes"][name], peers, most)), flush=True)
+            found = figures["shapes"][name] = time_shape(name, shape, args, pathlib.Path(folder))
+        if args.repeat:
+            print(line(row(name, found, peers, most)), flush=True)
         if args.json:
             args.json.write_text(json.dumps(figures, indent=1) + "\n")
-    for library in ["JAX", "PyTorch"]:
-        found = [shape["differences"][library] for shape in figures["shapes"].values() if library in shape["differences"]]
-        if found:
-            print(f"\nLogits of {library} differ from Headlight's by at most {max(found):.1e}.")
-    if args.svg:
+    differences = [shape["differences"] for shape in figures["shapes"].values()]
+    for library in sorted(set().union(*differences)):
+        most_different = max(found[library] for found in differences if library in found)
+        print(f"\nLogits of {library} differ from Headlight's by at most {most_different:.1e}.")
+    if args.svg and args.repeat:
         import plot
 
         plot.draw(figures, args.svg)

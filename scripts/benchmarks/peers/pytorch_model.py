@@ -88,6 +88,7 @@ class Training:
         from torch._inductor import config
 
         config.cpp_wrapper = True  # its launcher in C++ too
+        torch.compiler.reset()  # it limits how often it compiles one function
         get = lambda key: self.config[f"training.{key}"]
         is_adamw = get("optimizer") == "adamw"
         (beta_1, beta_2), decay = (get("beta_1"), get("beta_2")), get("weight_decay") if is_adamw else 0.0
