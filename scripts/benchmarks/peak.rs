@@ -29,9 +29,21 @@ macro_rules! adds {
 }
 
 #[cfg(target_arch = "x86_64")]
-adds!(with_avx512, "avx512f", _mm512_set1_ps, _mm512_mul_ps, _mm512_add_ps);
+adds!(
+    with_avx512,
+    "avx512f",
+    _mm512_set1_ps,
+    _mm512_mul_ps,
+    _mm512_add_ps
+);
 #[cfg(target_arch = "x86_64")]
-adds!(with_avx2, "avx2", _mm256_set1_ps, _mm256_mul_ps, _mm256_add_ps);
+adds!(
+    with_avx2,
+    "avx2",
+    _mm256_set1_ps,
+    _mm256_mul_ps,
+    _mm256_add_ps
+);
 
 /// In vectors of four, which every 64-bit processor has.
 fn with_any() {
