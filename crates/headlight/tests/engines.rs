@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use crate::common::{folder, run, text};
+use crate::common::{ended, folder, run, text};
 
 /// The fused engine gives the same bytes on every machine. These of the notebook's seed 0 come from the first
 /// `headlight sweep`; any change to initial weights, batch order or arithmetic changes them.
@@ -99,4 +99,41 @@ fn every_config_runs_on_the_fused_engine() {
             .stdout
             .contains("[CLS]")
     );
+}
+
+/// Threads share the steps of a run and change no byte of it; more than the machine has are no reason to stop.
+#[test]
+fn threads_change_no_byte() {
+    let folder = folder("threads");
+    let train = |threads: &str| {
+        let path = folder.join(threads);
+        let given = [
+            "train",
+            "configs/equal_positions.toml",
+            "--threads",
+            threads,
+        ];
+        let sets = [
+            "--set",
+            "training.epochs=1",
+            "--set",
+            "training.batch_size=64",
+        ];
+        let place = ["--run", text(&path)];
+        let finished = run(&[&given[..], &sets, &place].concat()).done();
+        let files = ["model.safetensors", "metrics.jsonl", "report.md"];
+        (
+            files.map(|file| fs::read(path.join(file)).unwrap()),
+            finished.stderr,
+        )
+    };
+    let (alone, _) = train("1");
+    assert_eq!(train("2").0, alone);
+    let (many, stderr) = train("999");
+    assert_eq!(many, alone);
+    assert!(stderr.contains("--threads 999"), "{stderr}");
+    let path = folder.join("none");
+    let none = ["train", "quick", "--threads", "0", "--run", text(&path)];
+    ended(&run(&none), 2, &["--threads"]);
+    assert!(!path.exists());
 }
