@@ -1,7 +1,8 @@
 //! Threads that share the work on a batch.
 
 use crate::architecture::{Architecture, Reads};
-use crate::lanes::LANES;
+use crate::instructions::Instructions;
+use crate::lanes::{LANES, WIDE};
 
 /// Some threads. What is computed does not depend on their number.
 pub trait Team: Sync {
@@ -26,8 +27,10 @@ impl Architecture {
         };
         // A multiplication and an addition each; as many backward by the inputs, and by the weights.
         let operations = 6 * batch * (rows * row + self.answers() * d * self.n_logits());
+        // Passes of half the lanes take as long for products of parameters, and are shorter where attention takes most of the time.
+        let is_wide = Instructions::best().is_wide() && self.positions < 2 * d;
         threads
-            .min(batch / LANES)
+            .min(batch / if is_wide { WIDE } else { LANES })
             .min(operations / OPERATIONS)
             .max(1)
     }
