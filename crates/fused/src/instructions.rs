@@ -37,10 +37,9 @@ impl Instructions {
 
     /// The widest set that this machine has.
     pub fn best() -> Self {
-        let sets = Self::ALL.into_iter().rev();
-        sets.into_iter()
-            .find(|set| set.available())
-            .unwrap_or(Self::Baseline)
+        let mut widest_first = Self::ALL.into_iter().rev();
+        let found = widest_first.find(|set| set.available());
+        found.unwrap_or(Self::Baseline)
     }
 
     /// Whether passes of sixteen samples are compiled, and this set has vectors for them.

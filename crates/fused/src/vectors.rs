@@ -16,6 +16,12 @@ pub(crate) trait Vectors: Copy {
     /// A vector.
     type Vector: Copy;
 
+    /// Whether so many sums stay in registers.
+    #[inline(always)]
+    fn keeps(self, sums: usize) -> bool {
+        sums <= Self::SUMS
+    }
+
     /// The first numbers of a slice.
     fn load(self, numbers: &[f32]) -> Self::Vector;
 

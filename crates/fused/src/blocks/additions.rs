@@ -61,6 +61,13 @@ struct Addition {
     what: What,
 }
 
+impl Addition {
+    fn of_rows(place: Matrix, rows: Rows) -> Self {
+        let what = What::Rows(rows);
+        Self { place, what }
+    }
+}
+
 #[derive(Clone, Debug)]
 enum What {
     /// `factor Σ input ⊗ gradient` in some columns. Each `height` rows have a sum of their own.
@@ -180,14 +187,9 @@ impl Additions {
             return;
         }
         let gradients = self.turn(set, lanes, width);
-        let what = What::Rows(gradients.clone());
-        let of_bias = Addition {
-            place: linear.bias,
-            what,
-        };
-        let of_weight = self.products(linear.weight, gradients, 0..width, 1.0);
-        self.take(set, of_bias, sums);
+        let of_weight = self.products(linear.weight, gradients.clone(), 0..width, 1.0);
         self.take(set, of_weight, sums);
+        self.take(set, Addition::of_rows(linear.bias, gradients), sums);
     }
 
     /// Adds the gradient of a projection's biases alone.
@@ -202,12 +204,8 @@ impl Additions {
         if self.when == When::Never {
             return;
         }
-        let what = What::Rows(self.turn(set, lanes, width));
-        let of_bias = Addition {
-            place: linear.bias,
-            what,
-        };
-        self.take(set, of_bias, sums);
+        let gradients = self.turn(set, lanes, width);
+        self.take(set, Addition::of_rows(linear.bias, gradients), sums);
     }
 
     /// Adds the gradient of a projection's weights in some columns, those of one head.
@@ -271,8 +269,8 @@ impl Additions {
             .into_iter()
             .zip([both.start..middle, middle..both.end])
         {
-            let what = What::Rows(Rows { range, width });
-            self.take(set, Addition { place, what }, sums);
+            let rows = Rows { range, width };
+            self.take(set, Addition::of_rows(place, rows), sums);
         }
     }
 

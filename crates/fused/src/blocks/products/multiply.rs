@@ -154,7 +154,7 @@ fn multiply_all<V: Vectors, A: Neighbours, B: Neighbours, const L: usize>(
     mut into: Target<'_, L>,
 ) {
     let mut row = 0;
-    while V::SUMS >= 16 && rows - row >= 4 {
+    while vectors.keeps(16) && rows - row >= 4 {
         let of = [row, inner, columns];
         multiply_rows::<V, A, B, 4, 4, L>(vectors, of, left, right, &mut into);
         row += 4;

@@ -18,32 +18,32 @@ pub(in super::super) struct Weights<'a> {
 /// Calls `tile::<ROWS, COLUMNS>(first row, first column, arguments)` for all rows, two or one at a time, and all columns, as
 /// many at a time as the registers hold.
 macro_rules! in_tiles {
-    ($vectors:ident: $kind:ident, $rows:expr, $columns:expr, $tile:ident, $($arguments:expr),*) => {
-        let columns: Range<usize> = $columns;
-        for row in (0..$rows).step_by(2) {
+    ($vectors:ident, $rows:expr, $columns:expr, $tile:ident, $($arguments:expr),*) => {
+        let (rows, columns): (usize, Range<usize>) = ($rows, $columns);
+        for row in (0..rows / 2 * 2).step_by(2) {
             let mut column = columns.start;
-            if row + 1 < $rows {
-                while $kind::SUMS >= 16 && column + 8 <= columns.end {
-                    $tile::<$kind, 2, 8, L>($vectors, row, column, $($arguments),*);
-                    column += 8;
-                }
-                while column + 4 <= columns.end {
-                    $tile::<$kind, 2, 4, L>($vectors, row, column, $($arguments),*);
-                    column += 4;
-                }
-                while column < columns.end {
-                    $tile::<$kind, 2, 1, L>($vectors, row, column, $($arguments),*);
-                    column += 1;
-                }
-            } else {
-                while column + 8 <= columns.end {
-                    $tile::<$kind, 1, 8, L>($vectors, row, column, $($arguments),*);
-                    column += 8;
-                }
-                while column < columns.end {
-                    $tile::<$kind, 1, 1, L>($vectors, row, column, $($arguments),*);
-                    column += 1;
-                }
+            while $vectors.keeps(16) && column + 8 <= columns.end {
+                $tile::<_, 2, 8, L>($vectors, row, column, $($arguments),*);
+                column += 8;
+            }
+            while column + 4 <= columns.end {
+                $tile::<_, 2, 4, L>($vectors, row, column, $($arguments),*);
+                column += 4;
+            }
+            while column < columns.end {
+                $tile::<_, 2, 1, L>($vectors, row, column, $($arguments),*);
+                column += 1;
+            }
+        }
+        if rows % 2 == 1 {
+            let (row, mut column) = (rows - 1, columns.start);
+            while column + 8 <= columns.end {
+                $tile::<_, 1, 8, L>($vectors, row, column, $($arguments),*);
+                column += 8;
+            }
+            while column < columns.end {
+                $tile::<_, 1, 1, L>($vectors, row, column, $($arguments),*);
+                column += 1;
             }
         }
     };
@@ -61,21 +61,8 @@ for_each_set! {
         width: usize,
         output: &'a mut [Lanes<L>],
     ) {
-        project_all(vectors, rows, weights, columns, input, width, output);
+        in_tiles!(vectors, rows, columns, project_tile, weights, input, width, output);
     }
-}
-
-#[inline(always)]
-fn project_all<V: Vectors, const L: usize>(
-    vectors: V,
-    rows: usize,
-    weights: Weights<'_>,
-    columns: Range<usize>,
-    input: &[Lanes<L>],
-    width: usize,
-    output: &mut [Lanes<L>],
-) {
-    in_tiles!(vectors: V, rows, columns.clone(), project_tile, weights, input, width, output);
 }
 
 #[inline(always)]
@@ -130,23 +117,10 @@ for_each_set! {
         width: usize,
         output: &'a mut [Lanes<L>],
     ) {
-        project_all_back(vectors, rows, weights, columns, input, width, output);
+        // Rows of weights are padded to whole tiles.
+        let inputs = 0..weights.inputs.next_multiple_of(8);
+        in_tiles!(vectors, rows, inputs, project_tile_back, weights, columns.clone(), input, width, output);
     }
-}
-
-#[inline(always)]
-fn project_all_back<V: Vectors, const L: usize>(
-    vectors: V,
-    rows: usize,
-    weights: Weights<'_>,
-    columns: Range<usize>,
-    input: &[Lanes<L>],
-    width: usize,
-    output: &mut [Lanes<L>],
-) {
-    // Rows of weights are padded to whole tiles.
-    let inputs = 0..weights.inputs.next_multiple_of(8);
-    in_tiles!(vectors: V, rows, inputs.clone(), project_tile_back, weights, columns.clone(), input, width, output);
 }
 
 #[inline(always)]

@@ -92,7 +92,7 @@ fn add_columns<V: Vectors, const C: usize>(
     sums: &mut [f32],
 ) {
     // Widths are multiples of eight.
-    if V::SUMS >= 16 {
+    if vectors.keeps(16) {
         for i in rows.inputs.clone().step_by(8) {
             add_tile::<V, C, 8>(vectors, rows, i, column, factor, sums);
         }
