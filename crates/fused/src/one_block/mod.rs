@@ -43,7 +43,7 @@
 //!   model too, and its working set stays in the first-level cache. So one kernel serves single runs
 //!   and sweeps, and the plan was dropped.
 //! - Sixteen lanes in plain loops: with AVX-512 the compiler splits them into scalar code (670 ns instead of 91
-//!   for two projections, a transposition and a product of a batch). They gain 9% with products that name the instructions. AVX2
+//!   for two projections, a transposition and a product of a batch). They pay with products that name the instructions. AVX2
 //!   gains nothing from two vectors per value.
 //! - Eight lanes with AVX-512's 32 registers: no gain.
 //! - Vectors were turned by plain loops. The compiler made hundreds of scalar moves of them, which take
