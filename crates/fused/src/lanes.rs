@@ -86,30 +86,43 @@ pub(crate) fn larger(a: f32, b: f32) -> f32 {
 }
 
 /// `e^x` for `x <= 0`, to about one unit in the last place; below -87, `e^-87`.
+#[inline(always)]
+pub(crate) fn exp_of_negative(x: f32) -> f32 {
+    let [y] = exp_of_negatives([x]);
+    y
+}
+
+/// [`exp_of_negative`] of some numbers, step by step: one by itself waits for each of its steps.
 ///
 /// Range reduction by multiples of ln 2 in two parts, and the polynomial of the Cephes library's
 /// `expf` (Moshier 1989).
 #[inline(always)]
 #[allow(clippy::excessive_precision, clippy::cast_possible_wrap)]
-pub(crate) fn exp_of_negative(x: f32) -> f32 {
+pub(crate) fn exp_of_negatives<const N: usize>(x: [f32; N]) -> [f32; N] {
     // Adding 1.5 * 2^23 rounds to a whole number and puts it into the lowest bits.
     const ROUND: f32 = 12_582_912.0;
-    let x = larger(x, -87.0);
-    let shifted = x * core::f32::consts::LOG2_E + ROUND;
-    let n = shifted - ROUND;
-    let r = (x - n * 0.693_359_375) - n * -2.121_944_4e-4;
-    let mut y = 1.987_569_15e-4;
-    y = y * r + 1.398_199_95e-3;
-    y = y * r + 8.333_451_9e-3;
-    y = y * r + 4.166_579_6e-2;
-    y = y * r + 1.666_666_55e-1;
-    y = y * r + 5.000_000_12e-1;
-    y = y * (r * r) + r + 1.0;
-    let exponent = shifted
-        .to_bits()
-        .wrapping_sub(ROUND.to_bits())
-        .wrapping_add(127);
-    y * f32::from_bits(exponent << 23)
+    let x = map(x, |x| larger(x, -87.0));
+    let shifted = map(x, |x| x * core::f32::consts::LOG2_E + ROUND);
+    let n = map(shifted, |shifted| shifted - ROUND);
+    let r = zip(x, n, |x, n| (x - n * 0.693_359_375) - n * -2.121_944_4e-4);
+    let mut y = [1.987_569_15e-4; N];
+    for coefficient in [
+        1.398_199_95e-3,
+        8.333_451_9e-3,
+        4.166_579_6e-2,
+        1.666_666_55e-1,
+        5.000_000_12e-1,
+    ] {
+        y = zip(y, r, |y, r| y * r + coefficient);
+    }
+    let y = zip(y, r, |y, r| y * (r * r) + r + 1.0);
+    zip(y, shifted, |y, shifted| {
+        let exponent = shifted
+            .to_bits()
+            .wrapping_sub(ROUND.to_bits())
+            .wrapping_add(127);
+        y * f32::from_bits(exponent << 23)
+    })
 }
 
 /// `log(1 + x)` for `0 <= x <= 1`, to about one unit in the last place, with the polynomial of the

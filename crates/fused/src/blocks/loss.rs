@@ -14,8 +14,11 @@
 use super::chunk::Chunk;
 use super::pass::Pass;
 use crate::instructions::for_each_set;
-use crate::lanes::{Lanes, exp_of_negative, larger, log, log_1p, one_at_a_time, zero_below, zip};
+use crate::lanes::{
+    Lanes, exp_of_negative, larger, log, log_1p, map, one_at_a_time, zero_below, zip,
+};
 use crate::samples::IGNORED;
+use crate::training::CrossEntropy;
 
 impl<const L: usize> Pass<'_, L> {
     /// Probabilities, and losses without smoothing, of every answer.
@@ -90,80 +93,77 @@ impl<const L: usize> Pass<'_, L> {
     pub(super) fn start_from_losses(&mut self, chunk: Chunk<'_>, shares: Lanes<L>) {
         let (n_logits, answers) = (self.architecture.n_logits(), self.answers());
         let of_sample = self.architecture.answers();
-        let (is_accurate, smoothing) =
-            (self.cross_entropy.is_accurate, self.cross_entropy.smoothing);
-        let set = self.instructions;
+        let (cross_entropy, set) = (self.cross_entropy, self.instructions);
         let values = &mut *self.values;
-        let one_logit = n_logits == 1;
-        let classes = if one_logit { 2 } else { n_logits };
-        let (kept, even) = (1.0 - smoothing, smoothing / classes as f32);
+        let found = values.logits.chunks_exact(n_logits);
+        let found = found.zip(values.probabilities.chunks_exact(n_logits));
         let rows = values.d_logits.chunks_exact_mut(n_logits).take(answers);
-        for (answer, d_logits) in rows.enumerate() {
-            let labels: [u32; L] =
-                core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
-            let own = answer * n_logits..(answer + 1) * n_logits;
-            let found = (&values.logits[own.clone()], &values.probabilities[own]);
-            if smoothing == 0.0 && !is_accurate {
-                start_from_answer(set, found.1, labels, chunk.chosen.len(), shares, d_logits);
-                continue;
-            }
-            for (k, d_logit) in d_logits.iter_mut().enumerate() {
-                *d_logit = [0.0; L];
-                for l in 0..chunk.chosen.len() {
-                    if labels[l] == IGNORED {
-                        continue;
-                    }
-                    let target = if one_logit {
-                        labels[l] as f32
-                    } else {
-                        f32::from(u8::from(labels[l] as usize == k))
-                    };
-                    let gradient = if is_accurate && target > 0.5 {
-                        let rest = if one_logit {
-                            complement(found.0[0][l])
-                        } else {
-                            let others = found.1.iter().enumerate();
-                            let others = others.filter(|(other, _)| *other != k);
-                            others.map(|(_, probability)| probability[l]).sum()
-                        };
-                        (smoothing - even) - rest
-                    } else if smoothing == 0.0 {
-                        found.1[k][l] - target
-                    } else {
-                        found.1[k][l] - (kept * target + even)
-                    };
-                    d_logit[l] = zero_below(1e-18, gradient * shares[l]);
-                }
-            }
+        for (answer, (d_logits, (logits, probabilities))) in rows.zip(found).enumerate() {
+            let count = chunk.chosen.len();
+            let labels = core::array::from_fn(|lane| match lane {
+                lane if lane < count => chunk.label(lane, answer, of_sample),
+                _ => IGNORED,
+            });
+            start_from_answer(
+                set,
+                cross_entropy,
+                logits,
+                probabilities,
+                labels,
+                shares,
+                d_logits,
+            );
         }
     }
 }
 
 for_each_set! {
-    /// The gradient of an answer's loss by its logits, `p - y`, in each of the first `count` lanes that has a label, times its
-    /// share.
+    /// The gradient of an answer's loss by its logits, in each lane that has a label, times its share.
     fn start_from_answer<'a, L>(
+        cross_entropy: CrossEntropy,
+        logits: &'a [Lanes<L>],
         probabilities: &'a [Lanes<L>],
         labels: [u32; L],
-        count: usize,
         shares: Lanes<L>,
         d_logits: &'a mut [Lanes<L>],
     ) {
-        let is_one = probabilities.len() == 1;
-        let mut counts = [false; L];
-        for l in 0..L {
-            counts[l] = l < count && labels[l] != IGNORED;
-        }
+        let CrossEntropy { smoothing, is_accurate, .. } = cross_entropy;
+        let is_one = logits.len() == 1;
+        let classes = if is_one { 2 } else { logits.len() };
+        let (kept, even) = (1.0 - smoothing, smoothing / classes as f32);
+        // A number, since the compiler makes loops over lanes of their own for a condition, and no vectors of these.
+        let accurate = f32::from(u8::from(is_accurate));
+        // What the true class lacks, accurately.
+        let rest = match logits {
+            [logit] => map(*logit, complement),
+            _ => sum_of_others(probabilities, labels),
+        };
         for (k, (d_logit, probability)) in d_logits.iter_mut().zip(probabilities).enumerate() {
             one_at_a_time();
             let class = if is_one { 1 } else { k as u32 };
             for l in 0..L {
                 let target = if labels[l] == class { 1.0 } else { 0.0 };
-                let gradient = zero_below(1e-18, (probability[l] - target) * shares[l]);
-                d_logit[l] = if counts[l] { gradient } else { 0.0 };
+                let plain = probability[l] - (kept * target + even);
+                let gradient = if accurate * target > 0.5 { smoothing - even - rest[l] } else { plain };
+                let gradient = zero_below(1e-18, gradient * shares[l]);
+                d_logit[l] = if labels[l] == IGNORED { 0.0 } else { gradient };
             }
         }
     }
+}
+
+/// Sums over all classes but the labels'.
+#[inline(always)]
+fn sum_of_others<const L: usize>(values: &[Lanes<L>], labels: [u32; L]) -> Lanes<L> {
+    let mut sum = [0.0; L];
+    for (k, value) in values.iter().enumerate() {
+        one_at_a_time();
+        for l in 0..L {
+            let counts = if labels[l] == k as u32 { 0.0 } else { 1.0 };
+            sum[l] += counts * value[l];
+        }
+    }
+    sum
 }
 
 for_each_set! {
@@ -215,18 +215,14 @@ for_each_set! {
             let loss = most[l] - own[l] + log(sum[l]);
             losses[l] = if labels[l] == IGNORED { 0.0 } else { loss };
         }
-        for l in 0..if is_accurate { L } else { 0 } {
-            if labels[l] == IGNORED || own[l] < most[l] {
-                continue;
+        if is_accurate {
+            let rest = sum_of_others(probabilities, labels);
+            for l in 0..L {
+                let is_likeliest = labels[l] != IGNORED && !(own[l] < most[l]);
+                if is_likeliest {
+                    losses[l] = if rest[l] > 1.0 { log(1.0 + rest[l]) } else { log_1p(rest[l]) };
+                }
             }
-            let others = probabilities.iter().enumerate();
-            let others = others.filter(|(k, _)| *k != labels[l] as usize);
-            let rest: f32 = others.map(|(_, exponential)| exponential[l]).sum();
-            losses[l] = if rest > 1.0 {
-                log(1.0 + rest)
-            } else {
-                log_1p(rest)
-            };
         }
         for probability in probabilities {
             one_at_a_time();
@@ -236,6 +232,7 @@ for_each_set! {
 }
 
 /// `1 / (1 + e^z)`: the probability that class 1 lacks.
+#[inline(always)]
 fn complement(z: f32) -> f32 {
     let e = exp_of_negative(-z.abs());
     let part = 1.0 / (1.0 + e);

@@ -1,7 +1,7 @@
 //! From rows of scores to rows of weights, one sample per lane: their softmax, or what stands in its place.
 
 use crate::instructions::for_each_set;
-use crate::lanes::{Lanes, exp_of_negative, larger, map, one_at_a_time, zero_below, zip};
+use crate::lanes::{Lanes, exp_of_negatives, larger, map, one_at_a_time, zero_below, zip};
 
 for_each_set! {
     /// Replaces rows of `keys` scores by their softmax over the keys where `may` is 1; all keys if `may` is empty. The
@@ -19,16 +19,31 @@ for_each_set! {
     }
 }
 
-/// Weights below 1e-18 are 0: subnormal numbers would follow from them.
+/// Keys whose exponentials are computed together. A page, whose code must be small, has one after the other.
+const TOGETHER: usize = if cfg!(target_arch = "wasm32") { 1 } else { 8 };
+
+/// Replaces scores by their exponentials over that of the largest score, a sample per lane. Those below 1e-18 are 0: subnormal
+/// numbers would follow from them.
 #[inline(always)]
-fn exp_of_difference(score: f32, most: f32) -> f32 {
-    zero_below(1e-18, exp_of_negative(score - most))
+fn exponentials<const L: usize, const N: usize>(scores: &mut [Lanes<L>; N], most: Lanes<L>) {
+    one_at_a_time();
+    for l in 0..L {
+        let mut own = [0.0; N];
+        for n in 0..N {
+            own[n] = scores[n][l] - most[l];
+        }
+        own = map(exp_of_negatives(own), |weight| zero_below(1e-18, weight));
+        for n in 0..N {
+            scores[n][l] = own[n];
+        }
+    }
 }
 
 #[inline(always)]
 fn softmax<const L: usize>(row: &mut [Lanes<L>], may: Option<&[Lanes<L>]>) {
     if let Some(may) = may {
         for (score, may) in row.iter_mut().zip(may) {
+            one_at_a_time();
             // Finite, since the softmax of a row of minus infinity would be 0 / 0.
             *score = zip(
                 *score,
@@ -43,21 +58,22 @@ fn softmax<const L: usize>(row: &mut [Lanes<L>], may: Option<&[Lanes<L>]>) {
     for score in row.iter() {
         most = zip(*score, most, larger);
     }
+    let (together, rest) = row.as_chunks_mut::<TOGETHER>();
+    for scores in together {
+        exponentials(scores, most);
+    }
+    for score in rest {
+        exponentials(core::array::from_mut(score), most);
+    }
+    if let Some(may) = may {
+        for (weight, may) in row.iter_mut().zip(may) {
+            one_at_a_time();
+            *weight = zip(*weight, *may, |weight, may| weight * may);
+        }
+    }
     let mut sum = [0.0; L];
-    match may {
-        None => {
-            for score in row.iter_mut() {
-                *score = zip(*score, most, exp_of_difference);
-                sum = zip(sum, *score, |sum, weight| sum + weight);
-            }
-        }
-        Some(may) => {
-            for (score, may) in row.iter_mut().zip(may) {
-                *score = zip(*score, most, exp_of_difference);
-                *score = zip(*score, *may, |weight, may| weight * may);
-                sum = zip(sum, *score, |sum, weight| sum + weight);
-            }
-        }
+    for weight in row.iter() {
+        sum = zip(sum, *weight, |sum, weight| sum + weight);
     }
     let share = map(sum, |sum| if sum == 0.0 { 0.0 } else { 1.0 / sum });
     for weight in row {
