@@ -1,0 +1,86 @@
+//! Activations beside double precision, and their slopes beside differences. They are private, so their file is compiled into
+//! this test.
+#![allow(
+    dead_code,
+    clippy::inline_always,
+    clippy::needless_range_loop,
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss
+)]
+
+#[path = "../src/functions.rs"]
+mod functions;
+#[path = "../src/lanes.rs"]
+mod lanes;
+
+mod architecture {
+    #[derive(Clone, Copy, Debug)]
+    pub(crate) enum Activation {
+        Relu,
+        Gelu,
+        GeluTanh,
+        Silu,
+    }
+}
+
+use architecture::Activation;
+use functions::{erf, logistic, tanh};
+
+/// Distance in units in the last place of the exact value as float32.
+fn ulps(found: f32, exact: f64) -> f64 {
+    let near = exact as f32;
+    let unit = f64::from(f32::from_bits(near.abs().to_bits() + 1)) - f64::from(near.abs());
+    (f64::from(found) - exact).abs() / unit
+}
+
+/// By its series, which converges everywhere; terms up to 1e13 leave 1e-3 of a unit of float32 for |x| below 6.
+fn erf_exactly(x: f64) -> f64 {
+    if x.abs() > 4.0 {
+        // 1 - erf(4) is 1.5e-8, below half a unit.
+        return x.signum();
+    }
+    let (mut term, mut sum) = (x, x);
+    for n in 1..200 {
+        term *= -x * x / f64::from(n);
+        sum += term / f64::from(2 * n + 1);
+    }
+    sum * core::f64::consts::FRAC_2_SQRT_PI
+}
+
+fn arguments() -> impl Iterator<Item = f32> {
+    (-80_000..80_000).map(|i| i as f32 * 1.234_567e-4)
+}
+
+#[test]
+fn functions_are_exact_to_a_few_units() {
+    let worst = |found: fn(f32) -> f32, exact: fn(f64) -> f64| {
+        let errors = arguments().filter(|&x| x != 0.0);
+        let errors = errors.map(|x| ulps(found(x), exact(f64::from(x))));
+        errors.fold(0.0, f64::max)
+    };
+    let [erf_error, tanh_error, logistic_error] = [
+        worst(erf, erf_exactly),
+        worst(tanh, f64::tanh),
+        worst(logistic, |x| 1.0 / (1.0 + (-x).exp())),
+    ];
+    assert!(erf_error <= 3.0, "erf: {erf_error}");
+    assert!(tanh_error <= 2.0, "tanh: {tanh_error}");
+    assert!(logistic_error <= 3.0, "logistic: {logistic_error}");
+    assert_eq!([erf(0.0), tanh(0.0), logistic(0.0)], [0.0, 0.0, 0.5]);
+}
+
+#[test]
+fn slopes_are_the_differences_of_values() {
+    for activation in [Activation::Gelu, Activation::GeluTanh, Activation::Silu] {
+        for x in arguments().step_by(97) {
+            // Differences of float32 values: exact to their rounding over the distance.
+            let (below, above) = (x - 0.01, x + 0.01);
+            let change = f64::from(activation.value(above)) - f64::from(activation.value(below));
+            let slope = change / (f64::from(above) - f64::from(below));
+            assert!(
+                (slope - f64::from(activation.slope(x))).abs() < 2e-4,
+                "{activation:?} {x}"
+            );
+        }
+    }
+}
