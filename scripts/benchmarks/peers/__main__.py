@@ -16,6 +16,7 @@ ratios within a turn. All run on one core, except "all cores".
 Headlight, fused      a training of many steps less one of a tenth, divided by the steps between; nothing is held out or dumped.
                       The batch order, the samples of shapes whose steps draw their own, and the evaluations at the ends of the
                       epochs between are included; for names and a + b, none lies between.
+Headlight, steps      the same with next to no evaluations: as JAX and PyTorch, which have none
 Headlight, all cores  the same with as many threads as Headlight chooses
 Headlight on Burn     the same with Burn's tensors, and fewer steps
 JAX, scan             `jit` over `lax.scan` over 96 steps, already compiled, called for half a second
@@ -58,13 +59,13 @@ os.sched_setaffinity(0, {max(ALL_CORES)})
 import numpy as np  # noqa: E402
 
 from headlight import Failed, Headlight, run  # noqa: E402
-from shapes import ROOT, SHAPES, Shape, operations  # noqa: E402
+from shapes import EVALUATE_LITTLE, ROOT, SHAPES, Shape, operations  # noqa: E402
 
-FUSED, ALL, BURN = "Headlight, fused", "Headlight, all cores", "Headlight on Burn"
+FUSED, STEPS, ALL, BURN = "Headlight, fused", "Headlight, steps", "Headlight, all cores", "Headlight on Burn"
 SCAN, VMAP = "JAX, scan", "JAX, vmap"
 EAGER, COMPILED = "PyTorch, eager", "PyTorch, compiled"
 MICROGPT = "microgpt"
-PEERS = [FUSED, ALL, BURN, SCAN, VMAP, EAGER, COMPILED, MICROGPT]
+PEERS = [FUSED, STEPS, ALL, BURN, SCAN, VMAP, EAGER, COMPILED, MICROGPT]
 MODELS = 8  # of vmap
 LEAST = 0.5  # seconds of a measurement of JAX or PyTorch
 TOLERANCE = 1e-4
@@ -144,6 +145,7 @@ def microgpt_step(program: str, folder: pathlib.Path) -> float:
 def headlight_peers(own: Headlight, shape: Shape, peers: list[str]) -> dict[str, Peer]:
     found = {
         FUSED: lambda: own.step(shape.steps, "--engine", "fused", "--threads", "1"),
+        STEPS: lambda: own.step(shape.steps, "--engine", "fused", "--threads", "1", changes=EVALUATE_LITTLE),
         ALL: lambda: own.step(shape.steps, "--engine", "fused", cores=ALL_CORES),
         BURN: lambda: own.step(shape.burn_steps, "--engine", "burn"),
     }
@@ -182,7 +184,8 @@ def time_shape(name: str, shape: Shape, args: argparse.Namespace, folder: pathli
     if not turns:
         return {"differences": differences}
     steps = {key: statistics.median(turn[key] for turn in turns) for key in peers}
-    ratios = {key: statistics.median(turn[FUSED] / turn[key] for turn in turns) for key in peers if FUSED in peers}
+    ratio = lambda key, other: statistics.median(turn[key] / turn[other] for turn in turns)
+    ratios = {key: {other: ratio(key, other) for other in peers} for key in [FUSED, STEPS] if key in peers}
     count = operations(own.config, data[0])
     return {"operations": count, "steps": steps, "ratios": ratios, "differences": differences, "turns": turns}
 
@@ -223,11 +226,11 @@ def microseconds(seconds: float | None) -> str:
 
 def row(name: str, shape: dict, peers: list[str], most: float) -> list[str]:
     steps = shape["steps"]
-    ratio = f"{shape['ratios'][SCAN]:.3f}" if FUSED in steps and SCAN in steps else "–"
-    rate = shape["operations"] / steps[FUSED] if FUSED in steps else None
+    ratios = [f"{shape['ratios'][key][SCAN]:.3f}" if {key, SCAN} <= steps.keys() else "–" for key in [FUSED, STEPS]]
+    rate = shape["operations"] / steps[STEPS] if STEPS in steps else None
     shares = [f"{rate / 1e9:.1f}", f"{rate / most:.0%}"] if rate else ["–", "–"]
     times = [microseconds(steps.get(peer)) for peer in peers]
-    return [name, f"{shape['operations'] / 1e6:.3g} million", *times, ratio, *shares]
+    return [name, f"{shape['operations'] / 1e6:.3g} million", *times, *ratios, *shares]
 
 
 def line(cells: list[str]) -> str:
@@ -267,7 +270,7 @@ def main() -> None:
     figures = {"machine": machine(), "versions": versions(args.program), "peak": most, "vectors": vectors, "shapes": {}}
     print(f"{figures['machine']}; {figures['versions']}. Times are in µs per step.")
     print(f"Peak of one core without fused multiply-add: {most / 1e9:.1f}e9 operations per second ({vectors}).\n")
-    head = ["shape", "operations", *peers, "fused / scan", "fused, 1e9 operations/s", "of the peak"]
+    head = ["shape", "operations", *peers, "fused / scan", "steps / scan", "steps, 1e9 operations/s", "of the peak"]
     if args.repeat:
         print(line(head) + "\n" + line(["---"] + ["---:"] * (len(head) - 1)), flush=True)
     for name, shape in SHAPES.items():

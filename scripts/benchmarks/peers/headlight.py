@@ -64,9 +64,9 @@ class Headlight:
         sets = [part for key, value in (QUIET | self.shape.changes | changes).items() for part in ["--set", f"{key}={value}"]]
         return [str(part) for part in [self.program, name, self.shape.config, *sets, *more]]
 
-    def train(self, steps: int, *more: str, cores: set[int] | None = None) -> float:
+    def train(self, steps: int, *more: str, cores: set[int] | None = None, changes: dict[str, object] | None = None) -> float:
         """Seconds of a training."""
-        changes = {"training.steps": steps}
+        changes = (changes or {}) | {"training.steps": steps}
         if self.shape.has_epochs:
             changes["training.epochs"] = steps  # so that they do not end it earlier
         with tempfile.TemporaryDirectory(dir=self.folder) as parent:
@@ -76,10 +76,10 @@ class Headlight:
                 (path / name).replace(self.folder / name)
         return seconds
 
-    def step(self, steps: int, *more: str, cores: set[int] | None = None) -> float:
+    def step(self, steps: int, *more: str, cores: set[int] | None = None, changes: dict[str, object] | None = None) -> float:
         """Seconds per step: a long training less a short one, divided by the steps between."""
         few = max(1, steps // 10)
-        short, long = (self.train(count, *more, cores=cores) for count in [few, steps])
+        short, long = (self.train(count, *more, cores=cores, changes=changes) for count in [few, steps])
         return (long - short) / (steps - few)
 
     def samples(self) -> tuple[np.ndarray, np.ndarray]:

@@ -23,6 +23,7 @@ STYLES = {
     "JAX, vmap": ("o", "#2f6db3", False, 5.5),
     "Headlight on Burn": ("D", "#c8322b", False, 5.5),
     "Headlight, fused": ("D", "#c8322b", True, 7.5),
+    "Headlight, steps": ("d", "#c8322b", False, 5),
     "Headlight, all cores": ("|", "#c8322b", True, 15),
 }
 

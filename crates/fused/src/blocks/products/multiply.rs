@@ -230,10 +230,12 @@ fn multiply_tile<
             }
         }
     }
-    let factor = vectors.splat(into.factor);
-    for r in 0..R {
-        for c in 0..C {
-            sums.0[r][c] = vectors.product(factor, sums.0[r][c]);
+    if into.factor != 1.0 {
+        let factor = vectors.splat(into.factor);
+        for r in 0..R {
+            for c in 0..C {
+                sums.0[r][c] = vectors.product(factor, sums.0[r][c]);
+            }
         }
     }
     sums.write(vectors, into.output, first, into.stride);
