@@ -22,10 +22,15 @@ for_each_set! {
 /// Keys whose exponentials are computed together. A page, whose code must be small, has one after the other.
 const TOGETHER: usize = if cfg!(target_arch = "wasm32") { 1 } else { 8 };
 
-/// Replaces scores by their exponentials over that of the largest score, a sample per lane. Those below 1e-18 are 0: subnormal
-/// numbers would follow from them.
+/// Replaces scores by their exponentials over that of the largest score, a sample per lane, and adds them to the sum. Those below
+/// 1e-18 are 0: subnormal numbers would follow from them.
 #[inline(always)]
-fn exponentials<const L: usize, const N: usize>(scores: &mut [Lanes<L>; N], most: Lanes<L>) {
+fn exponentials<const L: usize, const N: usize>(
+    scores: &mut [Lanes<L>; N],
+    most: Lanes<L>,
+    may: Option<&[Lanes<L>; N]>,
+    sum: &mut Lanes<L>,
+) {
     one_at_a_time();
     for l in 0..L {
         let mut own = [0.0; N];
@@ -37,6 +42,31 @@ fn exponentials<const L: usize, const N: usize>(scores: &mut [Lanes<L>; N], most
             scores[n][l] = own[n];
         }
     }
+    if let Some(may) = may {
+        for n in 0..N {
+            scores[n] = zip(scores[n], may[n], |weight, may| weight * may);
+        }
+    }
+    for weight in scores {
+        *sum = zip(*sum, *weight, |sum, weight| sum + weight);
+    }
+}
+
+/// The largest of each lane, in four parts: a maximum by itself waits for the one before.
+#[inline(always)]
+fn largest<const L: usize>(values: &[Lanes<L>]) -> Lanes<L> {
+    let mut most = [[f32::MIN; L]; 4];
+    let (fours, rest) = values.as_chunks::<4>();
+    for four in fours {
+        for (most, value) in most.iter_mut().zip(four) {
+            *most = zip(*value, *most, larger);
+        }
+    }
+    for value in rest {
+        most[0] = zip(*value, most[0], larger);
+    }
+    let [a, b, c, d] = most;
+    zip(zip(a, b, larger), zip(c, d, larger), larger)
 }
 
 #[inline(always)]
@@ -54,26 +84,16 @@ fn softmax<const L: usize>(row: &mut [Lanes<L>], may: Option<&[Lanes<L>]>) {
             );
         }
     }
-    let mut most = [f32::MIN; L];
-    for score in row.iter() {
-        most = zip(*score, most, larger);
-    }
-    let (together, rest) = row.as_chunks_mut::<TOGETHER>();
-    for scores in together {
-        exponentials(scores, most);
-    }
-    for score in rest {
-        exponentials(core::array::from_mut(score), most);
-    }
-    if let Some(may) = may {
-        for (weight, may) in row.iter_mut().zip(may) {
-            one_at_a_time();
-            *weight = zip(*weight, *may, |weight, may| weight * may);
-        }
-    }
+    let most = largest(row);
     let mut sum = [0.0; L];
-    for weight in row.iter() {
-        sum = zip(sum, *weight, |sum, weight| sum + weight);
+    let (together, rest) = row.as_chunks_mut::<TOGETHER>();
+    let (may, may_rest) = may.unwrap_or_default().as_chunks::<TOGETHER>();
+    for (index, scores) in together.iter_mut().enumerate() {
+        exponentials(scores, most, may.get(index), &mut sum);
+    }
+    for (index, score) in rest.iter_mut().enumerate() {
+        let may = may_rest.get(index).map(core::array::from_ref);
+        exponentials(core::array::from_mut(score), most, may, &mut sum);
     }
     let share = map(sum, |sum| if sum == 0.0 { 0.0 } else { 1.0 / sum });
     for weight in row {
