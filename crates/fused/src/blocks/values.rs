@@ -105,9 +105,9 @@ impl<const L: usize> Sublayer<L> {
     }
 }
 
-/// How many queries a tile has, so that its rows take 64 kB. A multiple of what products compute at a time.
+/// How many queries a tile has, so that its rows take 128 kB. A multiple of what products compute at a time.
 pub(super) const fn tile_height<const L: usize>(positions: usize) -> usize {
-    let rows = 16_384 / (positions * L);
+    let rows = 32_768 / (positions * L);
     if rows < 4 { 4 } else { rows / 4 * 4 }
 }
 
