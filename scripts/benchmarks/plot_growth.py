@@ -1,17 +1,20 @@
 """Draws how a step of the fused engine grows with each size, and prints the same as a table.
 
-    python scripts/benchmarks/plot_growth.py docs/growth.svg
+    python scripts/benchmarks/plot_growth.py docs/growth.svg target/release/headlight
 
 Runs `cargo bench -p headlight-fused --bench growth` several times and takes the median of each size, so that other
 load for some seconds does not bend a curve. Both axes of a plot are logarithmic; the thin line is a step that grows in
-proportion to the size. Needs matplotlib.
+proportion to the size. The last plot has steps of whole trainings (peers/shapes.py) on one thread and more; its thin line is a step
+that takes half the time on twice the threads. Needs matplotlib, and what peers/headlight.py needs.
 """
 
 import json
+import os
 import pathlib
 import statistics
 import subprocess
 import sys
+import tempfile
 
 import matplotlib
 
@@ -19,8 +22,13 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "scripts" / "benchmarks" / "peers"))
+from headlight import Headlight  # noqa: E402
+from shapes import SHAPES  # noqa: E402
+
 TURNS = 7
 BASES = {"one block": "C0o-", "two blocks": "C1s--"}
+ON_THREADS = ["64 positions", "max of four", "balanced brackets", "a + b mod 59"]
 NAMES = ["d_model", "positions", "batch", "vocabulary", "heads", "blocks", "d_ff", "classes"]
 
 
@@ -37,11 +45,33 @@ def run() -> dict[tuple[str, str, int], float]:
     return found
 
 
+def threads(program: str) -> dict[str, dict[int, float]]:
+    """Microseconds per step by shape and number of threads."""
+    counts = [1 << power for power in range(len(os.sched_getaffinity(0)).bit_length())]
+    found = {name: {count: [] for count in counts} for name in ON_THREADS}
+    for name, times in found.items():
+        with tempfile.TemporaryDirectory() as folder:
+            own = Headlight(program, SHAPES[name], pathlib.Path(folder))
+            for _ in range(TURNS):
+                for count in counts:
+                    times[count].append(1e6 * own.step(SHAPES[name].steps, "--threads", str(count)))
+    return {name: {count: statistics.median(turns) for count, turns in times.items()} for name, times in found.items()}
+
+
+def draw(plot: plt.Axes, title: str, sizes: list[int], last: float, power: int) -> None:
+    """What all plots have; the thin line grows with a power of the size."""
+    plot.plot(sizes, [last * (size / sizes[-1]) ** power for size in sizes], color="0.6", linewidth=0.8)
+    plot.set(xscale="log", yscale="log", title=title)
+    plot.set_xticks(sizes, [str(size) for size in sizes])
+    plot.minorticks_off()
+    plot.grid(alpha=0.3)
+
+
 def main() -> None:
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "growth", "font.size": 9})
     turns = [run() for _ in range(TURNS)]
     median = {key: statistics.median(turn[key] for turn in turns) for key in turns[0]}
-    figure, plots = plt.subplots(2, 4, figsize=(12, 5.4), sharey=True)
+    figure, plots = plt.subplots(3, 3, figsize=(10, 8.4), sharey=True)
     print("| size | model | µs per step, by size | growth over the last doubling |")
     print("|---|---|---|---:|")
     for plot, name in zip(plots.flat, NAMES):
@@ -53,11 +83,14 @@ def main() -> None:
             plot.plot(sizes, times, style, label=base, markersize=4)
             row = ", ".join(f"{size}: {time:.2f}" for size, time in points.items())
             print(f"| {name} | {base} | {row} | {times[-1] / times[-2]:.2f} |")
-        plot.plot(sizes, [times[-1] * size / sizes[-1] for size in sizes], color="0.6", linewidth=0.8)
-        plot.set(xscale="log", yscale="log", title=name)
-        plot.set_xticks(sizes, [str(size) for size in sizes])
-        plot.minorticks_off()
-        plot.grid(alpha=0.3)
+        draw(plot, name, sizes, times[-1], 1)
+    plot = plots.flat[len(NAMES)]
+    for index, (name, times) in enumerate(threads(sys.argv[2]).items()):
+        plot.plot(list(times), list(times.values()), f"C{index + 2}o-", label=name, markersize=4)
+        row = ", ".join(f"{count}: {time:.0f}" for count, time in times.items())
+        print(f"| threads | {name} | {row} | {list(times.values())[-1] / list(times.values())[-2]:.2f} |")
+        draw(plot, "threads", list(times), list(times.values())[0] / max(times), -1)
+    plot.legend(frameon=False, fontsize=7, loc="upper right")
     plots[0, 0].legend(frameon=False)
     for row in plots:
         row[0].set_ylabel("µs per step")
