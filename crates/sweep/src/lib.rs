@@ -16,8 +16,8 @@ mod merge;
 mod origin;
 mod outcome;
 mod plan;
+mod records;
 mod results;
-
 mod row;
 mod run;
 mod shard;
@@ -34,6 +34,7 @@ pub use measured::{Measured, Remeasure};
 pub use merge::{Merged, merge};
 pub use outcome::Outcome;
 pub use plan::Plan;
+pub use records::{Record, records};
 pub use results::{Busy, Results};
 pub use row::Row;
 pub use run::run;

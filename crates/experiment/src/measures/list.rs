@@ -24,6 +24,34 @@ macro_rules! measures {
             /// Whether the words that get more attention are those that change the prediction most when they are left out (Jain and
             /// Wallace 2019): Kendall's tau-b over the words of a sample, mean over samples.
             KendallRemoval = "kendall_removal" in kendall_removal,
+            /// How much the loss rises without each head, for each block: a list of lists. Mean over samples.
+            HeadRemoval = "head_removal" in head_removal,
+            /// The accuracy over all samples that are possible, of one block of attention with one head and nothing else.
+            AccuracyOnAll = "accuracy_on_all" in accuracy_on_all,
+            /// The share of the wrong answers to all these samples that name another token of the sample.
+            ErrorsOnTokens = "errors_on_tokens" in errors_on_tokens,
+            /// Whether larger tokens get larger scores, of one block of attention with one head and nothing else: Kendall's tau-b, mean
+            /// over queries and positions.
+            ScoreOrder = "score_order" in score_order,
+            /// How often the value of a token adds most to the logit of the class with its number, of one block of attention with one
+            /// head and nothing else.
+            Copying = "copying" in copying,
+            /// How much the log-odds of class 1 change with the tokens that decide it: mean over pairs of a sample of class 1 and the same
+            /// sample with other tokens there, of class 0.
+            Gap = "gap" in gap,
+            /// The share of `gap` that the last block's attention weights carry, with values as they are.
+            GapByWeights = "gap_by_weights" in gap_by_weights,
+            /// The share of `gap` that the last block's values carry, with attention weights as they are.
+            GapByValues = "gap_by_values" in gap_by_values,
+            /// The share of `gap` that is left if no query looks at the position that is read.
+            GapWithoutReader = "gap_without_reader" in gap_without_reader,
+            /// The share of `gap` that is left if queries look at nothing but the positions that decide and the one that is read.
+            GapWithoutOthers = "gap_without_others" in gap_without_others,
+            /// How much the log-odds of class 1 would change in its samples if the position that is read looked at nothing but the positions
+            /// that decide, in the last block.
+            GainOfLooking = "gain_of_looking" in gain_of_looking,
+            /// The same in samples of class 0, which differ from those of class 1 at the positions that decide.
+            GainOfLookingZero = "gain_of_looking_zero" in gain_of_looking_zero,
         }
     };
 }

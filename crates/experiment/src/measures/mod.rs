@@ -8,11 +8,19 @@
 mod list;
 
 #[cfg(feature = "measures")]
+mod accuracy_on_all;
+#[cfg(feature = "measures")]
+mod all_samples;
+#[cfg(feature = "measures")]
+mod answers;
+#[cfg(feature = "measures")]
 mod attended;
 #[cfg(feature = "measures")]
 mod circularity;
 #[cfg(feature = "measures")]
 mod components;
+#[cfg(feature = "measures")]
+mod copying;
 #[cfg(feature = "measures")]
 mod deciding_attention;
 #[cfg(feature = "measures")]
@@ -20,7 +28,25 @@ mod deciding_uniform;
 #[cfg(feature = "measures")]
 mod distance_irrelevance;
 #[cfg(feature = "measures")]
+mod errors_on_tokens;
+#[cfg(feature = "measures")]
+mod gain_of_looking;
+#[cfg(feature = "measures")]
+mod gain_of_looking_zero;
+#[cfg(feature = "measures")]
+mod gap;
+#[cfg(feature = "measures")]
+mod gap_by_values;
+#[cfg(feature = "measures")]
+mod gap_by_weights;
+#[cfg(feature = "measures")]
+mod gap_without_others;
+#[cfg(feature = "measures")]
+mod gap_without_reader;
+#[cfg(feature = "measures")]
 mod gradient_symmetricity;
+#[cfg(feature = "measures")]
+mod head_removal;
 #[cfg(feature = "measures")]
 mod info;
 #[cfg(feature = "measures")]
@@ -30,6 +56,12 @@ mod kendall_gradient;
 #[cfg(feature = "measures")]
 mod kendall_removal;
 mod name;
+#[cfg(feature = "measures")]
+mod one_attention;
+#[cfg(feature = "measures")]
+mod pairs;
+#[cfg(feature = "measures")]
+mod score_order;
 #[cfg(feature = "measures")]
 mod subject;
 #[cfg(feature = "measures")]

@@ -3,6 +3,7 @@
 use headlight_architecture::Keys;
 use headlight_data::Dataset;
 
+use super::answers::Answers;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::experiment::samples_per_pass;
@@ -21,6 +22,8 @@ pub(super) struct Subject<'a> {
     pub(super) frozen: Frozen,
     pub(super) weights: &'a [f32],
     pub(super) samples: &'a Dataset,
+    /// How the model answers all samples, once a measure has asked.
+    pub(super) answers: Option<Answers>,
 }
 
 impl<'a> Subject<'a> {
@@ -41,6 +44,7 @@ impl<'a> Subject<'a> {
             frozen,
             weights,
             samples,
+            answers: None,
         })
     }
 
@@ -106,6 +110,19 @@ impl<'a> Subject<'a> {
         let is_word =
             |&position: &usize| Some(position) != cls && Some(tokens[position]) != padding;
         (0..tokens.len()).filter(is_word).collect()
+    }
+
+    /// The values of a parameter and its shape, if the model has it.
+    pub(super) fn parameter(&self, name: &str) -> Option<(&'a [f32], Vec<usize>)> {
+        let mut start = 0;
+        for parameter in self.config.model.layout(self.config.inputs()) {
+            let size = parameter.shape.iter().product::<usize>();
+            if parameter.name == name {
+                return Some((&self.weights[start..start + size], parameter.shape));
+            }
+            start += size;
+        }
+        None
     }
 
     /// The embedding of a token. `[d_model]`

@@ -18,6 +18,8 @@ mod merge;
 mod model;
 mod predict;
 mod report;
+mod reproduce;
+mod rows;
 mod seeds;
 mod sweep;
 mod train;
@@ -46,6 +48,7 @@ pub(crate) enum Command {
     Sweep(sweep::Arguments),
     Merge(merge::Arguments),
     Report(report::Arguments),
+    Reproduce(reproduce::Arguments),
     Walkthrough(walkthrough::Arguments),
     Devices(devices::Arguments),
     Completions(completions::Arguments),
@@ -59,7 +62,7 @@ impl Command {
     /// Why the command failed.
     pub(crate) fn run(&self, program: fn() -> clap::Command) -> Result<(), Failure> {
         let result = self.attempt(program);
-        if let Self::Train(_) | Self::Sweep(_) = self {
+        if let Self::Train(_) | Self::Sweep(_) | Self::Reproduce(_) = self {
             return result;
         }
         // No other command trains a model of its own: weights that compute NaN are wrong input.
@@ -86,6 +89,7 @@ impl Command {
             Self::Sweep(arguments) => sweep::run(arguments),
             Self::Merge(arguments) => merge::run(arguments),
             Self::Report(arguments) => report::run(arguments),
+            Self::Reproduce(arguments) => reproduce::run(arguments),
             Self::Walkthrough(arguments) => walkthrough::run(arguments),
             Self::Devices(arguments) => devices::run(arguments),
             Self::Completions(arguments) => completions::run(arguments, program()),

@@ -9,18 +9,16 @@ use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::EngineName;
 use headlight_inspector::counted;
-use headlight_sweep::{
-    Assignment, Busy, Measured, Plan, ROWS_AHEAD, Results, Row, ShardRequest, Sink, Summary,
-    commands, run as train, work,
-};
+use headlight_sweep::{Assignment, Busy, Measured, Plan, Results, ShardRequest, Summary, commands};
 use headlight_sweep::{Folds, Grid, Seeds, Shard};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 
+use super::rows;
 use crate::arguments::{ConfigArguments, at_least_one, device, engines};
-use crate::terminal::{self, SweepDisplay};
+use crate::terminal;
 
 /// Train many seeds on all cores, with optional grids of config values
 #[derive(Args, Debug)]
@@ -117,57 +115,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         Busy::Refuse
     };
-    let results = Results::open(out, &plan, runs.clone(), busy)?;
-    if results.finished > 0 {
-        note(&format!(
-            "{} of {} {} already in {}; skipping them",
-            results.finished,
-            counted(runs.len(), "run"),
-            if runs.len() == 1 { "is" } else { "are" },
-            shown(out)
-        ));
-    }
-    let left = runs.start + results.finished..runs.end;
-    let mut writer = Writer {
-        display: SweepDisplay::new(left.len()),
-        threads: threads.min(left.len().max(1)),
-        results,
-        measured: Measured::default(),
-    };
-    let train = |index| train(&plan, index, &signals);
-    let worked = work(
-        train,
-        left,
-        writer.threads,
-        ROWS_AHEAD,
-        &signals,
-        &mut writer,
-    );
-    let Writer {
-        display,
-        threads,
-        mut results,
-        measured,
-    } = writer;
-    display.finish(threads);
-    if worked.is_err() {
-        results.discard_empty();
-    }
-    results.sync()?;
-    worked?;
-    results.check()?;
-    let finished = results.finished;
-    drop(results);
-    if let Some(signal) = signals.received() {
-        return Err(Failure::Interrupted {
-            signal,
-            message: format!(
-                "interrupted: {} holds {finished} of {}; run the same command again to resume",
-                shown(out),
-                counted(runs.len(), "run")
-            ),
-        });
-    }
+    let measured = rows::train(&plan, runs.clone(), out, threads, busy, &signals)?;
     summarise(out, picture, &plan, runs.len(), measured)
 }
 
@@ -248,43 +196,5 @@ fn failures(summary: &Summary, path: &Path) -> Result<(), Failure> {
             counted(summary.runs(), "run"),
             shown(path)
         ))),
-    }
-}
-
-/// Writes rows, and shows the progress of the sweep.
-struct Writer {
-    display: SweepDisplay,
-    threads: usize,
-    results: Results,
-    measured: Measured,
-}
-
-impl Sink<Row> for Writer {
-    fn started(&mut self, threads: usize) {
-        if threads < self.threads {
-            let wanted = self.threads;
-            note(&format!(
-                "the system has room for {threads} of {wanted} threads; to use more, raise its limits on threads \
-                 (`ulimit -u`) or memory (`ulimit -v`)"
-            ));
-        }
-        self.threads = threads;
-    }
-
-    fn finished(&mut self, row: &Row) {
-        self.display.run_finished();
-        if let Err(message) = &row.outcome {
-            let values = row
-                .values
-                .iter()
-                .map(|(key, value)| format!(", {key}={value}"));
-            let place = format!("seed {}{}", row.seed, values.collect::<String>());
-            self.display.run_failed(&format!("{place}: {message}"));
-        }
-    }
-
-    fn in_order(&mut self, row: Row) -> Result<(), Failure> {
-        self.measured.add(&row);
-        self.results.append(&row)
     }
 }

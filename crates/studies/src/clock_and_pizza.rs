@@ -1,0 +1,391 @@
+//! How do models add modulo 59? Zhong et al. 2023.
+
+use headlight_inspector::{Curve, Plot, Table};
+
+use crate::page::{Compared, Page, Verdict};
+use crate::rows::Rows;
+use crate::statistics::{interval_of_median, median, one_mode, spearman};
+use crate::{Part, Study};
+
+/// The middles of the published table's bins.
+const RATES: &str = "model.attention.rate=0.05,0.15,0.25,0.35,0.45,0.55,0.65,0.75,0.85,0.95";
+const RATE: &str = "model.attention.rate";
+const STEPS: &str = "training.steps";
+const FIELDS: &[&str] = &[
+    RATE,
+    STEPS,
+    "held_out_accuracy",
+    "gradient_symmetricity",
+    "distance_irrelevance",
+    "circularity",
+];
+const SMALL: &str = include_str!("../../../studies/clock-and-pizza/small.toml");
+const PUBLISHED: &str = include_str!("../../../studies/clock-and-pizza/published.toml");
+
+pub(crate) static STUDY: Study = Study {
+    name: "clock-and-pizza",
+    question: "Are there two algorithms of addition modulo 59, and what decides which one a model learns?",
+    source: "Zhong et al. 2023, The Clock and the Pizza (arXiv 2306.17844)",
+    parts: &[
+        Part {
+            name: "small",
+            config: SMALL,
+            changes: &[],
+            grid: &[RATES],
+            seeds: 15,
+            quick: 1,
+            seconds: 7.0,
+            fields: FIELDS,
+        },
+        Part {
+            name: "width-128",
+            config: PUBLISHED,
+            changes: &[],
+            grid: &["model.attention.rate=0.05,0.25,0.45,0.65,0.85,0.95"],
+            seeds: 2,
+            quick: 0,
+            seconds: 40.0,
+            fields: FIELDS,
+        },
+        Part {
+            name: "width-32",
+            config: PUBLISHED,
+            changes: &["model.d_model=32", "model.d_ff=128"],
+            grid: &[RATES],
+            seeds: 10,
+            quick: 1,
+            seconds: 4.0,
+            fields: FIELDS,
+        },
+        Part {
+            name: "longer",
+            config: PUBLISHED,
+            changes: &["model.d_model=64", "model.d_ff=256"],
+            grid: &[
+                "training.steps=1500,5000,20000",
+                "model.attention.rate=0.05,0.45,0.65,0.95",
+            ],
+            seeds: 1,
+            quick: 0,
+            seconds: 60.0,
+            fields: FIELDS,
+        },
+    ],
+    page,
+};
+
+/// The published runs: their table for one block (MIT, `LICENSE-published` beside it).
+const TABLE: &str = include_str!("../../../studies/clock-and-pizza/published.csv");
+
+/// From this circularity on, the authors look at a run.
+const CIRCULAR: f64 = 0.995;
+
+/// The probability below which one mode is ruled out.
+const LEVEL: f64 = 0.05;
+
+const BINS: usize = 10;
+
+/// A published run.
+struct Run {
+    rate: f64,
+    symmetricity: f64,
+    irrelevance: f64,
+    circularity: f64,
+}
+
+/// The published runs of width 128.
+fn published() -> Vec<Run> {
+    let rows = TABLE.lines().skip(1).filter_map(|line| {
+        let cells: Vec<f64> = line
+            .split(',')
+            .skip(1)
+            .map(|cell| cell.parse().unwrap_or(f64::NAN))
+            .collect();
+        let &[rate, width, _, symmetricity, irrelevance, circularity] = cells.as_slice() else {
+            return None;
+        };
+        (width == 128.0).then_some(Run {
+            rate,
+            symmetricity,
+            irrelevance,
+            circularity,
+        })
+    });
+    rows.collect()
+}
+
+fn bin(rate: f64) -> usize {
+    ((rate * BINS as f64) as usize).min(BINS - 1)
+}
+
+fn page(parts: &[Rows]) -> Page {
+    let published = published();
+    let names = ["gradient_symmetricity", "distance_irrelevance"];
+    let of_published = |name: usize, index: usize| -> Vec<f64> {
+        let own = published.iter().filter(|run| run.circularity >= CIRCULAR);
+        let own = own.filter(|run| bin(run.rate) == index);
+        own.map(|run| [run.symmetricity, run.irrelevance][name])
+            .collect()
+    };
+    let learned: Vec<Rows> = parts
+        .iter()
+        .map(|rows| rows.with("held_out_accuracy", |accuracy| accuracy >= 0.99))
+        .collect();
+    let small = &learned[0];
+    let mut compared = Vec::new();
+    let mut table = vec![
+        [
+            "attention rate",
+            "runs that generalise",
+            "circular",
+            "gradient symmetricity",
+            "95% interval",
+            "published",
+            "distance irrelevance",
+            "95% interval",
+            "published",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    ];
+    let mut curves = [Vec::new(), Vec::new()];
+    for index in 0..BINS {
+        let own = small.with(RATE, |rate| bin(rate) == index);
+        if own.is_empty() {
+            continue;
+        }
+        let circular = own.with("circularity", |value| value >= CIRCULAR);
+        let mut cells = vec![
+            format!("{:.2}", (index as f64 + 0.5) / BINS as f64),
+            own.len().to_string(),
+            circular.len().to_string(),
+        ];
+        for (name, curves) in names.iter().enumerate().zip(&mut curves) {
+            let (index_of_name, name) = name;
+            let ours = own.numbers(name);
+            let theirs = median(&of_published(index_of_name, index));
+            let interval = interval_of_median(&ours);
+            cells.extend([
+                format!("{:.3}", median(&ours)),
+                interval.map_or_else(
+                    || "–".to_owned(),
+                    |[low, high]| format!("{low:.3} to {high:.3}"),
+                ),
+                format!("{theirs:.3}"),
+            ]);
+            let place = (index as f64 + 0.5) / BINS as f64;
+            curves.push([[place, median(&ours)], [place, theirs]]);
+            compared.push(Compared {
+                quantity: format!("{}, rate {place:.2}", name.replace('_', " ")),
+                published: Some(format!("{theirs:.3}")),
+                ours: format!("{:.3}", median(&ours)),
+                interval: interval.map_or_else(
+                    || "–".to_owned(),
+                    |[low, high]| format!("{low:.3} to {high:.3}"),
+                ),
+                verdict: Verdict::of(theirs, interval),
+            });
+        }
+        table.push(cells);
+    }
+    let agree = compared
+        .iter()
+        .filter(|compared| compared.verdict == Verdict::Agrees)
+        .count();
+    let figures = names.iter().zip(curves).map(|(name, points)| Plot::Curves {
+        labels: [
+            "attention rate".to_owned(),
+            format!("{}, median", name.replace('_', " ")),
+        ],
+        curves: vec![
+            Curve {
+                name: "ours, small recipe".to_owned(),
+                points: points.iter().map(|pair| pair[0]).collect(),
+            },
+            Curve {
+                name: "published".to_owned(),
+                points: points.iter().map(|pair| pair[1]).collect(),
+            },
+        ],
+        mark: None,
+    });
+    let mut figures: Vec<Plot> = figures.collect();
+    let pairs = |rows: &Rows| -> Vec<[f64; 2]> {
+        let [a, b] = names.map(|name| rows.numbers(name));
+        a.into_iter().zip(b).map(|(a, b)| [a, b]).collect()
+    };
+    figures.push(Plot::Scatter {
+        labels: [
+            "gradient symmetricity".to_owned(),
+            "distance irrelevance".to_owned(),
+        ],
+        points: pairs(small),
+    });
+    figures.push(Plot::Histogram {
+        label: "distance irrelevance".to_owned(),
+        values: small.numbers(names[1]),
+        mark: None,
+    });
+    Page {
+        findings: findings(parts, &learned, agree, compared.len()),
+        compared,
+        how: vec![
+            "The published runs have width 128, 80% of the pairs to train on, weight decay 2 and 20,000 steps, and their medians here are of \
+             the 817 with a circularity of 0.995 or more. Ours stop earlier: the small recipe has width 64, half of the pairs, weight decay \
+             1 and 1,500 steps, and all its runs count that generalise to 99% of the other pairs. So a difference may come from the \
+             protocol; the part `longer` shows whether the measures still move."
+                .to_owned(),
+            "Whether there are two algorithms or a continuum is judged by Silverman's test of one mode, over the distance irrelevance of all \
+             runs of the small recipe that generalise: two, if it rules out one mode at the level 0.05. The attention rates of the runs are \
+             spread evenly, so a quantity that moves evenly with the rate has one mode."
+                .to_owned(),
+        ],
+        figures,
+        tables: vec![
+            Table::of_text("Small recipe, by attention rate", "medians over runs", table),
+            by_steps(&parts[3]),
+            by_width(&learned),
+        ],
+    }
+}
+
+fn findings(parts: &[Rows], learned: &[Rows], agree: usize, compared: usize) -> Vec<String> {
+    let small = &learned[0];
+    let rates = small.numbers(RATE);
+    let irrelevance = small.numbers("distance_irrelevance");
+    let mut findings = vec![format!(
+        "{} of {} runs of the small recipe generalise. Of {compared} medians by attention rate, the published value lies within the interval \
+         of ours for {agree}.",
+        small.len(),
+        parts[0].len(),
+    )];
+    match one_mode(&irrelevance) {
+        Some(probability) if probability < LEVEL => findings.push(format!(
+            "Two algorithms rather than a continuum: one mode of distance irrelevance is ruled out (Silverman's test, p = {probability:.3})."
+        )),
+        Some(probability) => findings.push(format!(
+            "No evidence of two algorithms: the test does not rule out one mode of distance irrelevance (Silverman's test, p = \
+             {probability:.3}), as for a continuum."
+        )),
+        None => {}
+    }
+    findings.push(format!(
+        "Distance irrelevance rises with the attention rate: the rank correlation is {:.2} over the runs of the small recipe.",
+        spearman(&rates, &irrelevance)
+    ));
+    let boundary = |rows: &Rows| {
+        let [rates, symmetric] = [RATE, "gradient_symmetricity"].map(|name| rows.numbers(name));
+        crossing(&rates, &symmetric)
+    };
+    let names = ["64, small recipe", "128", "32"];
+    let found: Vec<String> = names
+        .iter()
+        .zip(learned)
+        .filter_map(|(name, rows)| Some(format!("{:.2} at width {name}", boundary(rows)?)))
+        .collect();
+    if !found.is_empty() {
+        findings.push(format!(
+            "The attention rate at which the median gradient symmetricity falls below 0.9: {}.",
+            found.join(", ")
+        ));
+    }
+    findings
+}
+
+/// Where the medians by rate fall below 0.9, between two rates.
+fn crossing(rates: &[f64], values: &[f64]) -> Option<f64> {
+    const LIMIT: f64 = 0.9;
+    let mut different = crate::statistics::sorted(rates);
+    different.dedup();
+    let medians: Vec<(f64, f64)> = different
+        .into_iter()
+        .map(|rate| {
+            let own = rates
+                .iter()
+                .zip(values)
+                .filter(|(other, _)| **other == rate);
+            let own: Vec<f64> = own.map(|(_, value)| *value).collect();
+            (rate, median(&own))
+        })
+        .collect();
+    medians.windows(2).find_map(|pair| {
+        let [(low, above), (high, below)] = [pair[0], pair[1]];
+        (above >= LIMIT && below < LIMIT)
+            .then(|| low + (high - low) * (above - LIMIT) / (above - below))
+    })
+}
+
+/// The runs of one seed at several lengths.
+fn by_steps(rows: &Rows) -> Table {
+    let mut table = vec![
+        [
+            "attention rate",
+            "steps",
+            "held-out accuracy",
+            "gradient symmetricity",
+            "distance irrelevance",
+            "circularity",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    ];
+    let columns: Vec<Vec<f64>> = FIELDS.iter().map(|name| rows.numbers(name)).collect();
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by(|&a, &b| {
+        (columns[0][a], columns[1][a])
+            .partial_cmp(&(columns[0][b], columns[1][b]))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    });
+    table.extend(order.into_iter().map(|run| {
+        let mut cells = vec![
+            format!("{:.2}", columns[0][run]),
+            format!("{}", columns[1][run]),
+        ];
+        cells.extend(
+            columns[2..]
+                .iter()
+                .map(|column| format!("{:.3}", column[run])),
+        );
+        cells
+    }));
+    Table::of_text(
+        "Width 64 and the published recipe, by steps",
+        "one seed each",
+        table,
+    )
+}
+
+/// The runs of each width.
+fn by_width(learned: &[Rows]) -> Table {
+    let mut table = vec![
+        [
+            "runs",
+            "attention rate",
+            "that generalise",
+            "gradient symmetricity",
+            "distance irrelevance",
+            "circularity",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    ];
+    for (name, rows) in [("width 128", &learned[1]), ("width 32", &learned[2])] {
+        let mut rates = crate::statistics::sorted(&rows.numbers(RATE));
+        rates.dedup();
+        for rate in rates {
+            let own = rows.with(RATE, |other| other == rate);
+            let mut cells = vec![name.to_owned(), format!("{rate:.2}"), own.len().to_string()];
+            cells.extend(
+                FIELDS[3..]
+                    .iter()
+                    .map(|name| format!("{:.3}", median(&own.numbers(name)))),
+            );
+            table.push(cells);
+        }
+    }
+    Table::of_text(
+        "The published recipe after 1,500 steps, by width",
+        "medians over runs that generalise",
+        table,
+    )
+}

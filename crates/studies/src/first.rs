@@ -1,0 +1,150 @@
+//! Is the first symbol of a string 1, and does a model know it of longer strings? Chiang and Cholak 2022.
+
+use headlight_inspector::{Curve, Plot, Table};
+
+use crate::page::{Compared, Page, Verdict};
+use crate::rows::Rows;
+use crate::statistics::{interval_of_median, interval_of_share, median};
+use crate::{Part, Study};
+
+const LENGTH: &str = "data.seq_len";
+const SCALED: &str = "model.attention.log_length";
+const LOSS: &str = "tests/long/loss";
+const ACCURACY: &str = "tests/long/accuracy";
+
+pub(crate) static STUDY: Study = Study {
+    name: "first",
+    question: "Do models that know the first symbol of short strings know it of strings of 1,000 symbols?",
+    source: "Chiang and Cholak 2022, Overcoming a Theoretical Limitation of Self-Attention (arXiv 2202.12172)",
+    parts: &[Part {
+        name: "lengths",
+        config: include_str!("../../../studies/first/lengths.toml"),
+        changes: &[],
+        grid: &[
+            "data.seq_len=10,20,30,40,50,60,70,80,90,100",
+            "model.attention.log_length=false,true",
+        ],
+        seeds: 50,
+        quick: 1,
+        seconds: 2.0,
+        fields: &[
+            LENGTH,
+            SCALED,
+            "tests",
+            "deciding_attention",
+            "held_out_accuracy",
+        ],
+    }],
+    page,
+};
+
+/// The accuracy from which a model knows the longer strings.
+const KNOWS: f64 = 0.99;
+
+fn page(parts: &[Rows]) -> Page {
+    let rows = &parts[0];
+    let mut lengths = crate::statistics::sorted(&rows.numbers(LENGTH));
+    lengths.dedup();
+    let names = ["plain", "times log n"];
+    let mut compared = Vec::new();
+    let mut findings = Vec::new();
+    let mut table = vec![
+        [
+            "trained at length",
+            "scores",
+            "runs",
+            "know 1,000 symbols",
+            "accuracy, median",
+            "cross-entropy, median",
+            "95% interval",
+            "attention on the first symbol, block 0",
+            "block 1",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    ];
+    let mut curves = [Vec::new(), Vec::new()];
+    let mut knowing = [(0, 0), (0, 0)];
+    for &length in &lengths {
+        for (scaled, name) in names.iter().enumerate() {
+            let own = rows
+                .with(LENGTH, |other| other == length)
+                .with(SCALED, |other| other == scaled as f64);
+            let losses = own.numbers(LOSS);
+            let know = own.with(ACCURACY, |accuracy| accuracy >= KNOWS).len();
+            knowing[scaled].0 += know;
+            knowing[scaled].1 += own.len();
+            let interval = interval_of_median(&losses);
+            let shown = |block: usize| {
+                let attention = own.numbers(&format!("deciding_attention/{block}/0"));
+                format!("{:.3}", median(&attention))
+            };
+            table.push(vec![
+                format!("{length:.0}"),
+                (*name).to_owned(),
+                own.len().to_string(),
+                know.to_string(),
+                format!("{:.3}", median(&own.numbers(ACCURACY))),
+                format!("{:.4}", median(&losses)),
+                interval.map_or_else(
+                    || "–".to_owned(),
+                    |[low, high]| format!("{low:.4} to {high:.4}"),
+                ),
+                shown(0),
+                shown(1),
+            ]);
+            curves[scaled].push([length / 100.0, know as f64 / own.len().max(1) as f64]);
+        }
+    }
+    for (scaled, name) in names.iter().enumerate() {
+        let (know, count) = knowing[scaled];
+        if count == 0 {
+            continue;
+        }
+        let [low, high] = interval_of_share(know, count);
+        let share = format!("{:.1}%", 100.0 * know as f64 / count as f64);
+        let interval = format!("{:.1}% to {:.1}%", 100.0 * low, 100.0 * high);
+        findings.push(format!(
+            "With {} scores, {know} of {count} models know the first symbol of at least 99% of the strings of 1,000 symbols ({interval}).",
+            if scaled == 0 { "plain" } else { "log-length" },
+        ));
+        let claim = ["trained on short strings, fail", "generalise"][scaled];
+        compared.push(Compared {
+            quantity: format!("models that know 1,000 symbols, scores {name}"),
+            published: Some(format!("“{claim}”")),
+            ours: share,
+            interval,
+            verdict: Verdict::NotComparable,
+        });
+    }
+    let figures = vec![Plot::Curves {
+        labels: [
+            "training length, in hundreds of symbols".to_owned(),
+            "share of models that know 1,000 symbols".to_owned(),
+        ],
+        curves: names
+            .iter()
+            .zip(curves)
+            .map(|(name, points)| Curve {
+                name: (*name).to_owned(),
+                points,
+            })
+            .collect(),
+        mark: None,
+    }];
+    Page {
+        findings,
+        compared,
+        how: vec![
+            "The model and the recipe are the published ones: two blocks of width 16 with one head, trained on 10,000 fresh strings of one \
+             length, one per step. At the end each model classifies the same 1,000 strings of 1,000 symbols. The paper shows 20 trials in \
+             figures, without a table; its claims are in the column of published values."
+                .to_owned(),
+            "Their code multiplies the query's input by ln(n + 1); here scores are multiplied by the logarithm of the number of keys, which is \
+             the same without a bias of the query."
+                .to_owned(),
+        ],
+        figures,
+        tables: vec![Table::of_text("By training length", "", table).left_aligned(&["scores"])],
+    }
+}
