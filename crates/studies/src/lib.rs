@@ -9,7 +9,9 @@ mod explanation;
 mod first;
 mod max_of_four;
 mod page;
+mod regression;
 mod rows;
+mod second_way;
 mod statistics;
 
 pub use page::{Compared, Page, Verdict};
@@ -82,6 +84,7 @@ pub static STUDIES: &[&Study] = &[
     &clock_and_pizza::STUDY,
     &first::STUDY,
     &explanation::STUDY,
+    &second_way::STUDY,
 ];
 
 /// The study of a name.
