@@ -48,9 +48,10 @@ class Model:
         scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + EPSILON)
         return scaled * self.weights[f"{name}.gamma"] + self.weights[f"{name}.beta"]
 
-    def forward(self, tokens, moved=0.0, held=None, left_out=()) -> tuple[np.ndarray, np.ndarray]:
+    def forward(self, tokens, moved=0.0, held=None, left_out=(), removed=None, read_context=None) -> tuple[np.ndarray, np.ndarray]:
         """Logits, and attention weights `[layer, head, query, key]`. `moved` is added to the embeddings of the tokens; `held` are
-        attention weights to use."""
+        attention weights to use; `removed` is a block and a head whose context is 0; `read_context` is that of the last block's heads
+        at the position that is read. Keeps the last block's values, `[head, position, d_head]`."""
         x = self.weights["token_embedding"][tokens] + moved + self.weights["position_embedding"]
         hidden = np.array([token == self.padding or position in left_out for position, token in enumerate(tokens)])
         attention = []
@@ -65,7 +66,12 @@ class Model:
             softmax /= softmax.sum(-1, keepdims=True)
             weights = self.rate * softmax + (1 - self.rate) * ~hidden if held is None else held[layer]
             attention.append(weights)
-            context = np.concatenate(list(weights @ value), axis=-1)
+            contexts, self.values = weights @ value, value
+            if removed is not None and removed[0] == layer:
+                contexts[removed[1]] = 0
+            if read_context is not None and layer == self.layers - 1:
+                contexts[:, self.read] = read_context
+            context = np.concatenate(list(contexts), axis=-1)
             x = self.norm(f"{block}norm", x + self.linear(f"{block}attention.output", context))
             if self.has_feed_forward:
                 inner = np.maximum(self.linear(f"{block}feed_forward.hidden", x), 0)
@@ -128,6 +134,7 @@ class Samples:
     def __init__(self, config: dict, model: Model, tokens: np.ndarray) -> None:
         self.model, self.tokens = model, tokens
         self.has_cls = config["data"].get("cls", "first") != "none"
+        self.rule = config["data"]["rule"]
 
     def words(self, tokens: np.ndarray) -> list[int]:
         cls = {self.model.read % len(tokens)} if self.has_cls else set()
@@ -170,6 +177,110 @@ class Samples:
         return np.mean(attention, axis=0), float(np.mean(uniform))
 
 
+    def label(self, tokens) -> int:
+        rule = self.rule
+        return int(tokens[rule["position"]] == rule["token"]) if rule["kind"] == "token-at-position" else int(max(tokens))
+
+    def head_removal(self) -> np.ndarray:
+        def loss(removed):
+            logits = (self.model.forward(tokens, removed=removed)[0] for tokens in self.tokens)
+            return np.mean([-np.log(self.model.probabilities(own)[self.label(tokens)]) for own, tokens in zip(logits, self.tokens)])
+
+        return np.array([[loss((layer, head)) - loss(None) for head in range(self.model.heads)] for layer in range(self.model.layers)])
+
+
+class Pairs:
+    """Samples of class 1, and the same ones with another token at the position that decides."""
+
+    def __init__(self, config: dict, model: Model, samples: Samples) -> None:
+        self.model, self.position = model, config["data"]["rule"]["position"]
+        self.pairs = []
+        for index, tokens in enumerate(samples.tokens):
+            if samples.label(tokens) == 1:
+                others = np.roll(samples.tokens, -index, axis=0)[:, self.position]
+                other = next(token for token in others if token != config["data"]["rule"]["token"])
+                changed = tokens.copy()
+                changed[self.position] = other
+                self.pairs.append((tokens, changed))
+        self.pairs = self.pairs[:64]
+
+    def odds(self, of_one: int, change=lambda tokens: {}) -> float:
+        return np.mean([self.model.forward(pair[1 - of_one], **change(pair))[0][0] for pair in self.pairs])
+
+    def gap(self, change=lambda pair: {}) -> float:
+        return self.odds(1, change) - self.odds(0, change)
+
+    def carried(self, of_weights: int) -> float:
+        def change(pair):
+            parts = []
+            for tokens in pair:
+                weights = self.model.forward(tokens)[1][-1, :, self.model.read]
+                parts.append((weights, self.model.values))
+            weights, values = parts[1 - of_weights][0], parts[of_weights][1]
+            return {"read_context": np.einsum("hk,hkd->hd", weights, values)}
+
+        return (self.odds(0, change) - self.odds(0)) / self.gap()
+
+    def gap_by_weights(self) -> float:
+        return self.carried(1)
+
+    def gap_by_values(self) -> float:
+        return self.carried(0)
+
+    def gap_without_reader(self) -> float:
+        return self.gap(lambda pair: {"left_out": (self.model.read,)}) / self.gap()
+
+    def gap_without_others(self) -> float:
+        others = set(range(len(self.pairs[0][0]))) - {self.model.read, self.position}
+        return self.gap(lambda pair: {"left_out": others}) / self.gap()
+
+    def gain(self, of_one: int) -> float:
+        def look(pair):
+            held = self.model.forward(pair[1 - of_one])[1].copy()
+            held[-1, :, self.model.read] = np.eye(held.shape[-1])[self.position]
+            return {"held": held}
+
+        return self.odds(of_one, look) - self.odds(of_one)
+
+    def gain_of_looking(self) -> float:
+        return self.gain(1)
+
+    def gain_of_looking_zero(self) -> float:
+        return self.gain(0)
+
+
+class All:
+    """All samples of a model of one block of attention, one head and nothing else; the class is the largest token."""
+
+    def __init__(self, config: dict, model: Model) -> None:
+        self.model, data = model, config["data"]
+        self.vocab, self.length = data["vocab_size"], data["seq_len"]
+
+    def answers(self) -> list[tuple[tuple, int]]:
+        return [(tokens, int(self.model.forward(list(tokens))[0].argmax())) for tokens in np.ndindex(*[self.vocab] * self.length)]
+
+    def accuracy_on_all(self) -> float:
+        return np.mean([max(tokens) == answer for tokens, answer in self.answers()])
+
+    def errors_on_tokens(self) -> float:
+        return np.mean([answer in tokens for tokens, answer in self.answers() if answer != max(tokens)])
+
+    def inputs(self) -> np.ndarray:
+        """`[position, token, d_model]`"""
+        return self.model.weights["token_embedding"] + self.model.weights["position_embedding"][:, None]
+
+    def score_order(self) -> float:
+        keys = self.model.linear("blocks.0.attention.key", self.inputs())
+        queries = self.model.linear("blocks.0.attention.query", self.inputs()[self.model.read])
+        scores = np.einsum("qd,ptd->qpt", queries, keys).reshape(-1, self.vocab)
+        return np.mean([kendalltau(np.arange(self.vocab), row).statistic for row in scores])
+
+    def copying(self) -> float:
+        values = self.model.linear("blocks.0.attention.value", self.inputs()) @ self.model.weights["blocks.0.attention.output.weight"]
+        logits = values @ self.model.weights["classifier.weight"]
+        return np.mean(logits.argmax(-1) == np.arange(self.vocab))
+
+
 def run(headlight: str, config: pathlib.Path, folder: str) -> tuple[dict, Model, np.ndarray]:
     """The measures that Headlight gives for a config, the model, and the held-out samples."""
     subprocess.run([headlight, "train", config, "--run", "run"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
@@ -183,12 +294,17 @@ def run(headlight: str, config: pathlib.Path, folder: str) -> tuple[dict, Model,
 def expected(config: dict, model: Model, tokens: np.ndarray) -> dict:
     """The measures that a config asks for."""
     sums, samples = Sums(config, model), Samples(config, model, tokens)
+    sources = [samples, sums]
+    if config["data"]["rule"]["kind"] == "token-at-position":
+        sources.append(Pairs(config, model, samples))
+    if config["data"]["rule"]["kind"] == "max":
+        sources.append(All(config, model))
     own = {}
     for name in config["report"]["measures"]:
         if name.startswith("deciding"):
             own["deciding_attention"], own["deciding_uniform"] = samples.deciding(lambda tokens: [0, 1])
         else:
-            own[name] = getattr(samples if name.startswith("kendall") else sums, name)()
+            own[name] = next(getattr(source, name) for source in sources if hasattr(source, name))()
     return {name: np.round(value, 6).tolist() for name, value in own.items()}
 
 

@@ -65,7 +65,7 @@ fn is_close(found: &Value, expected: &Value, tolerance: f64) -> bool {
 fn measures_are_numpys() {
     let expected: BTreeMap<String, BTreeMap<MeasureName, Value>> =
         serde_json::from_str(&file("expected.json")).unwrap();
-    assert_eq!(expected.len(), 4);
+    assert_eq!(expected.len(), 6);
     for (name, expected) in expected {
         let experiment = experiment(config(&name, &[]).unwrap());
         let weights = trained(&experiment).weights();
@@ -234,6 +234,31 @@ fn configs_without_a_measure_say_why() {
             "circularity is named twice",
         ),
         (
+            "token_at",
+            &[r#"report.measures=["accuracy_on_all"]"#],
+            "one block of attention with one head, and nothing else",
+        ),
+        (
+            "largest",
+            &["model.attention.mask=causal"],
+            "plain attention from one position",
+        ),
+        (
+            "largest",
+            &["data.vocab_size=200"],
+            "of which there would be 1.6e9",
+        ),
+        (
+            "token_at",
+            &[r#"data.rule={ kind = "token-anywhere", token = 4 }"#],
+            "the same positions decide in every sample",
+        ),
+        (
+            "sums",
+            &[r#"report.measures=["gap"]"#],
+            "compares two classes",
+        ),
+        (
             "sums",
             &[r#"report.measures=["roundness"]"#],
             "it can be deciding_attention, deciding_uniform",
@@ -252,11 +277,12 @@ fn the_table_describes_each_measure() {
     for name in MeasureName::ALL {
         let (info, sentence) = (name.info(), name.sentence());
         assert!(
-            info.range[0] < info.range[1] && info.decimals == 3,
+            info.range[0] < info.range[1] && (3..=6).contains(&info.decimals),
             "{sentence}"
         );
         assert!(sentence.ends_with('.') && sentence.len() > 40, "{sentence}");
-        assert_eq!(info.is_per_head, name == MeasureName::DecidingAttention);
+        let per_head = [MeasureName::DecidingAttention, MeasureName::HeadRemoval];
+        assert_eq!(info.is_per_head, per_head.contains(&name));
     }
 }
 
