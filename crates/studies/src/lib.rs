@@ -12,6 +12,7 @@ mod page;
 mod regression;
 mod rows;
 mod second_way;
+mod start;
 mod statistics;
 
 pub use page::{Compared, Page, Verdict};
