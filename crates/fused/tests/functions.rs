@@ -5,7 +5,8 @@
     clippy::inline_always,
     clippy::needless_range_loop,
     clippy::cast_possible_truncation,
-    clippy::cast_precision_loss
+    clippy::cast_precision_loss,
+    clippy::float_cmp
 )]
 
 #[path = "../src/functions.rs"]

@@ -218,8 +218,8 @@ for_each_set! {
         if is_accurate {
             let rest = sum_of_others(probabilities, labels);
             for l in 0..L {
-                let is_likeliest = labels[l] != IGNORED && !(own[l] < most[l]);
-                if is_likeliest {
+                let is_less = own[l] < most[l];
+                if labels[l] != IGNORED && !is_less {
                     losses[l] = if rest[l] > 1.0 { log(1.0 + rest[l]) } else { log_1p(rest[l]) };
                 }
             }

@@ -200,6 +200,7 @@ fn multiply_rows<
 }
 
 #[inline(always)]
+#[allow(clippy::float_cmp)] // A factor of exactly one changes nothing.
 fn multiply_tile<
     V: Vectors,
     A: Neighbours,
