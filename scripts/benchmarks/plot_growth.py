@@ -89,8 +89,8 @@ def main() -> None:
         plot.plot(list(times), list(times.values()), f"C{index + 2}o-", label=name, markersize=4)
         row = ", ".join(f"{count}: {time:.0f}" for count, time in times.items())
         print(f"| threads | {name} | {row} | {list(times.values())[-1] / list(times.values())[-2]:.2f} |")
-        draw(plot, "threads", list(times), list(times.values())[0] / max(times), -1)
-    plot.legend(frameon=False, fontsize=7, loc="upper right")
+        draw(plot, "threads, with evaluations", list(times), list(times.values())[0] / max(times), -1)
+    plot.legend(frameon=False, fontsize=7, loc="lower left")
     plots[0, 0].legend(frameon=False)
     for row in plots:
         row[0].set_ylabel("µs per step")

@@ -2,7 +2,7 @@
 
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
-use headlight_fused::{Architecture, Model, Samples, State, Tracer, integrated_gradients};
+use headlight_fused::{Architecture, Model, Samples, State, Team, Tracer, integrated_gradients};
 pub use headlight_fused::{
     Array, Arrays, Attribution, Dims, Forward, Intervention, InvalidPlace, Place, Recorded,
 };
@@ -60,6 +60,11 @@ impl<'a> FusedEngine<'a> {
             threads: Threads::new(count),
             ..self
         }
+    }
+
+    /// The threads that share each step.
+    pub fn threads(&self) -> usize {
+        self.threads.threads()
     }
 
     /// Splits the concatenated values of all parameters by name.

@@ -54,7 +54,7 @@ pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;
 #[cfg(feature = "threads")]
-pub use fused_architecture::threads_that_pay;
+pub use fused_architecture::{memory_per_thread, shares_steps, threads_that_pay};
 #[cfg(feature = "tests")]
 pub use test_sets::tested;
 

@@ -173,8 +173,8 @@ pub(crate) struct SweptArguments {
 pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()
         .map_err(|error: ParseIntError| match error.kind() {
-            IntErrorKind::Zero => "it must be at least 1".to_owned(),
-            _ => error.to_string(),
+            IntErrorKind::PosOverflow => "it is too large".to_owned(),
+            _ => "it must be a whole number, at least 1".to_owned(),
         })
 }
 

@@ -41,6 +41,7 @@ mod positions;
 mod predict;
 mod repair;
 mod report;
+mod reproduce;
 mod resume;
 mod round_trips;
 mod scale;

@@ -118,114 +118,80 @@ fn bin(rate: f64) -> usize {
     ((rate * BINS as f64) as usize).min(BINS - 1)
 }
 
-fn page(parts: &[Rows]) -> Page {
+const NAMES: [&str; 2] = ["gradient_symmetricity", "distance_irrelevance"];
+
+/// A measure at one attention rate: ours, its interval, and the published one. All are medians.
+struct Beside {
+    name: &'static str,
+    rate: f64,
+    ours: f64,
+    interval: Option<[f64; 2]>,
+    published: f64,
+    runs: usize,
+    circular: usize,
+}
+
+impl Beside {
+    fn interval(&self) -> String {
+        self.interval.map_or_else(
+            || "–".to_owned(),
+            |[low, high]| format!("{low:.3} to {high:.3}"),
+        )
+    }
+
+    fn compared(&self) -> Compared {
+        Compared {
+            quantity: format!("{}, rate {:.2}", self.name.replace('_', " "), self.rate),
+            published: Some(format!("{:.3}", self.published)),
+            ours: format!("{:.3}", self.ours),
+            interval: self.interval(),
+            verdict: Verdict::of(self.published, self.interval),
+        }
+    }
+}
+
+/// Both measures at each rate of which there are runs.
+fn beside(small: &Rows) -> Vec<[Beside; 2]> {
     let published = published();
-    let names = ["gradient_symmetricity", "distance_irrelevance"];
-    let of_published = |name: usize, index: usize| -> Vec<f64> {
-        let own = published.iter().filter(|run| run.circularity >= CIRCULAR);
-        let own = own.filter(|run| bin(run.rate) == index);
-        own.map(|run| [run.symmetricity, run.irrelevance][name])
-            .collect()
+    let of_rate = |index: usize| {
+        let own = small.with(RATE, |rate| bin(rate) == index);
+        let circular = own.with("circularity", |value| value >= CIRCULAR).len();
+        let theirs = published
+            .iter()
+            .filter(|run| run.circularity >= CIRCULAR && bin(run.rate) == index);
+        let theirs: Vec<&Run> = theirs.collect();
+        let one = |name: usize| {
+            let ours = own.numbers(NAMES[name]);
+            let theirs = theirs
+                .iter()
+                .map(|run| [run.symmetricity, run.irrelevance][name]);
+            Beside {
+                name: NAMES[name],
+                rate: (index as f64 + 0.5) / BINS as f64,
+                ours: median(&ours),
+                interval: interval_of_median(&ours),
+                published: median(&theirs.collect::<Vec<f64>>()),
+                runs: own.len(),
+                circular,
+            }
+        };
+        [one(0), one(1)]
     };
+    let all = (0..BINS).map(of_rate);
+    all.filter(|[first, _]| first.runs > 0).collect()
+}
+
+fn page(parts: &[Rows]) -> Page {
     let learned: Vec<Rows> = parts
         .iter()
         .map(|rows| rows.with("held_out_accuracy", |accuracy| accuracy >= 0.99))
         .collect();
-    let small = &learned[0];
-    let mut compared = Vec::new();
-    let mut table = vec![
-        [
-            "attention rate",
-            "runs that generalise",
-            "circular",
-            "gradient symmetricity",
-            "95% interval",
-            "published",
-            "distance irrelevance",
-            "95% interval",
-            "published",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
-    ];
-    let mut curves = [Vec::new(), Vec::new()];
-    for index in 0..BINS {
-        let own = small.with(RATE, |rate| bin(rate) == index);
-        if own.is_empty() {
-            continue;
-        }
-        let circular = own.with("circularity", |value| value >= CIRCULAR);
-        let mut cells = vec![
-            format!("{:.2}", (index as f64 + 0.5) / BINS as f64),
-            own.len().to_string(),
-            circular.len().to_string(),
-        ];
-        for (name, curves) in names.iter().enumerate().zip(&mut curves) {
-            let (index_of_name, name) = name;
-            let ours = own.numbers(name);
-            let theirs = median(&of_published(index_of_name, index));
-            let interval = interval_of_median(&ours);
-            cells.extend([
-                format!("{:.3}", median(&ours)),
-                interval.map_or_else(
-                    || "–".to_owned(),
-                    |[low, high]| format!("{low:.3} to {high:.3}"),
-                ),
-                format!("{theirs:.3}"),
-            ]);
-            let place = (index as f64 + 0.5) / BINS as f64;
-            curves.push([[place, median(&ours)], [place, theirs]]);
-            compared.push(Compared {
-                quantity: format!("{}, rate {place:.2}", name.replace('_', " ")),
-                published: Some(format!("{theirs:.3}")),
-                ours: format!("{:.3}", median(&ours)),
-                interval: interval.map_or_else(
-                    || "–".to_owned(),
-                    |[low, high]| format!("{low:.3} to {high:.3}"),
-                ),
-                verdict: Verdict::of(theirs, interval),
-            });
-        }
-        table.push(cells);
-    }
+    let beside = beside(&learned[0]);
+    let compared: Vec<Compared> = beside.iter().flatten().map(Beside::compared).collect();
     let agree = compared
         .iter()
         .filter(|compared| compared.verdict == Verdict::Agrees)
         .count();
-    let figures = names.iter().zip(curves).map(|(name, points)| Plot::Curves {
-        labels: [
-            "attention rate".to_owned(),
-            format!("{}, median", name.replace('_', " ")),
-        ],
-        curves: vec![
-            Curve {
-                name: "ours, small recipe".to_owned(),
-                points: points.iter().map(|pair| pair[0]).collect(),
-            },
-            Curve {
-                name: "published".to_owned(),
-                points: points.iter().map(|pair| pair[1]).collect(),
-            },
-        ],
-        mark: None,
-    });
-    let mut figures: Vec<Plot> = figures.collect();
-    let pairs = |rows: &Rows| -> Vec<[f64; 2]> {
-        let [a, b] = names.map(|name| rows.numbers(name));
-        a.into_iter().zip(b).map(|(a, b)| [a, b]).collect()
-    };
-    figures.push(Plot::Scatter {
-        labels: [
-            "gradient symmetricity".to_owned(),
-            "distance irrelevance".to_owned(),
-        ],
-        points: pairs(small),
-    });
-    figures.push(Plot::Histogram {
-        label: "distance irrelevance".to_owned(),
-        values: small.numbers(names[1]),
-        mark: None,
-    });
     Page {
         findings: findings(parts, &learned, agree, compared.len()),
         compared,
@@ -240,13 +206,83 @@ fn page(parts: &[Rows]) -> Page {
              spread evenly, so a quantity that moves evenly with the rate has one mode."
                 .to_owned(),
         ],
-        figures,
-        tables: vec![
-            Table::of_text("Small recipe, by attention rate", "medians over runs", table),
-            by_steps(&parts[3]),
-            by_width(&learned),
-        ],
+        figures: figures(&learned[0], &beside),
+        tables: vec![by_rate(&beside), by_steps(&parts[3]), by_width(&learned)],
     }
+}
+
+fn figures(small: &Rows, beside: &[[Beside; 2]]) -> Vec<Plot> {
+    let curves = (0..2).map(|name| {
+        let curve = |title: &str, value: fn(&Beside) -> f64| Curve {
+            name: title.to_owned(),
+            points: beside
+                .iter()
+                .map(|both| [both[name].rate, value(&both[name])])
+                .collect(),
+        };
+        Plot::Curves {
+            labels: [
+                "attention rate".to_owned(),
+                format!("{}, median", NAMES[name].replace('_', " ")),
+            ],
+            curves: vec![
+                curve("ours, small recipe", |beside| beside.ours),
+                curve("published", |beside| beside.published),
+            ],
+            mark: None,
+        }
+    });
+    let mut figures: Vec<Plot> = curves.collect();
+    let [symmetricity, irrelevance] = NAMES.map(|name| small.numbers(name));
+    figures.push(Plot::Scatter {
+        labels: NAMES.map(|name| name.replace('_', " ")),
+        points: symmetricity
+            .into_iter()
+            .zip(irrelevance.iter().copied())
+            .map(|(a, b)| [a, b])
+            .collect(),
+    });
+    figures.push(Plot::Histogram {
+        label: "distance irrelevance".to_owned(),
+        values: irrelevance,
+        mark: None,
+    });
+    figures
+}
+
+fn by_rate(beside: &[[Beside; 2]]) -> Table {
+    let header = [
+        "attention rate",
+        "runs that generalise",
+        "circular",
+        "gradient symmetricity",
+        "95% interval",
+        "published",
+        "distance irrelevance",
+        "95% interval",
+        "published",
+    ];
+    let mut table = vec![header.map(str::to_owned).to_vec()];
+    table.extend(beside.iter().map(|both| {
+        let mut cells = vec![
+            format!("{:.2}", both[0].rate),
+            both[0].runs.to_string(),
+            both[0].circular.to_string(),
+        ];
+        for beside in both {
+            cells.extend([
+                format!("{:.3}", beside.ours),
+                beside.interval(),
+                format!("{:.3}", beside.published),
+            ]);
+        }
+        cells
+    }));
+    Table::of_text(
+        "Small recipe, by attention rate",
+        "medians over runs",
+        table,
+    )
 }
 
 fn findings(parts: &[Rows], learned: &[Rows], agree: usize, compared: usize) -> Vec<String> {

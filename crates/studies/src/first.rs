@@ -4,7 +4,7 @@ use headlight_inspector::{Curve, Plot, Table};
 
 use crate::page::{Compared, Page, Verdict};
 use crate::rows::Rows;
-use crate::statistics::{interval_of_median, interval_of_share, median};
+use crate::statistics::{interval_of_median, interval_of_share, median, sorted};
 use crate::{Part, Study};
 
 const LENGTH: &str = "data.seq_len";
@@ -41,13 +41,51 @@ pub(crate) static STUDY: Study = Study {
 /// The accuracy from which a model knows the longer strings.
 const KNOWS: f64 = 0.99;
 
+const NAMES: [&str; 2] = ["plain", "times log n"];
+
 fn page(parts: &[Rows]) -> Page {
     let rows = &parts[0];
-    let mut lengths = crate::statistics::sorted(&rows.numbers(LENGTH));
+    let mut lengths = sorted(&rows.numbers(LENGTH));
     lengths.dedup();
-    let names = ["plain", "times log n"];
-    let mut compared = Vec::new();
-    let mut findings = Vec::new();
+    let of = |length: f64, scaled: usize| {
+        let own = rows.with(LENGTH, |other| other == length);
+        own.with(SCALED, |other| other == scaled as f64)
+    };
+    let (mut compared, mut findings) = (Vec::new(), Vec::new());
+    for (scaled, name) in NAMES.iter().enumerate() {
+        let own = rows.with(SCALED, |other| other == scaled as f64);
+        let (know, count) = (knowing(&own), own.len());
+        if count == 0 {
+            continue;
+        }
+        let [low, high] = interval_of_share(know, count);
+        let interval = format!("{:.1}% to {:.1}%", 100.0 * low, 100.0 * high);
+        findings.push(format!(
+            "With {} scores, {know} of {count} models know the first symbol of at least 99% of the strings of 1,000 symbols ({interval}).",
+            ["plain", "log-length"][scaled],
+        ));
+        let claim = ["trained on short strings, fail", "generalise"][scaled];
+        compared.push(Compared {
+            quantity: format!("models that know 1,000 symbols, scores {name}"),
+            published: Some(format!("“{claim}”")),
+            ours: format!("{:.1}%", 100.0 * know as f64 / count as f64),
+            interval,
+            verdict: Verdict::NotComparable,
+        });
+    }
+    let curve = |scaled: usize| Curve {
+        name: NAMES[scaled].to_owned(),
+        points: lengths
+            .iter()
+            .map(|&length| {
+                let own = of(length, scaled);
+                [
+                    length / 100.0,
+                    knowing(&own) as f64 / own.len().max(1) as f64,
+                ]
+            })
+            .collect(),
+    };
     let mut table = vec![
         [
             "trained at length",
@@ -63,75 +101,9 @@ fn page(parts: &[Rows]) -> Page {
         .map(str::to_owned)
         .to_vec(),
     ];
-    let mut curves = [Vec::new(), Vec::new()];
-    let mut knowing = [(0, 0), (0, 0)];
     for &length in &lengths {
-        for (scaled, name) in names.iter().enumerate() {
-            let own = rows
-                .with(LENGTH, |other| other == length)
-                .with(SCALED, |other| other == scaled as f64);
-            let losses = own.numbers(LOSS);
-            let know = own.with(ACCURACY, |accuracy| accuracy >= KNOWS).len();
-            knowing[scaled].0 += know;
-            knowing[scaled].1 += own.len();
-            let interval = interval_of_median(&losses);
-            let shown = |block: usize| {
-                let attention = own.numbers(&format!("deciding_attention/{block}/0"));
-                format!("{:.3}", median(&attention))
-            };
-            table.push(vec![
-                format!("{length:.0}"),
-                (*name).to_owned(),
-                own.len().to_string(),
-                know.to_string(),
-                format!("{:.3}", median(&own.numbers(ACCURACY))),
-                format!("{:.4}", median(&losses)),
-                interval.map_or_else(
-                    || "–".to_owned(),
-                    |[low, high]| format!("{low:.4} to {high:.4}"),
-                ),
-                shown(0),
-                shown(1),
-            ]);
-            curves[scaled].push([length / 100.0, know as f64 / own.len().max(1) as f64]);
-        }
+        table.extend((0..2).map(|scaled| cells(length, scaled, &of(length, scaled))));
     }
-    for (scaled, name) in names.iter().enumerate() {
-        let (know, count) = knowing[scaled];
-        if count == 0 {
-            continue;
-        }
-        let [low, high] = interval_of_share(know, count);
-        let share = format!("{:.1}%", 100.0 * know as f64 / count as f64);
-        let interval = format!("{:.1}% to {:.1}%", 100.0 * low, 100.0 * high);
-        findings.push(format!(
-            "With {} scores, {know} of {count} models know the first symbol of at least 99% of the strings of 1,000 symbols ({interval}).",
-            if scaled == 0 { "plain" } else { "log-length" },
-        ));
-        let claim = ["trained on short strings, fail", "generalise"][scaled];
-        compared.push(Compared {
-            quantity: format!("models that know 1,000 symbols, scores {name}"),
-            published: Some(format!("“{claim}”")),
-            ours: share,
-            interval,
-            verdict: Verdict::NotComparable,
-        });
-    }
-    let figures = vec![Plot::Curves {
-        labels: [
-            "training length, in hundreds of symbols".to_owned(),
-            "share of models that know 1,000 symbols".to_owned(),
-        ],
-        curves: names
-            .iter()
-            .zip(curves)
-            .map(|(name, points)| Curve {
-                name: (*name).to_owned(),
-                points,
-            })
-            .collect(),
-        mark: None,
-    }];
     Page {
         findings,
         compared,
@@ -144,7 +116,41 @@ fn page(parts: &[Rows]) -> Page {
              the same without a bias of the query."
                 .to_owned(),
         ],
-        figures,
+        figures: vec![Plot::Curves {
+            labels: [
+                "training length, in hundreds of symbols".to_owned(),
+                "share of models that know 1,000 symbols".to_owned(),
+            ],
+            curves: vec![curve(0), curve(1)],
+            mark: None,
+        }],
         tables: vec![Table::of_text("By training length", "", table).left_aligned(&["scores"])],
     }
+}
+
+/// How many models know the longer strings.
+fn knowing(rows: &Rows) -> usize {
+    rows.with(ACCURACY, |accuracy| accuracy >= KNOWS).len()
+}
+
+fn cells(length: f64, scaled: usize, own: &Rows) -> Vec<String> {
+    let losses = own.numbers(LOSS);
+    let attention = |block: usize| {
+        let attention = own.numbers(&format!("deciding_attention/{block}/0"));
+        format!("{:.3}", median(&attention))
+    };
+    vec![
+        format!("{length:.0}"),
+        NAMES[scaled].to_owned(),
+        own.len().to_string(),
+        knowing(own).to_string(),
+        format!("{:.3}", median(&own.numbers(ACCURACY))),
+        format!("{:.4}", median(&losses)),
+        interval_of_median(&losses).map_or_else(
+            || "–".to_owned(),
+            |[low, high]| format!("{low:.4} to {high:.4}"),
+        ),
+        attention(0),
+        attention(1),
+    ]
 }

@@ -3,6 +3,7 @@
 //! A [`Study`] is a plan and a page. Its plan has parts: each is a sweep of a config in the folder `studies`, with a grid and a
 //! number of seeds. Its page is made of the rows of these sweeps alone: what was published beside what they show, with intervals and
 //! verdicts.
+#![allow(clippy::float_cmp)] // Values of a grid are compared as they were written, and ranks need equality.
 
 mod clock_and_pizza;
 mod explanation;

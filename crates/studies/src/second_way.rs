@@ -54,145 +54,44 @@ struct Kind {
     runs: Vec<usize>,
 }
 
+/// What is shown of each kind.
+const COLUMNS: [&str; 5] = [
+    "gap",
+    "gap_by_weights",
+    "gap_by_values",
+    "gap_without_reader",
+    "gap_without_others",
+];
+
+/// The seeds that learned.
+struct Seeds {
+    learned: Rows,
+    /// Attention on the position that decides, with token 42 less that without.
+    turn: Vec<f64>,
+    numbers: BTreeMap<&'static str, Vec<f64>>,
+}
+
 fn page(parts: &[Rows]) -> Page {
     let rows = &parts[0];
     let learned = rows.with("held_out_f1", |f1| f1 >= 0.99);
-    let [on_it, without_it] =
+    let [with, without] =
         ["attention_positive/3", "attention_negative/3"].map(|path| learned.numbers(path));
-    let by_values = learned.numbers("gap_by_values");
-    let is_away: Vec<bool> = on_it.iter().zip(&without_it).map(|(a, b)| a < b).collect();
-    let runs = |accepts: &dyn Fn(usize) -> bool| -> Vec<usize> {
-        (0..learned.len()).filter(|&run| accepts(run)).collect()
+    let seeds = Seeds {
+        turn: with.iter().zip(&without).map(|(a, b)| a - b).collect(),
+        numbers: COLUMNS
+            .into_iter()
+            .map(|name| (name, learned.numbers(name)))
+            .collect(),
+        learned,
     };
-    let kinds = [
-        Kind {
-            name: "look, and value",
-            expected: "neither attention weights nor values alone carry half of the answer",
-            runs: runs(&|run| !is_away[run] && by_values[run] < 0.5),
-        },
-        Kind {
-            name: "value alone",
-            expected: "values alone carry at least half of it, and the position gets more attention with token 42",
-            runs: runs(&|run| !is_away[run] && by_values[run] >= 0.5),
-        },
-        Kind {
-            name: "look away",
-            expected: "the position gets less attention with token 42, and values alone carry at least 90% in 95% of the seeds",
-            runs: runs(&|run| is_away[run]),
-        },
-    ];
-    let columns = [
-        "gap",
-        "gap_by_weights",
-        "gap_by_values",
-        "gap_without_reader",
-        "gap_without_others",
-    ];
-    let numbers: BTreeMap<&str, Vec<f64>> = columns
-        .into_iter()
-        .map(|name| (name, learned.numbers(name)))
-        .collect();
-    let mut table = vec![{
-        let mut header = vec![
-            "kind".to_owned(),
-            "seeds".to_owned(),
-            "share".to_owned(),
-            "95% interval".to_owned(),
-        ];
-        header.extend(columns.map(|name| name.replace('_', " ")));
-        header.push("what was expected".to_owned());
-        header
-    }];
-    for kind in &kinds {
-        let [low, high] = interval_of_share(kind.runs.len(), learned.len().max(1));
-        let mut cells = vec![
-            kind.name.to_owned(),
-            kind.runs.len().to_string(),
-            format!(
-                "{:.2}%",
-                100.0 * kind.runs.len() as f64 / learned.len().max(1) as f64
-            ),
-            format!("{:.2}% to {:.2}%", 100.0 * low, 100.0 * high),
-        ];
-        cells.extend(columns.map(|name| {
-            let own: Vec<f64> = kind.runs.iter().map(|&run| numbers[name][run]).collect();
-            let [low, middle, high] = [0.05, 0.5, 0.95].map(|share| quantile(&own, share));
-            format!("{middle:.2} ({low:.2} to {high:.2})")
-        }));
-        cells.push(kind.expected.to_owned());
-        table.push(cells);
-    }
-    let away = &kinds[2].runs;
-    let carried = away.iter().filter(|&&run| by_values[run] >= 0.9).count();
-    let [low, high] = interval_of_share(away.len(), learned.len().max(1));
-    let mut compared = vec![Compared {
-        quantity: "seeds that look away".to_owned(),
-        published: Some("3.3% (33 of 1,000)".to_owned()),
-        ours: format!(
-            "{:.2}%",
-            100.0 * away.len() as f64 / learned.len().max(1) as f64
-        ),
-        interval: format!("{:.2}% to {:.2}%", 100.0 * low, 100.0 * high),
-        verdict: Verdict::of(0.033, Some([low, high])),
-    }];
-    let mut findings = vec![
-        format!(
-            "{} of {} seeds learn the task. In {} of them, {:.2}%, the position that decides gets less attention with token 42 than without.",
-            learned.len(),
-            rows.len(),
-            away.len(),
-            100.0 * away.len() as f64 / learned.len().max(1) as f64,
-        ),
-        format!(
-            "These do not need attention: with the weights of a sample without token 42, the values alone carry at least 90% of the answer in \
-             {carried} of {}, and {:.2} of it in the median. In the models that look, values alone carry {:.2} in the median, and weights \
-             alone {:.2}: they need both.",
-            away.len(),
-            median(&away.iter().map(|&run| by_values[run]).collect::<Vec<_>>()),
-            median(
-                &kinds[0]
-                    .runs
-                    .iter()
-                    .map(|&run| by_values[run])
-                    .collect::<Vec<_>>()
-            ),
-            median(
-                &kinds[0]
-                    .runs
-                    .iter()
-                    .map(|&run| numbers["gap_by_weights"][run])
-                    .collect::<Vec<_>>()
-            ),
-        ),
-    ];
-    let mut tables = vec![
-        Table::of_text("Kinds", "medians, with 5% and 95% of the seeds", table)
-            .left_aligned(&["what was expected"]),
-    ];
-    if let Some((prediction, table)) = predicted(&learned, &is_away) {
-        findings.push(if prediction.area >= PREDICTED {
-            format!(
-                "The initial weights tell which seeds will look away: on {} seeds that were not used to fit, the area under the ROC curve \
-                 is {:.3}.",
-                prediction.tested, prediction.area
-            )
-        } else {
-            format!(
-                "The initial weights tell only in part which seeds will look away: on {} seeds that were not used to fit, the area under the \
-                 ROC curve is {:.3}, below the threshold of {PREDICTED}.",
-                prediction.tested, prediction.area
-            )
-        });
-        compared.push(Compared {
-            quantity: "area under the ROC curve, from initial weights".to_owned(),
-            published: None,
-            ours: format!("{:.3}", prediction.area),
-            interval: format!(
-                "{:.3} to {:.3}",
-                prediction.interval[0], prediction.interval[1]
-            ),
-            verdict: Verdict::NotPublished,
-        });
+    let kinds = seeds.kinds();
+    let away = seeds.away();
+    let mut findings = seeds.findings(rows.len(), &kinds);
+    let mut compared = vec![seeds.compared(&kinds[2])];
+    let mut tables = vec![seeds.table(&kinds)];
+    if let Some((prediction, table)) = predicted(&seeds.learned, &away) {
+        findings.push(prediction.finding());
+        compared.push(prediction.compared());
         tables.push(table);
     }
     Page {
@@ -210,30 +109,182 @@ fn page(parts: &[Rows]) -> Page {
              table."
                 .to_owned(),
         ],
-        figures: vec![
+        figures: seeds.figures(),
+        tables,
+    }
+}
+
+impl Seeds {
+    fn of(&self, name: &str, runs: &[usize]) -> Vec<f64> {
+        runs.iter().map(|&run| self.numbers[name][run]).collect()
+    }
+
+    /// Whether each looks away.
+    fn away(&self) -> Vec<bool> {
+        self.turn.iter().map(|&turn| turn < 0.0).collect()
+    }
+
+    fn kinds(&self) -> [Kind; 3] {
+        let by_values = &self.numbers["gap_by_values"];
+        let runs = |accepts: &dyn Fn(usize) -> bool| -> Vec<usize> {
+            (0..self.turn.len()).filter(|&run| accepts(run)).collect()
+        };
+        [
+            Kind {
+                name: "look, and value",
+                expected: "neither attention weights nor values alone carry half of the answer",
+                runs: runs(&|run| self.turn[run] >= 0.0 && by_values[run] < 0.5),
+            },
+            Kind {
+                name: "value alone",
+                expected: "values alone carry at least half of it, and the position gets more attention with token 42",
+                runs: runs(&|run| self.turn[run] >= 0.0 && by_values[run] >= 0.5),
+            },
+            Kind {
+                name: "look away",
+                expected: "the position gets less attention with token 42, and values alone carry at least 90% in 95% of the seeds",
+                runs: runs(&|run| self.turn[run] < 0.0),
+            },
+        ]
+    }
+
+    /// The share of a kind, in percent.
+    fn share(&self, kind: &Kind) -> f64 {
+        100.0 * kind.runs.len() as f64 / self.turn.len().max(1) as f64
+    }
+
+    fn findings(&self, trained: usize, kinds: &[Kind; 3]) -> Vec<String> {
+        let [look, _, away] = kinds;
+        let by_values = self.of("gap_by_values", &away.runs);
+        let carried = by_values.iter().filter(|&&value| value >= 0.9).count();
+        vec![
+            format!(
+                "{} of {trained} seeds learn the task. In {} of them, {:.2}%, the position that decides gets less attention with token 42 \
+                 than without.",
+                self.turn.len(),
+                away.runs.len(),
+                self.share(away),
+            ),
+            format!(
+                "These do not need attention: with the weights of a sample without token 42, the values alone carry at least 90% of the \
+                 answer in {carried} of {}, and {:.2} of it in the median. In the models that look, values alone carry {:.2} in the median, \
+                 and weights alone {:.2}: they need both.",
+                away.runs.len(),
+                median(&by_values),
+                median(&self.of("gap_by_values", &look.runs)),
+                median(&self.of("gap_by_weights", &look.runs)),
+            ),
+            format!(
+                "Between the two lies a continuum, not a gap: {:.2}% of the seeds give the position more attention with token 42, and their \
+                 values alone carry half of the answer or more.",
+                self.share(&kinds[1]),
+            ),
+        ]
+    }
+
+    fn compared(&self, away: &Kind) -> Compared {
+        let interval = interval_of_share(away.runs.len(), self.turn.len().max(1));
+        Compared {
+            quantity: "seeds that look away".to_owned(),
+            published: Some("3.3% (33 of 1,000)".to_owned()),
+            ours: format!("{:.2}%", self.share(away)),
+            interval: percent(interval),
+            verdict: match interval_of_share(33, 1000) {
+                [low, high] if low < interval[1] && interval[0] < high => Verdict::Agrees,
+                _ => Verdict::Differs,
+            },
+        }
+    }
+
+    fn table(&self, kinds: &[Kind]) -> Table {
+        let mut header = vec![
+            "kind".to_owned(),
+            "seeds".to_owned(),
+            "share".to_owned(),
+            "95% interval".to_owned(),
+        ];
+        header.extend(COLUMNS.map(|name| name.replace('_', " ")));
+        header.push("what was expected".to_owned());
+        let mut table = vec![header];
+        for kind in kinds {
+            let mut cells = vec![
+                kind.name.to_owned(),
+                kind.runs.len().to_string(),
+                format!("{:.2}%", self.share(kind)),
+                percent(interval_of_share(kind.runs.len(), self.turn.len().max(1))),
+            ];
+            cells.extend(COLUMNS.map(|name| {
+                let own = self.of(name, &kind.runs);
+                let [low, middle, high] = [0.05, 0.5, 0.95].map(|share| quantile(&own, share));
+                format!("{middle:.2} ({low:.2} to {high:.2})")
+            }));
+            cells.push(kind.expected.to_owned());
+            table.push(cells);
+        }
+        Table::of_text("Kinds", "medians, with 5% and 95% of the seeds", table)
+            .left_aligned(&["what was expected"])
+    }
+
+    fn figures(&self) -> Vec<Plot> {
+        let by_values = self.numbers["gap_by_values"]
+            .iter()
+            .map(|value| value.clamp(-0.2, 1.2));
+        let by_values: Vec<f64> = by_values.collect();
+        let label = "share of the answer that values alone carry";
+        let points = self.turn.iter().zip(&by_values).take(4000);
+        vec![
             Plot::Histogram {
-                label: "share of the answer that values alone carry".to_owned(),
-                values: by_values.iter().map(|value| value.clamp(-0.2, 1.2)).collect(),
+                label: label.to_owned(),
+                values: by_values.clone(),
                 mark: None,
             },
             Plot::Scatter {
                 labels: [
                     "attention on position 3, with 42 less without".to_owned(),
-                    "share of the answer that values alone carry".to_owned(),
+                    label.to_owned(),
                 ],
-                points: (0..learned.len().min(4000))
-                    .map(|run| [on_it[run] - without_it[run], by_values[run].clamp(-0.2, 1.2)])
-                    .collect(),
+                points: points.map(|(&a, &b)| [a, b]).collect(),
             },
-        ],
-        tables,
+        ]
     }
 }
 
+fn percent([low, high]: [f64; 2]) -> String {
+    format!("{:.2}% to {:.2}%", 100.0 * low, 100.0 * high)
+}
+
+/// How well initial weights predict that a model will look away.
 struct Prediction {
     area: f64,
     interval: [f64; 2],
     tested: usize,
+}
+
+impl Prediction {
+    fn finding(&self) -> String {
+        let Self { area, tested, .. } = self;
+        let on = format!(
+            "on {tested} seeds that were not used to fit, the area under the ROC curve is {area:.3}"
+        );
+        if *area >= PREDICTED {
+            format!("The initial weights tell which seeds will look away: {on}.")
+        } else {
+            format!(
+                "The initial weights tell only in part which seeds will look away: {on}, below the threshold of {PREDICTED}."
+            )
+        }
+    }
+
+    fn compared(&self) -> Compared {
+        let [low, high] = self.interval;
+        Compared {
+            quantity: "area under the ROC curve, from initial weights".to_owned(),
+            published: None,
+            ours: format!("{:.3}", self.area),
+            interval: format!("{low:.3} to {high:.3}"),
+            verdict: Verdict::NotPublished,
+        }
+    }
 }
 
 /// Whether initial weights tell which models will look away. `None` of too few seeds.

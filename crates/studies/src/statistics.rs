@@ -146,3 +146,54 @@ fn modes(values: &[f64], bandwidth: f64) -> usize {
     let is_mode = |three: &&[f64]| three[1] > three[0] && three[1] >= three[2];
     density.windows(3).filter(is_mode).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_lie_between_values() {
+        let values = [3.0, 1.0, f64::NAN, 2.0, 4.0];
+        assert_eq!(
+            [0.0, 0.5, 1.0].map(|share| quantile(&values, share)),
+            [1.0, 2.5, 4.0]
+        );
+        assert!(median(&[]).is_nan());
+    }
+
+    /// Of 15 values, the interval goes from the 4th to the 12th: the binomial distribution has 0.0176 below 4, and 0.0592 below 5.
+    #[test]
+    fn intervals_of_medians_are_between_ranks() {
+        let values: Vec<f64> = (1..=15).map(f64::from).collect();
+        assert_eq!(interval_of_median(&values), Some([4.0, 12.0]));
+        assert_eq!(interval_of_median(&values[..5]), None);
+    }
+
+    /// The figures are those of the formula in Python.
+    #[test]
+    fn intervals_of_shares_are_wilsons() {
+        let [low, high] = interval_of_share(33, 1000);
+        assert!(
+            (low - 0.023_593).abs() < 1e-6 && (high - 0.045_981).abs() < 1e-6,
+            "{low} {high}"
+        );
+    }
+
+    #[test]
+    fn ranks_correlate_whatever_the_scale() {
+        let a = [1.0, 2.0, 3.0, 4.0, 5.0];
+        assert!((spearman(&a, &a.map(f64::exp)) - 1.0).abs() < 1e-12);
+        assert!((spearman(&a, &[5.0, 4.0, 3.0, 2.0, 2.0]) + 0.974_679).abs() < 1e-6);
+    }
+
+    #[test]
+    fn one_mode_is_told_from_two() {
+        let even: Vec<f64> = (0..150).map(f64::from).collect();
+        let two = even
+            .iter()
+            .map(|&x| if x < 75.0 { x / 75.0 } else { 3.0 + x / 75.0 });
+        let two: Vec<f64> = two.collect();
+        assert!(one_mode(&even).is_some_and(|probability| probability > 0.2));
+        assert!(one_mode(&two).is_some_and(|probability| probability < 0.01));
+    }
+}

@@ -25,7 +25,8 @@ pub(super) fn check(config: &ExperimentConfig) -> Result<(), String> {
     if data.rule.is_none() {
         return Err("needs data.rule, which gives all samples their labels".to_owned());
     }
-    let count = f64::from(data.vocab_size - data.cls.first_token()).powi(data.seq_len as i32);
+    let tokens = f64::from(data.vocab_size - data.cls.first_token());
+    let count = tokens.powf(data.seq_len as f64);
     if count > MOST {
         return Err(format!(
             "computes all samples, of which there would be {count:.1e}; at most {MOST} are possible"

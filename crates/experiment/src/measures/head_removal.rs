@@ -21,6 +21,7 @@ pub(super) static INFO: MeasureInfo = MeasureInfo {
     value,
 };
 
+#[allow(clippy::unnecessary_wraps)] // As all measures.
 fn check(_: &ExperimentConfig) -> Result<(), String> {
     Ok(())
 }

@@ -65,6 +65,7 @@ pub(super) struct OneAttention {
 }
 
 /// Why a config's models are others, as the rest of a sentence about a measure.
+#[allow(clippy::float_cmp)] // A rate of exactly one is none.
 pub(super) fn check(config: &ExperimentConfig) -> Result<(), String> {
     let (model, attention) = (&config.model, &config.model.attention);
     let has_one = model.n_layers == 1 && model.n_heads == 1 && model.d_ff == 0;

@@ -19,6 +19,7 @@ pub(super) static INFO: MeasureInfo = MeasureInfo {
     value,
 };
 
+#[allow(clippy::unnecessary_wraps)] // As all measures.
 fn value(subject: &mut Subject<'_>) -> Result<Measured, Error> {
     let model = OneAttention::new(subject);
     let mut mean = Mean::default();

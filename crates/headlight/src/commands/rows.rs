@@ -8,6 +8,7 @@ use headlight_sweep::{
     Busy, Measured, Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work,
 };
 use headlight_trainer::Failure;
+use headlight_trainer::sessions::session::few_threads;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::standard::shown;
 
@@ -90,11 +91,7 @@ struct Writer {
 impl Sink<Row> for Writer {
     fn started(&mut self, threads: usize) {
         if threads < self.threads {
-            let wanted = self.threads;
-            note(&format!(
-                "the system has room for {threads} of {wanted} threads; to use more, raise its limits on threads \
-                 (`ulimit -u`) or memory (`ulimit -v`)"
-            ));
+            note(&few_threads(threads, self.threads));
         }
         self.threads = threads;
     }

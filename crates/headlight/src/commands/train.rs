@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::printing::{Verbosity, detail, note, print, verbosity};
 use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::threads_that_pay;
+use headlight_experiment::{shares_steps, threads_that_pay};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dump_volume;
@@ -24,7 +24,7 @@ use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
 use headlight_trainer::training::{Training, check_complete};
 
 use super::ended::{Ended, pictures};
-use crate::arguments::{ConfigArguments, Form, device, engines};
+use crate::arguments::{ConfigArguments, Form, at_least_one, device, engines};
 use crate::browser;
 use crate::terminal::{self, TrainingDisplay};
 
@@ -43,8 +43,8 @@ pub(crate) struct Arguments {
     /// Compute training steps with this engine, instead of the config's compute.engine
     #[arg(long, value_parser = engines())]
     engine: Option<EngineName>,
-    /// Share each step among so many threads, with the same results [default: as many as make steps faster]
-    #[arg(long, value_name = "N")]
+    /// Share each step among N threads, at most those of the machine, with the same results [default: as many as make steps faster]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<NonZeroUsize>,
     /// The run directory to create; with --resume, it may exist [default: the next free runs/CONFIG-N]
     #[arg(long, value_name = "DIR")]
@@ -177,7 +177,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// When the config is invalid.
 fn opened(arguments: &Arguments, config: ExperimentConfig) -> Result<Session, Failure> {
     let mut session = Session::open(config)?;
-    session.threads = threads(arguments, &session.experiment.config)?;
+    session.share_steps(threads(arguments, &session.experiment.config)?)?;
     Ok(session)
 }
 
@@ -194,6 +194,14 @@ fn threads(arguments: &Arguments, config: &ExperimentConfig) -> Result<usize, Fa
             note(&format!(
                 "the engine `{engine}` trains on one thread; only `fused` shares its steps"
             ));
+        }
+        return Ok(1);
+    }
+    if !shares_steps(config)? {
+        if wanted.is_some_and(|wanted| wanted > 1) {
+            note(
+                "the steps of this model are too short to be shared, so Headlight uses one thread",
+            );
         }
         return Ok(1);
     }
@@ -280,7 +288,11 @@ fn tell_details(arguments: &Arguments, session: &Session) {
     };
     detail(&format!(
         "config {}, seed {}\n{samples}, {} held out; {}{per_epoch}\nengine {}, device {}, {}",
-        shown(arguments.config.path()),
+        if arguments.resume && arguments.config.config.is_none() {
+            "of the run".to_owned()
+        } else {
+            shown(arguments.config.path())
+        },
         config.seed,
         splits.held_out.len(),
         counted(experiment.steps(), "step"),

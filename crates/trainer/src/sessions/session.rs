@@ -6,7 +6,9 @@ use headlight_architecture::{Parameter, Pooling};
 use headlight_data::files::{FitError, Rows};
 use headlight_data::{ClsPlace, Dataset, Source, Splits, Task};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
+use headlight_experiment::{
+    Engine, Experiment, FusedEngine, Replay, check_model_size, memory_per_thread,
+};
 use headlight_input::size;
 use headlight_keys::InvalidValue;
 
@@ -70,7 +72,7 @@ impl Session {
     pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
         let splits = Arc::new(with_tests(&config, dataset(&config)?)?);
         let device = open_device(&config.compute.device)?;
-        let bytes = memory_of(&config);
+        let bytes = memory_of(&config, 1);
         if bytes > NOTED_MEMORY {
             note(&format!("training needs about {} of memory", size(bytes)));
         }
@@ -98,7 +100,7 @@ impl Session {
         device: OpenDevice,
     ) -> Result<Self, Failure> {
         check_model_size(&config)?;
-        memory::check(memory_of(&config))?;
+        memory::check_training(memory_of(&config, 1), 1)?;
         let reference = match &config.reference {
             None => None,
             Some(path) => Some(Reference::load(path, &config, &splits.train)?),
@@ -110,6 +112,16 @@ impl Session {
             reference,
             threads: 1,
         })
+    }
+
+    /// Shares each step among so many threads. They change no result.
+    ///
+    /// # Errors
+    /// When the system lacks memory for them.
+    pub fn share_steps(&mut self, threads: usize) -> Result<(), Failure> {
+        memory::check_training(memory_of(&self.experiment.config, threads), threads)?;
+        self.threads = threads;
+        Ok(())
     }
 
     /// Given weights, or else those of the config's seed, for the samples of a dataset.
@@ -148,8 +160,12 @@ impl Session {
         let experiment = &self.experiment;
         match engine_for(&experiment.config)? {
             EngineName::Fused => {
-                let engine = FusedEngine::new(experiment)?;
-                Ok(Box::new(engine.with_threads(self.threads)))
+                let engine = FusedEngine::new(experiment)?.with_threads(self.threads);
+                let found = engine.threads();
+                if found < self.threads {
+                    note(&few_threads(found, self.threads));
+                }
+                Ok(Box::new(engine))
             }
             #[cfg(feature = "burn")]
             _ => {
@@ -201,9 +217,18 @@ fn untrained_classes(experiment: &Experiment) -> Option<String> {
 /// Training that needs more memory says so, in bytes.
 const NOTED_MEMORY: u64 = 1 << 30;
 
-/// The memory that the parameters of a config take in training, in bytes.
-fn memory_of(config: &ExperimentConfig) -> u64 {
-    PER_PARAMETER * config.model.parameter_count(config.inputs()) as u64
+/// That the system gives fewer threads than were wanted, and what to do.
+pub fn few_threads(found: usize, wanted: usize) -> String {
+    format!(
+        "the system has room for {found} of {wanted} threads; to use more, raise its limits on threads (`ulimit -u`) or memory \
+         (`ulimit -v`)"
+    )
+}
+
+/// The memory that training takes on so many threads, in bytes: its parameters, and what is computed from them.
+fn memory_of(config: &ExperimentConfig, threads: usize) -> u64 {
+    let parameters = config.model.parameter_count(config.inputs()) as u64;
+    PER_PARAMETER * parameters + memory_per_thread(config) * threads as u64
 }
 
 /// Reads or generates the dataset of a config, without its test sets.

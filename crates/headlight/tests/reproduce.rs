@@ -1,0 +1,79 @@
+//! Published studies: the list, the rows of a plan, and its page.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::fs;
+
+use crate::common::{folder, refused, run, text};
+
+#[test]
+fn without_a_name_the_studies_are_listed() {
+    let listed = run(&["reproduce"]).done().stdout;
+    for name in [
+        "max-of-four",
+        "clock-and-pizza",
+        "first",
+        "explanation",
+        "second-way",
+    ] {
+        assert!(listed.contains(name), "{listed}");
+    }
+}
+
+/// Shards of `--quick` hold the first rows of the whole plan, and those of a sweep of the same config.
+#[test]
+fn rows_are_those_of_sweeps() {
+    let folder = folder("reproduce_rows");
+    let rows = |name: &str, arguments: &[&str]| {
+        let out = folder.join(name);
+        let study = ["reproduce", "second-way", "--out", text(&out)];
+        run(&[&study, arguments].concat()).done();
+        let files = fs::read_dir(&out).unwrap().map(|file| file.unwrap().path());
+        let mut files = files.filter(|path| path.extension().is_some_and(|end| end == "jsonl"));
+        fs::read_to_string(files.next().unwrap()).unwrap()
+    };
+    let quick = rows("quick", &["--quick", "--shard", "1/800"]);
+    assert_eq!(quick.lines().count(), 5);
+    let whole = rows("whole", &["--shard", "1/50000"]);
+    assert_eq!(whole.lines().count(), 2);
+    assert!(quick.starts_with(&whole));
+    let out = folder.join("sweep.jsonl");
+    let config = "studies/second-way/seeds.toml";
+    run(&["sweep", config, "--seeds", "0..5", "--out", text(&out)]).done();
+    assert_eq!(fs::read_to_string(out).unwrap(), quick);
+}
+
+/// With the rows of a part of the plan, the page is made, and runs that the folder holds are skipped.
+#[test]
+fn a_page_is_made_of_the_rows() {
+    let folder = folder("reproduce_page");
+    let out = folder.join("study");
+    fs::create_dir(&out).unwrap();
+    let rows = out.join("seeds.jsonl");
+    // More rows than --quick has would be another sweep's; these are its first.
+    let config = "studies/second-way/seeds.toml";
+    run(&["sweep", config, "--seeds", "0..3999", "--out", text(&rows)]).done();
+    let study = ["reproduce", "second-way", "--quick", "--out", text(&out)];
+    let found = run(&study).done();
+    assert!(found.stderr.contains("3999"), "{}", found.stderr);
+    for file in ["page.html", "page.md", "figures.svg", "seeds.toml"] {
+        assert!(out.join(file).metadata().unwrap().len() > 500, "{file}");
+    }
+    let page = fs::read_to_string(out.join("page.md")).unwrap();
+    assert!(
+        page.contains("| seeds | 4000 | 100000 |") || page.contains("4000"),
+        "{page}"
+    );
+}
+
+#[test]
+fn wrong_names_and_foreign_files_are_refused() {
+    let unknown = run(&["reproduce", "max-of-five"]);
+    assert_eq!(unknown.code, Some(2));
+    assert!(unknown.stderr.contains("max-of-four"), "{}", unknown.stderr);
+    let folder = folder("reproduce_foreign");
+    fs::write(folder.join("seeds.toml"), "mine = true\n").unwrap();
+    let study = ["reproduce", "second-way", "--shard", "1/50000", "--out"];
+    refused(&[&study[..], &[text(&folder)]].concat());
+    let mine = fs::read_to_string(folder.join("seeds.toml")).unwrap();
+    assert_eq!(mine, "mine = true\n");
+}
