@@ -73,7 +73,7 @@ fn wrong_names_and_foreign_files_are_refused() {
     let folder = folder("reproduce_foreign");
     fs::write(folder.join("seeds.toml"), "mine = true\n").unwrap();
     let study = ["reproduce", "second-way", "--shard", "1/50000", "--out"];
-    refused(&[&study[..], &[text(&folder)]].concat());
+    refused(&run(&[&study[..], &[text(&folder)]].concat()), &["seeds.toml"]);
     let mine = fs::read_to_string(folder.join("seeds.toml")).unwrap();
     assert_eq!(mine, "mine = true\n");
 }
