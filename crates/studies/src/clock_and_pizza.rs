@@ -5,7 +5,7 @@ use headlight_inspector::{Curve, Plot, Table};
 use crate::page::{Compared, Page, Verdict};
 use crate::rows::Rows;
 use crate::statistics::{interval_of_median, median, one_mode, spearman};
-use crate::{Part, Study};
+use crate::study::{Part, Study};
 
 /// The middles of the published table's bins.
 const RATES: &str = "model.attention.rate=0.05,0.15,0.25,0.35,0.45,0.55,0.65,0.75,0.85,0.95";

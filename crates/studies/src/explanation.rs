@@ -5,7 +5,7 @@ use headlight_inspector::{Plot, Table};
 use crate::page::{Compared, Page, Verdict};
 use crate::rows::Rows;
 use crate::statistics::{interval_of_median, median, quantile};
-use crate::{Part, Study};
+use crate::study::{Part, Study};
 
 const MEASURES: &str = r#"report.measures=["kendall_gradient", "kendall_removal"]"#;
 const NAMES: [&str; 2] = ["kendall_gradient", "kendall_removal"];

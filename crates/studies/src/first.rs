@@ -5,7 +5,7 @@ use headlight_inspector::{Curve, Plot, Table};
 use crate::page::{Compared, Page, Verdict};
 use crate::rows::Rows;
 use crate::statistics::{interval_of_median, interval_of_share, median, sorted};
-use crate::{Part, Study};
+use crate::study::{Part, Study};
 
 const LENGTH: &str = "data.seq_len";
 const SCALED: &str = "model.attention.log_length";

@@ -5,7 +5,7 @@ use headlight_inspector::{Plot, Table};
 use crate::page::{Compared, Page, Verdict};
 use crate::rows::Rows;
 use crate::statistics::{interval_of_median, interval_of_share, median, quantile, spearman};
-use crate::{Part, Study};
+use crate::study::{Part, Study};
 
 pub(crate) static STUDY: Study = Study {
     name: "max-of-four",

@@ -10,7 +10,7 @@ use crate::regression::{Logistic, area};
 use crate::rows::Rows;
 use crate::start::{FEATURES, Start};
 use crate::statistics::{interval_of_share, median, quantile};
-use crate::{Part, Study};
+use crate::study::{Part, Study};
 
 const CONFIG: &str = include_str!("../../../studies/second-way/seeds.toml");
 
