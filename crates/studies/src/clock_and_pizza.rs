@@ -25,7 +25,7 @@ const PUBLISHED: &str = include_str!("../../../studies/clock-and-pizza/published
 pub(crate) static STUDY: Study = Study {
     name: "clock-and-pizza",
     question: "Are there two algorithms of addition modulo 59, and what decides which one a model learns?",
-    source: "Zhong et al. 2023, The Clock and the Pizza (arXiv 2306.17844)",
+    source: "Published as Zhong et al. 2023, The Clock and the Pizza (arXiv 2306.17844)",
     parts: &[
         Part {
             name: "small",

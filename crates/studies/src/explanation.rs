@@ -28,7 +28,7 @@ macro_rules! part {
 pub(crate) static STUDY: Study = Study {
     name: "explanation",
     question: "Does attention rank the words of a sentence as gradients do, or as leaving them out does, and does that depend on the seed?",
-    source: "Jain and Wallace 2019, Attention is not Explanation (arXiv 1902.10186), and Wiegreffe and Pinter 2019, Attention is not not \
+    source: "Published as Jain and Wallace 2019, Attention is not Explanation (arXiv 1902.10186), and Wiegreffe and Pinter 2019, Attention is not not \
              Explanation (arXiv 1908.04626)",
     parts: &[
         part!("sentiment", 1.0),

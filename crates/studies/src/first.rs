@@ -15,7 +15,7 @@ const ACCURACY: &str = "tests/long/accuracy";
 pub(crate) static STUDY: Study = Study {
     name: "first",
     question: "Do models that know the first symbol of short strings know it of strings of 1,000 symbols?",
-    source: "Chiang and Cholak 2022, Overcoming a Theoretical Limitation of Self-Attention (arXiv 2202.12172)",
+    source: "Published as Chiang and Cholak 2022, Overcoming a Theoretical Limitation of Self-Attention (arXiv 2202.12172)",
     parts: &[Part {
         name: "lengths",
         config: include_str!("../../../studies/first/lengths.toml"),

@@ -10,7 +10,7 @@ use crate::study::{Part, Study};
 pub(crate) static STUDY: Study = Study {
     name: "max-of-four",
     question: "Do all seeds of a model that names the largest of four numbers learn it, and for every input?",
-    source: "Gross et al. 2024, Compact Proofs of Model Performance via Mechanistic Interpretability (arXiv 2406.11779)",
+    source: "Published as Gross et al. 2024, Compact Proofs of Model Performance via Mechanistic Interpretability (arXiv 2406.11779)",
     parts: &[Part {
         name: "seeds",
         config: include_str!("../../../studies/max-of-four/seeds.toml"),

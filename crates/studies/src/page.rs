@@ -114,7 +114,7 @@ impl Page {
         }
         Document {
             title: title.to_owned(),
-            paragraphs: vec![format!("Published as {source}.")],
+            paragraphs: vec![format!("{source}.")],
             sections,
         }
     }

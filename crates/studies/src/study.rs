@@ -10,7 +10,7 @@ pub struct Study {
     pub name: &'static str,
     /// What it asks.
     pub question: &'static str,
-    /// Where it was published.
+    /// Where it was published, as a sentence without its full stop.
     pub source: &'static str,
     /// Its sweeps.
     pub parts: &'static [Part],

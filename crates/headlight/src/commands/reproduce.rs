@@ -94,7 +94,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut written = Vec::new();
     for (file, content) in [
         ("page.html", document.html()),
-        ("page.md", document.markdown_file(120)),
+        (
+            "page.md",
+            document.markdown_file(120) + "\n![The figures](figures.svg)\n",
+        ),
         ("figures.svg", document.plots_svg()),
     ] {
         let path = folder.join(file);
