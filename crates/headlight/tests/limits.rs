@@ -235,4 +235,28 @@ fn too_little_memory_is_a_sentence_beforehand() {
         ended(&finished, 1, &["7 GiB", "ulimit -v"]);
         assert!(!folder.join("run").exists());
     }
+    // Few parameters, and long samples, whose attention takes the memory; on two threads, more.
+    let long = [
+        "train",
+        "quick",
+        "--run",
+        "run",
+        "--set",
+        "data.seq_len=600",
+        "--set",
+        "data.samples=16",
+        "--set",
+        "data.held_out=0",
+        "--set",
+        "model.n_layers=2",
+        "--set",
+        "model.n_heads=4",
+        "--threads",
+        "2",
+    ];
+    for limit in ["-v 200000", "-v 400000"] {
+        let finished = limited(&folder, limit, &long);
+        ended(&finished, 1, &["MiB", "ulimit -v"]);
+        assert!(!folder.join("run").exists());
+    }
 }
