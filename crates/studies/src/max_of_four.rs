@@ -62,7 +62,8 @@ fn page(parts: &[Rows]) -> Page {
         compared: seeds.compared(),
         how: vec![
             "The recipe is the published one: 3,000 steps of 128 fresh samples. The paper trained 151 seeds and proves lower bounds of \
-             their accuracies; the accuracies themselves are not in the paper's repository, as far as was looked."
+             their accuracies, of which that by brute force is the accuracy over all inputs. The accuracies of the seeds are not in its \
+             repository, and the mean in its tables could not be looked up here."
                 .to_owned(),
             "The accuracy over all inputs is exact. A key's score depends on the query's token, the key's token and its position alone, so \
              all inputs are computed from tables, in double precision. Where the two largest logits differ by less than 0.0001, the engine \
@@ -101,8 +102,8 @@ impl Seeds<'_> {
         let (failed, interval) = self.failed();
         vec![
             format!(
-                "The median seed of {count} is right for {} of all 16,777,216 inputs. The worst is right for {}, the best for {}; {perfect} \
-                 are right for all of them.",
+                "Of {count} seeds, the median accuracy over all 16,777,216 inputs is {}; the worst has {}, the best {}. {perfect} are right for \
+                 all of them.",
                 percent(median(exact)),
                 percent(quantile(exact, 0.0)),
                 percent(quantile(exact, 1.0)),
@@ -113,25 +114,39 @@ impl Seeds<'_> {
                 percent(failed as f64 / count.max(1) as f64),
             ),
             format!(
-                "A test of 1,024 samples is off by up to {:.2} percentage points, by {:.2} in the median.",
-                100.0 * quantile(&off, 1.0),
-                100.0 * median(&off)
+                "The accuracy on 1,024 held-out samples differs from the exact one by {:.2} percentage points in the median, and by {:.2} at most.",
+                100.0 * median(&off),
+                100.0 * quantile(&off, 1.0)
             ),
             format!(
-                "Of a seed's wrong answers, {} name another number of the input in the median; the others name a number that the input does \
-                 not have.",
+                "Of all wrong answers, {} name another number of the input; in the median seed, {}. The others name a number that the input \
+                 does not have.",
+                percent(self.on_tokens()),
                 percent(median(&self.rows.numbers("errors_on_tokens")))
             ),
             format!(
-                "Two numbers from the weights say how a seed does it: whether larger tokens get larger scores (Kendall's tau, median {:.3}), \
-                 and how often a token's value adds most to its own class (median {:.3}). Their rank correlations with the exact accuracy \
-                 over all seeds are {:.2} and {:.2}.",
+                "Two numbers from the weights are weakly associated with the exact accuracy: whether larger tokens get larger scores (Kendall's \
+                 tau, median {:.3}; rank correlation {:.2}), and how often a token's value adds most to its own class (median {:.3}; {:.2}).",
                 median(&self.order),
-                median(&self.copying),
                 spearman(&self.order, exact),
+                median(&self.copying),
                 spearman(&self.copying, exact),
             ),
         ]
+    }
+
+    /// The share of the wrong answers of all seeds that name another number of the input.
+    fn on_tokens(&self) -> f64 {
+        let shares = self.rows.numbers("errors_on_tokens");
+        let wrong = self
+            .exact
+            .iter()
+            .zip(shares)
+            .filter(|(_, share)| share.is_finite());
+        let (on_tokens, all) = wrong.fold((0.0, 0.0), |(on_tokens, all), (exact, share)| {
+            (on_tokens + (1.0 - exact) * share, all + (1.0 - exact))
+        });
+        on_tokens / all
     }
 
     fn compared(&self) -> Vec<Compared> {

@@ -5,13 +5,13 @@ use headlight_inspector::{Document, Plot, Section, Table};
 /// Whether a published value and ours agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The published value lies in the interval of ours.
+    /// A test does not tell the two apart.
     Agrees,
-    /// It does not.
+    /// It does.
     Differs,
-    /// What was published is of another protocol or another model, or is a claim without a number.
+    /// What was published is of another protocol or another model, or is a claim without a number, or our runs are too few.
     NotComparable,
-    /// Nothing was published, as far as was looked.
+    /// Nothing that was published was found.
     NotPublished,
 }
 
@@ -22,16 +22,19 @@ impl Verdict {
             Self::Agrees => "agrees",
             Self::Differs => "differs",
             Self::NotComparable => "not comparable",
-            Self::NotPublished => "not published to us",
+            Self::NotPublished => "no published value found",
         }
     }
 
-    /// Of a published value beside the interval of ours.
-    pub(crate) fn of(published: f64, interval: Option<[f64; 2]>) -> Self {
-        match interval {
-            None => Self::NotComparable,
-            Some([low, high]) if (low..=high).contains(&published) => Self::Agrees,
-            Some(_) => Self::Differs,
+    /// Of two shares, each a count and how many were counted: whether they differ at the level 0.05, by the test of two proportions.
+    pub(crate) fn of_shares([a, n]: [usize; 2], [b, m]: [usize; 2]) -> Self {
+        let [a, n, b, m] = [a, n, b, m].map(|count| count as f64);
+        let all = (a + b) / (n + m);
+        let deviation = (all * (1.0 - all) * (1.0 / n + 1.0 / m)).sqrt();
+        if (a / n - b / m).abs() <= 1.96 * deviation {
+            Self::Agrees
+        } else {
+            Self::Differs
         }
     }
 }
@@ -49,6 +52,18 @@ pub struct Compared {
     pub interval: String,
     /// The verdict.
     pub verdict: Verdict,
+}
+
+/// A section whose paragraphs stand apart in Markdown, too.
+fn apart(title: &str, paragraphs: &[String]) -> Vec<Section> {
+    let mut sections: Vec<Section> = paragraphs
+        .iter()
+        .map(|paragraph| Section::of_paragraph(paragraph.clone()))
+        .collect();
+    if let Some(first) = sections.first_mut() {
+        title.clone_into(&mut first.title);
+    }
+    sections
 }
 
 /// What the page says.
@@ -85,21 +100,18 @@ impl Page {
                 compared.verdict.words().to_owned(),
             ]
         }));
-        let mut sections = vec![
+        let mut sections = apart("Findings", &self.findings);
+        sections.extend(apart("How", &self.how));
+        sections.extend([
             Section {
-                paragraphs: self.findings.clone(),
-                ..section("Findings")
-            },
-            Section {
-                paragraphs: self.how.clone(),
                 tables: vec![parts],
-                ..section("How")
+                ..Section::default()
             },
             Section {
                 tables: vec![Table::of_text("", "", rows).left_aligned(&["verdict"])],
                 ..section("Published and ours")
             },
-        ];
+        ]);
         if !self.figures.is_empty() {
             sections.push(Section {
                 plots: self.figures.clone(),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -32,7 +33,7 @@ use crate::terminal;
 pub(crate) struct Arguments {
     /// The name of a study
     name: Option<String>,
-    /// Run only a part of the same runs, in under two minutes
+    /// Run only a part of the same runs, in about a minute or two
     #[arg(long, requires = "name")]
     quick: bool,
     /// The folder for the results [default: the name of the study]; runs that it holds are skipped
@@ -60,8 +61,25 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let study = study(name)?;
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from(name));
-    let seconds = study.seconds(arguments.quick) * slowness()? / threads as f64;
-    announce(study, seconds, arguments.shard.is_some());
+    if folder.exists() && !folder.is_dir() {
+        return Err(Failure::Input(format!(
+            "--out {}: that is a file; choose a folder",
+            shown(&folder)
+        )));
+    }
+    // A page that this study wrote may be replaced, and no other file.
+    let is_own = study.parts.iter().any(|part| has_config(part, &folder));
+    let files = FILES.map(|file| Destination::from(folder.join(file)));
+    for file in &files {
+        Output::new(file, is_own)?;
+    }
+    let parts = study.parts.iter();
+    let seconds = parts.map(|part| part.seconds * runs(part, arguments).len() as f64);
+    announce(
+        study,
+        seconds.sum::<f64>() * slowness()? / threads as f64,
+        arguments,
+    );
     fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
@@ -84,32 +102,54 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(shard) = arguments.shard {
         return print(&format!(
             "shard {shard} of {name} is in {}; join the shards of each part with `headlight merge`, as PART.jsonl in one folder, and \
-             run `headlight reproduce {name} --out FOLDER` for the page\n",
-            shown(&folder)
+             run `headlight reproduce {name}{} --out FOLDER` for the page\n",
+            shown(&folder),
+            if arguments.quick { " --quick" } else { "" }
         ));
     }
     let parts_table = Table::of_text("What was run", "", listed).left_aligned(&["grid"]);
     let page = (study.page)(&parts);
     let document = page.document(study.question, study.source, parts_table);
-    let mut written = Vec::new();
-    for (file, content) in [
-        ("page.html", document.html()),
-        (
-            "page.md",
-            document.markdown_file(120) + "\n![The figures](figures.svg)\n",
-        ),
-        ("figures.svg", document.plots_svg()),
-    ] {
-        let path = folder.join(file);
-        let destination = Destination::from(path.clone());
-        Output::new(&destination, true)?.write_all(content.as_bytes())?;
-        written.push(shown(&path));
+    let mut without_plots = document.clone();
+    for section in &mut without_plots.sections {
+        section.plots.clear();
     }
+    without_plots
+        .sections
+        .retain(|section| section.title != "Figures");
+    let contents = [
+        document.html(),
+        without_plots.markdown_file(120) + "\n![The figures](figures.svg)\n",
+        document.plots_svg(),
+    ];
+    for (file, content) in files.iter().zip(contents) {
+        Output::new(file, true)?.write_all(content.as_bytes())?;
+    }
+    let written = FILES.map(|file| shown(&folder.join(file)));
     print(&format!(
         "\n{}\nwritten: {}\n",
         terminal::written(&document),
         written.join(", ")
     ))
+}
+
+/// The files that a study writes besides those of its parts.
+const FILES: [&str; 3] = ["page.html", "page.md", "figures.svg"];
+
+/// The runs of a part, or of its shard.
+fn runs(part: &Part, arguments: &Arguments) -> Range<usize> {
+    let count = part.runs(arguments.quick) as usize;
+    arguments.shard.map_or(0..count, |shard| shard.runs(count))
+}
+
+/// The file of a part's config.
+fn config_of(part: &Part, folder: &Path) -> PathBuf {
+    folder.join(format!("{}.toml", part.name))
+}
+
+/// Whether a folder has the config of a part.
+fn has_config(part: &Part, folder: &Path) -> bool {
+    fs::read_to_string(config_of(part, folder)).is_ok_and(|found| found == part.config)
 }
 
 /// Trains the runs of a part that the folder lacks; returns its rows.
@@ -123,8 +163,8 @@ fn train(
     let seeds = part.seeds(arguments.quick);
     let out = folder.join(format!("{}.jsonl", part.name));
     if seeds > 0 {
-        let config = folder.join(format!("{}.toml", part.name));
-        write_config(&config, part.config)?;
+        let config = config_of(part, folder);
+        write_config(part, folder)?;
         let changes: Vec<String> = part
             .changes
             .iter()
@@ -135,10 +175,10 @@ fn train(
             .collect::<Result<Vec<_>, _>>()
             .map_err(Failure::Input)?;
         let plan = Plan::new(&config, &changes, &Seeds(0..seeds), &grid)?;
-        let (runs, out) = match arguments.shard {
-            Some(shard) => (shard.runs(plan.len()), shard.file(&out)),
-            None => (0..plan.len(), out.clone()),
-        };
+        let out = arguments
+            .shard
+            .map_or_else(|| out.clone(), |shard| shard.file(&out));
+        let runs = runs(part, arguments);
         note(&format!("{}: {}", part.name, counted(runs.len(), "run")));
         rows::train(&plan, runs, &out, threads, Busy::Refuse, signals)?;
     }
@@ -151,20 +191,30 @@ fn train(
 }
 
 /// Writes the config of a part, unless the folder has it.
-fn write_config(path: &Path, content: &str) -> Result<(), Failure> {
-    if fs::read_to_string(path).is_ok_and(|found| found == content) {
+fn write_config(part: &Part, folder: &Path) -> Result<(), Failure> {
+    let path = config_of(part, folder);
+    if has_config(part, folder) {
         return Ok(());
     }
-    let destination = Destination::from(path.to_owned());
-    Output::new(&destination, false)?.write_all(content.as_bytes())
+    if path.exists() {
+        return Err(Failure::Input(format!(
+            "{} is not the config of this study's part; choose another --out, or move the file",
+            shown(&path)
+        )));
+    }
+    let destination = Destination::from(path);
+    Output::new(&destination, false)?.write_all(part.config.as_bytes())
 }
 
 /// Says how long a study will take, and what to do if that is days.
-fn announce(study: &Study, seconds: f64, is_shard: bool) {
+fn announce(study: &Study, seconds: f64, arguments: &Arguments) {
     const DAY: f64 = 86_400.0;
     let name = study.name;
-    note(&format!("{name}: about {} on this machine", time(seconds)));
-    if seconds > DAY && !is_shard {
+    note(&format!(
+        "{name}: about {} on this machine, less what its folder has",
+        time(seconds)
+    ));
+    if seconds > DAY && arguments.shard.is_none() {
         note(&format!(
             "that is more than a day; `headlight reproduce {name} --quick` runs a part of it, and --shard 1/N runs 1/N of it on each of N \
              machines"
