@@ -2,6 +2,7 @@
 
 use headlight_inspector::{Curve, Plot, Table};
 
+use crate::clock_published::{BINS, CIRCULAR, PUBLISHED_MEDIANS, bin};
 use crate::page::{Compared, Page, Verdict};
 use crate::rows::Rows;
 use crate::statistics::{interval_of_median, median, one_mode, spearman};
@@ -74,32 +75,8 @@ pub(crate) static STUDY: Study = Study {
     page,
 };
 
-/// The published medians of both measures, by bins of the attention rate: of the 817 runs of width 128 with a circularity of 0.995 or
-/// more, in `studies/clock-and-pizza/published.csv` (MIT, `LICENSE-published` beside it).
-const PUBLISHED_MEDIANS: [[f64; 2]; BINS] = [
-    [0.994, 0.200],
-    [0.993, 0.210],
-    [0.992, 0.240],
-    [0.993, 0.211],
-    [0.993, 0.256],
-    [0.931, 0.399],
-    [0.750, 0.627],
-    [0.624, 0.697],
-    [0.539, 0.771],
-    [0.451, 0.828],
-];
-
-/// From this circularity on, the authors look at a run.
-const CIRCULAR: f64 = 0.995;
-
 /// The probability below which one mode is ruled out.
 const LEVEL: f64 = 0.05;
-
-const BINS: usize = 10;
-
-fn bin(rate: f64) -> usize {
-    ((rate * BINS as f64) as usize).min(BINS - 1)
-}
 
 const NAMES: [&str; 2] = ["gradient_symmetricity", "distance_irrelevance"];
 
@@ -419,34 +396,4 @@ fn by_width(learned: &[Rows]) -> Table {
         "medians over runs that generalise",
         table,
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn published_medians_are_those_of_the_table() {
-        let table = include_str!("../../../studies/clock-and-pizza/published.csv");
-        let mut bins: [[Vec<f64>; 2]; BINS] = Default::default();
-        for line in table.lines().skip(1) {
-            let cells: Vec<f64> = line
-                .split(',')
-                .skip(1)
-                .map(|cell| cell.parse().unwrap_or(f64::NAN))
-                .collect();
-            let &[rate, width, _, symmetricity, irrelevance, circularity] = cells.as_slice() else {
-                panic!("{line}")
-            };
-            if width == 128.0 && circularity >= CIRCULAR {
-                bins[bin(rate)][0].push(symmetricity);
-                bins[bin(rate)][1].push(irrelevance);
-            }
-        }
-        for (own, medians) in bins.iter().zip(PUBLISHED_MEDIANS) {
-            for (values, expected) in own.iter().zip(medians) {
-                assert!((median(values) - expected).abs() <= 5.1e-4, "{expected}");
-            }
-        }
-    }
 }

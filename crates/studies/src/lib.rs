@@ -6,6 +6,7 @@
 #![allow(clippy::float_cmp)] // Values of a grid are compared as they were written, and ranks need equality.
 
 mod clock_and_pizza;
+mod clock_published;
 mod explanation;
 mod first;
 mod max_of_four;
