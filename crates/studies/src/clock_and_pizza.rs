@@ -3,7 +3,7 @@
 use headlight_inspector::{Curve, Plot, Table};
 
 use crate::clock_published::{BINS, CIRCULAR, PUBLISHED_MEDIANS, bin};
-use crate::page::{Compared, Page, Verdict};
+use crate::page::{Compared, Page, Verdict, between, table};
 use crate::rows::Rows;
 use crate::statistics::{interval_of_median, median, one_mode, spearman};
 use crate::study::{Part, Study};
@@ -93,10 +93,7 @@ struct Beside {
 
 impl Beside {
     fn interval(&self) -> String {
-        self.interval.map_or_else(
-            || "–".to_owned(),
-            |[low, high]| format!("{low:.3} to {high:.3}"),
-        )
+        between(self.interval, 3)
     }
 
     fn compared(&self) -> Compared {
@@ -228,8 +225,7 @@ fn by_rate(beside: &[[Beside; 2]]) -> Table {
         "95% interval",
         "published",
     ];
-    let mut table = vec![header.map(str::to_owned).to_vec()];
-    table.extend(beside.iter().map(|both| {
+    let lines = beside.iter().map(|both| {
         let mut cells = vec![
             format!("{:.2}", both[0].rate),
             both[0].runs.to_string(),
@@ -243,11 +239,12 @@ fn by_rate(beside: &[[Beside; 2]]) -> Table {
             ]);
         }
         cells
-    }));
-    Table::of_text(
+    });
+    table(
         "Small recipe, by attention rate",
         "medians over runs",
-        table,
+        &header,
+        lines,
     )
 }
 
@@ -325,17 +322,13 @@ fn crossing(rates: &[f64], values: &[f64]) -> Option<f64> {
 
 /// The runs of one seed at several lengths.
 fn by_steps(rows: &Rows) -> Table {
-    let mut table = vec![
-        [
-            "attention rate",
-            "steps",
-            "held-out accuracy",
-            "gradient symmetricity",
-            "distance irrelevance",
-            "circularity",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+    let header = [
+        "attention rate",
+        "steps",
+        "held-out accuracy",
+        "gradient symmetricity",
+        "distance irrelevance",
+        "circularity",
     ];
     let columns: Vec<Vec<f64>> = FIELDS.iter().map(|name| rows.numbers(name)).collect();
     let mut order: Vec<usize> = (0..rows.len()).collect();
@@ -344,7 +337,7 @@ fn by_steps(rows: &Rows) -> Table {
             .partial_cmp(&(columns[0][b], columns[1][b]))
             .unwrap_or(std::cmp::Ordering::Equal)
     });
-    table.extend(order.into_iter().map(|run| {
+    let lines = order.into_iter().map(|run| {
         let mut cells = vec![
             format!("{:.2}", columns[0][run]),
             format!("{}", columns[1][run]),
@@ -355,28 +348,26 @@ fn by_steps(rows: &Rows) -> Table {
                 .map(|column| format!("{:.3}", column[run])),
         );
         cells
-    }));
-    Table::of_text(
+    });
+    table(
         "Width 64 and the published recipe, by steps",
         "one seed each",
-        table,
+        &header,
+        lines,
     )
 }
 
 /// The runs of each width.
 fn by_width(learned: &[Rows]) -> Table {
-    let mut table = vec![
-        [
-            "runs",
-            "attention rate",
-            "that generalise",
-            "gradient symmetricity",
-            "distance irrelevance",
-            "circularity",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+    let header = [
+        "runs",
+        "attention rate",
+        "that generalise",
+        "gradient symmetricity",
+        "distance irrelevance",
+        "circularity",
     ];
+    let mut lines = Vec::new();
     for (name, rows) in [("width 128", &learned[1]), ("width 32", &learned[2])] {
         let mut rates = crate::statistics::sorted(&rows.numbers(RATE));
         rates.dedup();
@@ -388,12 +379,13 @@ fn by_width(learned: &[Rows]) -> Table {
                     .iter()
                     .map(|name| format!("{:.3}", median(&own.numbers(name)))),
             );
-            table.push(cells);
+            lines.push(cells);
         }
     }
-    Table::of_text(
+    table(
         "The published recipe, stopped at 1,500 of 20,000 steps, by width",
         "medians over runs that generalise",
-        table,
+        &header,
+        lines,
     )
 }

@@ -1,10 +1,11 @@
 //! Does attention say which words matter? Jain and Wallace 2019; Wiegreffe and Pinter 2019.
 
-use headlight_inspector::{Plot, Table};
+use headlight_experiment::metrics::wilson;
+use headlight_inspector::Plot;
 
-use crate::page::{Compared, Page, Verdict};
+use crate::page::{Compared, Page, Verdict, between, percents, table};
 use crate::rows::Rows;
-use crate::statistics::{interval_of_median, interval_of_share, median, quantile};
+use crate::statistics::{interval_of_median, median, quantile};
 use crate::study::{Part, Study};
 
 const MEASURES: &str = r#"report.measures=["kendall_gradient", "kendall_removal"]"#;
@@ -48,18 +49,15 @@ const PUBLISHED: [&str; 2] = [
 
 fn page(parts: &[Rows]) -> Page {
     let mut compared = Vec::new();
-    let mut table = vec![
-        [
-            "sentences",
-            "runs that learned",
-            "gradient: median",
-            "5% to 95% of seeds",
-            "removal: median",
-            "5% to 95% of seeds",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+    let header = [
+        "sentences",
+        "runs that learned",
+        "gradient: median",
+        "5% to 95% of seeds",
+        "removal: median",
+        "5% to 95% of seeds",
     ];
+    let mut rows_of_table = Vec::new();
     let mut figures = Vec::new();
     let mut of_gradient = Vec::new();
     for (part, rows) in STUDY.parts.iter().zip(parts) {
@@ -75,7 +73,7 @@ fn page(parts: &[Rows]) -> Page {
             let values = learned.numbers(name);
             let [low, high] = [0.05, 0.95].map(|share| quantile(&values, share));
             cells.push(format!("{:.3}", median(&values)));
-            cells.push(format!("{low:.3} to {high:.3}"));
+            cells.push(between(Some([low, high]), 3));
             if index == 0 {
                 of_gradient.push(values.clone());
             }
@@ -84,10 +82,7 @@ fn page(parts: &[Rows]) -> Page {
                 quantity: format!("Kendall's tau {words}, {}", part.name),
                 published: Some(PUBLISHED[index].to_owned()),
                 ours: format!("{:.3}", median(&values)),
-                interval: interval_of_median(&values).map_or_else(
-                    || "–".to_owned(),
-                    |[low, high]| format!("{low:.3} to {high:.3}"),
-                ),
+                interval: between(interval_of_median(&values), 3),
                 verdict: Verdict::NotComparable,
             });
             figures.push(Plot::Histogram {
@@ -96,7 +91,7 @@ fn page(parts: &[Rows]) -> Page {
                 mark: None,
             });
         }
-        table.push(cells);
+        rows_of_table.push(cells);
     }
     Page {
         findings: findings(&of_gradient),
@@ -109,7 +104,7 @@ fn page(parts: &[Rows]) -> Page {
                 .to_owned(),
         ],
         figures,
-        tables: vec![Table::of_text("By grammar", "over seeds", table)],
+        tables: vec![table("By grammar", "over seeds", &header, rows_of_table)],
     }
 }
 
@@ -117,7 +112,7 @@ fn page(parts: &[Rows]) -> Page {
 fn findings(of_gradient: &[Vec<f64>]) -> Vec<String> {
     let all: Vec<f64> = of_gradient.concat();
     let negative = all.iter().filter(|&&tau| tau < 0.0).count();
-    let [low, high] = interval_of_share(negative, all.len().max(1));
+    let interval = percents(wilson(negative, all.len()), 1);
     let squares = |values: &[f64]| -> f64 {
         let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
         values.iter().map(|value| (value - mean).powi(2)).sum()
@@ -134,10 +129,8 @@ fn findings(of_gradient: &[Vec<f64>]) -> Vec<String> {
             median(&spreads.collect::<Vec<f64>>()),
         ),
         format!(
-            "In {negative} of {} models, the rankings by attention and by gradient are negatively correlated on average ({:.1}% to {:.1}%).",
+            "In {negative} of {} models, the rankings by attention and by gradient are negatively correlated on average ({interval}).",
             all.len(),
-            100.0 * low,
-            100.0 * high,
         ),
     ]
 }

@@ -1,10 +1,11 @@
 //! Is the first symbol of a string 1, and does a model know it of longer strings? Chiang and Cholak 2022.
 
-use headlight_inspector::{Curve, Plot, Table};
+use headlight_experiment::metrics::wilson;
+use headlight_inspector::{Curve, Plot};
 
-use crate::page::{Compared, Page, Verdict};
+use crate::page::{Compared, Page, Verdict, between, percents, table};
 use crate::rows::Rows;
-use crate::statistics::{interval_of_median, interval_of_share, median, sorted};
+use crate::statistics::{interval_of_median, median, sorted};
 use crate::study::{Part, Study};
 
 const LENGTH: &str = "data.seq_len";
@@ -58,8 +59,7 @@ fn page(parts: &[Rows]) -> Page {
         if count == 0 {
             continue;
         }
-        let [low, high] = interval_of_share(know, count);
-        let interval = format!("{:.1}% to {:.1}%", 100.0 * low, 100.0 * high);
+        let interval = percents(wilson(know, count), 1);
         findings.push(format!(
             "With {} scores, {know} of {count} models know the first symbol of at least 99% of the strings of 1,000 symbols ({interval}).",
             ["plain", "log-length"][scaled],
@@ -86,23 +86,20 @@ fn page(parts: &[Rows]) -> Page {
             })
             .collect(),
     };
-    let mut table = vec![
-        [
-            "trained at length",
-            "scores",
-            "runs",
-            "know 1,000 symbols",
-            "accuracy, median",
-            "cross-entropy, median",
-            "95% interval",
-            "attention on the first symbol, block 0",
-            "block 1",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+    let header = [
+        "trained at length",
+        "scores",
+        "runs",
+        "know 1,000 symbols",
+        "accuracy, median",
+        "cross-entropy, median",
+        "95% interval",
+        "attention on the first symbol, block 0",
+        "block 1",
     ];
+    let mut cells_of_all = Vec::new();
     for &length in &lengths {
-        table.extend((0..2).map(|scaled| cells(length, scaled, &of(length, scaled))));
+        cells_of_all.extend((0..2).map(|scaled| cells(length, scaled, &of(length, scaled))));
     }
     Page {
         findings,
@@ -112,8 +109,8 @@ fn page(parts: &[Rows]) -> Page {
              length, one per step. At the end each model classifies the same 1,000 strings of 1,000 symbols. The paper shows 20 trials in \
              figures, without a table; its claims are in the column of published values."
                 .to_owned(),
-            "Their code multiplies the query's input by ln(n + 1); here scores are multiplied by the logarithm of the number of keys, which is \
-             the same without a bias of the query."
+            "Their code multiplies the query's input by ln(n + 1); here scores are multiplied by the logarithm of the number of keys, which \
+             also scales the query's bias."
                 .to_owned(),
         ],
         figures: vec![Plot::Curves {
@@ -124,7 +121,7 @@ fn page(parts: &[Rows]) -> Page {
             curves: vec![curve(0), curve(1)],
             mark: None,
         }],
-        tables: vec![Table::of_text("By training length", "", table).left_aligned(&["scores"])],
+        tables: vec![table("By training length", "", &header, cells_of_all).left_aligned(&["scores"])],
     }
 }
 
@@ -146,10 +143,7 @@ fn cells(length: f64, scaled: usize, own: &Rows) -> Vec<String> {
         knowing(own).to_string(),
         format!("{:.3}", median(&own.numbers(ACCURACY))),
         format!("{:.4}", median(&losses)),
-        interval_of_median(&losses).map_or_else(
-            || "–".to_owned(),
-            |[low, high]| format!("{low:.4} to {high:.4}"),
-        ),
+        between(interval_of_median(&losses), 4),
         attention(0),
         attention(1),
     ]

@@ -1,10 +1,11 @@
 //! Which of four numbers is the largest? Gross et al. 2024.
 
+use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Plot, Table};
 
-use crate::page::{Compared, Page, Verdict};
+use crate::page::{Compared, Page, Verdict, percents, table};
 use crate::rows::Rows;
-use crate::statistics::{interval_of_median, interval_of_share, median, quantile, spearman};
+use crate::statistics::{interval_of_median, median, quantile, spearman};
 use crate::study::{Part, Study};
 
 pub(crate) static STUDY: Study = Study {
@@ -83,11 +84,7 @@ impl Seeds<'_> {
             .iter()
             .filter(|&&accuracy| accuracy < FAILED)
             .count();
-        let [low, high] = interval_of_share(failed, self.rows.len().max(1));
-        (
-            failed,
-            format!("{:.2}% to {:.2}%", 100.0 * low, 100.0 * high),
-        )
+        (failed, percents(wilson(failed, self.rows.len()), 2))
     }
 
     fn findings(&self) -> Vec<String> {
@@ -157,10 +154,8 @@ impl Seeds<'_> {
                 quantity: "accuracy over all inputs, median".to_owned(),
                 published: None,
                 ours: percent(median(&self.exact)),
-                interval: of_median.map_or_else(
-                    || "–".to_owned(),
-                    |[low, high]| format!("{} to {}", percent(low), percent(high)),
-                ),
+                interval: of_median
+                    .map_or_else(|| "–".to_owned(), |interval| percents(interval, 3)),
                 verdict: Verdict::NotPublished,
             },
             Compared {
@@ -209,8 +204,7 @@ impl Seeds<'_> {
             "score order",
             "copying",
         ];
-        let mut table = vec![header.map(str::to_owned).to_vec()];
-        table.extend(worst.iter().take(10).map(|&run| {
+        let rows = worst.iter().take(10).map(|&run| {
             vec![
                 seeds[run].to_string(),
                 percent(self.exact[run]),
@@ -218,7 +212,7 @@ impl Seeds<'_> {
                 format!("{:.3}", self.order[run]),
                 format!("{:.3}", self.copying[run]),
             ]
-        }));
-        Table::of_text("The worst seeds", "", table)
+        });
+        table("The worst seeds", "", &header, rows)
     }
 }

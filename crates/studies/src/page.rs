@@ -39,6 +39,32 @@ impl Verdict {
     }
 }
 
+/// An interval with so many decimals; a dash for none.
+pub(crate) fn between(interval: Option<[f64; 2]>, decimals: usize) -> String {
+    match interval {
+        None => "–".to_owned(),
+        Some([low, high]) => format!("{low:.decimals$} to {high:.decimals$}"),
+    }
+}
+
+/// An interval of a share, in percent with so many decimals.
+pub(crate) fn percents([low, high]: [f64; 2], decimals: usize) -> String {
+    let [low, high] = [100.0 * low, 100.0 * high];
+    format!("{low:.decimals$}% to {high:.decimals$}%")
+}
+
+/// A table whose first row is its header.
+pub(crate) fn table(
+    title: &str,
+    how: &str,
+    header: &[&str],
+    rows: impl IntoIterator<Item = Vec<String>>,
+) -> Table {
+    let header = header.iter().map(|&name| name.to_owned()).collect();
+    let rows = [header].into_iter().chain(rows).collect();
+    Table::of_text(title, how, rows)
+}
+
 /// A published value beside ours.
 #[derive(Clone, Debug)]
 pub struct Compared {
@@ -88,9 +114,7 @@ impl Page {
             title: title.to_owned(),
             ..Section::default()
         };
-        let header = ["quantity", "published", "ours", "95% interval", "verdict"];
-        let mut rows = vec![header.map(str::to_owned).to_vec()];
-        rows.extend(self.compared.iter().map(|compared| {
+        let rows = self.compared.iter().map(|compared| {
             let published = compared.published.clone();
             vec![
                 compared.quantity.clone(),
@@ -99,7 +123,9 @@ impl Page {
                 compared.interval.clone(),
                 compared.verdict.words().to_owned(),
             ]
-        }));
+        });
+        let header = ["quantity", "published", "ours", "95% interval", "verdict"];
+        let compared = table("", "", &header, rows).left_aligned(&["verdict"]);
         let mut sections = apart("Findings", &self.findings);
         sections.extend(apart("How", &self.how));
         sections.extend([
@@ -108,7 +134,7 @@ impl Page {
                 ..Section::default()
             },
             Section {
-                tables: vec![Table::of_text("", "", rows).left_aligned(&["verdict"])],
+                tables: vec![compared],
                 ..section("Published and ours")
             },
         ]);

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use headlight_experiment::config::toml;
+use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Plot, Table};
 
-use crate::page::{Compared, Page, Verdict};
+use crate::page::{Compared, Page, Verdict, between, percents, table};
 use crate::regression::{Logistic, area};
 use crate::rows::Rows;
 use crate::start::{FEATURES, Start};
-use crate::statistics::{interval_of_share, median, one_mode, quantile};
+use crate::statistics::{median, one_mode, quantile};
 use crate::study::{Part, Study};
 
 const CONFIG: &str = include_str!("../../../studies/second-way/seeds.toml");
@@ -238,35 +239,35 @@ impl Seeds {
             quantity: "seeds that look away, of those from 1,000 on".to_owned(),
             published: Some("3.3% (33 of the first 1,000)".to_owned()),
             ours: format!("{:.2}%", 100.0 * away as f64 / new.len() as f64),
-            interval: percent(interval_of_share(away, new.len())),
+            interval: percents(wilson(away, new.len()), 2),
             verdict: Verdict::of_shares([33, 1000], [away, new.len()]),
         })
     }
 
     fn table(&self, kinds: &[Kind]) -> Table {
-        let mut header = vec![
-            "kind".to_owned(),
-            "seeds".to_owned(),
-            "share".to_owned(),
-            "95% interval".to_owned(),
-        ];
-        header.extend(COLUMNS.map(|(name, _)| name.to_owned()));
-        let mut table = vec![header];
+        let names = COLUMNS.map(|(name, _)| name);
+        let header = [&["kind", "seeds", "share", "95% interval"], &names[..]].concat();
+        let mut lines = Vec::new();
         for kind in kinds {
             let mut cells = vec![
                 kind.name.to_owned(),
                 kind.runs.len().to_string(),
                 format!("{:.2}%", self.share(kind)),
-                percent(interval_of_share(kind.runs.len(), self.turn.len().max(1))),
+                percents(wilson(kind.runs.len(), self.turn.len()), 2),
             ];
             cells.extend(COLUMNS.map(|(_, field)| {
                 let own = self.of(field, &kind.runs);
                 let [low, middle, high] = [0.05, 0.5, 0.95].map(|share| quantile(&own, share));
                 format!("{middle:.2} ({low:.2} to {high:.2})")
             }));
-            table.push(cells);
+            lines.push(cells);
         }
-        Table::of_text("Kinds", "median (5th to 95th percentile over seeds)", table)
+        table(
+            "Kinds",
+            "median (5th to 95th percentile over seeds)",
+            &header,
+            lines,
+        )
     }
 
     fn figures(&self) -> Vec<Plot> {
@@ -291,10 +292,6 @@ impl Seeds {
             },
         ]
     }
-}
-
-fn percent([low, high]: [f64; 2]) -> String {
-    format!("{:.2}% to {:.2}%", 100.0 * low, 100.0 * high)
 }
 
 /// How well initial weights predict that a model will look away.
@@ -322,12 +319,11 @@ impl Prediction {
     }
 
     fn compared(&self) -> Compared {
-        let [low, high] = self.interval;
         Compared {
             quantity: "area under the ROC curve, from initial weights".to_owned(),
             published: None,
             ours: format!("{:.3}", self.area),
-            interval: format!("{low:.3} to {high:.3}"),
+            interval: between(Some(self.interval), 3),
             verdict: Verdict::NotPublished,
         }
     }
@@ -362,16 +358,13 @@ fn predicted(learned: &Rows, is_away: &[bool]) -> Option<(Prediction, Table)> {
         }
         all
     };
-    let mut table = vec![
-        ["features", "area under the ROC curve", "95% interval"]
-            .map(str::to_owned)
-            .to_vec(),
-    ];
-    let mut add = |name: &str, (area, [low, high]): (f64, [f64; 2])| {
-        table.push(vec![
+    let header = ["features", "area under the ROC curve", "95% interval"];
+    let mut lines = Vec::new();
+    let mut add = |name: &str, (area, interval): (f64, [f64; 2])| {
+        lines.push(vec![
             name.to_owned(),
             format!("{area:.3}"),
-            format!("{low:.3} to {high:.3}"),
+            between(Some(interval), 3),
         ]);
     };
     let test = |expand: &dyn Fn(&[f64]) -> Vec<f64>| {
@@ -400,10 +393,11 @@ fn predicted(learned: &Rows, is_away: &[bool]) -> Option<(Prediction, Table)> {
     let how = "on seeds that were not used to fit; 0.5 is chance";
     Some((
         prediction,
-        Table::of_text(
+        table(
             "Prediction of looking away, from initial weights",
             how,
-            table,
+            &header,
+            lines,
         ),
     ))
 }

@@ -1,4 +1,4 @@
-//! Quantiles, shares and their 95% intervals, correlations, and a test of one mode.
+//! Quantiles, the interval of a median, correlations, and a test of one mode.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -38,17 +38,6 @@ pub(crate) fn interval_of_median(values: &[f64]) -> Option<[f64; 2]> {
         .take_while(|&cut| binomial.cdf(cut as u64) <= 0.025)
         .last()?;
     Some([sorted[cut], sorted[count - 1 - cut]])
-}
-
-/// Wilson's 95% interval of a share.
-pub(crate) fn interval_of_share(count: usize, of: usize) -> [f64; 2] {
-    let normal = Normal::standard().inverse_cdf(0.975);
-    let (n, share) = (of as f64, count as f64 / of as f64);
-    let square = normal * normal;
-    let middle = (share + square / (2.0 * n)) / (1.0 + square / n);
-    let spread = (share * (1.0 - share) / n + square / (4.0 * n * n)).sqrt();
-    let half = normal / (1.0 + square / n) * spread;
-    [(middle - half).max(0.0), (middle + half).min(1.0)]
 }
 
 /// Spearman's correlation of pairs that are both known; NaN of fewer than three.
@@ -167,16 +156,6 @@ mod tests {
         let values: Vec<f64> = (1..=15).map(f64::from).collect();
         assert_eq!(interval_of_median(&values), Some([4.0, 12.0]));
         assert_eq!(interval_of_median(&values[..5]), None);
-    }
-
-    /// The figures are those of the formula in Python.
-    #[test]
-    fn intervals_of_shares_are_wilsons() {
-        let [low, high] = interval_of_share(33, 1000);
-        assert!(
-            (low - 0.023_593).abs() < 1e-6 && (high - 0.045_981).abs() < 1e-6,
-            "{low} {high}"
-        );
     }
 
     #[test]

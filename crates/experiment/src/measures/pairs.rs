@@ -6,7 +6,9 @@
 
 use headlight_data::{Dataset, Task};
 
+use super::info::MeasureInfo;
 use super::subject::Subject;
+use super::value::Measured;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::{Array, Forward, Intervention, Place, Recorded};
@@ -15,7 +17,7 @@ use crate::fused::{Array, Forward, Intervention, Place, Recorded};
 const MOST_PAIRS: usize = 64;
 
 /// Why a config's models have no gap, as the rest of a sentence about a measure.
-pub(super) fn check(config: &ExperimentConfig) -> Result<(), String> {
+fn check(config: &ExperimentConfig) -> Result<(), String> {
     if config.data.task != Task::Classification || config.data.n_classes != 2 {
         return Err("compares two classes".to_owned());
     }
@@ -29,6 +31,28 @@ pub(super) fn check(config: &ExperimentConfig) -> Result<(), String> {
     }
 }
 
+/// What is known of a measure of pairs.
+pub(super) const fn info(value: fn(&mut Subject<'_>) -> Result<Measured, Error>) -> MeasureInfo {
+    MeasureInfo {
+        decimals: 3,
+        range: [f64::NEG_INFINITY, f64::INFINITY],
+        is_per_head: false,
+        check,
+        value,
+    }
+}
+
+/// A number that a model's pairs give; without pairs, it is not defined.
+pub(super) fn measured(
+    subject: &mut Subject<'_>,
+    number: impl FnOnce(&Pairs, &mut Subject<'_>) -> Result<Option<f64>, Error>,
+) -> Result<Measured, Error> {
+    match Pairs::new(subject)? {
+        None => Ok(Measured::Undefined),
+        Some(pairs) => Ok(number(&pairs, subject)?.into()),
+    }
+}
+
 /// Pairs of samples.
 pub(super) struct Pairs {
     one: Dataset,
@@ -38,7 +62,7 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// The pairs of the first samples of class 1; `None` if there is none.
-    pub(super) fn new(subject: &Subject<'_>) -> Result<Option<Self>, Error> {
+    fn new(subject: &Subject<'_>) -> Result<Option<Self>, Error> {
         let (config, samples) = (subject.config, subject.samples);
         let Some(rule) = &config.data.rule else {
             return Ok(None);
