@@ -35,7 +35,7 @@ pub(crate) static STUDY: Study = Study {
             grid: &[RATES],
             seeds: 15,
             quick: 1,
-            seconds: 7.0,
+            seconds: 5.9,
             fields: FIELDS,
         },
         Part {
@@ -45,7 +45,7 @@ pub(crate) static STUDY: Study = Study {
             grid: &["model.attention.rate=0.05,0.25,0.45,0.65,0.85,0.95"],
             seeds: 2,
             quick: 0,
-            seconds: 40.0,
+            seconds: 33.5,
             fields: FIELDS,
         },
         Part {
@@ -55,7 +55,7 @@ pub(crate) static STUDY: Study = Study {
             grid: &[RATES],
             seeds: 10,
             quick: 1,
-            seconds: 4.0,
+            seconds: 3.5,
             fields: FIELDS,
         },
         Part {
@@ -68,7 +68,7 @@ pub(crate) static STUDY: Study = Study {
             ],
             seeds: 1,
             quick: 0,
-            seconds: 60.0,
+            seconds: 53.0,
             fields: FIELDS,
         },
     ],

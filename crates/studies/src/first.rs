@@ -27,7 +27,7 @@ pub(crate) static STUDY: Study = Study {
         ],
         seeds: 50,
         quick: 1,
-        seconds: 2.0,
+        seconds: 1.9,
         fields: &[
             LENGTH,
             SCALED,

@@ -27,7 +27,7 @@ pub(crate) static STUDY: Study = Study {
         grid: &[],
         seeds: 100_000,
         quick: 4000,
-        seconds: 0.006,
+        seconds: 0.004,
         fields: &[
             "attention_positive",
             "attention_negative",

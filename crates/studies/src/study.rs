@@ -33,7 +33,7 @@ pub struct Part {
     pub seeds: u64,
     /// Those of the quick one, which are the first of them. 0 leaves the part out.
     pub quick: u64,
-    /// Seconds per run on one core of the machine on which the studies were run (EXPERIMENTS.md).
+    /// Seconds of processor time per run, measured on the machine of EXPERIMENTS.md, whose step of the notebook takes 1.5 µs.
     pub seconds: f64,
     /// The fields of rows that the page is made of.
     pub fields: &'static [&'static str],
