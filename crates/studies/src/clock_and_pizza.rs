@@ -5,7 +5,7 @@ use headlight_inspector::{Curve, Plot, Table};
 use crate::clock_published::{BINS, CIRCULAR, PUBLISHED_MEDIANS, bin};
 use crate::page::{Compared, Page, Verdict, between, table};
 use crate::rows::Rows;
-use crate::statistics::{interval_of_median, median, one_mode, spearman};
+use crate::statistics::{interval_of_median, median, one_mode, probability, spearman};
 use crate::study::{Part, Study};
 
 /// The middles of the published table's bins.
@@ -263,13 +263,15 @@ fn findings(parts: &[Rows], learned: &[Rows], (within, known): (usize, usize)) -
         ));
     }
     match one_mode(&irrelevance) {
-        Some(probability) if probability < LEVEL => findings.push(format!(
-            "The test that was fixed before the runs rules out one mode of distance irrelevance (Silverman's test, p = {probability:.3}). \
-             That speaks for two algorithms, but an S-shaped dependence on the attention rate alone would do the same."
+        Some(value) if value < LEVEL => findings.push(format!(
+            "The test that was fixed before the runs rules out one mode of distance irrelevance (Silverman's test, {}). \
+             That speaks for two algorithms, but an S-shaped dependence on the attention rate alone would do the same.",
+            probability(value)
         )),
-        Some(probability) => findings.push(format!(
-            "The test that was fixed before the runs does not rule out one mode of distance irrelevance (Silverman's test, p = \
-             {probability:.3}, {} runs), which is what a continuum would give.",
+        Some(value) => findings.push(format!(
+            "The test that was fixed before the runs does not rule out one mode of distance irrelevance (Silverman's test, {}, {} \
+             runs), which is what a continuum would give.",
+            probability(value),
             small.len()
         )),
         None => {}

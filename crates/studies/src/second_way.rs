@@ -10,7 +10,7 @@ use crate::page::{Compared, Page, Verdict, between, percents, table};
 use crate::regression::{Logistic, area};
 use crate::rows::Rows;
 use crate::start::{FEATURES, Start};
-use crate::statistics::{median, one_mode, quantile};
+use crate::statistics::{median, one_mode, probability, quantile};
 use crate::study::{Part, Study};
 
 const CONFIG: &str = include_str!("../../../studies/second-way/seeds.toml");
@@ -210,16 +210,17 @@ impl Seeds {
                 median(&near),
             ),
         ];
-        if let Some(probability) = one_mode(&all[..all.len().min(TESTED_MODES)]) {
-            let verdict = if probability < 0.05 {
+        if let Some(value) = one_mode(&all[..all.len().min(TESTED_MODES)]) {
+            let verdict = if value < 0.05 {
                 "has more than one mode"
             } else {
                 "may have one mode"
             };
             findings.push(format!(
-                "What values alone give {verdict} (Silverman's test on the first {} seeds, p = {probability:.3}); {:.2}% of all seeds lie between \
+                "What values alone give {verdict} (Silverman's test on the first {} seeds, {}); {:.2}% of all seeds lie between \
                  0.5 and 0.9.",
                 all.len().min(TESTED_MODES),
+                probability(value),
                 100.0 * all.iter().filter(|value| (0.5..0.9).contains(*value)).count() as f64
                     / all.len().max(1) as f64,
             ));

@@ -69,11 +69,22 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     values.iter().map(rank).collect()
 }
 
+/// The smoothed samples of [`one_mode`].
+const SAMPLES: usize = 500;
+
+/// A probability that [`one_mode`] gives, as text. None of its samples says that it is below one of them.
+pub(crate) fn probability(value: f64) -> String {
+    if value > 0.0 {
+        format!("p = {value:.3}")
+    } else {
+        format!("p < {}", 1.0 / SAMPLES as f64)
+    }
+}
+
 /// Silverman's test of one mode (Silverman 1981, "Using kernel density estimates to investigate multimodality"): the probability of
 /// so large a critical bandwidth if the values came from a density with one mode. From 500 smoothed samples of a generator with a fixed
 /// seed. `None` of fewer than ten different values.
 pub(crate) fn one_mode(values: &[f64]) -> Option<f64> {
-    const SAMPLES: usize = 500;
     let values = sorted(values);
     let mut different = values.clone();
     different.dedup();
