@@ -48,13 +48,14 @@ class Model:
         scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + EPSILON)
         return scaled * self.weights[f"{name}.gamma"] + self.weights[f"{name}.beta"]
 
-    def forward(self, tokens, moved=0.0, held=None, left_out=(), removed=None, read_context=None) -> tuple[np.ndarray, np.ndarray]:
+    def forward(self, tokens, moved=0.0, held=None, left_out=(), removed=None, read_context=None, replaced=None) -> tuple[np.ndarray, np.ndarray]:
         """Logits, and attention weights `[layer, head, query, key]`. `moved` is added to the embeddings of the tokens; `held` are
         attention weights to use; `removed` is a block and a head whose context is 0; `read_context` is that of the last block's heads
-        at the position that is read. Keeps the last block's values, `[head, position, d_head]`."""
+        at the position that is read; `replaced` is a block, a head and its context there. Keeps the last block's values,
+        `[head, position, d_head]`, and the contexts at the position that is read, `[layer, head, d_head]`."""
         x = self.weights["token_embedding"][tokens] + moved + self.weights["position_embedding"]
         hidden = np.array([token == self.padding or position in left_out for position, token in enumerate(tokens)])
-        attention = []
+        attention, self.contexts = [], []
         for layer in range(self.layers):
             block = f"blocks.{layer}."
             query, key, value = (
@@ -71,6 +72,9 @@ class Model:
                 contexts[removed[1]] = 0
             if read_context is not None and layer == self.layers - 1:
                 contexts[:, self.read] = read_context
+            if replaced is not None and replaced[0] == layer:
+                contexts[replaced[1], self.read] = replaced[2]
+            self.contexts.append(contexts[:, self.read].copy())
             context = np.concatenate(list(contexts), axis=-1)
             x = self.norm(f"{block}norm", x + self.linear(f"{block}attention.output", context))
             if self.has_feed_forward:
@@ -249,6 +253,63 @@ class Pairs:
         return self.gain(0)
 
 
+class Brackets:
+    """Balanced strings, and the same ones that fail."""
+
+    def __init__(self, config: dict, model: Model, tokens: np.ndarray) -> None:
+        self.model, self.rule, self.seed = model, config["data"]["rule"], config["data"].get("seed", 0)
+        self.samples = [sample for sample in tokens if self.is_balanced(sample)][:64]
+
+    def is_balanced(self, tokens) -> bool:
+        steps = [{self.rule["opening"]: 1, self.rule["closing"]: -1}.get(token, 0) for token in tokens]
+        depths = np.cumsum(steps)
+        return bool(depths[-1] == 0 and depths.min() >= 0)
+
+    def pairs(self, is_order: bool):
+        source = words(self.seed, "measures")
+        for tokens in self.samples:
+            openings, closings = (list(np.flatnonzero(tokens == self.rule[kind])) for kind in ("opening", "closing"))
+            other = tokens.copy()
+            if is_order:
+                while self.is_balanced(other):
+                    places = [kind[below(len(kind), source)] for kind in (openings, closings)]
+                    other = tokens.copy()
+                    other[places] = tokens[places[::-1]]
+            else:
+                both = openings + closings
+                place = both[below(len(both), source)]
+                other[place] = self.rule["closing" if place in openings else "opening"]
+            yield tokens, other
+
+    def odds(self, tokens, replaced=None) -> float:
+        logits = self.model.forward(tokens, replaced=replaced)[0]
+        return logits[0] if len(logits) == 1 else logits[1] - logits[0]
+
+    def gap(self, is_order: bool) -> float:
+        return np.mean([self.odds(tokens) - self.odds(other) for tokens, other in self.pairs(is_order)])
+
+    def by_head(self, is_order: bool) -> np.ndarray:
+        fallen = np.zeros((self.model.layers, self.model.heads))
+        for tokens, other in self.pairs(is_order):
+            self.model.forward(other)
+            contexts = self.model.contexts
+            for layer, head in np.ndindex(fallen.shape):
+                fallen[layer, head] += self.odds(tokens) - self.odds(tokens, (layer, head, contexts[layer][head]))
+        return fallen / len(self.samples) / self.gap(is_order)
+
+    def gap_of_totals(self) -> float:
+        return self.gap(False)
+
+    def gap_of_order(self) -> float:
+        return self.gap(True)
+
+    def totals_by_head(self) -> np.ndarray:
+        return self.by_head(False)
+
+    def order_by_head(self) -> np.ndarray:
+        return self.by_head(True)
+
+
 class All:
     """All samples of a model of one block of attention, one head and nothing else; the class is the largest token."""
 
@@ -265,15 +326,33 @@ class All:
     def errors_on_tokens(self) -> float:
         return np.mean([answer in tokens for tokens, answer in self.answers() if answer != max(tokens)])
 
+    def errors_near(self) -> float:
+        return np.mean([abs(answer - max(tokens)) <= 2 for tokens, answer in self.answers() if answer != max(tokens)])
+
+    def errors_by_class(self) -> np.ndarray:
+        return np.bincount([max(tokens) for tokens, answer in self.answers() if answer != max(tokens)], minlength=self.vocab)
+
+    def worst_class(self) -> float:
+        return float(self.errors_by_class().argmax())
+
+    def errors_in_worst_class(self) -> float:
+        return self.errors_by_class().max() / self.errors_by_class().sum()
+
     def inputs(self) -> np.ndarray:
         """`[position, token, d_model]`"""
         return self.model.weights["token_embedding"] + self.model.weights["position_embedding"][:, None]
 
-    def score_order(self) -> float:
+    def scores(self) -> np.ndarray:
+        """`[query token and position of the key, token]`"""
         keys = self.model.linear("blocks.0.attention.key", self.inputs())
         queries = self.model.linear("blocks.0.attention.query", self.inputs()[self.model.read])
-        scores = np.einsum("qd,ptd->qpt", queries, keys).reshape(-1, self.vocab)
-        return np.mean([kendalltau(np.arange(self.vocab), row).statistic for row in scores])
+        return np.einsum("qd,ptd->qpt", queries, keys).reshape(-1, self.vocab)
+
+    def score_order(self) -> float:
+        return np.mean([kendalltau(np.arange(self.vocab), row).statistic for row in self.scores()])
+
+    def neighbour_order(self) -> float:
+        return np.mean(np.diff(self.scores(), axis=-1) > 0)
 
     def copying(self) -> float:
         values = self.model.linear("blocks.0.attention.value", self.inputs()) @ self.model.weights["blocks.0.attention.output.weight"]
@@ -297,6 +376,8 @@ def expected(config: dict, model: Model, tokens: np.ndarray) -> dict:
     sources = [samples, sums]
     if config["data"]["rule"]["kind"] == "token-at-position":
         sources.append(Pairs(config, model, samples))
+    if config["data"]["rule"]["kind"] == "balanced-brackets":
+        sources.append(Brackets(config, model, tokens))
     if config["data"]["rule"]["kind"] == "max":
         sources.append(All(config, model))
     own = {}

@@ -65,7 +65,7 @@ fn is_close(found: &Value, expected: &Value, tolerance: f64) -> bool {
 fn measures_are_numpys() {
     let expected: BTreeMap<String, BTreeMap<MeasureName, Value>> =
         serde_json::from_str(&file("expected.json")).unwrap();
-    assert_eq!(expected.len(), 6);
+    assert_eq!(expected.len(), 7);
     for (name, expected) in expected {
         let experiment = experiment(config(&name, &[]).unwrap());
         let weights = trained(&experiment).weights();
@@ -259,6 +259,11 @@ fn configs_without_a_measure_say_why() {
             "compares two classes",
         ),
         (
+            "token_at",
+            &[r#"report.measures=["order_by_head"]"#],
+            "needs data.rule.kind = \"balanced-brackets\"",
+        ),
+        (
             "sums",
             &[r#"report.measures=["roundness"]"#],
             "it can be deciding_attention, deciding_uniform",
@@ -281,7 +286,12 @@ fn the_table_describes_each_measure() {
             "{sentence}"
         );
         assert!(sentence.ends_with('.') && sentence.len() > 40, "{sentence}");
-        let per_head = [MeasureName::DecidingAttention, MeasureName::HeadRemoval];
+        let per_head = [
+            MeasureName::DecidingAttention,
+            MeasureName::HeadRemoval,
+            MeasureName::TotalsByHead,
+            MeasureName::OrderByHead,
+        ];
         assert_eq!(info.is_per_head, per_head.contains(&name));
     }
 }

@@ -5,6 +5,7 @@
 //! verdicts.
 #![allow(clippy::float_cmp)] // Values of a grid are compared as they were written, and ranks need equality.
 
+mod brackets;
 mod clock_and_pizza;
 mod clock_published;
 mod explanation;
@@ -28,6 +29,7 @@ use headlight_trainer::Failure;
 pub static STUDIES: &[&Study] = &[
     &max_of_four::STUDY,
     &clock_and_pizza::STUDY,
+    &brackets::STUDY,
     &first::STUDY,
     &explanation::STUDY,
     &second_way::STUDY,

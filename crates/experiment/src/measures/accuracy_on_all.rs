@@ -17,6 +17,7 @@ pub(super) static INFO: MeasureInfo = MeasureInfo {
 
 fn value(subject: &mut Subject<'_>) -> Result<Measured, Error> {
     let answers = subject.answers()?;
-    let value = (answers.count > 0).then(|| answers.right as f64 / answers.count as f64);
+    let (right, count) = (answers.count - answers.wrong(), answers.count);
+    let value = (count > 0).then(|| right as f64 / count as f64);
     Ok(value.into())
 }

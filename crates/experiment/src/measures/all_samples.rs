@@ -5,8 +5,10 @@
 //! one differ by less than [`NEAR`], the engine computes the sample, since it rounds otherwise.
 
 use super::answers::Answers;
+use super::info::MeasureInfo;
 use super::one_attention::{self, OneAttention};
 use super::subject::Subject;
+use super::value::Measured;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::Recorded;
@@ -35,11 +37,25 @@ pub(super) fn check(config: &ExperimentConfig) -> Result<(), String> {
     Ok(())
 }
 
+/// What is known of a measure of the wrong answers.
+pub(super) const fn info(
+    range: [f64; 2],
+    value: fn(&mut Subject<'_>) -> Result<Measured, Error>,
+) -> MeasureInfo {
+    MeasureInfo {
+        decimals: 3,
+        range,
+        is_per_head: false,
+        check,
+        value,
+    }
+}
+
 impl Subject<'_> {
     /// How the model answers all samples; computed once.
     pub(super) fn answers(&mut self) -> Result<Answers, Error> {
-        if let Some(answers) = self.answers {
-            return Ok(answers);
+        if let Some(answers) = &self.answers {
+            return Ok(answers.clone());
         }
         let model = OneAttention::new(self);
         let config = self.config;
@@ -47,15 +63,15 @@ impl Subject<'_> {
             Some(rule) => rule.label_for(tokens, config.data.cls, config.data.n_classes),
             None => 0,
         };
-        let mut answers = Answers::default();
+        let mut answers = Answers::new(model.classes);
         for query in 0..model.tokens[model.read].len() {
             let mut all = All::of_query(&model, query);
             all.count(&label);
-            answers.add(all.answers);
-            let near = computed(self, &all.near, &label)?;
-            answers.add(near);
+            answers.add(&all.answers);
+            let near = computed(self, &all.near, model.classes, &label)?;
+            answers.add(&near);
         }
-        self.answers = Some(answers);
+        self.answers = Some(answers.clone());
         Ok(answers)
     }
 }
@@ -64,9 +80,10 @@ impl Subject<'_> {
 fn computed(
     subject: &mut Subject<'_>,
     samples: &[Vec<u32>],
+    classes: usize,
     label: &dyn Fn(&[u32]) -> u32,
 ) -> Result<Answers, Error> {
-    let mut answers = Answers::default();
+    let mut answers = Answers::new(classes);
     for samples in samples.chunks(1024) {
         let dataset = subject.config.unlabelled(samples).map_err(Error::Input)?;
         let chosen: Vec<u32> = (0..samples.len() as u32).collect();
@@ -125,7 +142,7 @@ impl All {
             exponentials,
             tokens,
             classes: model.classes,
-            answers: Answers::default(),
+            answers: Answers::new(model.classes),
             near: Vec::new(),
         }
     }

@@ -30,9 +30,18 @@ macro_rules! measures {
             AccuracyOnAll = "accuracy_on_all" in accuracy_on_all,
             /// The share of the wrong answers to all these samples that name another token of the sample.
             ErrorsOnTokens = "errors_on_tokens" in errors_on_tokens,
+            /// The share of the wrong answers to all these samples whose number differs from the label's by 1 or 2.
+            ErrorsNear = "errors_near" in errors_near,
+            /// The class with the most wrong answers to all these samples.
+            WorstClass = "worst_class" in worst_class,
+            /// The share of the wrong answers to all these samples that this class has.
+            ErrorsInWorstClass = "errors_in_worst_class" in errors_in_worst_class,
             /// Whether larger tokens get larger scores, of one block of attention with one head and nothing else: Kendall's tau-b, mean
             /// over queries and positions.
             ScoreOrder = "score_order" in score_order,
+            /// How often the larger of two tokens that follow one another gets the larger score, of one block of attention with one head and
+            /// nothing else.
+            NeighbourOrder = "neighbour_order" in neighbour_order,
             /// How often the value of a token adds most to the logit of the class with its number, of one block of attention with one
             /// head and nothing else.
             Copying = "copying" in copying,
@@ -52,6 +61,15 @@ macro_rules! measures {
             GainOfLooking = "gain_of_looking" in gain_of_looking,
             /// The same in samples of class 0, which differ from those of class 1 at the positions that decide.
             GainOfLookingZero = "gain_of_looking_zero" in gain_of_looking_zero,
+            /// How much the log-odds of "balanced" fall where one bracket of a balanced string is turned, so that its totals are unequal: mean
+            /// over pairs.
+            GapOfTotals = "gap_of_totals" in gap_of_totals,
+            /// How much they fall where two brackets are exchanged, so that a prefix has more closing than opening ones.
+            GapOfOrder = "gap_of_order" in gap_of_order,
+            /// The share of `gap_of_totals` that each head carries to the position that is read, for each block: a list of lists.
+            TotalsByHead = "totals_by_head" in totals_by_head,
+            /// The share of `gap_of_order` that each head carries to the position that is read, for each block: a list of lists.
+            OrderByHead = "order_by_head" in order_by_head,
         }
     };
 }

@@ -16,6 +16,8 @@ mod answers;
 #[cfg(feature = "measures")]
 mod attended;
 #[cfg(feature = "measures")]
+mod brackets;
+#[cfg(feature = "measures")]
 mod circularity;
 #[cfg(feature = "measures")]
 mod components;
@@ -28,6 +30,10 @@ mod deciding_uniform;
 #[cfg(feature = "measures")]
 mod distance_irrelevance;
 #[cfg(feature = "measures")]
+mod errors_in_worst_class;
+#[cfg(feature = "measures")]
+mod errors_near;
+#[cfg(feature = "measures")]
 mod errors_on_tokens;
 #[cfg(feature = "measures")]
 mod gain_of_looking;
@@ -39,6 +45,10 @@ mod gap;
 mod gap_by_values;
 #[cfg(feature = "measures")]
 mod gap_by_weights;
+#[cfg(feature = "measures")]
+mod gap_of_order;
+#[cfg(feature = "measures")]
+mod gap_of_totals;
 #[cfg(feature = "measures")]
 mod gap_without_others;
 #[cfg(feature = "measures")]
@@ -57,7 +67,11 @@ mod kendall_gradient;
 mod kendall_removal;
 mod name;
 #[cfg(feature = "measures")]
+mod neighbour_order;
+#[cfg(feature = "measures")]
 mod one_attention;
+#[cfg(feature = "measures")]
+mod order_by_head;
 #[cfg(feature = "measures")]
 mod pairs;
 #[cfg(feature = "measures")]
@@ -68,7 +82,11 @@ mod subject;
 mod sums;
 #[cfg(feature = "measures")]
 mod table;
+#[cfg(feature = "measures")]
+mod totals_by_head;
 mod value;
+#[cfg(feature = "measures")]
+mod worst_class;
 
 #[cfg(feature = "measures")]
 pub use info::MeasureInfo;

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::fused::{Array, Forward, Intervention, Place, Recorded};
 
 /// The most pairs: those of the first samples of class 1.
-const MOST_PAIRS: usize = 64;
+pub(super) const MOST_PAIRS: usize = 64;
 
 /// Why a config's models have no gap, as the rest of a sentence about a measure.
 fn check(config: &ExperimentConfig) -> Result<(), String> {
@@ -71,9 +71,9 @@ impl Pairs {
             .map(|sample| samples.tokens(sample))
             .collect();
         let label = |tokens: &[u32]| rule.label_for(tokens, config.data.cls, 2);
-        let (mut one, mut zero) = (Vec::new(), Vec::new());
+        let mut pairs = Vec::new();
         for (index, tokens) in all.iter().enumerate() {
-            if one.len() == MOST_PAIRS {
+            if pairs.len() == MOST_PAIRS {
                 break;
             }
             if label(tokens) != 1 {
@@ -88,13 +88,21 @@ impl Pairs {
                 changed
             });
             if let Some(changed) = others.find(|changed| label(changed) == 0) {
-                one.push(tokens.to_vec());
-                zero.push(changed);
+                pairs.push([tokens.to_vec(), changed]);
             }
         }
-        if one.is_empty() {
+        Self::of(config, pairs)
+    }
+
+    /// Pairs of a sample of class 1 and one of class 0; `None` if there is none.
+    pub(super) fn of(
+        config: &ExperimentConfig,
+        pairs: Vec<[Vec<u32>; 2]>,
+    ) -> Result<Option<Self>, Error> {
+        if pairs.is_empty() {
             return Ok(None);
         }
+        let (one, zero): (Vec<_>, Vec<_>) = pairs.into_iter().map(<[_; 2]>::into).unzip();
         let chosen = (0..one.len() as u32).collect();
         let dataset = |samples: Vec<Vec<u32>>| config.unlabelled(samples).map_err(Error::Input);
         Ok(Some(Self {
@@ -104,8 +112,13 @@ impl Pairs {
         }))
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.chosen.len()
+    }
+
     /// What the model computes for the samples of class 1, or of class 0.
-    fn forward(
+    pub(super) fn forward(
         &self,
         subject: &mut Subject<'_>,
         of_one: bool,
@@ -150,7 +163,7 @@ impl Pairs {
         let (layer, positions) = (layers - 1, self.one.positions());
         let read = subject.config.inputs().read_position;
         let mut contexts = Vec::new();
-        for pair in 0..self.chosen.len() {
+        for pair in 0..self.len() {
             for head in 0..heads {
                 let matrix = (pair * layers + layer) * heads + head;
                 let row = (matrix * positions + read) * positions;
@@ -222,7 +235,7 @@ impl Pairs {
 }
 
 /// The mean log-odds of class 1.
-fn log_odds(forward: &Forward) -> f64 {
+pub(super) fn log_odds(forward: &Forward) -> f64 {
     let logits = forward.predictions.logits.chunks(forward.dims.logits);
     let count = logits.len() as f64;
     let odds = logits.map(|logits| match logits {

@@ -1,0 +1,10 @@
+//! Of the wrong answers to all samples that are possible, the share that the class with the most of them has.
+//! `all_samples.rs` answers them.
+
+use super::all_samples::info;
+use super::info::MeasureInfo;
+
+pub(super) static INFO: MeasureInfo = info([0.0, 1.0], |subject| {
+    let answers = subject.answers()?;
+    Ok(answers.of_wrong(answers.worst_class().1).into())
+});
