@@ -11,6 +11,7 @@ fn without_a_name_the_studies_are_listed() {
     for name in [
         "max-of-four",
         "clock-and-pizza",
+        "brackets",
         "first",
         "explanation",
         "second-way",

@@ -1,11 +1,11 @@
 //! Is the first symbol of a string 1, and does a model know it of longer strings? Chiang and Cholak 2022.
 
 use headlight_experiment::metrics::wilson;
-use headlight_inspector::{Curve, Plot};
+use headlight_inspector::Plot;
 
 use crate::page::{Compared, Page, Verdict, between, percents, table};
 use crate::rows::Rows;
-use crate::statistics::{interval_of_median, median, sorted};
+use crate::statistics::{interval_of_median, median, quantile, sorted};
 use crate::study::{Part, Study};
 
 const LENGTH: &str = "data.seq_len";
@@ -73,23 +73,45 @@ fn page(parts: &[Rows]) -> Page {
             verdict: Verdict::NotComparable,
         });
     }
-    let curve = |scaled: usize| Curve {
-        name: NAMES[scaled].to_owned(),
-        points: lengths
+    if let (Some(&shortest), Some(&longest)) = (lengths.first(), lengths.last()) {
+        let share = |length: f64, field: &str| {
+            let own = of(length, 0);
+            let know = own.with(field, |accuracy| accuracy >= KNOWS).len();
+            format!("{:.0}%", 100.0 * know as f64 / own.len().max(1) as f64)
+        };
+        let best = lengths
             .iter()
-            .map(|&length| {
-                let own = of(length, scaled);
-                [
-                    length / 100.0,
-                    knowing(&own) as f64 / own.len().max(1) as f64,
-                ]
-            })
-            .collect(),
+            .copied()
+            .max_by_key(|&length| knowing(&of(length, 0)));
+        let best = best.unwrap_or(shortest);
+        findings.push(format!(
+            "With plain scores, the share depends on the training length: {} at {shortest}, most at {best} ({}), and {} at {longest}. Longer \
+             strings are also harder to learn within 10,000 steps: {} of these models know 99% of held-out strings of {longest} symbols, \
+             and {} at {shortest}.",
+            share(shortest, ACCURACY),
+            share(best, ACCURACY),
+            share(longest, ACCURACY),
+            share(longest, "held_out_accuracy"),
+            share(shortest, "held_out_accuracy"),
+        ));
+    }
+    let figure = |name: &str, range: &dyn Fn(&Rows) -> Option<[f64; 3]>| {
+        let set = |scaled: usize| {
+            let ranges = lengths.iter().map(|&length| range(&of(length, scaled)));
+            (NAMES[scaled].to_owned(), ranges.collect())
+        };
+        Plot::Ranges {
+            labels: ["training length, in symbols".to_owned(), name.to_owned()],
+            groups: lengths.iter().map(f64::to_string).collect(),
+            sets: vec![set(0), set(1)],
+            mark: None,
+        }
     };
     let header = [
         "trained at length",
         "scores",
         "runs",
+        "know their own length",
         "know 1,000 symbols",
         "accuracy, median",
         "cross-entropy, median",
@@ -113,14 +135,17 @@ fn page(parts: &[Rows]) -> Page {
              also scales the query's bias."
                 .to_owned(),
         ],
-        figures: vec![Plot::Curves {
-            labels: [
-                "training length, in hundreds of symbols".to_owned(),
-                "share of models that know 1,000 symbols".to_owned(),
-            ],
-            curves: vec![curve(0), curve(1)],
-            mark: None,
-        }],
+        figures: vec![
+            figure("share of models that know 1,000 symbols, with its 95% interval", &|own| {
+                let [low, high] = wilson(knowing(own), own.len());
+                let share = knowing(own) as f64 / own.len() as f64;
+                (!own.is_empty()).then_some([low, share, high])
+            }),
+            figure("cross-entropy on 1,000 symbols, quartiles", &|own| quartiles(own, LOSS)),
+            figure("attention on the first symbol in block 1, quartiles", &|own| {
+                quartiles(own, "deciding_attention/1/0")
+            }),
+        ],
         tables: vec![table("By training length", "", &header, cells_of_all).left_aligned(&["scores"])],
     }
 }
@@ -128,6 +153,12 @@ fn page(parts: &[Rows]) -> Page {
 /// How many models know the longer strings.
 fn knowing(rows: &Rows) -> usize {
     rows.with(ACCURACY, |accuracy| accuracy >= KNOWS).len()
+}
+
+fn quartiles(rows: &Rows, field: &str) -> Option<[f64; 3]> {
+    let values = rows.numbers(field);
+    let quartiles = [0.25, 0.5, 0.75].map(|share| quantile(&values, share));
+    quartiles[1].is_finite().then_some(quartiles)
 }
 
 fn cells(length: f64, scaled: usize, own: &Rows) -> Vec<String> {
@@ -140,6 +171,9 @@ fn cells(length: f64, scaled: usize, own: &Rows) -> Vec<String> {
         format!("{length:.0}"),
         NAMES[scaled].to_owned(),
         own.len().to_string(),
+        own.with("held_out_accuracy", |accuracy| accuracy >= KNOWS)
+            .len()
+            .to_string(),
         knowing(own).to_string(),
         format!("{:.3}", median(&own.numbers(ACCURACY))),
         format!("{:.4}", median(&losses)),

@@ -8,6 +8,7 @@
 mod brackets;
 mod clock_and_pizza;
 mod clock_published;
+mod clock_tables;
 mod explanation;
 mod first;
 mod max_of_four;

@@ -3,7 +3,8 @@
 use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Plot, Table};
 
-use crate::page::{Compared, Page, Verdict, percents, table};
+use crate::page::{Compared, Page, Verdict, between, percents, table};
+use crate::regression::area;
 use crate::rows::Rows;
 use crate::statistics::{interval_of_median, median, quantile, spearman};
 use crate::study::{Part, Study};
@@ -23,9 +24,12 @@ pub(crate) static STUDY: Study = Study {
         fields: &[
             "accuracy_on_all",
             "errors_on_tokens",
+            "errors_near",
+            "worst_class",
+            "errors_in_worst_class",
             "held_out_accuracy",
-            "held_out_loss",
             "score_order",
+            "neighbour_order",
             "copying",
         ],
     }],
@@ -42,7 +46,7 @@ const FAILED: f64 = 0.99;
 struct Seeds<'a> {
     rows: &'a Rows,
     exact: Vec<f64>,
-    order: Vec<f64>,
+    neighbours: Vec<f64>,
     copying: Vec<f64>,
 }
 
@@ -55,7 +59,7 @@ fn page(parts: &[Rows]) -> Page {
     let seeds = Seeds {
         rows,
         exact: rows.numbers("accuracy_on_all"),
-        order: rows.numbers("score_order"),
+        neighbours: rows.numbers("neighbour_order"),
         copying: rows.numbers("copying"),
     };
     Page {
@@ -97,6 +101,10 @@ impl Seeds<'_> {
             .map(|(exact, sampled)| (exact - sampled).abs());
         let off: Vec<f64> = off.collect();
         let (failed, interval) = self.failed();
+        let failing = self.rows.with("accuracy_on_all", |exact| exact < FAILED);
+        let labels: Vec<bool> = exact.iter().map(|&exact| exact < FAILED).collect();
+        let disorder: Vec<f64> = self.neighbours.iter().map(|share| -share).collect();
+        let (area, interval_of_area) = area(&disorder, &labels);
         vec![
             format!(
                 "Of {count} seeds, the median accuracy over all 16,777,216 inputs is {}; the worst has {}, the best {}. {perfect} are right for \
@@ -116,34 +124,38 @@ impl Seeds<'_> {
                 100.0 * quantile(&off, 1.0)
             ),
             format!(
-                "Of all wrong answers, {} name another number of the input; in the median seed, {}. The others name a number that the input \
-                 does not have.",
-                percent(self.on_tokens()),
-                percent(median(&self.rows.numbers("errors_on_tokens")))
+                "Of all wrong answers, {} name a number that differs from the right one by 1 or 2, and {} another number of the input. In \
+                 the median seed, {} of the wrong answers have the same number as the largest; in the median failed seed, {}.",
+                percent(self.of_wrong("errors_near")),
+                percent(self.of_wrong("errors_on_tokens")),
+                percent(median(&self.rows.numbers("errors_in_worst_class"))),
+                percent(median(&failing.numbers("errors_in_worst_class"))),
             ),
             format!(
-                "Two numbers from the weights are weakly associated with the exact accuracy: whether larger tokens get larger scores (Kendall's \
-                 tau, median {:.3}; rank correlation {:.2}), and how often a token's value adds most to its own class (median {:.3}; {:.2}).",
-                median(&self.order),
-                spearman(&self.order, exact),
-                median(&self.copying),
+                "The weights say which seeds fail: attention must prefer the larger of two neighbours, such as 31 and 30. How often its scores do \
+                 has a rank correlation of {:.2} with the exact accuracy, and tells failed seeds from others with an AUC of {area:.3} (95% \
+                 interval {}). The order of all numbers (Kendall's tau) and how often a value is largest for its own class say less: {:.2} and \
+                 {:.2}.",
+                spearman(&self.neighbours, exact),
+                between(Some(interval_of_area), 3),
+                spearman(&self.rows.numbers("score_order"), exact),
                 spearman(&self.copying, exact),
             ),
         ]
     }
 
-    /// The share of the wrong answers of all seeds that name another number of the input.
-    fn on_tokens(&self) -> f64 {
-        let shares = self.rows.numbers("errors_on_tokens");
+    /// A share of wrong answers, over those of all seeds.
+    fn of_wrong(&self, measure: &str) -> f64 {
+        let shares = self.rows.numbers(measure);
         let wrong = self
             .exact
             .iter()
             .zip(shares)
             .filter(|(_, share)| share.is_finite());
-        let (on_tokens, all) = wrong.fold((0.0, 0.0), |(on_tokens, all), (exact, share)| {
-            (on_tokens + (1.0 - exact) * share, all + (1.0 - exact))
+        let (own, all) = wrong.fold((0.0, 0.0), |(own, all), (exact, share)| {
+            (own + (1.0 - exact) * share, all + (1.0 - exact))
         });
-        on_tokens / all
+        own / all
     }
 
     fn compared(&self) -> Vec<Compared> {
@@ -184,11 +196,19 @@ impl Seeds<'_> {
                 values: wrong.collect(),
                 mark: None,
             },
-            beside("whether larger tokens get larger scores", &self.order),
+            beside(
+                "how often the larger of two neighbours gets the larger score",
+                &self.neighbours,
+            ),
             beside(
                 "how often a value is largest for its own class",
                 &self.copying,
             ),
+            Plot::Histogram {
+                label: "the largest number with the most wrong answers, by seed".to_owned(),
+                values: self.rows.numbers("worst_class"),
+                mark: None,
+            },
         ]
     }
 
@@ -201,18 +221,31 @@ impl Seeds<'_> {
             "seed",
             "accuracy on all",
             "wrong inputs",
-            "score order",
+            "near",
+            "worst number",
+            "its share",
+            "neighbours in order",
             "copying",
         ];
+        let [near, worst_class, share] = ["errors_near", "worst_class", "errors_in_worst_class"]
+            .map(|name| self.rows.numbers(name));
         let rows = worst.iter().take(10).map(|&run| {
             vec![
                 seeds[run].to_string(),
                 percent(self.exact[run]),
                 format!("{:.0}", (1.0 - self.exact[run]) * INPUTS),
-                format!("{:.3}", self.order[run]),
+                format!("{:.2}", near[run]),
+                format!("{:.0}", worst_class[run]),
+                format!("{:.2}", share[run]),
+                format!("{:.3}", self.neighbours[run]),
                 format!("{:.3}", self.copying[run]),
             ]
         });
-        table("The worst seeds", "", &header, rows)
+        table(
+            "The worst seeds",
+            "near: of the wrong answers, the share that differs by 1 or 2; worst number: the largest number with the most of them",
+            &header,
+            rows,
+        )
     }
 }

@@ -17,6 +17,7 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::files::cannot_write;
+use headlight_trainer::storage::hash::file_sha256;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 
@@ -84,13 +85,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
     let mut parts = Vec::new();
-    let mut listed = vec![["part", "runs", "of", "grid"].map(str::to_owned).to_vec()];
+    let header = ["part", "runs", "of", "sha256 of the rows", "grid"];
+    let mut listed = vec![header.map(str::to_owned).to_vec()];
     for part in study.parts {
         let found = train(part, &folder, arguments, threads, &signals)?;
         listed.push(vec![
             part.name.to_owned(),
             found.len().to_string(),
             part.runs(false).to_string(),
+            hash_of_rows(part, &folder)?,
             if part.grid.is_empty() {
                 "–".to_owned()
             } else {
@@ -107,9 +110,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             if arguments.quick { " --quick" } else { "" }
         ));
     }
-    let parts_table = Table::of_text("What was run", "", listed).left_aligned(&["grid"]);
+    let parts_table = Table::of_text("What was run", "", listed);
+    let parts_table = parts_table.left_aligned(&["sha256 of the rows", "grid"]);
+    let found: usize = parts.iter().map(Rows::len).sum();
+    let whole: u64 = study.parts.iter().map(|part| part.runs(false)).sum();
     let page = (study.page)(&parts);
-    let document = page.document(study.question, study.source, parts_table);
+    let mut document = page.document(study.question, study.source, parts_table);
+    if (found as u64) < whole {
+        document.paragraphs.push(format!(
+            "This page is of {found} of the {whole} runs of the plan, so what it says can change. `headlight reproduce {name}` trains the others."
+        ));
+    }
     let mut without_plots = document.clone();
     for section in &mut without_plots.sections {
         section.plots.clear();
@@ -188,6 +199,15 @@ fn train(
     Ok(Rows::new(records(&out, |field| {
         part.fields.contains(&field)
     })?))
+}
+
+/// The first digits of the hash of a part's rows, which tells other rows apart; a dash without rows.
+fn hash_of_rows(part: &Part, folder: &Path) -> Result<String, Failure> {
+    let rows = folder.join(format!("{}.jsonl", part.name));
+    if !rows.exists() {
+        return Ok("–".to_owned());
+    }
+    Ok(file_sha256(&rows)?[..16].to_owned())
 }
 
 /// Writes the config of a part, unless the folder has it.
