@@ -69,7 +69,7 @@ def serve(folder):
 
 def run_notebook(page, address, path, pictures):
     name = path.name
-    page.driver.get(f"{address}/tree/{name}?reset")
+    page.driver.get(f"{address}/tree/notebooks/{name}?reset")
     wait_for(page, "return globalThis.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 0 && jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'", "the notebook's kernel", 120)
     page.js("jupyterapp.commands.execute('notebook:run-all-cells').then(() => { globalThis.hasRun = true; }, (error) => { globalThis.hasRun = String(error); })")
     wait_for(page, "return globalThis.hasRun", "the end of the notebook", PATIENCE)
@@ -155,10 +155,13 @@ def main():
         folder = pathlib.Path(name)
         look_at_attention(folder)
         look_at_runs(folder)
+        # As in the repository, whose rows of studies a notebook reads.
+        (folder / "notebooks").mkdir()
+        shutil.copytree(ROOT / "studies", folder / "studies")
         for path in arguments.notebooks:
             cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
             check(f"{path.name} is committed without outputs", not any(cell.get("outputs") for cell in cells))
-            shutil.copy(path, folder)
+            shutil.copy(path, folder / "notebooks")
         server, address = serve(folder)
         page = Page(folder / "none", folder)
         try:
