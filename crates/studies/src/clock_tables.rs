@@ -2,7 +2,7 @@
 
 use headlight_inspector::Table;
 
-use crate::clock_and_pizza::{Beside, FIELDS, NAMES, RATE, rates};
+use crate::clock_medians::{Beside, FIELDS, NAMES, RATE, rates};
 use crate::clock_published::{bin, of_width};
 use crate::page::table;
 use crate::rows::Rows;
@@ -95,7 +95,7 @@ pub(crate) fn by_width(learned: &[Rows]) -> Table {
     ];
     let mut lines = Vec::new();
     for (width, rows) in [(128, &learned[1]), (32, &learned[2])] {
-        let published = of_width(width);
+        let published = of_width(width, false);
         for rate in rates(rows) {
             let own = rows.with(RATE, |other| other == rate);
             let mut cells = vec![

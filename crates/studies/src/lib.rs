@@ -7,12 +7,14 @@
 
 mod brackets;
 mod clock_and_pizza;
+mod clock_medians;
 mod clock_published;
 mod clock_tables;
 mod explanation;
 mod first;
 mod max_of_four;
 mod page;
+mod prediction;
 mod regression;
 mod rows;
 mod second_way;

@@ -103,12 +103,23 @@ impl Seeds<'_> {
         let (failed, interval) = self.failed();
         let failing = self.rows.with("accuracy_on_all", |exact| exact < FAILED);
         let labels: Vec<bool> = exact.iter().map(|&exact| exact < FAILED).collect();
-        let disorder: Vec<f64> = self.neighbours.iter().map(|share| -share).collect();
-        let (area, interval_of_area) = area(&disorder, &labels);
+        let says = ["neighbour_order", "score_order", "copying"].map(|name| {
+            let values = self.rows.numbers(name);
+            let disorder: Vec<f64> = values.iter().map(|value| -value).collect();
+            let (area, interval) = area(&disorder, &labels);
+            let interval = between(Some(interval), 3);
+            let correlation = spearman(&values, exact);
+            format!("{area:.3} ({interval}), rank correlation with the accuracy {correlation:.2}")
+        });
+        let mean = exact.iter().sum::<f64>() / count.max(1) as f64;
+        let squares = exact.iter().map(|exact| (exact - mean).powi(2));
+        let deviation = (squares.sum::<f64>() / count.max(1) as f64).sqrt();
         vec![
             format!(
-                "Of {count} seeds, the median accuracy over all 16,777,216 inputs is {}; the worst has {}, the best {}. {perfect} are right for \
-                 all of them.",
+                "Of {count} seeds, the mean accuracy over all 16,777,216 inputs is {} (standard deviation {}), and the median {}; the worst has {}, \
+                 the best {}. {perfect} are right for all of them.",
+                percent(mean),
+                percent(deviation),
                 percent(median(exact)),
                 percent(quantile(exact, 0.0)),
                 percent(quantile(exact, 1.0)),
@@ -119,27 +130,26 @@ impl Seeds<'_> {
                 percent(failed as f64 / count.max(1) as f64),
             ),
             format!(
-                "The accuracy on 1,024 held-out samples differs from the exact one by {:.2} percentage points in the median, and by {:.2} at most.",
+                "The accuracy on 1,024 held-out samples differs from the exact one by {:.2} percentage points in the median, and by {:.2} at most. Sampling alone gives such \
+                 differences.",
                 100.0 * median(&off),
                 100.0 * quantile(&off, 1.0)
             ),
             format!(
-                "Of all wrong answers, {} name a number that differs from the right one by 1 or 2, and {} another number of the input. In \
-                 the median seed, {} of the wrong answers have the same number as the largest; in the median failed seed, {}.",
+                "Of all wrong answers, {} name a number that differs from the right one by 1 or 2 ({} in the median seed), and {} another number \
+                 of the input ({}). In the median seed, {} of the wrong answers belong to one right answer; in the median failed seed, {}.",
                 percent(self.of_wrong("errors_near")),
+                percent(median(&self.rows.numbers("errors_near"))),
                 percent(self.of_wrong("errors_on_tokens")),
+                percent(median(&self.rows.numbers("errors_on_tokens"))),
                 percent(median(&self.rows.numbers("errors_in_worst_class"))),
                 percent(median(&failing.numbers("errors_in_worst_class"))),
             ),
             format!(
-                "The weights say which seeds fail: attention must prefer the larger of two neighbours, such as 31 and 30. How often its scores do \
-                 has a rank correlation of {:.2} with the exact accuracy, and tells failed seeds from others with an AUC of {area:.3} (95% \
-                 interval {}). The order of all numbers (Kendall's tau) and how often a value is largest for its own class say less: {:.2} and \
-                 {:.2}.",
-                spearman(&self.neighbours, exact),
-                between(Some(interval_of_area), 3),
-                spearman(&self.rows.numbers("score_order"), exact),
-                spearman(&self.copying, exact),
+                "What the weights say of failing, as the area under the ROC curve (95% interval): how often the larger of two neighbours, such as 31 \
+                 and 30, gets the larger score {}; the order of the scores of all numbers (Kendall's tau) {}; how often a value is largest \
+                 for its own class {}.",
+                says[0], says[1], says[2],
             ),
         ]
     }
