@@ -28,10 +28,10 @@ impl Prediction {
         let Self { area, tested, .. } = self;
         let verdict = if *area >= PREDICTED {
             "predict looking away"
-        } else if self.interval[0] > 0.5 {
+        } else if self.interval[0] > 0.6 {
             "predict looking away moderately, below the threshold that was set"
         } else {
-            "do not predict looking away"
+            "do not predict looking away here"
         };
         format!(
             "Initial weights {verdict}: on {tested} seeds that were not used to fit, the area under the ROC curve is {area:.3}, and the threshold \

@@ -71,8 +71,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // A page that this study wrote may be replaced, and no other file.
     let is_own = study.parts.iter().any(|part| has_config(part, &folder));
     let files = FILES.map(|file| Destination::from(folder.join(file)));
-    for file in &files {
-        Output::new(file, is_own)?;
+    if !is_own && let Some(name) = FILES.iter().find(|name| folder.join(name).exists()) {
+        return Err(Failure::Input(format!(
+            "{} is not of this study; choose another --out, or move the file",
+            shown(&folder.join(name))
+        )));
     }
     let parts = study.parts.iter();
     let seconds = parts.map(|part| part.seconds * runs(part, arguments).len() as f64);
