@@ -107,6 +107,11 @@ impl Kind {
 /// What a head carries. `[layer][head]`
 type Shares = [[f64; HEADS]; LAYERS];
 
+/// The larger number of a block's heads.
+fn larger(shares: &Shares, layer: usize) -> f64 {
+    shares[layer].into_iter().fold(f64::NEG_INFINITY, f64::max)
+}
+
 /// A model that learned.
 struct Model {
     seed: u64,
@@ -233,11 +238,8 @@ fn page(parts: &[Rows]) -> Page {
         ));
         let rises: Vec<f64> = (0..LAYERS)
             .map(|layer| {
-                let larger = models.iter().map(|model| {
-                    let rises = model.removal[layer].into_iter();
-                    rises.fold(f64::NEG_INFINITY, f64::max)
-                });
-                median(&larger.collect::<Vec<f64>>())
+                let rises = models.iter().map(|model| larger(&model.removal, layer));
+                median(&rises.collect::<Vec<f64>>())
             })
             .collect();
         let in_blocks = rises.iter().enumerate();
@@ -294,8 +296,8 @@ fn how() -> Vec<String> {
             .to_owned(),
         "The criterion was committed before the runs. A model has learned if it answers 99% of 1,000 held-out strings. It has the taught \
          roles if one head of the last block carries unequal totals, the other a wrong order, and neither carries both. That is a part of \
-         the taught circuit: what earlier blocks compute is not tested. Whether the taught checkpoint itself meets the criterion is unknown \
-         to us."
+         the taught circuit: what earlier blocks compute is not tested. We do not know whether the taught model itself meets the criterion. The \
+         last three kinds were one kind before the runs."
             .to_owned(),
     ]
 }
@@ -332,17 +334,16 @@ fn heads(name: &str, models: &[Model]) -> Table {
     let rows = (0..LAYERS).map(|layer| {
         let mut cells = vec![layer.to_string()];
         for gap in 0..2 {
-            let larger = models.iter().map(|model| {
-                let shares = model.carried[gap][layer];
-                shares.into_iter().fold(f64::NEG_INFINITY, f64::max)
-            });
-            let larger: Vec<f64> = larger.collect();
+            let shares = models
+                .iter()
+                .map(|model| larger(&model.carried[gap], layer));
+            let shares: Vec<f64> = shares.collect();
             let most = models.iter().filter(|model| model.most(gap)[0] == layer);
-            let half = larger.iter().filter(|&&share| share >= CARRIES);
+            let half = shares.iter().filter(|&&share| share >= CARRIES);
             cells.extend([
                 percent(most.count(), models.len()),
                 percent(half.count(), models.len()),
-                format!("{:.2}", median(&larger)),
+                format!("{:.2}", median(&shares)),
             ]);
         }
         cells
