@@ -82,7 +82,7 @@ python_with() {
 
 # python_module: builds the Python module's wheel with the environment `python`, and puts the module on PYTHONPATH.
 python_module() {
-    "$(dirname "$python")/maturin" build --quiet --release --locked --manifest-path crates/python/Cargo.toml \
+    "$(dirname "$python")/maturin" build --quiet --release \
         --target-dir target --interpreter "$python" --out "$work"
     "$python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$work/site" "$work"/*.whl
     export PYTHONPATH=$work/site

@@ -19,9 +19,11 @@ fn main() {
             watch(&package.path().join(name));
         }
     }
-    let commit = git(&["rev-parse", "HEAD"]);
-    let dirty =
-        git(&["status", "--porcelain", "--untracked-files=no"]).map(|changes| !changes.is_empty());
+    // An unpacked source distribution may lie in the repository of something else.
+    let is_tracked = git(&["ls-files", "--error-unmatch", "Cargo.toml"]).is_some();
+    let commit = git(&["rev-parse", "HEAD"]).filter(|_| is_tracked);
+    let changes = git(&["status", "--porcelain", "--untracked-files=no"]).filter(|_| is_tracked);
+    let dirty = changes.map(|changes| !changes.is_empty());
     println!(
         "cargo::rustc-env=HEADLIGHT_COMMIT={}",
         commit.unwrap_or_default()

@@ -1,7 +1,7 @@
 """Prints how long a reader of a page waits, in milliseconds, as medians with the machine's load.
 
 Needs Debian's chromium and chromium-driver, and requirements-browser.txt. With --firefox, it times Debian's firefox-esr by
-geckodriver, too; with --heads, pages of attention from the Python module (`pip install ./crates/python`).
+geckodriver, too; with --heads, pages of attention from the Python module (`pip install .`).
 
     python scripts/checks/time_page.py target/release/headlight [--loads N] [--firefox GECKODRIVER] [--heads]
 """

@@ -50,7 +50,7 @@ hl.AttentionClassifier(d_modl=8)  # error
 def test_errors_are_where_they_are_expected(tmp_path):
     file = tmp_path / "code.py"
     file.write_text(CODE)
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", tmp_path / "cache", "--config-file", ROOT / "crates/python/pyproject.toml", file]
+    command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--cache-dir", tmp_path / "cache", "--config-file", ROOT / "pyproject.toml", file]
     # Of the source: a module on PYTHONPATH is unknown to mypy.
     environment = {**os.environ, "MYPYPATH": str(ROOT / "crates/python/python")}
     said = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True).stdout

@@ -1,0 +1,261 @@
+"""Runs the files of a release where this machine can, and compares the weights of the notebook's run on each with those of the
+README's first command.
+
+    scripts/release/check.py FOLDER [FILE...]
+
+It prints a row per file. A check of all files writes them to scripts/release/artefacts.md, too. `build.py --check` calls this program
+with the packages of requirements-release.txt. It needs Debian's qemu-user-static, wine64 and binutils-mingw-w64-x86-64.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import zipfile
+import zlib
+
+from elftools.elf.elffile import ELFFile
+from systems import arm_python, musl_python
+from targets import BROWSER, FLAVOURS, ROOT, SOURCE, TARGETS, Target
+
+TRAIN = "import headlight as hl; print(hl.train('notebook').weights_sha256)"
+SWEEP = "import headlight as hl; print(len(hl.sweep('notebook', seeds=range(1000)).table['seed']), 'seeds')"
+# The oldest processor that NumPy runs on; it has no AVX.
+OLD = ["qemu-x86_64-static", "-cpu", "Nehalem"]
+# What an extension module for Windows may import: Python's stable interface, and what every Windows has.
+WINDOWS = ("python3.dll", "kernel32.dll", "ntdll.dll", "msvcrt.dll", "advapi32.dll", "bcrypt.dll", "bcryptprimitives.dll", "userenv.dll", "ws2_32.dll", "ole32.dll", "shell32.dll", "api-ms-win-")
+# The kinds of processor in the header of a Mach-O file.
+DARWIN = {"x86_64": 0x01000007, "aarch64": 0x0100000C}
+
+
+class Failed(Exception):
+    """A file of the release does not do what it should."""
+
+
+def output(command: list, **options) -> str:
+    ran = subprocess.run([str(part) for part in command], text=True, capture_output=True, check=False, **options)
+    if ran.returncode != 0:
+        raise Failed(f"{' '.join(map(str, command))} ended with exit code {ran.returncode}:\n{ran.stdout}{ran.stderr}")
+    return ran.stdout.strip()
+
+
+def require(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise Failed(sentence)
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+@functools.cache
+def expected() -> str:
+    """The weights of the notebook's run, trained by the program that `cargo build --release` makes."""
+    return trained_by([ROOT / "target/release/headlight"])
+
+
+def trained_by(program: list, **options) -> str:
+    """The SHA-256 of the weights that a program trains, in a new folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        output([*program, "train", "--quiet", "--run", "run"], cwd=folder, **options)
+        return sha256(pathlib.Path(folder, "run/model.safetensors").read_bytes())
+
+
+def same(weights: str, where: str) -> str:
+    require(weights == expected(), f"{where}: the notebook's weights are {weights}, not {expected()}")
+    return where
+
+
+# Wheels
+
+
+def check_wheel(path: pathlib.Path, target: Target) -> list[str]:
+    bin_folder = pathlib.Path(sys.executable).parent
+    output([bin_folder / "twine", "check", "--strict", path])
+    output([bin_folder / "abi3audit", "--strict", "--summary", path])
+    with zipfile.ZipFile(path) as wheel:
+        names = wheel.namelist()
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY"]:
+            require(any(name.endswith(f".dist-info/licenses/{licence}") for name in names), f"{path.name} has no {licence}")
+        module = wheel.read(next(name for name in names if name.endswith((".so", ".pyd"))))
+    if "linux" in target.triple:
+        shown = output([bin_folder / "auditwheel", "show", path])
+        require(target.wheel[1].split(".")[-1] in shown.replace("\n", " "), f"auditwheel: {shown}")
+    match target.triple:
+        case "x86_64-unknown-linux-gnu":
+            return [*(installed(path, python) for python in pythons()), without_avx(path)]
+        case "x86_64-unknown-linux-musl":
+            return [unpacked(path, [musl_python()], "cp311", "musllinux_1_2_x86_64", "musl, Python 3.11")]
+        case "aarch64-unknown-linux-gnu":
+            return [unpacked(path, arm_python(), "cp311", "manylinux_2_28_aarch64", "qemu, Python 3.11")]
+        case "x86_64-pc-windows-gnu":
+            return [windows_module(module)]
+        case triple if "darwin" in triple:
+            return [darwin(module, target)]
+    return ["audited, not run"]
+
+
+def pythons() -> list[str]:
+    """The programs `python3.N` of this machine that a wheel supports and that run."""
+    names = [f"python3.{minor}" for minor in range(10, 20)]
+    return [name for name in names if shutil.which(name) and subprocess.run([name, "-c", "import venv"], capture_output=True, check=False).returncode == 0]
+
+
+def installed(path: pathlib.Path, python: str) -> str:
+    """Installs a wheel in a new environment, trains the notebook, and times the installation and a thousand seeds."""
+    with tempfile.TemporaryDirectory() as folder:
+        output([python, "-m", "venv", folder])
+        own = pathlib.Path(folder, "bin/python")
+        began = time.monotonic()
+        output([own, "-m", "pip", "install", "--quiet", path])
+        output([own, "-c", SWEEP])
+        seconds = time.monotonic() - began
+        return same(output([own, "-c", TRAIN]), f"{python}: installed and a thousand seeds in {seconds:.1f} s")
+
+
+def without_avx(path: pathlib.Path) -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        output([sys.executable, "-m", "venv", folder])
+        own = pathlib.Path(folder, "bin/python")
+        output([own, "-m", "pip", "install", "--quiet", path])
+        return same(output([*OLD, own.resolve(), "-c", TRAIN], env={**os.environ, "PYTHONPATH": next(map(str, pathlib.Path(folder).glob("lib/*/site-packages")))}), "without AVX (qemu)")
+
+
+def unpacked(path: pathlib.Path, python: list, abi: str, platform: str, where: str) -> str:
+    """Runs a wheel by a Python of another system, beside NumPy's wheel for that system."""
+    with tempfile.TemporaryDirectory() as folder:
+        version = f"{abi[2]}.{abi[3:]}"
+        output([sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, "--platform", platform, "--python-version", version, "--only-binary", ":all:", "numpy"])
+        with zipfile.ZipFile(path) as wheel:
+            wheel.extractall(folder)
+        return same(output([*python, "-c", TRAIN], env={**os.environ, "PYTHONPATH": folder}), where)
+
+
+def windows_module(module: bytes) -> str:
+    with tempfile.NamedTemporaryFile(suffix=".pyd") as file:
+        file.write(module)
+        file.flush()
+        shown = output(["x86_64-w64-mingw32-objdump", "--private-headers", file.name])
+    imports = sorted({line.split(":")[1].strip().lower() for line in shown.splitlines() if line.strip().startswith("DLL Name:")})
+    foreign = [name for name in imports if not name.startswith(WINDOWS)]
+    require(not foreign, f"the module for Windows imports {', '.join(foreign)}")
+    require("python3.dll" in imports and "PyInit__headlight" in shown, "the module for Windows does not export PyInit__headlight")
+    return f"not run; exports PyInit__headlight, imports {len(imports)} libraries of Windows and python3.dll"
+
+
+def darwin(program: bytes, target: Target) -> str:
+    magic, kind = struct.unpack_from("<II", program)
+    require(magic == 0xFEEDFACF and kind == DARWIN[target.triple.split("-")[0]], f"the file for {target.triple} is of another kind")
+    return "linked, not run"
+
+
+# Archives of the binary
+
+
+def check_archive(path: pathlib.Path, target: Target, flavour: str) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        if target.is_windows:
+            with zipfile.ZipFile(path) as archive:
+                archive.extractall(folder)
+        else:
+            with tarfile.open(path) as archive:
+                archive.extractall(folder, filter="data")
+        (top,) = pathlib.Path(folder).iterdir()
+        for name in ["LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY", "README.md", "completions/_headlight", "completions/headlight.bash"]:
+            require((top / name).is_file(), f"{path.name} has no {name}")
+        require(target.is_windows or (top / "man/headlight-train.1").is_file(), f"{path.name} has no manual page of `headlight train`")
+        program = top / target.program
+        if "darwin" in target.triple:
+            return [darwin(program.read_bytes(), target)]
+        if target.is_windows:
+            os.environ |= {"WINEPREFIX": str(pathlib.Path(folder, "wine")), "WINEDEBUG": "-all"}
+            return [same(trained_by([shutil.which("wine64") or "/usr/lib/wine/wine64", program]), "Wine")]
+        packages = audited(program)
+        if target.triple.startswith("aarch64"):
+            return [same(trained_by(["qemu-aarch64-static", program]), f"qemu; lists {packages} packages")]
+        return [same(trained_by([program]), f"here; lists {packages} packages"), same(trained_by([*OLD, program]), "without AVX (qemu)")]
+
+
+def audited(program: pathlib.Path) -> int:
+    """The number of packages that a binary says it is built from. It must be static, too."""
+    with program.open("rb") as file:
+        elf = ELFFile(file)
+        require(not any(segment["p_type"] == "PT_INTERP" for segment in elf.iter_segments()), f"{program.name} is not static")
+        section = elf.get_section_by_name(".dep-v0")
+        require(section is not None, f"{program.name} does not list its packages")
+        return zlib.decompress(section.data()).count(b'"name":')
+
+
+# All
+
+
+def check_source(path: pathlib.Path) -> list[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        output([sys.executable, "-m", "venv", folder])
+        own = pathlib.Path(folder, "bin/python")
+        output([own, "-m", "pip", "install", "--quiet", path])
+        return [same(output([own, "-c", TRAIN]), "built from it in a new environment")]
+
+
+def check_browser(path: pathlib.Path) -> list[str]:
+    output([pathlib.Path(sys.executable).parent / "twine", "check", "--strict", path])
+    return [output([sys.executable, "scripts/release/check_browser_wheel.py", path], cwd=ROOT).splitlines()[-1]]
+
+
+def checks() -> dict[str, tuple]:
+    """The check of each file of a release."""
+    files: dict[str, tuple] = {SOURCE: (check_source,), BROWSER: (check_browser,)}
+    files |= {target.wheel_name(): (check_wheel, target) for target in TARGETS.values() if target.wheel}
+    for flavour in FLAVOURS:
+        files |= {target.archive_name(flavour): (check_archive, target, flavour) for target in TARGETS.values() if target.binary}
+    return files
+
+
+def main() -> None:
+    folder = pathlib.Path(sys.argv[1])
+    chosen = sys.argv[2:] or list(checks())
+    rows, failed = [], False
+    for name in chosen:
+        check, *what = checks()[name]
+        path = folder / name
+        try:
+            where = check(path, *what)
+        except Failed as error:
+            failed = True
+            where = [f"FAILED: {error}"]
+        size = path.stat().st_size
+        rows.append(f"| `{name}` | {size / 1e6:.2f} | {'; '.join(where)} | `{sha256(path.read_bytes())[:16]}` |")
+        print(rows[-1], flush=True)
+    if failed:
+        sys.exit(1)
+    if set(chosen) == set(checks()):
+        record(rows)
+
+
+def record(rows: list[str]) -> None:
+    commit = output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT)
+    text = [
+        "# The files of a release, and where they ran",
+        "",
+        f"`scripts/release/build.py --check` wrote this table at commit {commit}. Every file that ran trained the notebook, and its weights have the",
+        f"SHA-256 `{expected()}`, as those of the README's first command.",
+        "",
+        "| file | MB | where it ran | its SHA-256 |",
+        "|---|---|---|---|",
+        *rows,
+        "",
+    ]
+    (ROOT / "scripts/release/artefacts.md").write_text("\n".join(text), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

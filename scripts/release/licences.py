@@ -1,0 +1,49 @@
+"""The licences of all that a binary or a wheel of Headlight contains.
+
+Their texts ask to be passed on with what is compiled from them.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What else is embedded in the files that Headlight writes: name, licence, and file of its text.
+EMBEDDED = [
+    ("DejaVu Sans", "Bitstream Vera and Arev", ROOT / "crates/inspector/fonts/LICENSE"),
+    ("preact", "MIT", ROOT / "crates/inspector/page/node_modules/preact/LICENSE"),
+    ("@preact/signals", "MIT", ROOT / "crates/inspector/page/node_modules/@preact/signals/LICENSE"),
+]
+BEGINNINGS = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE")
+
+
+def third_party(manifest: pathlib.Path, triple: str, options: list[str]) -> str:
+    """The licences of the dependencies that a package is compiled with, for a target and with some features, and those of
+    what is embedded. Each text stands once, below the names that it is for."""
+    cargo = ["--locked", "--manifest-path", manifest]
+    tree = ["cargo", "tree", *cargo, "--target", triple, *options, "--edges", "normal", "--prefix", "none", "--format", "{p}"]
+    listed = subprocess.run(tree, check=True, text=True, stdout=subprocess.PIPE).stdout.splitlines()
+    # A package is "name v1.2.3", and in brackets where it lies if that is here.
+    used = {tuple(line.replace(" v", " ").split()[:2]) for line in listed if line and "(/" not in line}
+    metadata = ["cargo", "metadata", *cargo, "--format-version", "1", "--filter-platform", triple]
+    packages = json.loads(subprocess.run(metadata, check=True, stdout=subprocess.PIPE).stdout)["packages"]
+    names: dict[str, list[str]] = {}
+    for package in sorted(packages, key=lambda package: (package["name"], package["version"])):
+        if (package["name"], package["version"]) in used:
+            folder = pathlib.Path(package["manifest_path"]).parent
+            files = sorted(path for path in folder.iterdir() if path.is_file() and path.name.upper().startswith(BEGINNINGS))
+            texts = [path.read_text(encoding="utf-8", errors="replace").strip() for path in files]
+            _add(names, f"{package['name']} {package['version']}", package["license"], texts)
+    for name, licence, path in EMBEDDED:
+        _add(names, name, licence, [path.read_text(encoding="utf-8").strip()])
+    line = "=" * 100
+    parts = ["What this file comes with is compiled from the packages below, besides Headlight's own code."]
+    parts += [f"{line}\n{chr(10).join(above)}\n{line}\n\n{text}" for text, above in names.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _add(names: dict[str, list[str]], name: str, licence: str, texts: list[str]) -> None:
+    for text in texts or ["Its source has no file of its licence; the name of the licence is above."]:
+        names.setdefault(text, []).append(f"{name}, {licence}")
