@@ -45,7 +45,7 @@ def listed(values: Any) -> Any:
     return values.tolist() if hasattr(values, "tolist") else values
 
 
-def finite(values: Any, name: str) -> tuple[list[float], tuple[int, ...]]:
+def numbers(values: Any, name: str) -> tuple[list[float], tuple[int, ...]]:
     """Numbers as float32, one after the other, and their shape, which has one axis or two.
 
     Raises:
@@ -66,13 +66,13 @@ def finite(values: Any, name: str) -> tuple[list[float], tuple[int, ...]]:
         if not isinstance(number, Real):
             raise ValueError(f"{name}: numbers are needed, not {number!r:.100}")
     try:
-        numbers = buffer("f", rows)
+        kept = buffer("f", rows)
     except OverflowError:
-        numbers = buffer("f", [float("inf")])
-    if not all(map(isfinite, numbers)):
+        kept = buffer("f", [float("inf")])
+    if not all(map(isfinite, kept)):
         invalid = next((number for number in rows if not isfinite(number)), max(rows, key=abs, default=0))
         raise ValueError(f"{name}: numbers that are finite in float32 are needed, not {invalid}")
-    return numbers.tolist(), shape
+    return kept.tolist(), shape
 
 
 class Array:

@@ -88,7 +88,7 @@ class Engine:
             self._exports = self._fresh()
             raise MemoryError(f"the engine stopped; this may need more memory than the browser gives it ({error})") from None
         if "error" in answer:
-            message = answer["error"]
+            message = answer["error"].replace("the request cannot be read", "the config cannot be read")
             raise Diverged(message) if message.startswith("training diverged") else ValueError(message)
         return answer, numbers
 
@@ -111,12 +111,16 @@ class Engine:
         # The memory is another object once it has grown.
         return js.Uint8Array.new(self._exports.memory.buffer, start, length)
 
-    def copy(self) -> Engine:
-        """Another instance with the same memory, which is all that an instance keeps between two requests."""
-        other = Engine()
-        own, target = self._exports.memory, other._exports.memory
-        missing = own.buffer.byteLength - target.buffer.byteLength
+    def take(self, other: Engine) -> None:
+        """Takes the memory of another instance, which is all that an instance keeps between two requests."""
+        own, given = self._exports.memory, other._exports.memory
+        missing = given.buffer.byteLength - own.buffer.byteLength
         if missing > 0:
-            target.grow(missing // 65536)
-        js.Uint8Array.new(target.buffer).set(js.Uint8Array.new(own.buffer))
-        return other
+            own.grow(missing // 65536)
+        js.Uint8Array.new(own.buffer).set(js.Uint8Array.new(given.buffer))
+
+
+@cache
+def shared() -> Engine:
+    """The instance that answers whatever one request asks. A training has an instance of its own, since it lasts."""
+    return Engine()
