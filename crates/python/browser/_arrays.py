@@ -9,7 +9,7 @@ from numbers import Real
 from types import EllipsisType
 from typing import Any, Union
 
-Values = Union[memoryview, "buffer[Any]"]
+Values = Union["memoryview[Any]", "buffer[Any]"]
 """Numbers in one axis, one after the other."""
 
 
@@ -82,7 +82,7 @@ class Array:
         weights[..., 3].tolist()    # lists
     """
 
-    def __init__(self, values: memoryview, shape: tuple[int, ...], strides: tuple[int, ...] | None = None, start: int = 0) -> None:
+    def __init__(self, values: memoryview[Any], shape: tuple[int, ...], strides: tuple[int, ...] | None = None, start: int = 0) -> None:
         self._values = values
         self._start = start
         self.shape = shape
@@ -122,7 +122,7 @@ class Array:
                 strides.append(chosen.step * stride)
                 continue
             try:
-                start += range(extent)[own] * stride  # type: ignore[index, operator]
+                start += range(extent)[own] * stride  # type: ignore[index]
             except IndexError:
                 raise IndexError(f"index {own} is out of range: axis {axis} has {extent}") from None
             except TypeError:

@@ -25,7 +25,7 @@ from pyodide.ffi import JsException, to_js  # noqa: E402
 # A function of a module, whose body uses a vector of SIMD: i8x16.popcnt(i8x16.splat(0)).
 _SIMD = bytes.fromhex("0061736d 01000000 01050160 00017b 03020100 0a0a0108 004100fd0f fd620b")
 
-Floats = memoryview
+Floats = memoryview[float]
 """Numbers of float32: a memoryview of one axis with the format `f`."""
 NONE: Floats = memoryview(b"").cast("f")
 

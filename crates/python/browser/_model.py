@@ -219,14 +219,14 @@ class Output(Changeable):
         interventions = [{**change, "kind": _KINDS[change["kind"]]} for change in changes]
         head = {"operation": "look", "config": plan.config.keys, "tokens": tokens, "interventions": interventions}
         answer, floats = shared().ask(head, model._floats) if tokens else ({"arrays": [], "mask": []}, NONE)
-        self._parts: dict[str, tuple[bytes, str, tuple[int, ...]]] = {}
+        self._parts: dict[str, tuple[memoryview[Any], tuple[int, ...]]] = {}
         start = 0
         for name, length, axes in answer["arrays"]:
-            self._parts[name] = (bytes(floats[start : start + length]), "f", tuple(extent for _, extent in axes))
+            self._parts[name] = (floats[start : start + length], tuple(extent for _, extent in axes))
             start += length
         if answer["mask"]:
             positions = plan.inputs["positions"]
-            self._parts["attention_mask"] = (bytes(answer["mask"]), "?", (len(tokens), positions, positions))
+            self._parts["attention_mask"] = (memoryview(bytes(answer["mask"])).cast("?"), (len(tokens), positions, positions))
         self._arrays: dict[str, Any] = {}
         self._layers = plan.resolved["model"]["n_layers"]
 
@@ -244,8 +244,7 @@ class Output(Changeable):
         if stored not in self._parts:
             raise AttributeError(f"an output has no `{name}`; it has {', '.join(self._known())}")
         if stored not in self._arrays:
-            values, form, shape = self._parts[stored]
-            self._arrays[stored] = arranged(memoryview(values).cast("B").cast(form), shape)
+            self._arrays[stored] = arranged(*self._parts[stored])
         return self._arrays[stored]
 
     def _known(self) -> list[str]:
@@ -258,8 +257,8 @@ class Output(Changeable):
     @property
     def predicted(self) -> Any:
         """The likeliest class of each sample `[sample]`, or at each position `[sample, position]`."""
-        values, form, shape = self._parts["logits"]
-        logits = memoryview(values).cast(form).tolist()
+        values, shape = self._parts["logits"]
+        logits = values.tolist()
         axes = 1 + (self._model._plan.resolved["data"].get("task", "classification") != "classification")
         if len(shape) == axes:
             return arranged(buffer("q", [logit > 0 for logit in logits]), shape)
@@ -278,7 +277,7 @@ class Output(Changeable):
         """The engine replaces the context of all heads: of the others, by what it is."""
         if change["kind"] != "vector" or "head" not in change:
             return change
-        values, form, (samples, layers, heads, positions, width) = self._parts["context"]
+        context, (samples, layers, heads, positions, width) = self._parts["context"]
         layer, head, position = change["layer"], change["head"], change["position"]
         for name, number, count in (("layer", layer, layers), ("head", head, heads), ("position", position, positions)):
             if number >= count:
@@ -286,7 +285,6 @@ class Output(Changeable):
         given = change["vector"]
         if len(given) not in (width, samples * width):
             raise ValueError(f"vector: the context of a head has {width} numbers, and {len(given)} were given")
-        context = memoryview(values).cast(form)
         vectors: list[float] = []
         for sample in range(samples):
             for own in range(heads):

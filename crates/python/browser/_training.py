@@ -181,7 +181,7 @@ class Schedule:
         row = {"epoch": epoch, "step": step, "train_loss": mean(losses[since:step]) if step else None}
         return {**row, **measured(results, "loss")}
 
-    def epoch_losses(self, losses: buffer[float]) -> list[float]:
+    def epoch_losses(self, losses: Floats) -> list[float]:
         """The mean loss of the batches of each epoch."""
         ends = range(self.per_epoch, len(losses) + 1, self.per_epoch) if self.per_epoch else []
         return [mean(losses[end - self.per_epoch : end]) for end in ends]

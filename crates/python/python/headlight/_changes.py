@@ -95,9 +95,10 @@ def index(value: Any, name: str) -> int:
     """A layer, a head, a position or a logit, from 0."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name}={value!r:.100}: a whole number from 0 is needed")
-    if not 0 <= value < 2**32:
+    number = int(value)
+    if not 0 <= number < 2**32:
         raise ValueError(f"{name}={value} is out of range; the first is 0")
-    return int(value)
+    return number
 
 
 def pair(value: Any, name: str) -> tuple[int, int]:
