@@ -25,8 +25,8 @@ PROJECT = ROOT / "crates/python/pyproject.toml"
 CRATE = ROOT / "crates/python"
 SHARED = ["_callbacks.py", "_changes.py", "_frames.py", "_page.py", "_plan.py", "_progress.py", "_rows.py", "_values.py", "keys.py", "py.typed"]
 """Files of the native module that need neither NumPy nor the native code."""
-ENGINE = ROOT / "crates/lab/lab_words.wasm.lzma"
-"""The module with all that it has: it trains configs with and without words."""
+ENGINES = ["lab.wasm.lzma", "lab_words.wasm.lzma"]
+"""The modules of `crates/lab`. Deflated, they would be a third larger; and the page holds them as they are."""
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
 
 # Each key that has a usual value is left out.
@@ -138,7 +138,7 @@ def main():
     package = {path.name: path.read_bytes() for path in (CRATE / "browser").glob("*.py")}
     package |= {name: (CRATE / "python/headlight" / name).read_bytes() for name in SHARED}
     package |= {name: json.dumps(value, sort_keys=True, ensure_ascii=False).encode() for name, value in made.items()}
-    package["lab.wasm.lzma"] = ENGINE.read_bytes()
+    package |= {name: (ROOT / "crates/lab" / name).read_bytes() for name in ENGINES}
     name = f"{project['name'].replace('-', '_')}-{version}"
     info = f"{name}.dist-info"
     files = {f"headlight/{file}": content for file, content in package.items()}

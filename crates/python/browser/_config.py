@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ._engine import NUMBERS, WORDS
 from ._lacking import lacking
 from ._values import Source, name_of, sections_json
 
@@ -41,6 +42,13 @@ class Config:
 
     name: str
     keys: dict[str, Any]
+
+    @property
+    def module(self) -> str:
+        """The engine's module that the config needs."""
+        data = self.keys.get("data", {})
+        has_words = "words" in data or data.get("generator") == "sentences" or data.get("rule", {}).get("kind") == "sentence"
+        return WORDS if has_words else NUMBERS
 
     def changed(self, changes: Mapping[str, Any]) -> Config:
         """With other values: keys of sections, and keys in no section."""
@@ -97,6 +105,10 @@ def resolve(source: Source, changes: Mapping[str, Any]) -> Config:
         raise lacking(f"engine {engine!r}: the engine `fused` trains here, so leave compute.engine out")
     if device != "flex":
         raise lacking(f"device {device!r}: the browser's processor computes here, so leave compute.device out")
+    for section, key in (("tests", None), ("report", "measures")):
+        own = config.keys.get(section)
+        if own and (key is None or own.get(key)):
+            raise lacking(f"`{section if key is None else f'{section}.{key}'}`: it measures training and held-out samples")
     file = config.keys.get("data", {}).get("file")
     if file is not None:
         raise lacking(f"reader of data.file = {os.fspath(file)!r}: it trains on samples that a generator draws")

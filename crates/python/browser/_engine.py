@@ -34,14 +34,18 @@ class Diverged(ArithmeticError):
     """The loss became NaN or infinite."""
 
 
-def packed() -> bytes:
-    """The module as LZMA packs it, which is also how a page holds it."""
-    return files(__package__).joinpath("lab.wasm.lzma").read_bytes()
+NUMBERS, WORDS = "lab", "lab_words"
+"""The module for samples of numbers, and that for texts. Each lacks what only the other needs."""
+
+
+def packed(module: str) -> bytes:
+    """A module as LZMA packs it, which is also how a page holds it."""
+    return files(__package__).joinpath(f"{module}.wasm.lzma").read_bytes()
 
 
 @cache
-def _module() -> Any:
-    """The module, compiled once.
+def _compiled(module: str) -> Any:
+    """A module, compiled once.
 
     Raises:
         ImportError: The browser has no WebAssembly SIMD.
@@ -49,7 +53,7 @@ def _module() -> Any:
     check_simd()
     import lzma
 
-    return js.WebAssembly.Module.new(to_js(lzma.decompress(packed(), format=lzma.FORMAT_ALONE)))
+    return js.WebAssembly.Module.new(to_js(lzma.decompress(packed(module), format=lzma.FORMAT_ALONE)))
 
 
 def check_simd() -> None:
@@ -65,14 +69,14 @@ def check_simd() -> None:
 
 
 class Engine:
-    """An instance of the module."""
+    """An instance of a module."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: str) -> None:
+        self._module = module
         self._exports = self._fresh()
 
-    @staticmethod
-    def _fresh() -> Any:
-        return js.WebAssembly.Instance.new(_module()).exports
+    def _fresh(self) -> Any:
+        return js.WebAssembly.Instance.new(_compiled(self._module)).exports
 
     def ask(self, head: dict[str, Any], floats: Floats | Iterable[Floats] = NONE, most: int | None = None) -> tuple[dict[str, Any], Floats]:
         """The answer to a request: its JSON, and its numbers, or the first `most` of them.
@@ -121,6 +125,6 @@ class Engine:
 
 
 @cache
-def shared() -> Engine:
+def shared(module: str) -> Engine:
     """The instance that answers whatever one request asks. A training has an instance of its own, since it lasts."""
-    return Engine()
+    return Engine(module)

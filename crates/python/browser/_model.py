@@ -76,7 +76,7 @@ class Model:
             ValueError: The names or shapes of `weights` do not match the config's model.
         """
         resolved = resolve(config, {})
-        begun, _ = Engine().ask({"operation": "begin", "config": resolved.keys, "tokens": []})
+        begun, _ = Engine(resolved.module).ask({"operation": "begin", "config": resolved.keys, "tokens": []})
         plan = Plan.of(resolved, begun)
         if set(weights) != {name for name, _ in plan.parameters}:
             raise ValueError(f"the weights must be {', '.join(name for name, _ in plan.parameters)}; these are {', '.join(weights)}")
@@ -115,7 +115,7 @@ class Model:
         return memoryview(self._weights).cast("f")
 
     def _safetensors(self) -> bytes:
-        head, floats = shared().ask({"operation": "save", "config": self._plan.config.keys}, self._floats)
+        head, floats = shared(self._plan.config.module).ask({"operation": "save", "config": self._plan.config.keys}, self._floats)
         return bytes(floats)[: head["bytes"]]
 
     @property
@@ -167,7 +167,7 @@ class Model:
             raise lacking("generate() from a text: give token ids")
         drawing = {"temperature": temperature, "top_k": top_k, "seed": seed, "count": count}
         head = {"operation": "generate", "config": self._plan.config.keys, "tokens": [[int(token) for token in prompt]], "drawing": drawing}
-        answer, _ = shared().ask(head, self._floats)
+        answer, _ = shared(self._plan.config.module).ask(head, self._floats)
         return [tokens for tokens, _ in answer["samples"]]
 
     def attribute(self, samples: Any, logit: int = 0) -> Any:
@@ -179,7 +179,7 @@ class Model:
         values = buffer("f")
         for row in tokens:
             head = {"operation": "attribute", "config": self._plan.config.keys, "tokens": [row], "logit": index(logit, "logit")}
-            answer, _ = shared().ask(head, self._floats)
+            answer, _ = shared(self._plan.config.module).ask(head, self._floats)
             values.extend(answer["values"])
         return arranged(values, (len(tokens), self._plan.inputs["positions"]))
 
@@ -218,7 +218,7 @@ class Output(Changeable):
         plan = model._plan
         interventions = [{**change, "kind": _KINDS[change["kind"]]} for change in changes]
         head = {"operation": "look", "config": plan.config.keys, "tokens": tokens, "interventions": interventions}
-        answer, floats = shared().ask(head, model._floats) if tokens else ({"arrays": [], "mask": []}, NONE)
+        answer, floats = shared(plan.config.module).ask(head, model._floats) if tokens else ({"arrays": [], "mask": []}, NONE)
         self._parts: dict[str, tuple[memoryview[Any], tuple[int, ...]]] = {}
         start = 0
         for name, length, axes in answer["arrays"]:

@@ -60,7 +60,7 @@ def sweep(
     base = resolve(config, sections).without("training", "keep_best", "patience")
     points = [dict(zip((key for key, _ in keys), values, strict=True)) for values in product(*(values for _, values in keys))]
     swept = Sweep([], base)
-    engine = Engine()
+    engine = Engine(base.module)
     with shown(progress, "run") as report:
         for seed in range(first, end):
             for number, point in enumerate(points):

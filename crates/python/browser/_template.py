@@ -26,7 +26,7 @@ def page_of(found: Trained) -> str:
     facts.update(question=found.question, lab={"name": plan.config.name, "config": plan.resolved})
     # Only `<` could end a script element.
     text = json.dumps(facts).replace("<", "\\u003c")
-    values = {"facts": text, "title": escape(title), "question": escape(found.question or title), "lab": _engine()}
+    values = {"facts": text, "title": escape(title), "question": escape(found.question or title), "lab": _engine(plan.config.module)}
     return re.sub("\0(\\w+)\0", lambda mark: values[mark[1]], _template()["page"])
 
 
@@ -37,9 +37,9 @@ def _template() -> Any:
 
 
 @cache
-def _engine() -> str:
+def _engine(module: str) -> str:
     """The element of the page that holds the engine."""
-    content = packed()
+    content = packed(module)
     return f'<script type="text/plain" id="lab" data-bytes="{len(content)}">{_encoded(content)}</script>'
 
 

@@ -60,7 +60,7 @@ def trained(config: Config, report: Report, told: Callable[[int, str], bool] | N
         ValueError: The config or the samples are invalid.
         Diverged: The loss became NaN or infinite.
     """
-    engine, measuring = Engine(), Engine()
+    engine, measuring = Engine(config.module), Engine(config.module)
     begun, _ = engine.ask({"operation": "begin", "config": config.keys})
     found = Trained(Plan.of(config, begun), [sample["tokens"] for sample in begun["samples"]], begun["question"])
     # The training itself computes no sample besides its batches.
@@ -104,7 +104,7 @@ def weights_at(plan: Plan, step: int) -> bytes:
     Raises:
         ValueError: The training has fewer steps.
     """
-    engine = Engine()
+    engine = Engine(plan.config.module)
     begun, _ = engine.ask({"operation": "begin", "config": plan.config.keys, "tokens": [], "steps": step, "keep": step})
     if begun["steps"] < step:
         raise ValueError(f"step {step}: the training has {begun['steps']} steps")
