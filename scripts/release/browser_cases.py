@@ -22,6 +22,18 @@ each = hl.fit(dict(
     model=dict(d_model=8), training=dict(epochs=1),
 ))
 decade = hl.fit("grokking", training=dict(steps=30))
+arrays = hl.fit(dict(
+    data=dict(file=hl.datasets.from_arrays(
+        [[1 + (i * 7 + j * j) % 5 for j in range(4)] for i in range(60)], [("no", "yes", "maybe")[i % 3] for i in range(60)],
+        held_out_tokens=[[1, 2, 3, 4], [5, 4, 3, 2]], held_out_labels=["yes", "no"],
+    )),
+    model=dict(d_model=8), training=dict(epochs=2),
+))
+numbers = hl.fit(dict(data=dict(file=hl.datasets.from_arrays([[1, 2], [2, 1]] * 8, [0, 1] * 8)), model=dict(d_model=8), training=dict(epochs=2)))
+films = [f"a {word} film number {i}" for i in range(20) for word in ("good", "bad", "lovely", "dull")]
+films = hl.train(dict(
+    data=dict(file=hl.datasets.from_texts(films, ["good", "bad"] * 40)), model=dict(d_model=8), training=dict(epochs=3)
+))
 ROW = ["epoch", "step", "train_loss", "loss", "accuracy", "f1"]
 table = lambda model: {name: list(model.metrics[name]) for name in ROW}
 FIELDS = ["seed", "point", "training.learning_rate", "model.n_heads", "epoch_loss", "final_loss", "f1", "attention_positive", "weights_sha256"]
@@ -76,6 +88,10 @@ SAME = [
     "[fresh.weights_sha256, table(fresh)]",
     "[each.weights_sha256, each([[1, 2, 3, 4]]).predicted]",
     "table(decade)",
+    "[arrays.weights_sha256, table(arrays), arrays.config['data']['n_classes'], arrays.config['data']['classes']]",
+    "numbers.weights_sha256",
+    "[films.weights_sha256, table(films), films.at(3).weights_sha256]",
+    "films.model('a lovely, good film').probabilities",
 ]
 
 # Sums in another order.
@@ -85,6 +101,9 @@ CLOSE = ["run.model.attribute(run.samples)", "deep.attribute(deep_out.tokens)"]
 LACKING = [
     "hl.show([[1.0]], ['a'])",
     "hl.trace(None, None)",
+    "hl.datasets.from_rule(max, vocab_size=3, seq_len=2, samples=4)",
+    "hl.train(dict(data=dict(file='samples.npz'), model=dict(d_model=8)))",
+    "hl.train('notebook', tests=[dict(samples=10)])",
     "hl.AttentionClassifier()",
     "hl.train('notebook', run='runs/x')",
     "hl.train('notebook', compute=dict(engine='burn'))",

@@ -193,7 +193,7 @@ def check_page(python, page, picture):
     driver.switch_to.default_content()
     if picture:
         driver.save_screenshot(str(picture))
-    check("its weights are those of the run", found["its weights"] == python.run("run.weights_sha256"), found)
+    check("its weights are those of the run", found["the weights that this page trained"] == python.run("run.weights_sha256"), found)
 
 
 def check_elsewhere(wheel, address, folder):

@@ -16,13 +16,13 @@ check_simd()
 
 from . import keys  # noqa: E402
 from ._config import configs  # noqa: E402
-from ._lacking import Absent, NotInTheBrowser, absent  # noqa: E402
+from ._data import datasets  # noqa: E402
+from ._lacking import NotInTheBrowser, absent  # noqa: E402
 from ._model import Model, Output  # noqa: E402
 from ._run import Fit, Run, fit, train  # noqa: E402
 from ._sweep import Sweep, sweep  # noqa: E402
 
-AttentionClassifier = Absent("AttentionClassifier")
-datasets = Absent("datasets")
+AttentionClassifier = absent("AttentionClassifier")
 show = absent("show")
 trace = absent("trace")
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ._data import read
 from ._engine import NUMBERS, WORDS
 from ._lacking import lacking
 from ._values import Source, name_of, sections_json
@@ -38,10 +39,14 @@ class Config:
     Attributes:
         name: What the page calls it.
         keys: The config, by section.
+        samples: Those of its dataset file, as the engine takes them; None if a generator draws them.
+        shown: The same as the page holds them.
     """
 
     name: str
     keys: dict[str, Any]
+    samples: dict[str, Any] | None = None
+    shown: dict[str, Any] | None = None
 
     @property
     def module(self) -> str:
@@ -50,18 +55,22 @@ class Config:
         has_words = "words" in data or data.get("generator") == "sentences" or data.get("rule", {}).get("kind") == "sentence"
         return WORDS if has_words else NUMBERS
 
+    def request(self, operation: str, **others: Any) -> dict[str, Any]:
+        """A request about the whole experiment, its samples among it."""
+        return {"operation": operation, "config": self.keys, "samples": self.samples, **others}
+
     def changed(self, changes: Mapping[str, Any]) -> Config:
         """With other values: keys of sections, and keys in no section."""
         keys = dict(self.keys)
         for section, value in changes.items():
             own = keys.get(section, {})
             keys[section] = {**own, **value} if isinstance(value, Mapping) and isinstance(own, Mapping) else value
-        return Config(self.name, keys)
+        return replace(self, keys=keys)
 
     def without(self, section: str, *names: str) -> Config:
         """Without some keys of a section."""
         own = {key: value for key, value in self.keys.get(section, {}).items() if key not in names}
-        return Config(self.name, {**self.keys, section: own})
+        return replace(self, keys={**self.keys, section: own})
 
     def resolved(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """With the usual value of each key that is left out, as run directories and pages have it.
@@ -109,10 +118,10 @@ def resolve(source: Source, changes: Mapping[str, Any]) -> Config:
         own = config.keys.get(section)
         if own and (key is None or own.get(key)):
             raise lacking(f"`{section if key is None else f'{section}.{key}'}`: it measures training and held-out samples")
-    file = config.keys.get("data", {}).get("file")
-    if file is not None:
-        raise lacking(f"reader of data.file = {os.fspath(file)!r}: it trains on samples that a generator draws")
-    return config
+    if config.keys.get("data", {}).get("file") is None:
+        return config
+    keys, samples, page = read(config.keys)
+    return Config(config.name, keys, samples, page)
 
 
 def _read(source: Source) -> Config:

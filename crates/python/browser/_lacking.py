@@ -11,6 +11,8 @@ REMEDY = "pip install headlight-attention in a Python outside the browser has it
 class NotInTheBrowser(NotImplementedError):
     """The browser's module lacks it; the message says what has it."""
 
+    __module__ = "headlight"
+
 
 def lacking(what: str, instead: str = REMEDY) -> NotInTheBrowser:
     """The error for what this module lacks."""
@@ -25,19 +27,3 @@ def absent(what: str) -> Callable[..., Any]:
 
     raises.__doc__ = f"Not in the browser: {REMEDY}."
     return raises
-
-
-class Absent:
-    """An object all of whose names are lacking."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __getattr__(self, name: str) -> Any:
-        # Names of protocols, such as those of copies and of notebooks, are not asked for by users.
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return absent(f"{self._what}.{name}")
-
-    def __call__(self, *_arguments: Any, **_named: Any) -> Any:
-        raise lacking(f"`{self._what}`")

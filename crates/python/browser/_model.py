@@ -76,7 +76,7 @@ class Model:
             ValueError: The names or shapes of `weights` do not match the config's model.
         """
         resolved = resolve(config, {})
-        begun, _ = Engine(resolved.module).ask({"operation": "begin", "config": resolved.keys, "tokens": []})
+        begun, _ = Engine(resolved.module).ask(resolved.request("begin", tokens=[]))
         plan = Plan.of(resolved, begun)
         if set(weights) != {name for name, _ in plan.parameters}:
             raise ValueError(f"the weights must be {', '.join(name for name, _ in plan.parameters)}; these are {', '.join(weights)}")

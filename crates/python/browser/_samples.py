@@ -85,7 +85,11 @@ class Shape:
         if len(words) > self.seq_len:
             left = " ".join(words[self.seq_len :])
             warnings.warn(f"text {number} is cut: the model takes {self.seq_len} words, and does not see {left!r:.100}", stacklevel=5)
-        return [known.get(word, UNKNOWN) for word in words[: self.seq_len]] or [UNKNOWN]
+        tokens = [known.get(word, UNKNOWN) for word in words[: self.seq_len]]
+        if UNKNOWN in tokens:
+            unknown = words[tokens.index(UNKNOWN)]
+            warnings.warn(f"text {number}: {tokens.count(UNKNOWN)} of {len(tokens)} words is not in the vocabulary; the first is {unknown!r:.100}", stacklevel=5)
+        return tokens or [UNKNOWN]
 
     def _has_cls(self, row: list[int]) -> bool:
         place = 0 if self.cls == 0 else -1

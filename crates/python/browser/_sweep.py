@@ -89,7 +89,7 @@ def _at(base: Config, seed: int, point: Mapping[str, Any]) -> Config:
 
 def _results(engine: Engine, config: Config) -> dict[str, Any]:
     """The fields of a row, as `headlight sweep` writes them; or why the run failed."""
-    begun, _ = engine.ask({"operation": "begin", "config": config.keys, "tokens": []})
+    begun, _ = engine.ask(config.request("begin", tokens=[]))
     schedule = Schedule.of(Plan.of(config, begun).resolved, begun)
     try:
         _, losses = engine.ask({"operation": "advance"}, most=begun["steps"])

@@ -23,7 +23,12 @@ def page_of(found: Trained) -> str:
     plan = found.plan
     title = f"Headlight lab: {plan.config.name}, seed {plan.resolved['seed']}"
     facts = json.loads(_template()["facts"])
-    facts.update(question=found.question, lab={"name": plan.config.name, "config": plan.resolved})
+    lab: dict[str, Any] = {"name": plan.config.name, "config": plan.resolved}
+    if plan.config.shown is not None:
+        # Of texts, the page also takes the config from which a reader's own texts begin.
+        texts = {"config": plan.resolved} if "table" in plan.config.shown else {}
+        lab["data"] = {**plan.config.shown, **texts}
+    facts.update(question=found.question, lab=lab)
     # Only `<` could end a script element.
     text = json.dumps(facts).replace("<", "\\u003c")
     values = {"facts": text, "title": escape(title), "question": escape(found.question or title), "lab": _engine(plan.config.module)}

@@ -61,10 +61,10 @@ def trained(config: Config, report: Report, told: Callable[[int, str], bool] | N
         Diverged: The loss became NaN or infinite.
     """
     engine, measuring = Engine(config.module), Engine(config.module)
-    begun, _ = engine.ask({"operation": "begin", "config": config.keys})
+    begun, _ = engine.ask(config.request("begin"))
     found = Trained(Plan.of(config, begun), [sample["tokens"] for sample in begun["samples"]], begun["question"])
     # The training itself computes no sample besides its batches.
-    begun, _ = engine.ask({"operation": "begin", "config": config.keys, "tokens": []})
+    begun, _ = engine.ask(config.request("begin", tokens=[]))
     schedule = Schedule.of(found.plan.resolved, begun)
 
     def evaluate() -> bool:
@@ -105,7 +105,7 @@ def weights_at(plan: Plan, step: int) -> bytes:
         ValueError: The training has fewer steps.
     """
     engine = Engine(plan.config.module)
-    begun, _ = engine.ask({"operation": "begin", "config": plan.config.keys, "tokens": [], "steps": step, "keep": step})
+    begun, _ = engine.ask(plan.config.request("begin", tokens=[], steps=step, keep=step))
     if begun["steps"] < step:
         raise ValueError(f"step {step}: the training has {begun['steps']} steps")
     answer, floats = engine.ask({"operation": "advance", "steps": step})
