@@ -3,7 +3,8 @@
 SETUP = """
 run = hl.train("notebook", seed=3, training=dict(epochs=3))
 out = run.model(run.samples)
-words = hl.fit("negation", training=dict(epochs=1))
+sentences = hl.train("negation", training=dict(epochs=1))
+words = sentences.model
 text = "the * movie was not good , but the soundtrack was amazing"
 read = words([text, "The * food was GREAT!"])
 kept = hl.train("quick", training=dict(keep_best="f1", evaluate_every=40, patience=2))
@@ -22,7 +23,7 @@ each = hl.fit(dict(
     model=dict(d_model=8), training=dict(epochs=1),
 ))
 decade = hl.fit("grokking", training=dict(steps=30))
-arrays = hl.fit(dict(
+own = hl.train(dict(
     data=dict(file=hl.datasets.from_arrays(
         [[1 + (i * 7 + j * j) % 5 for j in range(4)] for i in range(60)], [("no", "yes", "maybe")[i % 3] for i in range(60)],
         held_out_tokens=[[1, 2, 3, 4], [5, 4, 3, 2]], held_out_labels=["yes", "no"],
@@ -88,7 +89,7 @@ SAME = [
     "[fresh.weights_sha256, table(fresh)]",
     "[each.weights_sha256, each([[1, 2, 3, 4]]).predicted]",
     "table(decade)",
-    "[arrays.weights_sha256, table(arrays), arrays.config['data']['n_classes'], arrays.config['data']['classes']]",
+    "[own.weights_sha256, table(own), own.config['data']['n_classes'], own.config['data']['classes']]",
     "numbers.weights_sha256",
     "[films.weights_sha256, table(films), films.at(3).weights_sha256]",
     "films.model('a lovely, good film').probabilities",

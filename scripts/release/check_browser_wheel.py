@@ -179,21 +179,21 @@ def check_program(python, program, folder):
         check(f"{name}: the resolved config is the program's", found == resolved)
 
 
-def check_page(python, page, picture):
+def check_page(python, page, run, picture):
     """The page of a run trains it again, in its cell."""
     driver = python.driver
-    driver.execute_script("document.getElementById('cell').innerHTML = arguments[0]", python.run("run._repr_html_()"))
+    driver.execute_script("document.getElementById('cell').innerHTML = arguments[0]", python.run(f"{run}._repr_html_()"))
     driver.switch_to.frame(driver.find_element("tag name", "iframe"))
     deadline = time.monotonic() + PATIENCE
     while not (state := driver.execute_script("return document.documentElement.dataset.run")):
         assert time.monotonic() < deadline, "the page in the cell does not train"
         time.sleep(0.05)
-    check("the page in the cell has trained the run", state == "live", state)
+    check(f"{run}: the page in the cell has trained it", state == "live", state)
     found = hashes(page)
     driver.switch_to.default_content()
     if picture:
         driver.save_screenshot(str(picture))
-    check("its weights are those of the run", found["the weights that this page trained"] == python.run("run.weights_sha256"), found)
+    check(f"{run}: the page has its weights", found["the weights that this page trained"] == python.run(f"{run}.weights_sha256"), found)
 
 
 def check_elsewhere(wheel, address, folder):
@@ -242,7 +242,8 @@ def main():
             check_program(python, program, folder)
             check_cases(python)
             check_lacking(python)
-            check_page(python, page, arguments.picture)
+            for run in ["own", "films", "sentences", "run"]:
+                check_page(python, page, run, arguments.picture)
         finally:
             page.driver.quit()
         check_elsewhere(wheel, address, folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-REMEDY = "pip install headlight-attention in a Python outside the browser has it"
+REMEDY = "a Python outside the browser has it: pip install headlight-attention"
 
 
 class NotInTheBrowser(NotImplementedError):
