@@ -28,6 +28,7 @@ SHARED = ["_callbacks.py", "_changes.py", "_frames.py", "_page.py", "_plan.py", 
 ENGINES = ["lab.wasm.lzma", "lab_words.wasm.lzma"]
 """The modules of `crates/lab`. Deflated, they would be a third larger; and the page holds them as they are."""
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
+THIRD_PARTY = "LICENSE-THIRD-PARTY"
 
 # Each key that has a usual value is left out.
 SMALLEST = {
@@ -102,15 +103,17 @@ def template(program):
     return {"facts": text, "page": page}
 
 
-def metadata(project, version):
+def metadata(project, version, licences):
     readme = (PROJECT.parent / project["readme"]).read_text(encoding="utf-8")
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {project['name']}",
         f"Version: {version}",
         f"Summary: {project['description']}",
+        *(f"Author: {author['name']}" for author in project.get("authors", [])),
+        *(f"Keywords: {','.join(project[key])}" for key in project if key == "keywords"),
         f"License-Expression: {project['license']}",
-        *(f"License-File: {name}" for name in LICENCES),
+        *(f"License-File: {name}" for name in licences),
         *(f"Classifier: {name}" for name in project["classifiers"]),
         f"Requires-Python: {project['requires-python']}",
         # Installers may take the metadata of one wheel for those of all.
@@ -128,6 +131,7 @@ def entry(name, content):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--program", default=ROOT / "target/release/headlight", help="the binary")
+    parser.add_argument("--third-party", type=pathlib.Path, help="a file with the licences of what the engine and the page are compiled from")
     parser.add_argument("--out", default=ROOT / "dist", type=pathlib.Path, help="the folder of the wheel")
     arguments = parser.parse_args()
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
@@ -142,8 +146,11 @@ def main():
     name = f"{project['name'].replace('-', '_')}-{version}"
     info = f"{name}.dist-info"
     files = {f"headlight/{file}": content for file, content in package.items()}
-    files |= {f"{info}/licenses/{file}": (ROOT / file).read_bytes() for file in LICENCES}
-    files[f"{info}/METADATA"] = metadata(project, version).encode()
+    licences = {file: ROOT / file for file in LICENCES}
+    if arguments.third_party:
+        licences[THIRD_PARTY] = arguments.third_party
+    files |= {f"{info}/licenses/{file}": path.read_bytes() for file, path in licences.items()}
+    files[f"{info}/METADATA"] = metadata(project, version, licences).encode()
     files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: browser_wheel.py\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = f"{info}/RECORD"
     files[record] = "".join([*(entry(*file) for file in sorted(files.items())), f"{record},,\n"]).encode()

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypeAlias
 
 if sys.platform != "emscripten":
     raise ImportError(
@@ -25,7 +25,7 @@ from pyodide.ffi import JsException, to_js  # noqa: E402
 # A function of a module, whose body uses a vector of SIMD: i8x16.popcnt(i8x16.splat(0)).
 _SIMD = bytes.fromhex("0061736d 01000000 01050160 00017b 03020100 0a0a0108 004100fd0f fd620b")
 
-Floats = memoryview[float]
+Floats: TypeAlias = "memoryview[float]"
 """Numbers of float32: a memoryview of one axis with the format `f`."""
 NONE: Floats = memoryview(b"").cast("f")
 
@@ -48,10 +48,12 @@ def _compiled(module: str) -> Any:
     """A module, compiled once.
 
     Raises:
-        ImportError: The browser has no WebAssembly SIMD.
+        ImportError: This Pyodide has its module `lzma` in a package of its own, which is not loaded.
     """
-    check_simd()
-    import lzma
+    try:
+        import lzma
+    except ImportError:
+        raise ImportError("headlight needs Python's module lzma, which this Pyodide has as a package: await pyodide_js.loadPackage('lzma')") from None
 
     return js.WebAssembly.Module.new(to_js(lzma.decompress(packed(module), format=lzma.FORMAT_ALONE)))
 

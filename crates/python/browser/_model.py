@@ -189,22 +189,8 @@ class Model:
 
 
 class Output(Changeable):
-    """What a model computes for samples.
-
-    Attributes:
-        tokens: the samples. `[sample, position]`, `[CLS]` among them.
-        logits: log-odds of class 1 `[sample]`, or a logit for each class `[sample, class]`. Of a model that answers at each
-            position, `[sample, position]` or `[sample, position, class]`.
-        probabilities: with the shape of `logits`.
-        scores: before the softmax. `[sample, layer, head, query, key]`
-        weights: after it. `[sample, layer, head, query, key]`
-        query, key, value, context: `[sample, layer, head, position, d_head]`
-        embeddings: the first block's input. `[sample, position, d_model]`
-        residual, output: of each block. `[sample, layer, position, d_model]`
-        feed_forward_hidden: `[sample, layer, position, d_ff]`
-        feed_forward_residual: `[sample, layer, position, d_model]`
-        mask: whether a query may look at a key; with padding or a mask only. `[sample, query, key]`
-    """
+    """What a model computes for samples: the arrays of the native module's `Output`, by the same names and with the same axes.
+    `dir(out)` lists them."""
 
     _names = {"scores": "attention_scores", "weights": "attention_weights", "mask": "attention_mask"}
 
