@@ -22,7 +22,8 @@ each = hl.fit(dict(
     data=dict(task="token-classification", samples=200, vocab_size=6, seq_len=4, rule=dict(kind="reverse"), cls="none"),
     model=dict(d_model=8), training=dict(epochs=1),
 ))
-decade = hl.fit("grokking", training=dict(steps=30))
+# So large that not all steps are kept.
+grown = hl.train("grokking", training=dict(steps=40, batch_size=32), model=dict(d_ff=4096))
 own = hl.train(dict(
     data=dict(file=hl.datasets.from_arrays(
         [[1 + (i * 7 + j * j) % 5 for j in range(4)] for i in range(60)], [("no", "yes", "maybe")[i % 3] for i in range(60)],
@@ -88,7 +89,8 @@ SAME = [
     "grid.model(1, point=2).weights_sha256",
     "[fresh.weights_sha256, table(fresh)]",
     "[each.weights_sha256, each([[1, 2, 3, 4]]).predicted]",
-    "table(decade)",
+    "table(grown)",
+    "[grown.at(step).weights_sha256 for step in (0, 17, 40)]",
     "[own.weights_sha256, table(own), own.config['data']['n_classes'], own.config['data']['classes']]",
     "numbers.weights_sha256",
     "[films.weights_sha256, table(films), films.at(3).weights_sha256]",

@@ -12,13 +12,12 @@ import hashlib
 import json
 import os
 import pathlib
-import re
-import subprocess
 import tempfile
 import time
 import tomllib
 import zipfile
-from html import escape
+
+from browser_parts import Program, known, template
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "crates/python/pyproject.toml"
@@ -27,80 +26,9 @@ SHARED = ["_callbacks.py", "_changes.py", "_frames.py", "_page.py", "_plan.py", 
 """Files of the native module that need neither NumPy nor the native code."""
 ENGINES = ["lab.wasm.lzma", "lab_words.wasm.lzma"]
 """The modules of `crates/lab`. Deflated, they would be a third larger; and the page holds them as they are."""
+UNPACKER = ROOT / "crates/inspector/page/src/engine/lzma.js"
 LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
 THIRD_PARTY = "LICENSE-THIRD-PARTY"
-
-# Each key that has a usual value is left out.
-SMALLEST = {
-    "data": {"samples": 50, "vocab_size": 9, "seq_len": 3, "rule": '{ kind = "token-anywhere", token = 3 }'},
-    "model": {"d_model": 4},
-    "training": {"epochs": 1},
-}
-# The optimizer and the samples decide these.
-DECIDED = {"training": ["epsilon", "token_second_moment"], "data": ["generator"], "model": [], "dump": [], "checkpoint": [], "compute": []}
-
-
-class Program:
-    """The binary, run in a folder of its own."""
-
-    def __init__(self, path, folder):
-        self.path, self.folder = pathlib.Path(path).resolve(), pathlib.Path(folder)
-
-    def run(self, *arguments):
-        return subprocess.run([self.path, *arguments], cwd=self.folder, check=True, capture_output=True, text=True).stdout
-
-    def page(self, config):
-        self.run("lab", config, "--quiet", "--force", "--html", "page.html")
-        return (self.folder / "page.html").read_text(encoding="utf-8")
-
-    def configs(self):
-        """The built-in configs, and the names of those that repeat recorded runs."""
-        found, left_out = {}, []
-        for line in self.run("init", "--list").splitlines():
-            name = line.split()[0]
-            self.run("init", name, "--quiet", "--force", "--out", "config.toml")
-            config = tomllib.loads((self.folder / "config.toml").read_text(encoding="utf-8"))
-            if "reference" in config:
-                left_out.append(name)
-            else:
-                found[name] = config
-        return found, left_out
-
-
-def facts(page):
-    return re.search(r'(?s)<script type="application/json" id="facts">(.*?)</script>', page)[1]
-
-
-def known(program):
-    """What `_config.py` knows of configs."""
-    configs, left_out = program.configs()
-    text = "".join(
-        f"[{section}]\n" + "".join(f"{key} = {value}\n" for key, value in values.items()) for section, values in SMALLEST.items()
-    )
-    (program.folder / "smallest.toml").write_text(text, encoding="utf-8")
-    resolved = json.loads(facts(program.page("smallest.toml")))["lab"]["config"]
-    usual = {
-        section: {key: value for key, value in resolved[section].items() if key not in {*SMALLEST.get(section, {}), *decided}}
-        for section, decided in DECIDED.items()
-    }
-    corpora = {}
-    for name, config in configs.items():
-        corpus = config.get("data", {}).get("rule", {}).get("corpus")
-        if corpus is not None:
-            data = json.loads(facts(program.page(name)))["lab"]["config"]["data"]
-            corpora[corpus] = {key: data[key] for key in ("classes", "words")}
-    return {"configs": configs, "usual": usual, "corpora": corpora, "left_out": left_out}
-
-
-def template(program):
-    """The page of an experiment without its config and its engine: `_template.py` puts them in between the zeros."""
-    page = program.page("notebook")
-    text = facts(page)
-    question = escape(json.loads(text)["question"])
-    page = page.replace(text, "\0facts\0").replace(question, "\0question\0").replace("Headlight lab: notebook", "\0title\0")
-    page, engines = re.subn(r'<script type="text/plain" id="lab"[^<]*</script>', "\0lab\0", page)
-    assert engines == 1 and page.count("\0title\0") >= 2, "the page of `headlight lab` has other parts than before"
-    return {"facts": text, "page": page}
 
 
 def metadata(project, version, licences):
@@ -132,7 +60,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--program", default=ROOT / "target/release/headlight", help="the binary")
     parser.add_argument("--third-party", type=pathlib.Path, help="a file with the licences of what the engine and the page are compiled from")
-    parser.add_argument("--out", default=ROOT / "dist", type=pathlib.Path, help="the folder of the wheel")
+    parser.add_argument("--out", default=ROOT / "target/wheels", type=pathlib.Path, help="the folder of the wheel")
     arguments = parser.parse_args()
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
     version = tomllib.loads((CRATE / "Cargo.toml").read_text(encoding="utf-8"))["package"]["version"]
@@ -143,6 +71,7 @@ def main():
     package |= {name: (CRATE / "python/headlight" / name).read_bytes() for name in SHARED}
     package |= {name: json.dumps(value, sort_keys=True, ensure_ascii=False).encode() for name, value in made.items()}
     package |= {name: (ROOT / "crates/lab" / name).read_bytes() for name in ENGINES}
+    package[UNPACKER.name] = UNPACKER.read_bytes()
     name = f"{project['name'].replace('-', '_')}-{version}"
     info = f"{name}.dist-info"
     files = {f"headlight/{file}": content for file, content in package.items()}

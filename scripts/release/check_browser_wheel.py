@@ -92,7 +92,7 @@ class Python:
         while not (ready := driver.execute_script("return globalThis.ready ?? globalThis.failed")):
             assert time.monotonic() < deadline, "Pyodide does not load"
             time.sleep(0.05)
-        assert isinstance(ready, float), ready
+        assert not isinstance(ready, str), ready
         self.run(PLAIN)
 
     def run(self, code):
@@ -239,6 +239,8 @@ def main():
             python = Python(page.driver, address)
             loaded = python.driver.execute_script("return globalThis.ready")
             check("the module can be imported", True, f"Pyodide and the wheel {loaded:.0f} ms, import {python.timed('import headlight as hl'):.0f} ms")
+            both = "import sys, headlight._engine as e\none = e.unpacked('lab').to_bytes()\nsys.modules['lzma'] = None\n"
+            check("without Python's lzma, the engine has the same bytes", python.run(f"{both}e.unpacked('lab').to_bytes() == one") == "true")
             check_program(python, program, folder)
             check_cases(python)
             check_lacking(python)

@@ -45,17 +45,19 @@ def packed(module: str) -> bytes:
 
 @cache
 def _compiled(module: str) -> Any:
-    """A module, compiled once.
+    """A module, compiled once."""
+    return js.WebAssembly.Module.new(unpacked(module))
 
-    Raises:
-        ImportError: This Pyodide has its module `lzma` in a package of its own, which is not loaded.
-    """
+
+def unpacked(module: str) -> Any:
+    """The bytes of a module, as JavaScript has them."""
     try:
         import lzma
     except ImportError:
-        raise ImportError("headlight needs Python's module lzma, which this Pyodide has as a package: await pyodide_js.loadPackage('lzma')") from None
-
-    return js.WebAssembly.Module.new(to_js(lzma.decompress(packed(module), format=lzma.FORMAT_ALONE)))
+        # Before Pyodide 314, it was a package of its own. A page has what unpacks its engine.
+        script = files(__package__).joinpath("lzma.js").read_text(encoding="utf-8").replace("export function", "function")
+        return js.Function.new(f"{script}\nreturn unlzma;")()(to_js(packed(module)))
+    return to_js(lzma.decompress(packed(module), format=lzma.FORMAT_ALONE))
 
 
 def check_simd() -> None:
