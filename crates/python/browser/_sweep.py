@@ -43,7 +43,7 @@ def sweep(
         config: The name of a built-in config, a path of a TOML file, or a dict.
         seeds: A range with step 1, a pair `(first, end)` without `end`, or the number of seeds, from 0.
         grid: Values by key, such as `{"training.learning_rate": [1e-3, 3e-3]}`; each seed is trained with each combination.
-        threads: Not in the browser, where one thread trains.
+        threads: Without effect: one thread trains.
         out: Not in the browser, which writes no results files.
         progress: As in `train`.
         **sections: Changes to the config by section.
