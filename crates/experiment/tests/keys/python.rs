@@ -17,10 +17,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any, TypedDict, Union
+from typing import TYPE_CHECKING, Any, TypedDict, Union
 
-import numpy as np
-from numpy.typing import NDArray
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Whole = Union[int, "np.integer[Any]"]
 Number = Union[float, "np.floating[Any]", "np.integer[Any]"]

@@ -44,3 +44,23 @@ def finite(values: Any, name: str) -> NDArray[np.float32]:
     if invalid.size:
         raise ValueError(f"{name}: numbers that are finite in float32 are needed, not {invalid[0]}")
     return numbers
+
+
+def numbers(values: Any, name: str) -> tuple[list[float], tuple[int, ...]]:
+    """Numbers of an array as float32, one after the other, and its shape.
+
+    Raises:
+        ValueError: As `finite`.
+    """
+    given = finite(values, name)
+    flat: list[float] = given.ravel().tolist()
+    return flat, given.shape
+
+
+def column(values: list[Any]) -> Any:
+    """The column of a table. Numbers are an array, unmeasured ones NaN; anything else is as it is."""
+    if all(value is None or isinstance(value, (int, float)) for value in values):
+        if any(value is None or isinstance(value, float) for value in values):
+            return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+        return np.array(values)
+    return values

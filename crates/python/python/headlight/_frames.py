@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-import numpy as np
+from ._arrays import column
 
 
 def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -18,7 +18,7 @@ def frame(rows: Sequence[Mapping[str, Any]]) -> Any:
     """
     rows = [_flat(row) for row in rows]
     names = dict.fromkeys(name for row in rows for name in row)
-    columns = {name: _column([row.get(name) for row in rows]) for name in names}
+    columns = {name: column([row.get(name) for row in rows]) for name in names}
     for library in sorted(["pandas", "polars"], key=lambda name: name not in sys.modules):
         if find_spec(library) is not None:
             return import_module(library).DataFrame(columns)
@@ -38,12 +38,3 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
     tests = row.get("tests", {})
     metrics = {f"tests.{name}.{key}": value for name, own in tests.items() for key, value in own.items()}
     return {**{key: value for key, value in row.items() if key != "tests"}, **metrics}
-
-
-def _column(values: list[Any]) -> Any:
-    """Numbers as an array, unmeasured ones as NaN; anything else as it is."""
-    if all(value is None or isinstance(value, (int, float)) for value in values):
-        if any(value is None or isinstance(value, float) for value in values):
-            return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-        return np.array(values)
-    return values

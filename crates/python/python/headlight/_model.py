@@ -14,13 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from . import _headlight
 from ._arrays import array, finite
 from ._cache import Cache
+from ._changes import Changeable, index
 from ._circuits import head_matrix, logit_attribution
-from ._config import Source, resolve
+from ._config import resolve
 from ._explanation import Explanation, explanation
 from ._generation import generated
 from ._lens import hooked
 from ._needed import needed
 from ._texts import texts
+from ._values import Source
 
 Samples = str | Sequence[str] | ArrayLike
 
@@ -145,7 +147,7 @@ class Model:
 
         The baseline is zero: a vector of zeros at each position of the first block's input (Sundararajan, Taly and Yan 2017).
         """
-        values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), _index(logit, "logit")).sum(axis=2)
+        values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), index(logit, "logit")).sum(axis=2)
         return values
 
     def qk(self, layer: int, head: int) -> NDArray[np.float32]:
@@ -172,7 +174,7 @@ class Model:
         return (value @ output).astype(np.float32)
 
     def _head(self, name: str, layer: int, head: int) -> NDArray[np.float64]:
-        return head_matrix(self._model, name, _index(layer, "layer"), _index(head, "head"))
+        return head_matrix(self._model, name, index(layer, "layer"), index(head, "head"))
 
     def explain(self, sample: Samples) -> Explanation:
         """Which words decided: the prediction without each word, and integrated gradients, beside attention.
@@ -243,31 +245,7 @@ def _joined(samples: Any) -> tuple[NDArray[Any], list[int]]:
     return tokens.ravel(), [len(own) for own in rows]
 
 
-def _vector(values: ArrayLike, name: str) -> list[float]:
-    vector = finite(values, name)
-    if vector.ndim != 1:
-        raise ValueError(f"{name}: one axis is needed, not the shape {vector.shape}")
-    numbers: list[float] = vector.tolist()
-    return numbers
-
-
-def _index(value: Any, name: str) -> int:
-    """A layer, a head, a position or a logit, from 0."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}={value!r:.100}: a whole number from 0 is needed")
-    if not 0 <= value < 2**32:
-        raise ValueError(f"{name}={value} is out of range; the first is 0")
-    return int(value)
-
-
-def _pair(value: Any, name: str) -> tuple[int, int]:
-    """A layer, and a head or a position of it."""
-    if not isinstance(value, (tuple, list)) or len(value) != 2:
-        raise TypeError(f"{name}={value!r:.100}: a pair is needed, with the layer first")
-    return _index(value[0], name), _index(value[1], name)
-
-
-class Output:
+class Output(Changeable):
     """What a model computes for samples. Arrays are computed when they are asked for, from a copy of the samples: what
     changes later, the arrays of this output among it, changes no other result.
 
@@ -372,65 +350,6 @@ class Output:
     def words(self) -> list[list[str]]:
         """The text of each token, as the page shows it: its word, or its number if the model has no words. `[sample][position]`"""
         return self._model.words(self._tokens)
-
-    def without(
-        self,
-        *,
-        head: tuple[int, int] | None = None,
-        block: int | None = None,
-        key: int | tuple[int, int] | None = None,
-    ) -> Output:
-        """What the model computes without a head `(layer, head)`, without a block, or with a key
-        masked: `key=(layer, position)`, or `key=position` for all layers. A changed output can be changed further."""
-        changes: list[dict[str, Any]] = []
-        if head is not None:
-            layer, own = _pair(head, "head")
-            changes.append({"kind": "head", "layer": layer, "head": own})
-        if block is not None:
-            changes.append({"kind": "block", "layer": _index(block, "block")})
-        if isinstance(key, list):
-            raise TypeError(f"key={key!r:.100}: give a position, or a pair (layer, position); for several keys, call without() on the result again")
-        if isinstance(key, tuple):
-            layer, position = _pair(key, "key")
-            changes.append({"kind": "key", "layer": layer, "position": position})
-        elif key is not None:
-            position = _index(key, "key")
-            changes.extend({"kind": "key", "layer": layer, "position": position} for layer in range(self._layers))
-        if not changes:
-            raise TypeError("without() needs at least one of head=, block= and key=")
-        return self._changed(changes)
-
-    def with_weights(self, layer: int, head: int, query: int, weights: ArrayLike) -> Output:
-        """What the model computes if `weights` replace a query's attention weights. `weights`: `[key]`"""
-        place = {"layer": _index(layer, "layer"), "head": _index(head, "head"), "query": _index(query, "query")}
-        return self._changed([{"kind": "weights", **place, "weights": _vector(weights, "weights")}])
-
-    def patched(self, place: str, position: int, vector: ArrayLike, layer: int = 0, head: int | None = None) -> Output:
-        """What the model computes if `vector` replaces the vector at a position (activation patching).
-
-        Args:
-            place: `embeddings`, `context`, `residual` or `output`. Only layer 0 has embeddings: they are its input.
-            vector: One for all samples `[d_model]`, or one for each `[sample, d_model]`; of a head `d_head` numbers.
-            head: Replace the context of this head alone.
-        """
-        if place == "embeddings" and layer != 0:
-            raise ValueError(
-                f"layer={layer!r:.100}: the embeddings are the input of layer 0 alone; leave layer= out, or patch the `output` of the layer "
-                "before, which is the input of a later layer"
-            )
-        if head is not None and place != "context":
-            raise ValueError(f"head={head!r:.100}: only the `context` has a vector for each head, not {place!r:.100}")
-        numbers = {"layer": _index(layer, "layer"), "position": _index(position, "position")}
-        if head is not None:
-            numbers["head"] = _index(head, "head")
-        return self._changed([{"kind": "vector", "place": place, **numbers, "vector": self._vectors(vector)}])
-
-    def _vectors(self, values: ArrayLike) -> list[float]:
-        """One vector, or one for each sample, as numbers one after the other."""
-        vectors = finite(values, "vector")
-        if vectors.ndim == 2 and len(vectors) != len(self):
-            raise ValueError(f"vector: {len(vectors)} vectors were given, but there are {len(self)} samples; give one for each, or one for all")
-        return _vector(vectors.ravel() if vectors.ndim == 2 else vectors, "vector")
 
     def _changed(self, changes: list[dict[str, Any]]) -> Output:
         return Output(self._model, self._tokens, [*self._changes, *changes])

@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _headlight
-from ._config import Source, changes_of, name_of, resolve, with_file
+from ._callbacks import Callback, heard
+from ._config import resolve, with_file
 from ._explanation import Explanation
-from ._fit import Callback, heard
 from ._folders import Folder
 from ._frames import frame
 from ._model import Model, Samples
 from ._page import Page, iframe
 from ._progress import progress as shown
+from ._values import Source, changes_of, name_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._model import Output, _index
+from ._changes import index
+from ._model import Output
 from ._page import Page, document
 
 
@@ -41,7 +42,7 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
     else:
         inputs = np.concatenate([ours["embeddings"][:, np.newaxis], ours["output"][:, :-1]], axis=1)
         vectors = inputs.transpose(1, 2, 0, 3)[:, np.newaxis]
-    chosen = _index(logit, "logit")
+    chosen = index(logit, "logit")
     end, start = (_logit(own["logits"], chosen) for own in (ours, theirs))
     if clean._model.safetensors() != corrupted._model.safetensors():
         raise ValueError("clean and corrupted are of different models")
