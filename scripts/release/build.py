@@ -22,6 +22,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import venv
 import zipfile
 
@@ -85,13 +86,10 @@ def build_wheel(target: Target, out: pathlib.Path, bin_folder: pathlib.Path) -> 
     run(["rustup", "--quiet", "target", "add", target.triple])
     licences = ROOT / "LICENSE-THIRD-PARTY"
     licences.write_text(third_party(ROOT / "crates/python/Cargo.toml", target.triple, []), encoding="utf-8")
+    options = ["--profile", "dist", "--compression-level", "9", "--compatibility", target.wheel[0], "--target", target.triple]
     zig = ["--zig"] if target.linker == "zig" else []
     try:
-        run(
-            ["maturin", "build", "--quiet", "--profile", "dist", "--target", target.triple, *zig, "--compatibility", target.wheel[0],
-             "--target-dir", FOLDERS["wheels"], "--out", out],
-            env=environment(bin_folder),
-        )  # fmt: skip
+        run(["maturin", "build", "--quiet", *options, *zig, "--target-dir", FOLDERS["wheels"], "--out", out], env=environment(bin_folder))
     finally:
         licences.unlink()
 
@@ -177,7 +175,10 @@ def build_source(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
 
 def build_browser_wheel(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
     run(["cargo", "build", "--quiet", "--release", "--locked"])
-    run([sys.executable, "scripts/release/browser_wheel.py", "--out", out], env=environment(bin_folder))
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as licences:
+        licences.write(third_party(ROOT / "crates/lab/Cargo.toml", "wasm32-unknown-unknown", []))
+        licences.flush()
+        run([sys.executable, "scripts/release/browser_wheel.py", "--third-party", licences.name, "--out", out], env=environment(bin_folder))
 
 
 def main() -> None:

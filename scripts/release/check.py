@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import os
 import pathlib
 import shutil
@@ -105,9 +106,16 @@ def check_wheel(path: pathlib.Path, target: Target) -> list[str]:
 
 
 def pythons() -> list[str]:
-    """The programs `python3.N` of this machine that a wheel supports and that run."""
-    names = [f"python3.{minor}" for minor in range(10, 20)]
-    return [name for name in names if shutil.which(name) and subprocess.run([name, "-c", "import venv"], capture_output=True, check=False).returncode == 0]
+    """The Pythons of this machine that a wheel supports, those of pyenv included."""
+    folders = [pathlib.Path(folder) for folder in os.environ["PATH"].split(os.pathsep)]
+    folders += sorted(pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")).glob("versions/3.*/bin"))
+    found: dict[str, str] = {}
+    for program in (folder / f"python3.{minor}" for minor in range(10, 20) for folder in folders):
+        if program.name not in found and program.is_file():
+            # A program of pyenv's PATH may stand for a version that is not chosen.
+            if subprocess.run([program, "-c", "import venv"], capture_output=True, check=False).returncode == 0:
+                found[program.name] = str(program)
+    return list(found.values())
 
 
 def installed(path: pathlib.Path, python: str) -> str:
@@ -119,15 +127,16 @@ def installed(path: pathlib.Path, python: str) -> str:
         output([own, "-m", "pip", "install", "--quiet", path])
         output([own, "-c", SWEEP])
         seconds = time.monotonic() - began
-        return same(output([own, "-c", TRAIN]), f"{python}: installed and a thousand seeds in {seconds:.1f} s")
+        return same(output([own, "-c", TRAIN]), f"{pathlib.Path(python).name}: installed and a thousand seeds in {seconds:.1f} s")
 
 
 def without_avx(path: pathlib.Path) -> str:
+    # A kernel of OpenBLAS that the environment chooses may need AVX.
+    own = {name: value for name, value in os.environ.items() if not name.startswith("OPENBLAS_")}
     with tempfile.TemporaryDirectory() as folder:
-        output([sys.executable, "-m", "venv", folder])
-        own = pathlib.Path(folder, "bin/python")
-        output([own, "-m", "pip", "install", "--quiet", path])
-        return same(output([*OLD, own.resolve(), "-c", TRAIN], env={**os.environ, "PYTHONPATH": next(map(str, pathlib.Path(folder).glob("lib/*/site-packages")))}), "without AVX (qemu)")
+        output([sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, path])
+        program = pathlib.Path(sys.executable).resolve()
+        return same(output([*OLD, program, "-c", TRAIN], env={**own, "PYTHONPATH": folder}), "without AVX (qemu)")
 
 
 def unpacked(path: pathlib.Path, python: list, abi: str, platform: str, where: str) -> str:
@@ -207,8 +216,16 @@ def check_source(path: pathlib.Path) -> list[str]:
 
 
 def check_browser(path: pathlib.Path) -> list[str]:
+    """Runs the wheel in Chromium, beside the native wheel of the same folder."""
     output([pathlib.Path(sys.executable).parent / "twine", "check", "--strict", path])
-    return [output([sys.executable, "scripts/release/check_browser_wheel.py", path], cwd=ROOT).splitlines()[-1]]
+    output(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--prefix", ROOT / "scripts/release/browser"])
+    with tempfile.TemporaryDirectory() as site:
+        with zipfile.ZipFile(path.parent / TARGETS["x86_64-unknown-linux-gnu"].wheel_name()) as native:
+            native.extractall(site)
+        command = [sys.executable, "scripts/release/check_browser_wheel.py", path]
+        shown = output(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": site})
+    pyodide = json.loads((ROOT / "scripts/release/browser/node_modules/pyodide/package.json").read_text(encoding="utf-8"))["version"]
+    return [f"Chromium, Pyodide {pyodide}: {len(shown.splitlines())} checks"]
 
 
 def checks() -> dict[str, tuple]:
@@ -220,9 +237,24 @@ def checks() -> dict[str, tuple]:
     return files
 
 
+def built_again(folder: pathlib.Path) -> list[str]:
+    """Builds the wheel and the program for Linux on x86-64 again, from a clone in another folder, and compares the bytes. Returns their names."""
+    target = TARGETS["x86_64-unknown-linux-gnu"].wheel_name(), TARGETS["x86_64-unknown-linux-musl"].archive_name("headlight")
+    with tempfile.TemporaryDirectory() as other:
+        clone = pathlib.Path(other, "a clone of another name")
+        output(["git", "clone", "--quiet", ROOT, clone])
+        output([sys.executable, clone / "scripts/release/build.py", "--only", *target, "--out", clone / "dist"])
+        for name in target:
+            require((clone / "dist" / name).read_bytes() == (folder / name).read_bytes(), f"{name} has other bytes when it is built in another folder")
+    return list(target)
+
+
 def main() -> None:
     folder = pathlib.Path(sys.argv[1])
     chosen = sys.argv[2:] or list(checks())
+    is_whole = set(chosen) == set(checks())
+    if is_whole and output(["git", "status", "--porcelain", "--untracked-files=no"], cwd=ROOT):
+        sys.exit("tracked files differ from the commit; commit them first: a release is built from a commit")
     rows, failed = [], False
     for name in chosen:
         check, *what = checks()[name]
@@ -232,22 +264,22 @@ def main() -> None:
         except Failed as error:
             failed = True
             where = [f"FAILED: {error}"]
-        size = path.stat().st_size
-        rows.append(f"| `{name}` | {size / 1e6:.2f} | {'; '.join(where)} | `{sha256(path.read_bytes())[:16]}` |")
+        rows.append(f"| `{name}` | {path.stat().st_size / 1e6:.2f} | {'; '.join(where)} | `{sha256(path.read_bytes())[:16]}` |")
         print(rows[-1], flush=True)
     if failed:
         sys.exit(1)
-    if set(chosen) == set(checks()):
-        record(rows)
+    if is_whole:
+        record(rows, built_again(folder))
 
 
-def record(rows: list[str]) -> None:
+def record(rows: list[str], again: list[str]) -> None:
     commit = output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT)
     text = [
         "# The files of a release, and where they ran",
         "",
         f"`scripts/release/build.py --check` wrote this table at commit {commit}. Every file that ran trained the notebook, and its weights have the",
         f"SHA-256 `{expected()}`, as those of the README's first command.",
+        f"{' and '.join(f'`{name}`' for name in again)} were built a second time, in another folder: the bytes are the same.",
         "",
         "| file | MB | where it ran | its SHA-256 |",
         "|---|---|---|---|",
