@@ -89,7 +89,8 @@ def build_wheel(target: Target, out: pathlib.Path, bin_folder: pathlib.Path) -> 
     options = ["--profile", "dist", "--compression-level", "9", "--compatibility", target.wheel[0], "--target", target.triple]
     zig = ["--zig"] if target.linker == "zig" else []
     try:
-        run(["maturin", "build", "--quiet", *options, *zig, "--target-dir", FOLDERS["wheels"], "--out", out], env=environment(bin_folder))
+        command = ["maturin", "build", "--quiet", *options, *zig, "--target-dir", FOLDERS["wheels"], "--out", out]
+        run(command, env={**environment(bin_folder), "RUSTC_WRAPPER": str(ROOT / "scripts/release/rustc.sh")})
     finally:
         licences.unlink()
 
