@@ -9,7 +9,7 @@ name=''
 arguments=()
 for argument in "$@"; do
     if [ "${before-}" = --crate-name ]; then name=$argument; fi
-    if [[ $name = headlight_* && $argument = metadata=* ]]; then argument=metadata=$name; fi
+    if [[ $name = *headlight* && $argument = metadata=* ]]; then argument=metadata=$name; fi
     arguments+=("$argument")
     before=$argument
 done
