@@ -36,7 +36,11 @@ FOLDERS = {"wheels": ROOT / "target/release-wheels", "binaries": ROOT / "target/
 
 
 def run(command: list, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([str(part) for part in command], check=True, cwd=ROOT, **options)
+    parts = [str(part) for part in command]
+    ran = subprocess.run(parts, check=False, cwd=ROOT, **options)
+    if ran.returncode != 0:
+        sys.exit(f"`{' '.join(parts)}` ended with exit code {ran.returncode}")
+    return ran
 
 
 def output(command: list) -> str:
@@ -171,7 +175,7 @@ def plan() -> dict[str, tuple]:
 
 
 def build_source(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
-    run(["maturin", "sdist", "--quiet", "--out", out], env=environment(bin_folder))
+    run(["maturin", "sdist", "--out", out], env=environment(bin_folder))
 
 
 def build_browser_wheel(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
