@@ -67,10 +67,12 @@ debian() {
 # python_with REQUIREMENTS [PIP OPTION]...: sets `python` to an environment with these packages. It is
 # kept in the target folder, so that steps with the same requirements share it.
 python_with() {
-    local requirements=$1 name
+    local requirements=$1 name included
     shift
     name=$(basename "$requirements" .txt)
-    local environment=target/ci/$name-$(cat scripts/*/requirements-*.txt | sha256sum | cut -c 1-12)
+    included=$(sed -n "s|^-r |$(dirname "$requirements")/|p" "$requirements")
+    # shellcheck disable=SC2086 # There may be none.
+    local environment=target/ci/$name-$(cat "$requirements" $included | sha256sum | cut -c 1-12)
     python=$environment/bin/python
     if [ ! -e "$environment/complete" ]; then
         rm -rf "$environment"
