@@ -186,12 +186,21 @@ def check_archive(path: pathlib.Path, target: Target, flavour: str) -> list[str]
         if "darwin" in target.triple:
             return [darwin(program.read_bytes(), target)]
         if target.is_windows:
-            os.environ |= {"WINEPREFIX": str(pathlib.Path(folder, "wine")), "WINEDEBUG": "-all"}
-            return [same(trained_by([shutil.which("wine64") or "/usr/lib/wine/wine64", program]), "Wine")]
+            return [same(under_wine(program, pathlib.Path(folder, "wine")), "Wine")]
         packages = audited(program)
         if target.triple.startswith("aarch64"):
             return [same(trained_by(["qemu-aarch64-static", program]), f"qemu; lists {packages} packages")]
         return [same(trained_by([program]), f"here; lists {packages} packages"), same(trained_by([*OLD, program]), "without AVX (qemu)")]
+
+
+def under_wine(program: pathlib.Path, prefix: pathlib.Path) -> str:
+    # A library of Windows that Debian's Wine lacks.
+    library = [program.parent / "bcryptprimitives.dll", ROOT / "scripts/release/wine/bcryptprimitives.c", "-ladvapi32"]
+    output(["x86_64-w64-mingw32-gcc", "-shared", "-o", *library])
+    # Debian has it outside of PATH.
+    wine = shutil.which("wine64", path=os.pathsep.join([os.environ["PATH"], "/usr/lib/wine"]))
+    require(wine is not None, "Wine is missing; install the packages of scripts/release/debian-packages.txt")
+    return trained_by([wine, program], env={**os.environ, "WINEPREFIX": str(prefix), "WINEDEBUG": "-all"})
 
 
 def audited(program: pathlib.Path) -> int:
