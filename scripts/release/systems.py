@@ -25,7 +25,7 @@ def arm_python() -> list[str]:
         }
         apt = ["apt-get", "-qq", *(part for key, value in options.items() for part in ("-o", f"{key}={value}"))]
         subprocess.run([*apt, "update"], check=True)
-        wanted = ["--yes", "--download-only", "--no-install-recommends", "python3-minimal", "libpython3-stdlib"]
+        wanted = ["--yes", "--download-only", "--no-install-recommends", "python3-minimal", "libpython3-stdlib", "libstdc++6"]
         subprocess.run([*apt, "install", *wanted], check=True, stdout=subprocess.DEVNULL)
         for package in sorted((folder / "cache/archives").glob("*.deb")):
             subprocess.run(["dpkg", "--extract", package, folder / "root"], check=True)
