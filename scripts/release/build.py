@@ -29,6 +29,8 @@ import zipfile
 from licences import third_party
 from targets import BROWSER, FLAVOURS, ROOT, SOURCE, TARGETS, VERSION, Target
 
+# Where the version of Cargo.toml stands again.
+VERSIONED = ["crates/python/Cargo.toml", "crates/python/python/headlight/__init__.py", "crates/python/browser/__init__.py", "CITATION.cff"]
 REQUIREMENTS = ROOT / "scripts/release/requirements-release.txt"
 AUDITABLE = "0.7.7"
 # Cargo builds in these: the options of the two differ, and neither is to compile again what the other compiled.
@@ -199,6 +201,9 @@ def main() -> None:
     if arguments.list:
         print("\n".join(chosen))
         return
+    for path in VERSIONED:
+        if not re.search(rf"version.*\b{re.escape(VERSION)}\b", (ROOT / path).read_text(encoding="utf-8")):
+            sys.exit(f"{path} has another version than Cargo.toml, {VERSION}; change one of them")
     needs_mingw = any(isinstance(part, Target) and part.linker == "mingw" for how in chosen.values() for part in how)
     if needs_mingw and not shutil.which("x86_64-w64-mingw32-gcc"):
         sys.exit("the linker for Windows is missing; install the packages of scripts/release/debian-packages.txt")
