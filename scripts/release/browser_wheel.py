@@ -18,8 +18,8 @@ import tomllib
 import zipfile
 
 from browser_parts import Program, known, template
+from targets import BROWSER, ROOT, VERSION
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "pyproject.toml"
 CRATE = ROOT / "crates/python"
 SHARED = ["_callbacks.py", "_changes.py", "_frames.py", "_page.py", "_plan.py", "_progress.py", "_rows.py", "_values.py", "keys.py", "py.typed"]
@@ -31,12 +31,12 @@ LICENCES = ["LICENSE-APACHE", "LICENSE-MIT"]
 THIRD_PARTY = "LICENSE-THIRD-PARTY"
 
 
-def metadata(project, version, licences):
+def metadata(project, licences):
     readme = (PROJECT.parent / project["readme"]).read_text(encoding="utf-8")
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {project['name']}",
-        f"Version: {version}",
+        f"Version: {VERSION}",
         f"Summary: {project['description']}",
         *(f"Author: {author['name']}" for author in project.get("authors", [])),
         *(f"Keywords: {','.join(project[key])}" for key in project if key == "keywords"),
@@ -63,7 +63,6 @@ def main():
     parser.add_argument("--out", default=ROOT / "target/wheels", type=pathlib.Path, help="the folder of the wheel")
     arguments = parser.parse_args()
     project = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]
-    version = tomllib.loads((CRATE / "Cargo.toml").read_text(encoding="utf-8"))["package"]["version"]
     with tempfile.TemporaryDirectory() as folder:
         program = Program(arguments.program, folder)
         made = {"configs.json": known(program), "page.json": template(program)}
@@ -72,20 +71,19 @@ def main():
     package |= {name: json.dumps(value, sort_keys=True, ensure_ascii=False).encode() for name, value in made.items()}
     package |= {name: (ROOT / "crates/lab" / name).read_bytes() for name in ENGINES}
     package[UNPACKER.name] = UNPACKER.read_bytes()
-    name = f"{project['name'].replace('-', '_')}-{version}"
-    info = f"{name}.dist-info"
+    info = f"{BROWSER.partition('-py3')[0]}.dist-info"
     files = {f"headlight/{file}": content for file, content in package.items()}
     licences = {file: ROOT / file for file in LICENCES}
     if arguments.third_party:
         licences[THIRD_PARTY] = arguments.third_party
     files |= {f"{info}/licenses/{file}": path.read_bytes() for file, path in licences.items()}
-    files[f"{info}/METADATA"] = metadata(project, version, licences).encode()
+    files[f"{info}/METADATA"] = metadata(project, licences).encode()
     files[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: browser_wheel.py\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = f"{info}/RECORD"
     files[record] = "".join([*(entry(*file) for file in sorted(files.items())), f"{record},,\n"]).encode()
     date = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", 0)), 315532800))[:6]
     arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / f"{name}-py3-none-any.whl"
+    path = arguments.out / BROWSER
     # The record is last, as wheels have it.
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as wheel:
         for file in [*sorted(files.keys() - {record}), record]:

@@ -12,6 +12,7 @@ It fetches the tools that it needs from the registries of their languages, and k
 from __future__ import annotations
 
 import argparse
+import functools
 import gzip
 import hashlib
 import io
@@ -27,11 +28,12 @@ import venv
 import zipfile
 
 from licences import third_party
-from targets import BROWSER, FLAVOURS, ROOT, SOURCE, TARGETS, VERSION, Target
+from targets import FLAVOURS, ROOT, TARGETS, VERSION, Target, files
 
 # Where the version of Cargo.toml stands again.
 VERSIONED = ["crates/python/Cargo.toml", "crates/python/python/headlight/__init__.py", "crates/python/browser/__init__.py", "CITATION.cff"]
-REQUIREMENTS = ROOT / "scripts/release/requirements-release.txt"
+# The first one names the other.
+REQUIREMENTS = [ROOT / "scripts/release/requirements-release.txt", ROOT / "scripts/checks/requirements-browser.txt"]
 AUDITABLE = "0.7.7"
 # Cargo builds in these: the options of the two differ, and neither is to compile again what the other compiled.
 FOLDERS = {"wheels": ROOT / "target/release-wheels", "binaries": ROOT / "target/release-binaries"}
@@ -51,12 +53,17 @@ def output(command: list) -> str:
 
 def tools() -> pathlib.Path:
     """The folder with maturin, zig and the auditing programs, made on first use."""
-    folder, content = ROOT / "target/release-tools", REQUIREMENTS.read_bytes()
+    folder, content = ROOT / "target/release-tools", b"".join(path.read_bytes() for path in REQUIREMENTS)
     if not (folder / "complete").exists() or (folder / "complete").read_bytes() != content:
         venv.create(folder, with_pip=True, clear=True)
-        run([folder / "bin/python", "-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS])
+        run([folder / "bin/python", "-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS[0]])
         (folder / "complete").write_bytes(content)
     return folder / "bin"
+
+
+def zig_libraries(bin_folder: pathlib.Path) -> pathlib.Path:
+    (found,) = bin_folder.parent.glob("lib/python*/site-packages/ziglang/lib")
+    return found
 
 
 def environment(bin_folder: pathlib.Path) -> dict[str, str]:
@@ -72,6 +79,7 @@ def environment(bin_folder: pathlib.Path) -> dict[str, str]:
     }
 
 
+@functools.cache
 def date() -> str:
     """The seconds that every file of the release carries: those of the commit."""
     return output(["git", "log", "-1", "--format=%ct"])
@@ -91,7 +99,7 @@ def prepare() -> pathlib.Path:
 def build_wheel(target: Target, out: pathlib.Path, bin_folder: pathlib.Path) -> None:
     run(["rustup", "--quiet", "target", "add", target.triple])
     licences = ROOT / "LICENSE-THIRD-PARTY"
-    licences.write_text(third_party(ROOT / "crates/python/Cargo.toml", target.triple, []), encoding="utf-8")
+    licences.write_text(third_party(ROOT / "crates/python/Cargo.toml", target.triple, [], zig_libraries(bin_folder)), encoding="utf-8")
     options = ["--profile", "dist", "--compression-level", "9", "--compatibility", target.wheel[0], "--target", target.triple]
     zig = ["--zig"] if target.linker == "zig" else []
     try:
@@ -125,7 +133,7 @@ def documents(target: Target, flavour: str, bin_folder: pathlib.Path) -> dict[st
     """What lies beside the program: licences, completions, manual pages. The program for this machine writes the last two."""
     here = compiled(TARGETS["x86_64-unknown-linux-musl"], flavour, bin_folder)
     files = {name: (ROOT / name).read_bytes() for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"]}
-    third = third_party(ROOT / "crates/headlight/Cargo.toml", target.triple, FLAVOURS[flavour])
+    third = third_party(ROOT / "crates/headlight/Cargo.toml", target.triple, FLAVOURS[flavour], zig_libraries(bin_folder))
     files["LICENSE-THIRD-PARTY"] = third.encode()
     for shell, name in [("bash", "headlight.bash"), ("zsh", "_headlight"), ("fish", "headlight.fish"), ("powershell", "_headlight.ps1")]:
         files[f"completions/{name}"] = written([here, "completions", shell])
@@ -167,15 +175,6 @@ def write_zip(path: pathlib.Path, files: dict[str, bytes], program: str) -> None
             archive.writestr(entry, content, compresslevel=9)
 
 
-def plan() -> dict[str, tuple]:
-    """The files of a release in the order in which they are built, and what builds each."""
-    files: dict[str, tuple] = {SOURCE: (build_source,), BROWSER: (build_browser_wheel,)}
-    files |= {target.wheel_name(): (build_wheel, target) for target in TARGETS.values() if target.wheel}
-    for flavour in FLAVOURS:
-        files |= {target.archive_name(flavour): (build_archive, target, flavour) for target in TARGETS.values() if target.binary}
-    return files
-
-
 def build_source(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
     run(["maturin", "sdist", "--out", out], env=environment(bin_folder))
 
@@ -183,9 +182,12 @@ def build_source(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
 def build_browser_wheel(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
     run(["cargo", "build", "--quiet", "--release", "--locked"])
     with tempfile.NamedTemporaryFile("w", encoding="utf-8") as licences:
-        licences.write(third_party(ROOT / "crates/lab/Cargo.toml", "wasm32-unknown-unknown", []))
+        licences.write(third_party(ROOT / "crates/lab/Cargo.toml", "wasm32-unknown-unknown", [], zig_libraries(bin_folder)))
         licences.flush()
         run([sys.executable, "scripts/release/browser_wheel.py", "--third-party", licences.name, "--out", out], env=environment(bin_folder))
+
+
+BUILDERS = {"source": build_source, "browser": build_browser_wheel, "wheel": build_wheel, "archive": build_archive}
 
 
 def main() -> None:
@@ -195,7 +197,7 @@ def main() -> None:
     parser.add_argument("--check", action="store_true", help="also run each file where this machine can")
     parser.add_argument("--list", action="store_true", help="print the names of the files, and build nothing")
     arguments = parser.parse_args()
-    chosen = {name: how for name, how in plan().items() if any(text in name for text in arguments.only)}
+    chosen = {name: how for name, how in files().items() if any(text in name for text in arguments.only)}
     if not chosen:
         parser.error(f"no file of a release has one of {', '.join(arguments.only)} in its name; --list prints their names")
     if arguments.list:
@@ -210,12 +212,12 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     out = arguments.out.resolve()
     bin_folder = prepare()
-    for name, (build, *what) in chosen.items():
+    for name, (kind, *what) in chosen.items():
         print(name, flush=True)
-        build(*what, out, bin_folder)
+        BUILDERS[kind](*what, out, bin_folder)
         if not (out / name).is_file():
-            sys.exit(f"{build.__name__} wrote no {name}; the folder has {', '.join(sorted(path.name for path in out.iterdir()))}")
-    built = sorted(path for path in out.iterdir() if path.name in plan())
+            sys.exit(f"no {name} was written; the folder has {', '.join(sorted(path.name for path in out.iterdir()))}")
+    built = sorted(path for path in out.iterdir() if path.name in files())
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in built]
     (out / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
     if arguments.check:

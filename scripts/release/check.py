@@ -27,7 +27,7 @@ import zlib
 
 from elftools.elf.elffile import ELFFile
 from systems import arm_python, musl_python
-from targets import BROWSER, FLAVOURS, ROOT, SOURCE, TARGETS, Target
+from targets import ROOT, TARGETS, Target, files
 
 TRAIN = "import headlight as hl; print(hl.train('notebook').weights_sha256)"
 SWEEP = "import headlight as hl; print(len(hl.sweep('notebook', seeds=range(1000)).table['seed']), 'seeds')"
@@ -242,13 +242,7 @@ def check_browser(path: pathlib.Path) -> list[str]:
     return [f"Chromium, Pyodide {pyodide}: {len(shown.splitlines())} checks"]
 
 
-def checks() -> dict[str, tuple]:
-    """The check of each file of a release."""
-    files: dict[str, tuple] = {SOURCE: (check_source,), BROWSER: (check_browser,)}
-    files |= {target.wheel_name(): (check_wheel, target) for target in TARGETS.values() if target.wheel}
-    for flavour in FLAVOURS:
-        files |= {target.archive_name(flavour): (check_archive, target, flavour) for target in TARGETS.values() if target.binary}
-    return files
+CHECKS = {"source": check_source, "browser": check_browser, "wheel": check_wheel, "archive": check_archive}
 
 
 def built_again(folder: pathlib.Path) -> list[str]:
@@ -264,17 +258,17 @@ def built_again(folder: pathlib.Path) -> list[str]:
 
 
 def main() -> None:
-    folder = pathlib.Path(sys.argv[1])
-    chosen = sys.argv[2:] or list(checks())
-    is_whole = set(chosen) == set(checks())
+    folder, everything = pathlib.Path(sys.argv[1]), files()
+    chosen = sys.argv[2:] or list(everything)
+    is_whole = set(chosen) == set(everything)
     if is_whole and output(["git", "status", "--porcelain", "--untracked-files=no"], cwd=ROOT):
         sys.exit("tracked files differ from the commit; commit them first: a release is built from a commit")
     rows, failed = [], False
     for name in chosen:
-        check, *what = checks()[name]
+        kind, *what = everything[name]
         path = folder / name
         try:
-            where = check(path, *what)
+            where = CHECKS[kind](path, *what)
         except Failed as error:
             failed = True
             where = [f"FAILED: {error}"]
@@ -283,7 +277,10 @@ def main() -> None:
     if failed:
         sys.exit(1)
     if is_whole:
-        record(rows, built_again(folder))
+        try:
+            record(rows, built_again(folder))
+        except Failed as error:
+            sys.exit(str(error))
 
 
 def record(rows: list[str], again: list[str]) -> None:

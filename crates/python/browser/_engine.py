@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 
 if sys.platform != "emscripten":
     raise ImportError(
-        "this wheel of headlight-attention is the one for Pyodide, Python in the browser, and this Python is not in a browser: pip found no wheel for this "
-        "machine. Build the module from its source, which needs Rust (https://rustup.rs): "
-        "pip install --no-binary headlight-attention headlight-attention"
+        "this is the wheel of headlight-attention for Pyodide, Python in the browser, and this Python is not in a browser; take the wheel for this machine with "
+        "`pip install --force-reinstall headlight-attention`, or, where there is none, build one, which needs Rust (https://rustup.rs), with "
+        "`pip install --force-reinstall --no-binary headlight-attention headlight-attention`"
     )
 
 import js  # noqa: E402
