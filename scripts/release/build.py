@@ -75,6 +75,7 @@ def environment(bin_folder: pathlib.Path) -> dict[str, str]:
         **os.environ,
         "PATH": os.pathsep.join([str(bin_folder), str(ROOT / "target/tools/bin"), os.environ["PATH"]]),
         "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags),
+        "RUSTC_WRAPPER": str(ROOT / "scripts/release/rustc.sh"),
         "SOURCE_DATE_EPOCH": date(),
     }
 
@@ -103,8 +104,7 @@ def build_wheel(target: Target, out: pathlib.Path, bin_folder: pathlib.Path) -> 
     options = ["--profile", "dist", "--compression-level", "9", "--compatibility", target.wheel[0], "--target", target.triple]
     zig = ["--zig"] if target.linker == "zig" else []
     try:
-        command = ["maturin", "build", "--quiet", *options, *zig, "--target-dir", FOLDERS["wheels"], "--out", out]
-        run(command, env={**environment(bin_folder), "RUSTC_WRAPPER": str(ROOT / "scripts/release/rustc.sh")})
+        run(["maturin", "build", "--quiet", *options, *zig, "--target-dir", FOLDERS["wheels"], "--out", out], env=environment(bin_folder))
     finally:
         licences.unlink()
 

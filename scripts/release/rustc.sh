@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# rustc for wheels of a release: cargo puts it before every call of rustc (RUSTC_WRAPPER).
+# rustc for a release: cargo puts this script before every call of rustc (RUSTC_WRAPPER).
 #
-# The crates that the Python module uses lie outside its workspace, and cargo names such a crate by a hash of its absolute path. The
-# hash is part of every symbol, and so of the bytes of the module. Here, the crate's own name takes its place.
+# Cargo names a crate by a hash that is part of every symbol, and so of the bytes of what is built. Two absolute paths can be in that hash: that
+# of a crate outside of the workspace, as those of the Python module are, and that of cargo-auditable, which also wraps rustc. Here, the crate's
+# own name takes the place of the hash.
 set -euo pipefail
 
 name=''
