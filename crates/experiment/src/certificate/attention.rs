@@ -257,7 +257,7 @@ impl Worst {
                 sizes += query.size[i] * key.size[i];
                 errors += query.size[i] * key.error[i] + key.size[i] * query.error[i];
             }
-            let from_keys = errors + gamma(2 * d_head + 12) * sizes;
+            let from_keys = errors + gamma(d_head + 4) * sizes;
             // x · u with u = W_k q.
             let (mut sizes, mut errors) = (0.0, 0.0);
             for i in 0..builder.width {
@@ -270,7 +270,7 @@ impl Worst {
                 sizes += x.size[i] * u;
                 errors += x.size[i] * u_error + x.error[i] * u;
             }
-            let from_inputs = errors + gamma(builder.width + d_head + 12) * sizes;
+            let from_inputs = errors + gamma(builder.width + d_head + 4) * sizes;
             self.score = self.score.max(scale * from_keys.max(from_inputs));
         }
     }

@@ -135,8 +135,8 @@ impl Linear {
                 out.size[o] += size * factor;
             }
         }
-        // Twice the terms: the engine may multiply other matrices of the same product first.
-        let gamma = gamma(2 * x.len() + 8);
+        // The terms and the bias; and where the engine multiplies by a norm's gain first, three more roundings.
+        let gamma = gamma(x.len() + 4);
         for o in 0..count {
             out.error[o] += gamma * out.size[o];
             out.radius[o] = out.radius[o].min(self.norms[o] * x.ball);

@@ -1,118 +1,147 @@
 //! How a model answers every input that is possible, counted exactly: as the fused engine answers it, rounding included.
 //!
 //! For models of one block whose answer is read from one position. What that position's query finds is a sum over positions
-//! (`attention.rs`), and what follows is a function of it (`tail.rs`). The search (`search.rs`) bounds regions of inputs (`region.rs`);
-//! where a bound is not above what float32 can be off by (`rounding.rs`), the engine itself computes the inputs (`answers.rs`).
+//! (`attention.rs`), and what follows is a function of it (`tail.rs`). The count (`search.rs`) bounds regions of inputs (`region.rs`)
+//! and divides those that their bounds do not decide; where a bound is not above what float32 can be off by (`rounding.rs`), the engine
+//! itself computes the inputs (`answers.rs`). The inputs with the smallest margins are found in the same way (`worst.rs`).
 
 mod activation;
 mod answers;
 mod attention;
+mod check;
 mod labels;
 mod linear;
 mod norm;
 mod parameters;
+mod progress;
+mod ratios;
 mod region;
 mod rounding;
+mod sample;
 mod search;
 mod tail;
 mod worst;
 
-use core::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-
+pub use check::{check, inputs};
+pub use sample::{Sampled, sample};
 pub use worst::Example;
+
+use serde::Serialize;
 
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use answers::Answers;
 use attention::Attention;
+use check::tokens;
 use labels::Labels;
 use parameters::Parameters;
+use progress::Progress;
 use region::Reading;
-use search::{Search, Tally};
-use worst::Worst;
+use search::{Search, Sets, Tally};
 
 /// How a model answers all inputs.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Certificate {
     /// Of each class.
-    pub classes: Vec<OfClass>,
-    /// Inputs that the engine computed, since bounds did not decide.
+    pub classes: Vec<ClassAnswers>,
+    /// Inputs that the engine computed one by one, since bounds did not decide.
     pub computed: u64,
-    pub regions: u64,
-    pub enumerated: u64,
 }
 
 /// How a model answers the inputs of a class.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OfClass {
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassAnswers {
     /// All of them.
     pub inputs: u64,
     /// Those that are answered wrongly.
     pub wrong: u64,
     /// The inputs with the smallest margins, the smallest first.
     pub worst: Vec<Example>,
-    /// Of the wrong ones, those with each token at each position. `[position][token]`
+    /// Of the wrong ones, those with each token at each position; tokens count from 0. `[position][token]`
+    #[serde(skip)]
     pub tokens: Vec<Vec<u64>>,
 }
 
-/// Counts how a config's model answers all inputs.
+impl Certificate {
+    /// All inputs.
+    pub fn inputs(&self) -> u64 {
+        self.classes.iter().map(|class| class.inputs).sum()
+    }
+
+    /// Those that are answered wrongly.
+    pub fn wrong(&self) -> u64 {
+        self.classes.iter().map(|class| class.wrong).sum()
+    }
+
+    /// The smallest margin of all inputs.
+    pub fn smallest_margin(&self) -> Option<f64> {
+        let worst = self.classes.iter().filter_map(|class| class.worst.first());
+        worst.map(|example| example.margin).reduce(f64::min)
+    }
+}
+
+/// Counts how a config's model answers all inputs, and finds some of each class with the smallest margins. Threads change no result.
+/// `watch` is told the share that is counted; its error ends the count.
 ///
 /// # Errors
-/// When the model or its inputs are others than this can count.
+/// When the model or its inputs are others than [`check`] allows, weights are not those of the model, or the count would take more
+/// than an hour.
 pub fn certify(
     config: &ExperimentConfig,
     weights: &[f32],
     examples: usize,
     threads: usize,
+    watch: &(dyn Fn(f64) -> Result<(), Error> + Sync),
 ) -> Result<Certificate, Error> {
+    let rule = check(config).map_err(|reason| Error::Input(format!("a certificate {reason}")))?;
     let data = &config.data;
-    let Some(rule) = &data.rule else {
-        return Err(Error::Input("no rule".to_owned()));
-    };
-    let inputs = config.inputs();
-    let all = data.cls.first_token()..data.vocab_size;
-    let tokens: Vec<Range<u32>> = (0..inputs.positions)
-        .map(|position| if inputs.cls == Some(position) { 0..1 } else { all.clone() })
-        .collect();
+    let read = config.inputs().read_position;
+    let tokens = tokens(config);
     let parameters = Parameters::new(config, weights);
     let reader = rule.reader(data.cls, data.n_classes);
     let labels = reader.and_then(|reader| Labels::new(&reader, &tokens));
-    let worst = Worst::new(data.n_classes, examples);
     let answers = Answers::new(config, weights)?;
-    let done = AtomicU64::new(0);
-    let counts: Vec<usize> = tokens.iter().map(ExactSizeIterator::len).collect();
-    let mut tally = Tally::new(data.n_classes, &counts);
+    let progress = Progress::new(inputs(config).unwrap_or(u64::MAX), watch);
     let first: Vec<u32> = tokens.iter().map(|tokens| tokens.start).collect();
-    for own in tokens[inputs.read_position].clone() {
+    let whole: Sets = tokens.iter().map(|tokens| (0..tokens.len() as u32).collect()).collect();
+
+    let counts: Vec<usize> = whole.iter().map(Vec::len).collect();
+    let mut tally = Tally::new(data.n_classes, &counts);
+    let mut worst = vec![Vec::new(); data.n_classes];
+    for own in tokens[read].clone() {
         let reading = Reading {
             attention: Attention::new(&parameters, &tokens, own),
             tail: parameters.tail(),
             classes: data.n_classes,
         };
-        let mut region: Vec<Vec<u32>> = counts.iter().map(|&count| (0..count as u32).collect()).collect();
-        region[inputs.read_position] = vec![own - first[inputs.read_position]];
         let search = Search {
             config,
             rule,
             reading: &reading,
             labels: labels.as_ref(),
             first: &first,
-            worst: &worst,
             answers: &answers,
-            done: &done,
+            threads,
+            progress: &progress,
         };
-        tally.add(&search.run(region, threads));
+        let mut region = whole.clone();
+        region[read] = vec![own - first[read]];
+        tally.add(&search.count(&region)?);
+        for (class, found) in worst.iter_mut().enumerate() {
+            *found = worst::worst(&search, class as u32, examples.max(1), core::mem::take(found), &region)?;
+        }
     }
-    let _ = done.load(Ordering::Relaxed);
     let parts = tally.inputs.into_iter().zip(tally.wrong).zip(tally.tokens);
-    let classes = parts.zip(worst.into_examples());
+    let classes = parts.zip(worst);
     Ok(Certificate {
         classes: classes
-            .map(|(((inputs, wrong), tokens), worst)| OfClass { inputs, wrong, worst, tokens })
+            .map(|(((inputs, wrong), tokens), worst)| ClassAnswers {
+                inputs,
+                wrong,
+                worst,
+                tokens,
+            })
             .collect(),
         computed: tally.computed,
-        regions: tally.regions,
-        enumerated: tally.enumerated,
     })
 }

@@ -5,6 +5,7 @@
 //! and the least difference are found for each position by itself.
 
 use super::attention::Attention;
+use super::ratios::Ratios;
 use super::rounding::SLACK;
 use super::tail::{Scratch, Tail};
 
@@ -34,17 +35,16 @@ pub(super) struct Bounds {
     pub(super) leads: Vec<Lead>,
     /// The engine's error of a lead, at most.
     pub(super) error: f64,
-    /// Where to divide: a position, and the middle of what its tokens add.
+    /// The position to divide.
     pub(super) split: usize,
+    /// What each of its tokens adds to the narrowest lead, and the middle of that.
+    pub(super) adds: Vec<f64>,
     pub(super) threshold: f64,
-    /// What each token adds to the narrowest lead. `[position][token of the set]`
-    pub(super) adds: Vec<Vec<f64>>,
-    /// For each head: the sums of the middle, and the range of the sum of exponentials.
+    /// The means of the middle. `[head, 1 + width]`
     middle: Vec<f64>,
-    sums: Vec<(f64, f64)>,
+    own: Vec<f64>,
     ranges: Vec<(f64, f64)>,
-    weights: Vec<f64>,
-    per_position: Vec<(f64, f64)>,
+    ratios: Ratios,
     pub(super) scratch: Scratch,
 }
 
@@ -58,15 +58,48 @@ impl Bounds {
     /// The least margin of a label in the region: its logit less the largest other one.
     pub(super) fn least_margin(&self, label: usize) -> f64 {
         if label == self.class {
-            self.narrowest()
-        } else {
-            // Its lead over the region's class is what that one's over it is not.
-            -self.leads[label].largest
+            return self.narrowest();
         }
+        // Every other class is behind the region's by so much at least, and this one by so much at most.
+        let others = self.leads.iter().enumerate().filter(|(class, _)| *class != label);
+        let least = others.map(|(_, lead)| lead.least).fold(0.0, f64::min);
+        least - self.leads[label].largest
     }
 }
 
 impl Reading {
+    /// The logits of a sample, whose tokens count from the first of each position.
+    pub(super) fn logits<'s>(&self, tokens: &[u32], scratch: &'s mut Scratch) -> &'s [f64] {
+        let stride = self.attention.stride();
+        let mut sums = core::mem::take(&mut scratch.sums);
+        sums.clear();
+        sums.resize(stride, 0.0);
+        for (rows, &token) in self.attention.rows.iter().zip(tokens) {
+            let row = &rows[token as usize * stride..][..stride];
+            for (sum, value) in sums.iter_mut().zip(row) {
+                *sum += value;
+            }
+        }
+        let logits = self.logits_of(&sums, scratch).len();
+        scratch.sums = sums;
+        &scratch.values[..logits]
+    }
+
+    /// The same from the sums over positions. `[head, 1 + width]`
+    pub(super) fn logits_of<'s>(&self, sums: &[f64], scratch: &'s mut Scratch) -> &'s [f64] {
+        let mut x = core::mem::take(&mut scratch.read);
+        x.clone_from(&self.attention.base.middle);
+        for head in sums.chunks_exact(1 + self.attention.width) {
+            let share = 1.0 / head[0];
+            for (x, sum) in x.iter_mut().zip(&head[1..]) {
+                *x += sum * share;
+            }
+        }
+        self.tail.value(&x, scratch);
+        scratch.read = x;
+        &scratch.values
+    }
+
     /// Bounds of a region.
     pub(super) fn bound<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
         self.find_middle(sets, bounds);
@@ -95,33 +128,30 @@ impl Reading {
             let (own, other) = (value(best), value(class));
             let middle = own.0 - other.0;
             let error = own.2 + other.2 + SLACK * (1.0 + own.0.abs() + other.0.abs());
-            bounds.weights.clear();
-            bounds.weights.resize(logits.len(), 0.0);
+            bounds.own.clear();
+            bounds.own.resize(logits.len(), 0.0);
             if is_one {
-                bounds.weights[0] = if best == 1 { 1.0 } else { -1.0 };
+                bounds.own[0] = if best == 1 { 1.0 } else { -1.0 };
             } else {
-                bounds.weights[best] = 1.0;
-                bounds.weights[class] = -1.0;
+                bounds.own[best] = 1.0;
+                bounds.own[class] = -1.0;
             }
-            let weights = core::mem::take(&mut bounds.weights);
-            self.tail.backward(&weights, &mut bounds.scratch);
-            bounds.weights = weights;
+            self.tail.backward(&bounds.own, &mut bounds.scratch);
             // The way times what the slope changes on it: on average half as much where it changes evenly.
             let slope = &bounds.scratch.slope;
             let around = (slope.smooth / 2.0 + slope.rough) * ball + error;
-            let lead = self.along(sets, bounds, middle, around, false);
+            let (low, high) = self.along(sets, bounds);
             let radius = own.1 + other.1 + error;
             let lead = Lead {
-                least: lead.least.max(middle - radius),
-                largest: lead.largest.min(middle + radius),
+                least: middle + (low - around).max(-radius),
+                largest: middle + (high + around).min(radius),
             };
             bounds.leads[class] = lead;
             bounds.error = bounds.error.max(error);
             if lead.least < narrowest {
                 narrowest = lead.least;
                 // The one that decides how to divide.
-                self.along(sets, bounds, middle, around, true);
-                self.choose_split(bounds);
+                self.choose_split(sets, bounds);
             }
         }
         bounds.scratch.logits = logits;
@@ -131,12 +161,9 @@ impl Reading {
     fn find_middle<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
         let attention = &self.attention;
         let (stride, part) = (attention.stride(), 1 + attention.width);
-        let middle = &mut bounds.middle;
+        let Bounds { middle, own, scratch, .. } = bounds;
         middle.clear();
         middle.resize(stride, 0.0);
-        bounds.sums.clear();
-        bounds.sums.resize(attention.heads, (0.0, 0.0));
-        let mut own = core::mem::take(&mut bounds.weights);
         for (position, rows) in attention.rows.iter().enumerate() {
             let set = sets(position);
             own.clear();
@@ -148,23 +175,12 @@ impl Reading {
                 }
             }
             let share = 1.0 / set.len() as f64;
-            for (middle, own) in middle.iter_mut().zip(&own) {
-                *middle += own * share;
-            }
-            for (head, sum) in bounds.sums.iter_mut().enumerate() {
-                let of_token = |&token: &u32| rows[token as usize * stride + head * part];
-                let (mut low, mut high) = (f64::INFINITY, 0.0_f64);
-                for e in set.iter().map(of_token) {
-                    low = low.min(e);
-                    high = high.max(e);
-                }
-                sum.0 += low;
-                sum.1 += high;
+            for (middle, own) in middle.iter_mut().zip(&*own) {
+                *middle += *own * share;
             }
         }
-        bounds.weights = own;
         // From sums to means: what attention adds in the middle.
-        let x = &mut bounds.scratch.x;
+        let x = &mut scratch.x;
         x.clone_from(&attention.base);
         for head in middle.chunks_exact_mut(part) {
             let (e, sums) = head.split_at_mut(1);
@@ -179,41 +195,49 @@ impl Reading {
     fn find_radius<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
         let attention = &self.attention;
         let (stride, part) = (attention.stride(), 1 + attention.width);
-        let x = &mut bounds.scratch.x;
+        let Bounds { middle, own: farthest, ranges, ratios, scratch, .. } = bounds;
+        let x = &mut scratch.x;
         x.radius.fill(0.0);
         x.ball = 0.0;
+        ratios.clear();
         for head in 0..attention.heads {
-            let middle = &bounds.middle[head * part + 1..(head + 1) * part];
-            bounds.ranges.clear();
-            bounds.ranges.resize(attention.width, (0.0, 0.0));
-            let mut ball = 0.0;
+            let middle = &middle[head * part + 1..(head + 1) * part];
+            // Weighted means are not farther than what they are means of; nor than the sum of the farthest ways.
+            farthest.clear();
+            farthest.resize(attention.width, 0.0);
+            ranges.clear();
+            ranges.resize(2 * attention.width, (0.0, 0.0));
+            let (sums, own) = ranges.split_at_mut(attention.width);
             for (position, rows) in attention.rows.iter().enumerate() {
-                let mut farthest = 0.0;
-                let own = &mut bounds.per_position;
-                own.clear();
-                own.resize(attention.width, (f64::INFINITY, f64::NEG_INFINITY));
-                for &token in sets(position) {
+                let set = sets(position);
+                own.fill((f64::INFINITY, f64::NEG_INFINITY));
+                for &token in set {
                     let row = &rows[token as usize * stride + head * part..][..part];
                     let (e, mut squares) = (row[0], 0.0);
-                    for ((own, value), middle) in own.iter_mut().zip(&row[1..]).zip(middle) {
+                    let inverse = if e > 0.0 { 1.0 / e } else { 0.0 };
+                    let columns = row[1..].iter().zip(middle).zip(own.iter_mut()).zip(farthest.iter_mut());
+                    for (((value, middle), own), farthest) in columns {
                         let way = value - e * middle;
                         squares += way * way;
                         own.0 = if way < own.0 { way } else { own.0 };
                         own.1 = if way > own.1 { way } else { own.1 };
+                        let far = way.abs() * inverse;
+                        *farthest = if far > *farthest { far } else { *farthest };
                     }
-                    farthest = if squares > farthest { squares } else { farthest };
+                    ratios.push(f64::sqrt(squares), e);
                 }
-                ball += f64::sqrt(farthest);
-                for (range, own) in bounds.ranges.iter_mut().zip(own) {
-                    range.0 += own.0;
-                    range.1 += own.1;
+                ratios.end_position();
+                for (sum, own) in sums.iter_mut().zip(&*own) {
+                    sum.0 += own.0;
+                    sum.1 += own.1;
                 }
             }
-            let least = bounds.sums[head].0;
-            x.ball += ball / least;
-            for (radius, range) in x.radius.iter_mut().zip(&bounds.ranges) {
-                *radius += range.1.max(-range.0) / least;
+            ratios.end_head();
+            let least = ratios.least_sum(head);
+            for ((radius, range), farthest) in x.radius.iter_mut().zip(sums).zip(&*farthest) {
+                *radius += (range.1.max(-range.0) / least).min(*farthest);
             }
+            x.ball += ratios.largest(head, 1.0);
         }
         for i in 0..attention.width {
             x.size[i] += x.middle[i].abs() + x.radius[i];
@@ -221,71 +245,54 @@ impl Reading {
         x.tighten();
     }
 
-    /// The least and the largest lead that is `middle` in the middle, and `around` of it off the slope; if asked, what each token
-    /// adds, in `bounds.adds`.
-    ///
-    /// For one head, a lead times `Σ e` is a sum over positions; `middle` is shared among several.
-    fn along<'s>(
-        &self,
-        sets: &impl Fn(usize) -> &'s [u32],
-        bounds: &mut Bounds,
-        middle: f64,
-        around: f64,
-        is_kept: bool,
-    ) -> Lead {
+    /// The least and the largest of the way along the slope.
+    fn along<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) -> (f64, f64) {
         let attention = &self.attention;
         let (stride, part) = (attention.stride(), 1 + attention.width);
-        let Bounds { scratch, middle: means, adds, sums, .. } = bounds;
-        let slope = &scratch.slope;
-        adds.resize_with(attention.rows.len(), Vec::new);
-        let share = 1.0 / attention.heads as f64;
-        let ends = [(middle - around) * share, (middle + around) * share];
-        let mut lead = Lead::default();
+        let Bounds { scratch, middle, ratios, .. } = bounds;
+        let slope = &scratch.slope.middle;
+        let (mut low, mut high) = (0.0, 0.0);
         for head in 0..attention.heads {
-            let means = &means[head * part + 1..(head + 1) * part];
-            let across: f64 = slope.middle.iter().zip(means).map(|(slope, mean)| slope * mean).sum();
-            let (mut least, mut largest) = (0.0, 0.0);
+            let middle = &middle[head * part + 1..(head + 1) * part];
+            let across: f64 = slope.iter().zip(middle).map(|(slope, mean)| slope * mean).sum();
+            let mut values = ratios.values_mut(head).iter_mut();
             for (position, rows) in attention.rows.iter().enumerate() {
-                let set = sets(position);
-                let (mut own_least, mut own_largest) = (f64::INFINITY, f64::NEG_INFINITY);
-                for (index, &token) in set.iter().enumerate() {
+                for &token in sets(position) {
                     let row = &rows[token as usize * stride + head * part..][..part];
-                    let e = row[0];
-                    let products = slope.middle.iter().zip(&row[1..]).map(|(slope, value)| slope * value);
-                    let sum = products.sum::<f64>() - e * across;
-                    own_least = own_least.min(sum + e * ends[0]);
-                    own_largest = own_largest.max(sum + e * ends[1]);
-                    if is_kept {
-                        if head == 0 && index == 0 {
-                            adds[position].clear();
-                            adds[position].resize(set.len(), 0.0);
-                        }
-                        adds[position][index] += sum / sums[head].0;
+                    let products = slope.iter().zip(&row[1..]).map(|(slope, value)| slope * value);
+                    if let Some(value) = values.next() {
+                        *value = products.sum::<f64>() - row[0] * across;
                     }
                 }
-                least += own_least;
-                largest += own_largest;
             }
-            let (fewest, most) = sums[head];
-            lead.least += least / if least < 0.0 { fewest } else { most };
-            lead.largest += largest / if largest > 0.0 { fewest } else { most };
+            high += ratios.largest(head, 1.0);
+            low -= ratios.largest(head, -1.0);
         }
-        lead
+        (low, high)
     }
 
     /// The position whose tokens differ most, and the middle of what they add.
-    fn choose_split(&self, bounds: &mut Bounds) {
+    fn choose_split<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
+        let Bounds { ratios, adds, split, threshold, own, .. } = bounds;
         let mut widest = -1.0;
-        for (position, adds) in bounds.adds.iter().enumerate() {
-            if adds.len() < 2 {
+        for position in 0..self.attention.rows.len() {
+            if sets(position).len() < 2 {
                 continue;
             }
-            let low = adds.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = adds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            own.clear();
+            own.resize(sets(position).len(), 0.0);
+            for head in 0..self.attention.heads {
+                let share = 1.0 / ratios.least_sum(head);
+                for (own, value) in own.iter_mut().zip(ratios.values(head, position)) {
+                    *own += value * share;
+                }
+            }
+            let low = own.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             if high - low > widest {
                 widest = high - low;
-                bounds.split = position;
-                bounds.threshold = f64::midpoint(low, high);
+                (*split, *threshold) = (position, f64::midpoint(low, high));
+                core::mem::swap(adds, own);
             }
         }
     }

@@ -49,7 +49,10 @@ pub(super) struct Scratch {
     own: Vector,
     hidden: Vector,
     pub(super) logits: Vector,
-    values: Vec<f64>,
+    /// The logits of plain numbers; the sums over positions, and the vector that is read, which they come from.
+    pub(super) values: Vec<f64>,
+    pub(super) sums: Vec<f64>,
+    pub(super) read: Vec<f64>,
     hidden_values: Vec<f64>,
     /// The slope of a difference of logits by the input.
     pub(super) slope: Slope,
@@ -105,8 +108,8 @@ impl Hidden {
 }
 
 impl Tail {
-    /// The logits of plain numbers, which `scratch` keeps until the next call.
-    pub(super) fn value<'s>(&self, x: &[f64], scratch: &'s mut Scratch) -> &'s [f64] {
+    /// The logits of plain numbers, in `scratch.values`.
+    pub(super) fn value(&self, x: &[f64], scratch: &mut Scratch) {
         let Scratch { x: stream, own, hidden, values, hidden_values, .. } = scratch;
         let (x, input) = (&mut stream.middle, x);
         x.clear();
@@ -132,7 +135,6 @@ impl Tail {
             }
         }
         self.classifier.value(x, values);
-        values
     }
 
     /// From `scratch.x` to `scratch.logits`.
