@@ -9,6 +9,7 @@ mod activation;
 mod answers;
 mod attention;
 mod check;
+mod findings;
 mod labels;
 mod linear;
 mod norm;
@@ -23,10 +24,9 @@ mod tail;
 mod worst;
 
 pub use check::{check, inputs};
+pub use findings::{Certificate, ClassAnswers, CommonToken};
 pub use sample::{Sampled, sample};
 pub use worst::Example;
-
-use serde::Serialize;
 
 use crate::config::ExperimentConfig;
 use crate::error::Error;
@@ -39,48 +39,7 @@ use progress::Progress;
 use region::Reading;
 use search::{Search, Sets, Tally};
 
-/// How a model answers all inputs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Certificate {
-    /// Of each class.
-    pub classes: Vec<ClassAnswers>,
-    /// Inputs that the engine computed one by one, since bounds did not decide.
-    pub computed: u64,
-}
-
-/// How a model answers the inputs of a class.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ClassAnswers {
-    /// All of them.
-    pub inputs: u64,
-    /// Those that are answered wrongly.
-    pub wrong: u64,
-    /// The inputs with the smallest margins, the smallest first.
-    pub worst: Vec<Example>,
-    /// Of the wrong ones, those with each token at each position; tokens count from 0. `[position][token]`
-    #[serde(skip)]
-    pub tokens: Vec<Vec<u64>>,
-}
-
-impl Certificate {
-    /// All inputs.
-    pub fn inputs(&self) -> u64 {
-        self.classes.iter().map(|class| class.inputs).sum()
-    }
-
-    /// Those that are answered wrongly.
-    pub fn wrong(&self) -> u64 {
-        self.classes.iter().map(|class| class.wrong).sum()
-    }
-
-    /// The smallest margin of all inputs.
-    pub fn smallest_margin(&self) -> Option<f64> {
-        let worst = self.classes.iter().filter_map(|class| class.worst.first());
-        worst.map(|example| example.margin).reduce(f64::min)
-    }
-}
-
-/// Counts how a config's model answers all inputs, and finds some of each class with the smallest margins. Threads change no result.
+/// Counts how a config's model answers all inputs, and finds so many `examples` of each class with the smallest margins. Threads change no result.
 /// `watch` is told the share that is counted; its error ends the count.
 ///
 /// # Errors
@@ -127,21 +86,9 @@ pub fn certify(
         let mut region = whole.clone();
         region[read] = vec![own - first[read]];
         tally.add(&search.count(&region)?);
-        for (class, found) in worst.iter_mut().enumerate() {
-            *found = worst::worst(&search, class as u32, examples.max(1), core::mem::take(found), &region)?;
+        for (class, found) in worst.iter_mut().enumerate().filter(|_| examples > 0) {
+            *found = worst::worst(&search, class as u32, examples, core::mem::take(found), &region)?;
         }
     }
-    let parts = tally.inputs.into_iter().zip(tally.wrong).zip(tally.tokens);
-    let classes = parts.zip(worst);
-    Ok(Certificate {
-        classes: classes
-            .map(|(((inputs, wrong), tokens), worst)| ClassAnswers {
-                inputs,
-                wrong,
-                worst,
-                tokens,
-            })
-            .collect(),
-        computed: tally.computed,
-    })
+    Ok(Certificate::new(tally, worst, &first))
 }

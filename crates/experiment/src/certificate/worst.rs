@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::answers::{Answers, margin};
 use super::region::Bounds;
@@ -24,7 +24,7 @@ const SMALL: u64 = 32;
 const MOST_OPEN: usize = 1 << 19;
 
 /// An input as the engine answers it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {
     /// The tokens, [CLS] among them. `[position]`
     pub tokens: Vec<u32>,
