@@ -272,8 +272,12 @@ fn conclude(
     let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
     let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
     let tests = tested(experiment, engine, |_| true)?;
-    let (measures, certificate) =
-        measured_and_certified(config, &engine.weights(), experiment.splits.judged(), EXAMPLES)?;
+    let (measures, certificate) = measured_and_certified(
+        config,
+        &engine.weights(),
+        experiment.splits.judged(),
+        EXAMPLES,
+    )?;
     if let Some(certificate) = &certificate {
         run.write_json(certificate::FILE, certificate)?;
     }

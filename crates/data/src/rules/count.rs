@@ -46,7 +46,10 @@ impl Rule for Count {
     }
 
     fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Reader<'_>> {
-        Some(Reader::counting(|_, token| token == self.token, n_classes as u32 - 1))
+        Some(Reader::counting(
+            |_, token| token == self.token,
+            n_classes as u32 - 1,
+        ))
     }
 
     fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

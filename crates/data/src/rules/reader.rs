@@ -21,7 +21,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Of a rule whose class is the number of tokens that count, capped.
-    pub(super) fn counting(counts: impl Fn(usize, u32) -> bool + Send + Sync + 'a, most: u32) -> Self {
+    pub(super) fn counting(
+        counts: impl Fn(usize, u32) -> bool + Send + Sync + 'a,
+        most: u32,
+    ) -> Self {
         let most = u64::from(most);
         Self::new(
             move |count, position, token| most.min(count + u64::from(counts(position, token))),

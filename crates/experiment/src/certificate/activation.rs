@@ -26,9 +26,7 @@ pub(super) fn value(activation: Activation, x: f64) -> f64 {
 pub(super) fn slope(activation: Activation, x: f64) -> f64 {
     match activation {
         Activation::Relu => f64::from(u8::from(x > 0.0)),
-        Activation::Gelu => {
-            normal(x) + x * libm::exp(-0.5 * x * x) / core::f64::consts::TAU.sqrt()
-        }
+        Activation::Gelu => normal(x) + x * libm::exp(-0.5 * x * x) / core::f64::consts::TAU.sqrt(),
         Activation::GeluTanh => {
             let t = libm::tanh(inner(x));
             let inner_slope = ROOT_TWO_OVER_PI * (1.0 + 3.0 * CUBIC * x * x);

@@ -44,6 +44,12 @@ pub(super) fn margin(logits: &[f64], label: usize) -> f64 {
     if let [log_odds] = logits {
         return if label == 1 { *log_odds } else { -log_odds };
     }
-    let others = logits.iter().enumerate().filter(|(class, _)| *class != label);
-    logits[label] - others.map(|(_, logit)| *logit).fold(f64::NEG_INFINITY, f64::max)
+    let others = logits
+        .iter()
+        .enumerate()
+        .filter(|(class, _)| *class != label);
+    logits[label]
+        - others
+            .map(|(_, logit)| *logit)
+            .fold(f64::NEG_INFINITY, f64::max)
 }

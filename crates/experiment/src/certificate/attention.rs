@@ -142,7 +142,9 @@ impl<'a> Builder<'a> {
                 }
                 let columns = |head: usize| head * self.d_head..(head + 1) * self.d_head;
                 let score = |head: usize| {
-                    let pairs = query.middle[columns(head)].iter().zip(&key.middle[columns(head)]);
+                    let pairs = query.middle[columns(head)]
+                        .iter()
+                        .zip(&key.middle[columns(head)]);
                     scale * pairs.map(|(query, key)| query * key).sum::<f64>()
                 };
                 of_scores.push((0..self.heads).map(score).collect());
@@ -174,14 +176,21 @@ impl<'a> Builder<'a> {
             let mut row = Vec::new();
             for (scores, moved) in scores[position].iter().zip(&moved[position]) {
                 for (head, (score, moved)) in scores.iter().zip(moved).enumerate() {
-                    let e = if seen[position] { exp((score - range[head].1).max(-LEAST)) } else { 0.0 };
+                    let e = if seen[position] {
+                        exp((score - range[head].1).max(-LEAST))
+                    } else {
+                        0.0
+                    };
                     row.push(e);
                     row.extend(moved.iter().map(|moved| e * moved));
                 }
             }
             row
         };
-        let spread = range.iter().map(|(low, high)| high - low).fold(0.0, f64::max);
+        let spread = range
+            .iter()
+            .map(|(low, high)| high - low)
+            .fold(0.0, f64::max);
         let rows = (0..positions).map(row).collect();
         Attention {
             heads: self.heads,
@@ -237,7 +246,13 @@ impl Worst {
         }
     }
 
-    fn add(&mut self, builder: &Builder<'_>, query: &Vector, [x, key, value]: [&Vector; 3], scale: f64) {
+    fn add(
+        &mut self,
+        builder: &Builder<'_>,
+        query: &Vector,
+        [x, key, value]: [&Vector; 3],
+        scale: f64,
+    ) {
         let largest = |kept: &mut [Vec<f64>; 2], vector: &Vector| {
             for (kept, own) in kept.iter_mut().zip([&vector.size, &vector.error]) {
                 for (kept, &own) in kept.iter_mut().zip(own) {

@@ -26,7 +26,11 @@ pub fn inputs(config: &ExperimentConfig) -> Option<u64> {
 
 /// The rule that gives every input its class.
 fn rule(config: &ExperimentConfig) -> Result<&LabelRule, String> {
-    let rule = config.data.rule.as_ref().filter(|rule| rule.generator().is_none());
+    let rule = config
+        .data
+        .rule
+        .as_ref()
+        .filter(|rule| rule.generator().is_none());
     rule.ok_or_else(|| {
         "needs a rule that gives every possible input a class (data.rule); sentences and files give some inputs one"
             .to_owned()
@@ -37,7 +41,7 @@ fn rule(config: &ExperimentConfig) -> Result<&LabelRule, String> {
 ///
 /// # Errors
 /// As the rest of a sentence about a certificate.
-pub(super) fn check_rule(config: &ExperimentConfig) -> Result<&LabelRule, String> {
+pub fn check_rule(config: &ExperimentConfig) -> Result<&LabelRule, String> {
     if config.data.task != Task::Classification {
         return Err("needs samples with one label (data.task = \"classification\")".to_owned());
     }
@@ -54,21 +58,19 @@ pub fn check(config: &ExperimentConfig) -> Result<&LabelRule, String> {
     let (model, attention, inputs) = (&config.model, &config.model.attention, config.inputs());
     if model.n_layers != 1 {
         return Err(format!(
-            "needs a model of one block, and this one has {}; give --sample N to ask it about N random inputs instead",
+            "needs a model of one block, and this one has {}",
             model.n_layers
         ));
     }
     if model.pooling == Some(Pooling::Mean) {
         return Err(
-            "needs a model that reads one position, and this one reads the mean of all (model.pooling); give --sample N to ask it about \
-             N random inputs instead"
+            "needs a model that reads one position, and this one reads the mean of all (model.pooling)"
                 .to_owned(),
         );
     }
     if !attention.softmax || attention.rate != 1.0 || attention.padding_token.is_some() {
         return Err(
-            "needs weights that are a softmax over keys, without an attention rate and without padding; give --sample N to ask the model \
-             about N random inputs instead"
+            "needs weights that are a softmax over keys, without an attention rate and without padding"
                 .to_owned(),
         );
     }
@@ -79,7 +81,7 @@ pub fn check(config: &ExperimentConfig) -> Result<&LabelRule, String> {
     }
     if self::inputs(config).is_none() {
         return Err(format!(
-            "counts up to 10^19 inputs, and {} positions of {} tokens have more; give --sample N to ask the model about N random inputs instead",
+            "counts up to 10^19 inputs, and {} positions of {} tokens have more",
             config.data.seq_len,
             config.data.vocab_size - config.data.cls.first_token()
         ));

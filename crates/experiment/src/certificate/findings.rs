@@ -64,16 +64,23 @@ pub struct CommonToken {
 
 impl Certificate {
     pub(super) fn new(tally: Tally, worst: Vec<Vec<Example>>, first: &[u32]) -> Self {
-        let parts = tally.inputs.into_iter().zip(tally.wrong).zip(tally.tokens).zip(worst);
-        let classes = parts.enumerate().map(|(class, (((inputs, wrong), tokens), worst))| ClassAnswers {
-            class: class as u32,
-            inputs,
-            wrong,
-            smallest_margin: worst.first().map(|example| example.margin),
-            worst,
-            common: common(&tokens, wrong, first),
-            tokens,
-        });
+        let parts = tally
+            .inputs
+            .into_iter()
+            .zip(tally.wrong)
+            .zip(tally.tokens)
+            .zip(worst);
+        let classes = parts
+            .enumerate()
+            .map(|(class, (((inputs, wrong), tokens), worst))| ClassAnswers {
+                class: class as u32,
+                inputs,
+                wrong,
+                smallest_margin: worst.first().map(|example| example.margin),
+                worst,
+                common: common(&tokens, wrong, first),
+                tokens,
+            });
         let classes: Vec<ClassAnswers> = classes.collect();
         let (inputs, wrong) = (
             classes.iter().map(|class| class.inputs).sum(),
@@ -95,7 +102,10 @@ impl Certificate {
 fn common(tokens: &[Vec<u64>], wrong: u64, first: &[u32]) -> Vec<CommonToken> {
     let free = |position: usize| tokens[position].len() > 1;
     let places = (0..tokens.len()).filter(|&position| free(position)).count();
-    let Some(position) = (0..tokens.len()).find(|&position| free(position)).filter(|_| wrong > 0) else {
+    let Some(position) = (0..tokens.len())
+        .find(|&position| free(position))
+        .filter(|_| wrong > 0)
+    else {
         return Vec::new();
     };
     let count = tokens[position].len();
@@ -113,7 +123,9 @@ fn common(tokens: &[Vec<u64>], wrong: u64, first: &[u32]) -> Vec<CommonToken> {
         }
     };
     let all = (0..count).map(of_token);
-    let mut all: Vec<_> = all.filter(|own| own.per_wrong_input >= NOTABLE * own.per_input).collect();
+    let mut all: Vec<_> = all
+        .filter(|own| own.per_wrong_input >= NOTABLE * own.per_input)
+        .collect();
     all.sort_by(|a, b| b.per_wrong_input.total_cmp(&a.per_wrong_input));
     all.truncate(MOST_COMMON);
     all

@@ -98,7 +98,12 @@ pub(super) struct Counts {
 
 impl Counts {
     /// Counts the samples of each class.
-    pub(super) fn count<'s>(&mut self, labels: &Labels, sets: impl Fn(usize) -> &'s [u32], classes: usize) {
+    pub(super) fn count<'s>(
+        &mut self,
+        labels: &Labels,
+        sets: impl Fn(usize) -> &'s [u32],
+        classes: usize,
+    ) {
         let positions = labels.tokens.len();
         self.before.resize_with(positions + 1, Vec::new);
         self.before[0] = vec![1];
@@ -131,7 +136,8 @@ impl Counts {
         into: &mut [Vec<u64>],
     ) {
         self.after.clear();
-        self.after.extend(labels.classes.iter().map(|&own| u64::from(own == class)));
+        self.after
+            .extend(labels.classes.iter().map(|&own| u64::from(own == class)));
         for position in (0..labels.tokens.len()).rev() {
             self.next.clear();
             let rows = labels.steps[position].chunks_exact(labels.tokens[position]);

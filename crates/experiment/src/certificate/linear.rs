@@ -150,7 +150,10 @@ impl Linear {
     pub(super) fn backward(&self, slope: &Slope, out: &mut Slope) {
         out.middle.clear();
         for row in self.weight.chunks_exact(self.outputs()) {
-            let products = row.iter().zip(&slope.middle).map(|(weight, slope)| weight * slope);
+            let products = row
+                .iter()
+                .zip(&slope.middle)
+                .map(|(weight, slope)| weight * slope);
             out.middle.push(products.sum());
         }
         out.smooth = self.norm * slope.smooth;
@@ -182,7 +185,9 @@ fn operator_norm(weight: &[f64], columns: usize) -> f64 {
         norm *= size.powf(power);
         power /= 2.0;
         let scaled: Vec<f64> = gram.iter().map(|x| x / size).collect();
-        let cell = |i: usize, j: usize| -> f64 { (0..n).map(|k| scaled[i * n + k] * scaled[k * n + j]).sum() };
+        let cell = |i: usize, j: usize| -> f64 {
+            (0..n).map(|k| scaled[i * n + k] * scaled[k * n + j]).sum()
+        };
         gram = (0..n * n).map(|index| cell(index / n, index % n)).collect();
     }
     (norm * length(&gram).powf(power)).sqrt() * (1.0 + SLACK)

@@ -23,7 +23,7 @@ mod search;
 mod tail;
 mod worst;
 
-pub use check::{check, inputs};
+pub use check::{check, check_rule, inputs};
 pub use findings::{Certificate, ClassAnswers, CommonToken};
 pub use sample::{Sampled, sample};
 pub use worst::Example;
@@ -62,7 +62,10 @@ pub fn certify(
     let answers = Answers::new(config, weights)?;
     let progress = Progress::new(inputs(config).unwrap_or(u64::MAX), watch);
     let first: Vec<u32> = tokens.iter().map(|tokens| tokens.start).collect();
-    let whole: Sets = tokens.iter().map(|tokens| (0..tokens.len() as u32).collect()).collect();
+    let whole: Sets = tokens
+        .iter()
+        .map(|tokens| (0..tokens.len() as u32).collect())
+        .collect();
 
     let counts: Vec<usize> = whole.iter().map(Vec::len).collect();
     let mut tally = Tally::new(data.n_classes, &counts);
@@ -87,7 +90,13 @@ pub fn certify(
         region[read] = vec![own - first[read]];
         tally.add(&search.count(&region)?);
         for (class, found) in worst.iter_mut().enumerate().filter(|_| examples > 0) {
-            *found = worst::worst(&search, class as u32, examples, core::mem::take(found), &region)?;
+            *found = worst::worst(
+                &search,
+                class as u32,
+                examples,
+                core::mem::take(found),
+                &region,
+            )?;
         }
     }
     Ok(Certificate::new(tally, worst, &first))

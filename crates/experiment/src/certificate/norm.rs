@@ -87,7 +87,9 @@ impl Norm {
     }
 
     fn largest_gain(&self) -> f64 {
-        self.gain.iter().fold(0.0, |most, gain| gain.abs().max(most))
+        self.gain
+            .iter()
+            .fold(0.0, |most, gain| gain.abs().max(most))
     }
 
     fn centre(&self, x: &mut Vector) {
@@ -95,7 +97,8 @@ impl Norm {
         let share = 1.0 / n as f64;
         let mean = x.middle.iter().sum::<f64>() * share;
         let radius = x.radius.iter().sum::<f64>() * share;
-        let error = x.error.iter().sum::<f64>() * share + gamma(n + 1) * x.size.iter().sum::<f64>() * share;
+        let error =
+            x.error.iter().sum::<f64>() * share + gamma(n + 1) * x.size.iter().sum::<f64>() * share;
         for i in 0..n {
             x.middle[i] -= mean;
             // Its own share of the mean moves with it.

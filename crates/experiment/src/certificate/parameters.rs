@@ -18,7 +18,11 @@ pub(super) struct Parameters<'a> {
 impl<'a> Parameters<'a> {
     pub(super) fn new(config: &'a ExperimentConfig, weights: &'a [f32]) -> Self {
         let layout = config.model.layout(config.inputs());
-        Self { config, weights, layout }
+        Self {
+            config,
+            weights,
+            layout,
+        }
     }
 
     /// The values of a parameter, if the model has it.
@@ -72,13 +76,16 @@ impl<'a> Parameters<'a> {
         let mut x = Vector::exact(&row(table, token as usize));
         let positions = self.config.inputs().positions;
         let fixed = model.positions.table(positions, width);
-        let added = fixed.as_deref().or_else(|| self.values("position_embedding"));
+        let added = fixed
+            .as_deref()
+            .or_else(|| self.values("position_embedding"));
         if let Some(table) = added {
             let last = table.len() / width - 1;
             x.add(&Vector::exact(&row(table, position.min(last))));
         }
         if model.embedding_norm {
-            self.norm("embedding_norm").forward(&mut x, &mut Normalized::default());
+            self.norm("embedding_norm")
+                .forward(&mut x, &mut Normalized::default());
         }
         x
     }
@@ -91,7 +98,10 @@ impl<'a> Parameters<'a> {
         let logits = model.n_logits(self.config.data.n_classes);
         let hidden = |name: &str, width: usize| {
             let linear = self.linear(name, width)?;
-            Some(Hidden { linear, activation: model.activation })
+            Some(Hidden {
+                linear,
+                activation: model.activation,
+            })
         };
         let mut stages = Vec::new();
         if model.norm == Post {

@@ -63,10 +63,14 @@ impl<'a> Progress<'a> {
         let whole = seconds / share.max(f64::MIN_POSITIVE);
         if seconds > FIRST && whole > MOST {
             let hours = whole / 3600.0;
-            let long = if hours < 1e4 { format!("about {hours:.0} hours") } else { "years".to_owned() };
+            let long = if hours < 1e4 {
+                format!("about {hours:.0} hours")
+            } else {
+                "years".to_owned()
+            };
             return Err(Error::Input(format!(
-                "to count all {} inputs would take {long}; a certificate may take one. Give --sample N to ask the model about N random \
-                 inputs instead",
+                "to count all {} inputs would take {long}, and a certificate may take one; estimate the share of wrong answers with \
+                 `headlight certify --sample N`, which asks the model about N random inputs",
                 self.all
             )));
         }
@@ -77,7 +81,11 @@ impl<'a> Progress<'a> {
     ///
     /// # Errors
     /// As [`look`](Self::look); the threads have then ended before they were done.
-    pub(super) fn each<T: Send>(&self, threads: usize, work: impl Fn() -> T + Sync) -> Result<Vec<T>, Error> {
+    pub(super) fn each<T: Send>(
+        &self,
+        threads: usize,
+        work: impl Fn() -> T + Sync,
+    ) -> Result<Vec<T>, Error> {
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
             for _ in 0..threads {

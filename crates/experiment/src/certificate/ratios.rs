@@ -48,7 +48,11 @@ impl Ratios {
 
     fn place(&self, head: usize, position: usize) -> core::ops::Range<usize> {
         let size = self.ends.last().copied().unwrap_or(0);
-        let start = if position == 0 { 0 } else { self.ends[position - 1] };
+        let start = if position == 0 {
+            0
+        } else {
+            self.ends[position - 1]
+        };
         head * size + start..head * size + self.ends[position]
     }
 

@@ -51,8 +51,14 @@ pub(super) struct Bounds {
 impl Bounds {
     /// The lead over a class, of the region's class.
     pub(super) fn narrowest(&self) -> f64 {
-        let others = self.leads.iter().enumerate().filter(|(class, _)| *class != self.class);
-        others.map(|(_, lead)| lead.least).fold(f64::INFINITY, f64::min)
+        let others = self
+            .leads
+            .iter()
+            .enumerate()
+            .filter(|(class, _)| *class != self.class);
+        others
+            .map(|(_, lead)| lead.least)
+            .fold(f64::INFINITY, f64::min)
     }
 
     /// The least margin of a label in the region: its logit less the largest other one.
@@ -61,7 +67,11 @@ impl Bounds {
             return self.narrowest();
         }
         // Every other class is behind the region's by so much at least, and this one by so much at most.
-        let others = self.leads.iter().enumerate().filter(|(class, _)| *class != label);
+        let others = self
+            .leads
+            .iter()
+            .enumerate()
+            .filter(|(class, _)| *class != label);
         let least = others.map(|(_, lead)| lead.least).fold(0.0, f64::min);
         least - self.leads[label].largest
     }
@@ -111,7 +121,11 @@ impl Reading {
         let value = |class: usize| match (is_one, class) {
             (true, 0) => (0.0, 0.0, 0.0),
             (true, _) => (logits.middle[0], logits.radius[0], logits.error[0]),
-            _ => (logits.middle[class], logits.radius[class], logits.error[class]),
+            _ => (
+                logits.middle[class],
+                logits.radius[class],
+                logits.error[class],
+            ),
         };
         let mut best = 0;
         for class in 1..self.classes {
@@ -161,7 +175,12 @@ impl Reading {
     fn find_middle<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
         let attention = &self.attention;
         let (stride, part) = (attention.stride(), 1 + attention.width);
-        let Bounds { middle, own, scratch, .. } = bounds;
+        let Bounds {
+            middle,
+            own,
+            scratch,
+            ..
+        } = bounds;
         middle.clear();
         middle.resize(stride, 0.0);
         for (position, rows) in attention.rows.iter().enumerate() {
@@ -195,7 +214,14 @@ impl Reading {
     fn find_radius<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
         let attention = &self.attention;
         let (stride, part) = (attention.stride(), 1 + attention.width);
-        let Bounds { middle, own: farthest, ranges, ratios, scratch, .. } = bounds;
+        let Bounds {
+            middle,
+            own: farthest,
+            ranges,
+            ratios,
+            scratch,
+            ..
+        } = bounds;
         let x = &mut scratch.x;
         x.radius.fill(0.0);
         x.ball = 0.0;
@@ -215,7 +241,11 @@ impl Reading {
                     let row = &rows[token as usize * stride + head * part..][..part];
                     let (e, mut squares) = (row[0], 0.0);
                     let inverse = if e > 0.0 { 1.0 / e } else { 0.0 };
-                    let columns = row[1..].iter().zip(middle).zip(own.iter_mut()).zip(farthest.iter_mut());
+                    let columns = row[1..]
+                        .iter()
+                        .zip(middle)
+                        .zip(own.iter_mut())
+                        .zip(farthest.iter_mut());
                     for (((value, middle), own), farthest) in columns {
                         let way = value - e * middle;
                         squares += way * way;
@@ -249,17 +279,29 @@ impl Reading {
     fn along<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) -> (f64, f64) {
         let attention = &self.attention;
         let (stride, part) = (attention.stride(), 1 + attention.width);
-        let Bounds { scratch, middle, ratios, .. } = bounds;
+        let Bounds {
+            scratch,
+            middle,
+            ratios,
+            ..
+        } = bounds;
         let slope = &scratch.slope.middle;
         let (mut low, mut high) = (0.0, 0.0);
         for head in 0..attention.heads {
             let middle = &middle[head * part + 1..(head + 1) * part];
-            let across: f64 = slope.iter().zip(middle).map(|(slope, mean)| slope * mean).sum();
+            let across: f64 = slope
+                .iter()
+                .zip(middle)
+                .map(|(slope, mean)| slope * mean)
+                .sum();
             let mut values = ratios.values_mut(head).iter_mut();
             for (position, rows) in attention.rows.iter().enumerate() {
                 for &token in sets(position) {
                     let row = &rows[token as usize * stride + head * part..][..part];
-                    let products = slope.iter().zip(&row[1..]).map(|(slope, value)| slope * value);
+                    let products = slope
+                        .iter()
+                        .zip(&row[1..])
+                        .map(|(slope, value)| slope * value);
                     if let Some(value) = values.next() {
                         *value = products.sum::<f64>() - row[0] * across;
                     }
@@ -273,7 +315,14 @@ impl Reading {
 
     /// The position whose tokens differ most, and the middle of what they add.
     fn choose_split<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
-        let Bounds { ratios, adds, split, threshold, own, .. } = bounds;
+        let Bounds {
+            ratios,
+            adds,
+            split,
+            threshold,
+            own,
+            ..
+        } = bounds;
         let mut widest = -1.0;
         for position in 0..self.attention.rows.len() {
             if sets(position).len() < 2 {
@@ -297,3 +346,7 @@ impl Reading {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -38,7 +38,8 @@ pub fn sample(
     seed: u64,
     watch: &(dyn Fn(f64) -> Result<(), Error> + Sync),
 ) -> Result<Sampled, Error> {
-    let rule = check_rule(config).map_err(|reason| Error::Input(format!("a certificate {reason}")))?;
+    let rule =
+        check_rule(config).map_err(|reason| Error::Input(format!("a certificate {reason}")))?;
     let mut answers = Answers::new(config, weights)?;
     let tokens = tokens(config);
     let mut numbers = Stream::Inputs.numbers(seed);
@@ -49,11 +50,17 @@ pub fn sample(
         let (mut all, mut labels) = (Vec::new(), Vec::new());
         for _ in 0..own {
             let start = all.len();
-            all.extend(tokens.iter().map(|tokens| tokens.start + numbers(tokens.len() as u32)));
+            all.extend(
+                tokens
+                    .iter()
+                    .map(|tokens| tokens.start + numbers(tokens.len() as u32)),
+            );
             labels.push(rule.label_for(&all[start..], config.data.cls, config.data.n_classes));
         }
         let answers = answers.of(&all, &labels).into_iter().zip(&labels);
-        wrong += answers.filter(|((predicted, _), label)| predicted != *label).count() as u64;
+        wrong += answers
+            .filter(|((predicted, _), label)| predicted != *label)
+            .count() as u64;
         inputs += own;
     }
     Ok(Sampled {

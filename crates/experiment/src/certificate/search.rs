@@ -86,7 +86,10 @@ impl Tally {
 pub(super) type Sets = Vec<Vec<u32>>;
 
 /// The position where a region that was bounded is divided, and its tokens in two parts.
-pub(super) fn divided<'s>(bounds: &Bounds, sets: impl Fn(usize) -> &'s [u32]) -> (usize, [Vec<u32>; 2]) {
+pub(super) fn divided<'s>(
+    bounds: &Bounds,
+    sets: impl Fn(usize) -> &'s [u32],
+) -> (usize, [Vec<u32>; 2]) {
     let position = bounds.split;
     let own = sets(position);
     let adds = own.iter().zip(&bounds.adds);
@@ -106,13 +109,18 @@ impl Search<'_> {
             return labels.of(tokens);
         }
         let data = &self.config.data;
-        self.rule.label_for(&self.absolute(tokens), data.cls, data.n_classes)
+        self.rule
+            .label_for(&self.absolute(tokens), data.cls, data.n_classes)
     }
 
     /// The tokens of samples, one after the other, that count from the first of each position.
     pub(super) fn absolute(&self, tokens: &[u32]) -> Vec<u32> {
         let first = self.first.iter().cycle();
-        tokens.iter().zip(first).map(|(token, first)| token + first).collect()
+        tokens
+            .iter()
+            .zip(first)
+            .map(|(token, first)| token + first)
+            .collect()
     }
 
     /// Counts the answers to all inputs of a region.
@@ -154,7 +162,11 @@ impl<'a, 'b> Worker<'a, 'b> {
     fn new(search: &'a Search<'b>) -> Self {
         let attention = &search.reading.attention;
         let stride = attention.stride();
-        let tokens: Vec<usize> = attention.rows.iter().map(|rows| rows.len() / stride).collect();
+        let tokens: Vec<usize> = attention
+            .rows
+            .iter()
+            .map(|rows| rows.len() / stride)
+            .collect();
         Self {
             search,
             bounds: Bounds::default(),
@@ -229,7 +241,8 @@ impl<'a, 'b> Worker<'a, 'b> {
             self.tally.inputs[label] += count;
             if label != self.bounds.class && count > 0 {
                 self.tally.wrong[label] += count;
-                self.counts.add_tokens(labels, get, label as u32, &mut self.tally.tokens[label]);
+                self.counts
+                    .add_tokens(labels, get, label as u32, &mut self.tally.tokens[label]);
             }
         }
     }

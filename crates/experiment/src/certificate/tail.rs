@@ -110,7 +110,14 @@ impl Hidden {
 impl Tail {
     /// The logits of plain numbers, in `scratch.values`.
     pub(super) fn value(&self, x: &[f64], scratch: &mut Scratch) {
-        let Scratch { x: stream, own, hidden, values, hidden_values, .. } = scratch;
+        let Scratch {
+            x: stream,
+            own,
+            hidden,
+            values,
+            hidden_values,
+            ..
+        } = scratch;
         let (x, input) = (&mut stream.middle, x);
         x.clear();
         x.extend_from_slice(input);
@@ -139,7 +146,14 @@ impl Tail {
 
     /// From `scratch.x` to `scratch.logits`.
     pub(super) fn forward(&self, scratch: &mut Scratch) {
-        let Scratch { kept, x, own, hidden, logits, .. } = scratch;
+        let Scratch {
+            kept,
+            x,
+            own,
+            hidden,
+            logits,
+            ..
+        } = scratch;
         kept.resize_with(self.stages.len(), Kept::default);
         for (stage, kept) in self.stages.iter().zip(kept) {
             match stage {
@@ -164,7 +178,13 @@ impl Tail {
 
     /// The slope of `Σ weights · logits` by the input of the last forward pass, in `scratch.slope`.
     pub(super) fn backward(&self, weights: &[f64], scratch: &mut Scratch) {
-        let Scratch { kept, slope, by_hidden, by_own, .. } = scratch;
+        let Scratch {
+            kept,
+            slope,
+            by_hidden,
+            by_own,
+            ..
+        } = scratch;
         by_own.middle.clear();
         by_own.middle.extend_from_slice(weights);
         (by_own.smooth, by_own.rough) = (0.0, 0.0);

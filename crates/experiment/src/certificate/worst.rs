@@ -90,7 +90,11 @@ pub(super) fn worst(
             return Ok(found);
         }
         let may_wait = open.len() < MOST_OPEN;
-        let threads = if next.len() < TOGETHER { 1 } else { search.threads };
+        let threads = if next.len() < TOGETHER {
+            1
+        } else {
+            search.threads
+        };
         let taken = AtomicUsize::new(0);
         let work = || {
             let mut worker = Worker::new(search, class, most, found.clone());
@@ -106,7 +110,11 @@ pub(super) fn worst(
             }
             (parts, worker.finish())
         };
-        let results = if threads == 1 { vec![work()] } else { search.progress.each(threads, work)? };
+        let results = if threads == 1 {
+            vec![work()]
+        } else {
+            search.progress.each(threads, work)?
+        };
         search.progress.look()?;
         for (parts, own) in results {
             open.extend(parts);
@@ -120,12 +128,16 @@ pub(super) fn worst(
 
 /// By margin and then by tokens.
 fn order(a: &Example, b: &Example) -> Ordering {
-    a.margin.total_cmp(&b.margin).then_with(|| a.tokens.cmp(&b.tokens))
+    a.margin
+        .total_cmp(&b.margin)
+        .then_with(|| a.tokens.cmp(&b.tokens))
 }
 
 /// Margins above it do not count.
 fn limit(found: &[Example], most: usize) -> f64 {
-    found.get(most - 1).map_or(f64::INFINITY, |last| last.margin)
+    found
+        .get(most - 1)
+        .map_or(f64::INFINITY, |last| last.margin)
 }
 
 /// One thread's part of a search for inputs of one class.
@@ -180,7 +192,11 @@ impl<'a, 'b> Worker<'a, 'b> {
     /// A region with its bound, unless it has no input that could count, or so few that they are computed here.
     fn bound(&mut self, sets: Sets) -> Option<Open> {
         let get = |position: usize| &sets[position][..];
-        if self.search.labels.is_some_and(|labels| !labels.has(get, self.class)) {
+        if self
+            .search
+            .labels
+            .is_some_and(|labels| !labels.has(get, self.class))
+        {
             return None;
         }
         self.search.reading.bound(&get, &mut self.bounds);
@@ -235,16 +251,21 @@ impl<'a, 'b> Worker<'a, 'b> {
         let tokens = self.search.absolute(&relative);
         let positions = self.search.first.len();
         let labels = vec![self.class; tokens.len() / positions];
-        let answers = self.answers.get_or_insert_with(|| self.search.answers.clone());
+        let answers = self
+            .answers
+            .get_or_insert_with(|| self.search.answers.clone());
         let answers = answers.of(&tokens, &labels);
-        for ((predicted, margin), tokens) in answers.into_iter().zip(tokens.chunks_exact(positions)) {
+        for ((predicted, margin), tokens) in answers.into_iter().zip(tokens.chunks_exact(positions))
+        {
             let example = Example {
                 tokens: tokens.to_vec(),
                 label: self.class,
                 predicted,
                 margin,
             };
-            let place = self.found.partition_point(|other| order(other, &example).is_lt());
+            let place = self
+                .found
+                .partition_point(|other| order(other, &example).is_lt());
             if place < self.most && self.found.get(place) != Some(&example) {
                 self.found.insert(place, example);
                 self.found.truncate(self.most);

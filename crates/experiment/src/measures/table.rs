@@ -61,7 +61,10 @@ pub fn measured(
     weights: &[f32],
     samples: &Dataset,
 ) -> Result<Vec<(MeasureName, Measured)>, Error> {
-    let needs_margins = config.report.measures.contains(&MeasureName::SmallestMargin);
+    let needs_margins = config
+        .report
+        .measures
+        .contains(&MeasureName::SmallestMargin);
     let measured = measured_and_certified(config, weights, samples, usize::from(needs_margins))?;
     Ok(measured.0)
 }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::Args;
-use headlight_experiment::certificate::{self, Certificate, Sampled};
 use headlight_experiment::Error;
+use headlight_experiment::certificate::{self, Certificate, Sampled};
 use headlight_inspector::Document;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::certificate::{sampled_section, section};
@@ -37,7 +37,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
     /// List so many inputs of each label: those with the smallest margins
-    #[arg(long, value_name = "K", default_value_t = 10, conflicts_with = "sample")]
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 10,
+        conflicts_with = "sample"
+    )]
     examples: usize,
     /// Ask the model about N random inputs instead of all, and estimate the share of wrong answers
     #[arg(long, value_name = "N", value_parser = at_least_one)]
@@ -66,7 +71,12 @@ enum Found {
 /// # Errors
 /// When the run cannot be read, its model has no certificate, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let model = RunModel::open(&arguments.run, arguments.weights.as_deref(), None, &arguments.swept)?;
+    let model = RunModel::open(
+        &arguments.run,
+        arguments.weights.as_deref(),
+        None,
+        &arguments.swept,
+    )?;
     if model.members.len() > 1 {
         return Err(Failure::Input(format!(
             "{} holds {} runs, and a certificate is of one model; `headlight sweep --certify` counts for each run of a sweep",
@@ -78,9 +88,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Members::One(parameters) = &model.members else {
         return Ok(()); // There is one.
     };
-    let weights = parameters.iter().flat_map(|parameter| parameter.values.iter().copied());
+    let weights = parameters
+        .iter()
+        .flat_map(|parameter| parameter.values.iter().copied());
     let weights: Vec<f32> = weights.collect();
     let config = &model.config;
+    if let (Err(reason), None) = (certificate::check(config), arguments.sample) {
+        let instead = match certificate::check_rule(config) {
+            Ok(_) => "; give --sample N to ask the model about N random inputs instead",
+            Err(_) => "",
+        };
+        return Err(Failure::Input(format!("a certificate {reason}{instead}")));
+    }
 
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
@@ -94,9 +113,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let found = match arguments.sample {
-        Some(count) => certificate::sample(config, &weights, count.get() as u64, config.seed, &watch)
-            .map(|sampled| Found::Sampled { sampled }),
-        None => certificate::certify(config, &weights, arguments.examples, threads, &watch).map(Found::Counted),
+        Some(count) => {
+            certificate::sample(config, &weights, count.get() as u64, config.seed, &watch)
+                .map(|sampled| Found::Sampled { sampled })
+        }
+        None => certificate::certify(config, &weights, arguments.examples, threads, &watch)
+            .map(Found::Counted),
     };
     bar.finish_and_clear();
     if let Some(signal) = signals.received() {

@@ -3,10 +3,13 @@
 use headlight_data::CLS;
 use headlight_experiment::certificate::{Certificate, ClassAnswers, Example, Sampled};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::{Section, Table, number};
+use headlight_inspector::{Evidence, Section, Table, number};
 
 /// The file of a run that holds its certificate.
 pub(crate) const FILE: &str = "certificate.json";
+
+/// Inputs that a page shows.
+const SHOWN: usize = 5;
 
 /// What a certificate says of all inputs, in one sentence.
 pub fn sentence(certificate: &Certificate) -> String {
@@ -14,10 +17,30 @@ pub fn sentence(certificate: &Certificate) -> String {
     match wrong {
         0 => format!("The model answers all {inputs} possible inputs correctly."),
         wrong => format!(
-            "The model answers {} of all {inputs} possible inputs wrongly, a share of {:.1e}.",
+            "The model answers {} of all {inputs} possible inputs wrongly, a share of {}.",
             grouped(wrong),
-            certificate.share
+            share(certificate.share)
         ),
+    }
+}
+
+/// Its entry among the origins of a page's numbers, with the inputs to look at: those with the smallest margins of all classes.
+pub(crate) fn evidence(certificate: &Certificate) -> Evidence {
+    let worst = certificate.classes.iter().flat_map(|class| &class.worst);
+    let mut worst: Vec<&Example> = worst.collect();
+    worst.sort_by(|a, b| a.margin.total_cmp(&b.margin));
+    let margin = number(certificate.smallest_margin, 3);
+    Evidence {
+        name: "All possible inputs".to_owned(),
+        text: format!(
+            "{} This is an exact count. The smallest margin is {margin}; these inputs have the smallest margins:",
+            sentence(certificate)
+        ),
+        inputs: worst
+            .iter()
+            .take(SHOWN)
+            .map(|example| example.tokens.clone())
+            .collect(),
     }
 }
 
@@ -31,13 +54,11 @@ pub fn section(certificate: &Certificate, config: &ExperimentConfig) -> Section 
     }
     Section {
         title: "All inputs".to_owned(),
-        paragraphs: vec![
-            format!(
-                "{} This is a count, not an estimate: it holds for the answers of the fused engine, rounding included. A margin is the \
+        paragraphs: vec![format!(
+            "{} This is a count, not an estimate: it holds for the answers of the fused engine, rounding included. A margin is the \
                  label's logit less the largest other one; with one logit, it is the label's log-odds. Below 0, the answer is wrong.",
-                sentence(certificate)
-            ),
-        ],
+            sentence(certificate)
+        )],
         tables,
         ..Section::default()
     }
@@ -50,9 +71,11 @@ pub fn sampled_section(sampled: &Sampled) -> Section {
         title: "Random inputs".to_owned(),
         paragraphs: vec![format!(
             "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \
-             {low:.2e} and {high:.2e} (95% interval of Clopper and Pearson).",
+             {} and {} (95% interval of Clopper and Pearson).",
             grouped(sampled.wrong),
-            grouped(sampled.inputs)
+            grouped(sampled.inputs),
+            share(low),
+            share(high)
         )],
         ..Section::default()
     }
@@ -66,11 +89,15 @@ fn classes(certificate: &Certificate) -> Table {
             class.class.to_string(),
             grouped(class.inputs),
             grouped(class.wrong),
-            if class.wrong == 0 { "0".to_owned() } else { format!("{share:.1e}") },
+            self::share(share),
             number(class.smallest_margin, 3),
         ]
     };
-    let rows = certificate.classes.iter().filter(|class| class.inputs > 0).map(row);
+    let rows = certificate
+        .classes
+        .iter()
+        .filter(|class| class.inputs > 0)
+        .map(row);
     Table::of_text("", "", [header.to_vec()].into_iter().chain(rows).collect())
 }
 
@@ -86,26 +113,50 @@ fn worst(class: &ClassAnswers, cls: Option<usize>) -> Option<Table> {
     };
     let rows = class.worst.iter().map(row);
     let rows = [header.to_vec()].into_iter().chain(rows).collect();
-    let title = format!("Label {}: the inputs with the smallest margins", class.class);
+    let title = format!(
+        "Label {}: the inputs with the smallest margins",
+        class.class
+    );
     (!class.worst.is_empty()).then(|| Table::of_text(&title, "", rows).left_aligned(&["input"]))
 }
 
 /// The tokens that wrong inputs have in common.
 fn common(class: &ClassAnswers) -> Option<Table> {
     let first = class.common.first()?;
-    let free = |position: usize| class.tokens.get(position).is_some_and(|counts| counts.len() > 1);
+    let free = |position: usize| {
+        class
+            .tokens
+            .get(position)
+            .is_some_and(|counts| counts.len() > 1)
+    };
     // Shares of each position, if they fit a page.
-    let positions: Vec<usize> = (0..first.positions.len()).filter(|&position| free(position)).collect();
-    let positions = if positions.len() > 12 { Vec::new() } else { positions };
-    let mut header = ["token", "per wrong input", "per input"].map(str::to_owned).to_vec();
-    header.extend(positions.iter().map(|position| format!("position {position}")));
+    let positions: Vec<usize> = (0..first.positions.len())
+        .filter(|&position| free(position))
+        .collect();
+    let positions = if positions.len() > 12 {
+        Vec::new()
+    } else {
+        positions
+    };
+    let mut header = ["token", "per wrong input", "per input"]
+        .map(str::to_owned)
+        .to_vec();
+    header.extend(
+        positions
+            .iter()
+            .map(|position| format!("position {position}")),
+    );
     let rows = class.common.iter().map(|own| {
         let mut row = vec![
             own.token.to_string(),
             number(Some(own.per_wrong_input), 2),
             number(Some(own.per_input), 2),
         ];
-        row.extend(positions.iter().map(|&position| format!("{:.0}%", 100.0 * own.positions[position])));
+        row.extend(
+            positions
+                .iter()
+                .map(|&position| format!("{:.0}%", 100.0 * own.positions[position])),
+        );
         row
     });
     let rows = [header].into_iter().chain(rows).collect();
@@ -125,6 +176,15 @@ fn tokens(tokens: &[u32], cls: Option<usize>) -> String {
     };
     let texts: Vec<String> = tokens.iter().enumerate().map(text).collect();
     texts.join(" ")
+}
+
+/// A share that may be tiny.
+fn share(share: f64) -> String {
+    match share {
+        0.0 => "0".to_owned(),
+        1e-3.. => format!("{share:.4}"),
+        _ => format!("{share:.1e}"),
+    }
 }
 
 /// A count with its digits in groups of three.

@@ -117,7 +117,10 @@ impl RunReport<'_> {
         let held_out = of_model.and_then(|row| row.held_out.as_ref());
         sections.extend(test_sets::section(splits, held_out, self.tests));
         sections.extend(measures::section(self.measures));
-        sections.extend(self.certificate.map(|own| certificate::section(own, config)));
+        sections.extend(
+            self.certificate
+                .map(|own| certificate::section(own, config)),
+        );
         sections.extend(attention::sections(config, of_model, dump, self.strongest));
         sections.push(predictions::section(config, splits.shown(), dump));
         sections.extend(comparisons::section(config, self.comparisons));
