@@ -10,7 +10,7 @@ const CUBIC: f64 = 0.044_715;
 pub(super) const STEEPEST: f64 = 1.2;
 
 /// The slope of none but ReLU changes faster.
-pub(super) const BEND: f64 = 0.9;
+const BEND: f64 = 0.9;
 
 /// Its value.
 pub(super) fn value(activation: Activation, x: f64) -> f64 {
@@ -19,6 +19,14 @@ pub(super) fn value(activation: Activation, x: f64) -> f64 {
         Activation::Gelu => x * normal(x),
         Activation::GeluTanh => 0.5 * x * (1.0 + libm::tanh(inner(x))),
         Activation::Silu => x * logistic(x),
+    }
+}
+
+/// How far the value between `x - radius` and `x + radius` can be off the slope at `x`.
+pub(super) fn rest(activation: Activation, x: f64, radius: f64) -> f64 {
+    match activation {
+        Activation::Relu => (radius - x.abs()).max(0.0),
+        _ => BEND / 2.0 * radius * radius,
     }
 }
 

@@ -98,7 +98,7 @@ impl<'a> Builder<'a> {
         let stream = self.parameters.embedding(position, token);
         let mut own = stream.clone();
         if let Some(norm) = &self.norm {
-            norm.forward(&mut own, &mut Normalized::default());
+            norm.forward(&mut own, 0.0, &mut Normalized::default());
         }
         [own, stream]
     }

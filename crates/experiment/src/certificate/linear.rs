@@ -2,16 +2,25 @@
 
 use super::rounding::{SLACK, gamma};
 
-/// Numbers that are known in part: what they are at the middle of a region, how far they go from there within it, how far the engine's
-/// float32 can be from either, and a bound of all terms that they are a sum of.
+/// Numbers that are known in part.
+///
+/// Within a region they are `middle + J way + rest`, where the way leads from the region's middle to a sample; `rest` is what is not
+/// linear, and what the engine's float32 is off by.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Vector {
+    /// In the middle of the region.
     pub(super) middle: Vec<f64>,
+    /// How far each goes from there.
     pub(super) radius: Vec<f64>,
-    pub(super) error: Vec<f64>,
-    pub(super) size: Vec<f64>,
-    /// How far all of them together go from the middle, as a Euclidean length.
+    /// How far all of them together go, as a Euclidean length.
     pub(super) ball: f64,
+    /// `J`, and the length of `rest` at most. `[number, way]`; empty where nobody asks for it
+    pub(super) slopes: Vec<f64>,
+    pub(super) rest: f64,
+    /// How far the engine's float32 can be from them, besides.
+    pub(super) error: Vec<f64>,
+    /// A bound of all terms that they are a sum of.
+    pub(super) size: Vec<f64>,
 }
 
 impl Vector {
@@ -19,10 +28,8 @@ impl Vector {
     pub(super) fn exact(values: &[f64]) -> Self {
         Self {
             middle: values.to_vec(),
-            radius: vec![0.0; values.len()],
-            error: vec![0.0; values.len()],
             size: values.iter().map(|value| value.abs()).collect(),
-            ball: 0.0,
+            ..Self::zeros(values.len())
         }
     }
 
@@ -32,7 +39,7 @@ impl Vector {
             radius: vec![0.0; len],
             error: vec![0.0; len],
             size: vec![0.0; len],
-            ball: 0.0,
+            ..Self::default()
         }
     }
 
@@ -49,17 +56,51 @@ impl Vector {
             self.error[i] += other.error[i] + gamma(1) * size;
             self.size[i] = size + self.error[i];
         }
+        for (slope, other) in self.slopes.iter_mut().zip(&other.slopes) {
+            *slope += other;
+        }
         self.ball += other.ball;
+        self.rest += other.rest;
     }
 
-    /// Makes radius and ball agree: neither is above what follows from the other.
-    pub(super) fn tighten(&mut self) {
-        let squares: f64 = self.radius.iter().map(|radius| radius * radius).sum();
-        self.ball = self.ball.min(squares.sqrt());
+    /// Counts the engine's errors, which become `rounding`, as a part of the rest: from here on the vector is the engine's.
+    pub(super) fn settle(&mut self, rounding: &mut Vec<f64>) {
+        rounding.clone_from(&self.error);
+        for (radius, error) in self.radius.iter_mut().zip(&self.error) {
+            *radius += error;
+        }
+        let length = norm(&self.error);
+        self.rest += length;
+        self.ball += length;
+        self.error.fill(0.0);
+    }
+
+    /// The rows of `J`, one for each number.
+    pub(super) fn rows(&self) -> core::slice::ChunksExact<'_, f64> {
+        self.slopes.chunks_exact((self.slopes.len() / self.len().max(1)).max(1))
+    }
+
+    /// Makes radius, ball and slopes agree: none is above what follows from the others, for ways no longer than `reach`.
+    pub(super) fn tighten(&mut self, reach: f64) {
+        if !self.slopes.is_empty() {
+            let length = operator_norm(&self.slopes, self.slopes.len() / self.len());
+            self.ball = self.ball.min(length * reach + self.rest);
+            let mut radius = core::mem::take(&mut self.radius);
+            for (radius, row) in radius.iter_mut().zip(self.rows()) {
+                *radius = radius.min(norm(row) * reach + self.rest);
+            }
+            self.radius = radius;
+        }
+        self.ball = self.ball.min(norm(&self.radius));
         for radius in &mut self.radius {
             *radius = radius.min(self.ball);
         }
     }
+}
+
+/// A Euclidean length.
+pub(super) fn norm(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum::<f64>().sqrt()
 }
 
 /// `x W + b`.
@@ -70,7 +111,7 @@ pub(super) struct Linear {
     /// `[out]`
     pub(super) bias: Vec<f64>,
     /// No vector gets longer by more than this factor.
-    norm: f64,
+    pub(super) norm: f64,
     /// The same for each output. `[out]`
     norms: Vec<f64>,
 }
@@ -143,7 +184,16 @@ impl Linear {
             out.size[o] = out.middle[o].abs() + out.radius[o] + out.error[o];
         }
         out.ball = self.norm * x.ball;
-        out.tighten();
+        out.rest = self.norm * x.rest;
+        let width = x.slopes.len() / x.len().max(1);
+        out.slopes.resize(count * width, 0.0);
+        for (row, weights) in x.rows().zip(self.weight.chunks_exact(count)) {
+            for (out, weight) in out.slopes.chunks_exact_mut(width.max(1)).zip(weights) {
+                for (out, slope) in out.iter_mut().zip(row) {
+                    *out += weight * slope;
+                }
+            }
+        }
     }
 
     /// The slope by the input, from the slope by the output.
@@ -156,17 +206,21 @@ impl Linear {
                 .map(|(weight, slope)| weight * slope);
             out.middle.push(products.sum());
         }
-        out.smooth = self.norm * slope.smooth;
-        out.rough = self.norm * slope.rough;
+        out.rest = slope.rest;
     }
 }
 
 /// The largest factor by which a matrix lengthens vectors, or a little more.
 ///
-/// Of the Gram matrix `G`, `‖G‖ <= ‖G^8‖_F^(1/8)`.
+/// Of the Gram matrix `G`, `‖G‖ <= ‖G^8‖_F^(1/8)`; of large matrices `‖G‖_F`, which takes less time.
 fn operator_norm(weight: &[f64], columns: usize) -> f64 {
+    /// Rows of a Gram matrix that is multiplied by itself.
+    const SMALL: usize = 16;
     let rows = weight.len() / columns.max(1);
     let n = rows.min(columns);
+    if n > SMALL {
+        return norm(weight) * (1.0 + SLACK);
+    }
     let cell = |i: usize, j: usize| {
         let pair = |k: usize| match rows < columns {
             true => weight[i * columns + k] * weight[j * columns + k],
@@ -175,35 +229,39 @@ fn operator_norm(weight: &[f64], columns: usize) -> f64 {
         (0..rows.max(columns)).map(pair).sum::<f64>()
     };
     let mut gram: Vec<f64> = (0..n * n).map(|index| cell(index / n, index % n)).collect();
-    let length = |matrix: &[f64]| matrix.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let (mut norm, mut power) = (1.0, 1.0);
+    let (mut product, mut power) = (1.0, 1.0);
     for _ in 0..3 {
-        let size = length(&gram);
+        let size = norm(&gram);
         if size == 0.0 {
             return 0.0;
         }
-        norm *= size.powf(power);
+        product *= size.powf(power);
         power /= 2.0;
-        let scaled: Vec<f64> = gram.iter().map(|x| x / size).collect();
+        gram.iter_mut().for_each(|x| *x /= size);
         let cell = |i: usize, j: usize| -> f64 {
-            (0..n).map(|k| scaled[i * n + k] * scaled[k * n + j]).sum()
+            let pairs = gram[i * n..(i + 1) * n].iter().zip(&gram[j * n..(j + 1) * n]);
+            pairs.map(|(a, b)| a * b).sum()
         };
         gram = (0..n * n).map(|index| cell(index / n, index % n)).collect();
     }
-    (norm * length(&gram).powf(power)).sqrt() * (1.0 + SLACK)
+    (product * norm(&gram).powf(power)).sqrt() * (1.0 + SLACK)
 }
 
-/// The slope of a number by others within a region.
+/// The slope of a number by others, in the middle of a region.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slope {
-    /// In the middle.
     pub(super) middle: Vec<f64>,
-    /// How far it can be from there, as Euclidean lengths: what grows with the way from the middle, and what may jump.
-    pub(super) smooth: f64,
-    pub(super) rough: f64,
+    /// How far the number can be off what all slopes on the way to it say.
+    pub(super) rest: f64,
 }
 
 impl Slope {
+    /// Adds what comes of a rest of each number.
+    pub(super) fn add_rests<'r>(&mut self, rests: impl IntoIterator<Item = &'r f64>) {
+        let rests = self.middle.iter().zip(rests);
+        self.rest += rests.map(|(slope, rest)| slope.abs() * rest).sum::<f64>();
+    }
+
     pub(super) fn len(&self) -> usize {
         self.middle.len()
     }

@@ -1,6 +1,6 @@
 //! Layer norm and RMS norm of numbers that are known in part.
 
-use super::linear::{Slope, Vector};
+use super::linear::{Slope, Vector, norm};
 use super::rounding::{UNIT, gamma};
 
 /// `gamma ⊙ (x - mean(x)) / s + beta`, with `s = sqrt(variance(x) + eps)`; RMS norm does not subtract the mean.
@@ -11,6 +11,9 @@ pub(super) struct Norm {
     pub(super) eps: f64,
     pub(super) is_rms: bool,
 }
+
+/// An error without a bound: so large that it decides nothing, and not infinite, since 0 times it is 0.
+const UNBOUNDED: f64 = 1e100;
 
 /// What the backward pass needs of a forward pass.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +41,8 @@ impl Norm {
         }
     }
 
-    pub(super) fn forward(&self, x: &mut Vector, kept: &mut Normalized) {
+    /// In place, for ways no longer than `reach`.
+    pub(super) fn forward(&self, x: &mut Vector, reach: f64, kept: &mut Normalized) {
         let n = x.len();
         let share = 1.0 / n as f64;
         if !self.is_rms {
@@ -47,7 +51,7 @@ impl Norm {
         let root = |square: f64| (square * share + self.eps).sqrt();
         let s = root(x.middle.iter().map(|c| c * c).sum());
         // `s` changes by at most the root mean square of the changes.
-        x.tighten();
+        x.tighten(reach);
         let change = x.ball * share.sqrt();
         let least = (s - change).max(self.eps.sqrt());
         let (low, high) = (1.0 / (s + change), 1.0 / least);
@@ -65,7 +69,7 @@ impl Norm {
         let of_inverse = if relative < 0.5 {
             relative / (1.0 - relative) + 4.0 * UNIT
         } else {
-            f64::INFINITY
+            UNBOUNDED
         };
         kept.values.clear();
         for i in 0..n {
@@ -82,8 +86,44 @@ impl Norm {
             x.size[i] = size * gain.abs() + bias.abs();
             x.error[i] = error * gain.abs() + 3.0 * UNIT * x.size[i];
         }
-        x.ball *= high * self.largest_gain();
-        x.tighten();
+        self.turn_slopes(kept, x);
+        let gain = self.largest_gain();
+        x.rest = gain * (high * x.rest + self.bend(kept));
+        x.ball *= high * gain;
+    }
+
+    /// The slopes of what is normalised, from those of the centred input.
+    fn turn_slopes(&self, kept: &Normalized, x: &mut Vector) {
+        if x.slopes.is_empty() {
+            return;
+        }
+        let width = x.slopes.len() / kept.values.len();
+        let mut along = vec![0.0; width];
+        for (row, value) in x.slopes.chunks_exact(width).zip(&kept.values) {
+            for (along, slope) in along.iter_mut().zip(row) {
+                *along += value * slope / kept.values.len() as f64;
+            }
+        }
+        for ((row, value), gain) in x.slopes.chunks_exact_mut(width).zip(&kept.values).zip(&self.gain) {
+            for (slope, along) in row.iter_mut().zip(&along) {
+                *slope = (*slope - value * along) * gain / kept.s;
+            }
+        }
+    }
+
+    /// How far what is normalised, without the gain, can be off its slopes: half of its second derivative times the square of the
+    /// way, in any direction of length 1. With `t = c / (s sqrt(d))`, which is not longer than 1, the second derivative of `a · n` is
+    ///
+    /// ```text
+    /// (-(a tᵀ + t aᵀ) - (a · t)(I - 3 t tᵀ)) / (s² sqrt(d))
+    /// ```
+    ///
+    /// and no longer than `BEND ‖a‖ / (s² sqrt(d))`.
+    fn bend(&self, kept: &Normalized) -> f64 {
+        /// The largest length is 1.31, where `a` and `t` are parallel and `‖t‖² = 0.4`.
+        const BEND: f64 = 1.35;
+        let share = 1.0 / kept.values.len() as f64;
+        BEND / 2.0 * share.sqrt() * (kept.ball / kept.least) * (kept.ball / kept.least)
     }
 
     fn largest_gain(&self) -> f64 {
@@ -93,6 +133,12 @@ impl Norm {
     }
 
     fn centre(&self, x: &mut Vector) {
+        let width = x.slopes.len() / x.len();
+        for column in 0..width {
+            let column = || (0..x.middle.len()).map(move |row| row * width + column);
+            let mean = column().map(|cell| x.slopes[cell]).sum::<f64>() / x.middle.len() as f64;
+            column().for_each(|cell| x.slopes[cell] -= mean);
+        }
         let n = x.len();
         let share = 1.0 / n as f64;
         let mean = x.middle.iter().sum::<f64>() * share;
@@ -109,17 +155,8 @@ impl Norm {
 
     /// The slope by the input, from the slope by the output, in place.
     ///
-    /// `dx = (dn - mean(dn) - n mean(dn · n)) / s` with `dn = gamma ⊙ dy`. With `t = c / (s sqrt(d))`, which is not longer than 1, and
-    /// `dn` without its mean, the second derivative of `dn · n` is
-    ///
-    /// ```text
-    /// (-(dn tᵀ + t dnᵀ) - (dn · t)(I - 3 t tᵀ)) / (s² sqrt(d))
-    /// ```
-    ///
-    /// and no longer than `BEND ‖dn‖ / (s² sqrt(d))`.
+    /// `dx = (dn - mean(dn) - n mean(dn · n)) / s` with `dn = gamma ⊙ dy`.
     pub(super) fn backward(&self, kept: &Normalized, slope: &mut Slope) {
-        /// The largest length is 1.31, where `dn` and `t` are parallel and `‖t‖² = 0.4`.
-        const BEND: f64 = 1.35;
         let n = slope.len();
         let share = 1.0 / n as f64;
         let (mut mean, mut along) = (0.0, 0.0);
@@ -131,15 +168,10 @@ impl Norm {
         if self.is_rms {
             mean = 0.0;
         }
-        let mut squares = 0.0;
-        for i in 0..n {
-            let centred = slope.middle[i] - mean;
-            squares += centred * centred;
-            slope.middle[i] = (centred - kept.values[i] * along) / kept.s;
+        slope.middle.iter_mut().for_each(|slope| *slope -= mean);
+        slope.rest += norm(&slope.middle) * self.bend(kept);
+        for (slope, value) in slope.middle.iter_mut().zip(&kept.values) {
+            *slope = (*slope - value * along) / kept.s;
         }
-        let bend = BEND * squares.sqrt() / (kept.least * kept.least) * share.sqrt();
-        let factor = self.largest_gain() / kept.least;
-        slope.smooth = slope.smooth * factor + bend * kept.ball;
-        slope.rough *= factor;
     }
 }

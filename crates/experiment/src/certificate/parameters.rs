@@ -85,7 +85,7 @@ impl<'a> Parameters<'a> {
         }
         if model.embedding_norm {
             self.norm("embedding_norm")
-                .forward(&mut x, &mut Normalized::default());
+                .forward(&mut x, 0.0, &mut Normalized::default());
         }
         x
     }

@@ -1,8 +1,8 @@
 //! What a model can answer to any sample of a region: those with one of some tokens at each position.
 //!
-//! The answer of a sample differs from that of the region's middle by the slope somewhere between the two, times the way (mean value
-//! theorem). The slope lies within bounds over the whole region (`tail.rs`), and the way is a sum over positions. So the largest
-//! and the least difference are found for each position by itself.
+//! The answer of a sample differs from that of the region's middle by the slope there, times the way from the middle to the sample, and
+//! by a rest that has a bound (`tail.rs`). The way is a sum over positions. So the largest and the least difference are found for each
+//! position by itself.
 
 use super::attention::Attention;
 use super::ratios::Ratios;
@@ -114,7 +114,6 @@ impl Reading {
     pub(super) fn bound<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
         self.find_middle(sets, bounds);
         self.find_radius(sets, bounds);
-        let ball = bounds.scratch.x.ball;
         self.tail.forward(&mut bounds.scratch);
         let logits = core::mem::take(&mut bounds.scratch.logits);
         let is_one = logits.len() == 1;
@@ -151,17 +150,18 @@ impl Reading {
                 bounds.own[class] = -1.0;
             }
             self.tail.backward(&bounds.own, &mut bounds.scratch);
-            // The way times what the slope changes on it: on average half as much where it changes evenly.
-            let slope = &bounds.scratch.slope;
-            let around = (slope.smooth / 2.0 + slope.rough) * ball + error;
+            let around = bounds.scratch.slope.rest + error;
             let (low, high) = self.along(sets, bounds);
             let radius = own.1 + other.1 + error;
+            // Without a bound, none is what is known.
+            let known = |bound: f64, none: f64| if bound.is_nan() { none } else { bound };
             let lead = Lead {
-                least: middle + (low - around).max(-radius),
-                largest: middle + (high + around).min(radius),
+                least: known(middle + (low - around).max(-radius), f64::NEG_INFINITY),
+                largest: known(middle + (high + around).min(radius), f64::INFINITY),
             };
             bounds.leads[class] = lead;
-            bounds.error = bounds.error.max(error);
+            // The engine's lead and the true one are both off the slope by no more.
+            bounds.error = bounds.error.max(2.0 * around);
             if lead.least < narrowest {
                 narrowest = lead.least;
                 // The one that decides how to divide.
@@ -272,7 +272,7 @@ impl Reading {
         for i in 0..attention.width {
             x.size[i] += x.middle[i].abs() + x.radius[i];
         }
-        x.tighten();
+        x.tighten(x.ball);
     }
 
     /// The least and the largest of the way along the slope.

@@ -2,7 +2,7 @@
 
 use headlight_architecture::Activation;
 
-use super::activation::{BEND, STEEPEST, slope, value};
+use super::activation::{STEEPEST, rest, slope, value};
 use super::linear::{Linear, Slope, Vector};
 use super::norm::{Norm, Normalized};
 use super::rounding::OF_ACTIVATION;
@@ -35,9 +35,14 @@ pub(super) struct Hidden {
 #[derive(Clone, Debug, Default)]
 struct Kept {
     normalized: Normalized,
-    /// Each input of the activation, and its radius; and how far all of them go.
-    inputs: Vec<(f64, f64)>,
-    ball: f64,
+    /// Each input of the activation, and how far the output can be off its slope.
+    inputs: Vec<f64>,
+    rests: Vec<f64>,
+    /// What the engine's output is off by; and within the stage: the norm, the activation's input, its output.
+    rounding: Vec<f64>,
+    of_norm: Vec<f64>,
+    of_input: Vec<f64>,
+    of_output: Vec<f64>,
 }
 
 /// Memory of passes.
@@ -58,6 +63,8 @@ pub(super) struct Scratch {
     pub(super) slope: Slope,
     by_hidden: Slope,
     by_own: Slope,
+    /// What the engine's input is off by.
+    of_input: Vec<f64>,
 }
 
 impl Hidden {
@@ -68,42 +75,46 @@ impl Hidden {
         }
     }
 
-    fn forward(&self, x: &Vector, out: &mut Vector, kept: &mut Kept) {
+    fn forward(&self, x: &Vector, reach: f64, out: &mut Vector, kept: &mut Kept) {
         self.linear.forward(x, out);
+        out.settle(&mut kept.of_input);
+        out.tighten(reach);
         kept.inputs.clear();
-        kept.ball = out.ball;
+        kept.rests.clear();
+        let width = (out.slopes.len() / out.len().max(1)).max(1);
+        let (mut rests, mut steepest) = (0.0, 0.0_f64);
         for o in 0..out.len() {
             let (middle, radius) = (out.middle[o], out.radius[o]);
-            kept.inputs.push((middle, radius));
+            let rest = rest(self.activation, middle, radius);
+            kept.inputs.push(middle);
+            kept.rests.push(rest);
+            let slope = slope(self.activation, middle);
+            steepest = steepest.max(slope.abs());
+            rests += rest * rest;
+            for own in out.slopes.iter_mut().skip(o * width).take(width) {
+                *own *= slope;
+            }
             let size = middle.abs() + radius;
             out.middle[o] = value(self.activation, middle);
-            out.radius[o] = radius * STEEPEST;
+            out.radius[o] = (radius * STEEPEST).min(radius * slope.abs() + rest);
             out.error[o] = STEEPEST * out.error[o] + OF_ACTIVATION * size;
             out.size[o] = out.middle[o].abs() + out.radius[o] + out.error[o];
         }
+        out.rest = steepest * out.rest + f64::sqrt(rests);
         out.ball *= STEEPEST;
+        out.settle(&mut kept.of_output);
+        out.tighten(reach);
     }
 
-    /// The slope by the input, from `slope` by the output, which it changes.
-    fn backward(&self, kept: &Kept, slope_by: &mut Slope, out: &mut Slope) {
-        let (mut bends, mut jumps, mut largest) = (0.0, 0.0, 0.0_f64);
-        for (own, &(middle, radius)) in slope_by.middle.iter_mut().zip(&kept.inputs) {
-            let bend = own.abs() * BEND * radius;
-            bends += bend * bend;
-            if middle.abs() <= radius {
-                jumps += *own * *own;
-            }
-            largest = largest.max(own.abs());
+    /// The slope by the input, from `by_output`, which it changes.
+    fn backward(&self, kept: &Kept, by_output: &mut Slope, out: &mut Slope) {
+        by_output.add_rests(&kept.rests);
+        by_output.add_rests(&kept.of_output);
+        for (own, &middle) in by_output.middle.iter_mut().zip(&kept.inputs) {
             *own *= slope(self.activation, middle);
         }
-        slope_by.smooth *= STEEPEST;
-        slope_by.rough *= STEEPEST;
-        if self.activation == Activation::Relu {
-            slope_by.rough += f64::sqrt(jumps);
-        } else {
-            slope_by.smooth += f64::sqrt(bends).min(BEND * kept.ball * largest);
-        }
-        self.linear.backward(slope_by, out);
+        by_output.add_rests(&kept.of_input);
+        self.linear.backward(by_output, out);
     }
 }
 
@@ -144,7 +155,7 @@ impl Tail {
         self.classifier.value(x, values);
     }
 
-    /// From `scratch.x` to `scratch.logits`.
+    /// From `scratch.x`, which goes as far as `scratch.x.ball`, to `scratch.logits`.
     pub(super) fn forward(&self, scratch: &mut Scratch) {
         let Scratch {
             kept,
@@ -152,57 +163,72 @@ impl Tail {
             own,
             hidden,
             logits,
+            of_input,
             ..
         } = scratch;
+        let reach = x.ball;
+        // Slopes serve the bounds of a second stage.
+        let width = if self.stages.len() > 1 { x.len() } else { 0 };
+        x.slopes.clear();
+        x.slopes.extend((0..x.len() * width).map(|index| f64::from(u8::from(index.is_multiple_of(width + 1)))));
+        x.rest = 0.0;
+        x.settle(of_input);
         kept.resize_with(self.stages.len(), Kept::default);
         for (stage, kept) in self.stages.iter().zip(kept) {
             match stage {
-                Stage::Norm(norm) => norm.forward(x, &mut kept.normalized),
+                Stage::Norm(norm) => norm.forward(x, reach, &mut kept.normalized),
                 Stage::FeedForward(norm, layer, output) => {
                     own.clone_from(x);
                     if let Some(norm) = norm {
-                        norm.forward(own, &mut kept.normalized);
+                        norm.forward(own, reach, &mut kept.normalized);
+                        own.settle(&mut kept.of_norm);
                     }
-                    layer.forward(own, hidden, kept);
+                    layer.forward(own, reach, hidden, kept);
                     output.forward(hidden, own);
                     x.add(own);
                 }
                 Stage::Hidden(layer) => {
-                    layer.forward(x, hidden, kept);
+                    layer.forward(x, reach, hidden, kept);
                     core::mem::swap(x, hidden);
                 }
             }
+            x.settle(&mut kept.rounding);
         }
         self.classifier.forward(x, logits);
     }
 
     /// The slope of `Σ weights · logits` by the input of the last forward pass, in `scratch.slope`.
+    ///
+    /// A stage's output is its slope times the way of its input, and a rest. So a number is the slope of all stages times the first
+    /// way, and each rest times the slopes of the stages after it, all of them slopes in the middle.
     pub(super) fn backward(&self, weights: &[f64], scratch: &mut Scratch) {
         let Scratch {
             kept,
             slope,
             by_hidden,
             by_own,
+            of_input,
             ..
         } = scratch;
         by_own.middle.clear();
         by_own.middle.extend_from_slice(weights);
-        (by_own.smooth, by_own.rough) = (0.0, 0.0);
+        by_own.rest = 0.0;
         self.classifier.backward(by_own, slope);
         for (stage, kept) in self.stages.iter().zip(kept).rev() {
+            slope.add_rests(&kept.rounding);
             match stage {
                 Stage::Norm(norm) => norm.backward(&kept.normalized, slope),
                 Stage::FeedForward(norm, layer, output) => {
                     output.backward(slope, by_hidden);
                     layer.backward(kept, by_hidden, by_own);
                     if let Some(norm) = norm {
+                        by_own.add_rests(&kept.of_norm);
                         norm.backward(&kept.normalized, by_own);
                     }
                     for (own, other) in slope.middle.iter_mut().zip(&by_own.middle) {
                         *own += other;
                     }
-                    slope.smooth += by_own.smooth;
-                    slope.rough += by_own.rough;
+                    slope.rest = by_own.rest;
                 }
                 Stage::Hidden(layer) => {
                     by_own.clone_from(slope);
@@ -210,5 +236,6 @@ impl Tail {
                 }
             }
         }
+        slope.add_rests(&*of_input);
     }
 }

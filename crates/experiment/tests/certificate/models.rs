@@ -252,13 +252,13 @@ impl Settings {
 
 /// Weights that are larger than initial ones. Some models have multiples of a half alone: their inputs have margins that are equal.
 fn weights(config: &ExperimentConfig, dice: &mut Dice) -> Vec<f32> {
-    let factor = dice.one_of(&[1.0, 2.0, 3.0, 6.0]);
+    let factor: f32 = dice.one_of(&[1.0, 2.0, 3.0, 6.0]);
     let is_coarse = dice.once_in(6);
     let mut weights = Vec::new();
     for parameter in config.model.layout(config.inputs()) {
         let fan: usize = parameter.shape.iter().sum();
         for _ in 0..parameter.size() {
-            let number = match () {
+            let number: f32 = match () {
                 () if parameter.name.ends_with("gamma") => 1.0 + 0.7 * dice.number(),
                 () if parameter.shape.len() == 1 => 0.5 * dice.number(),
                 () if parameter.name.ends_with("embedding") => factor.min(2.0) * dice.number(),
