@@ -114,7 +114,8 @@ impl Reading {
     pub(super) fn bound<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
         self.find_middle(sets, bounds);
         self.find_radius(sets, bounds);
-        self.tail.forward(&mut bounds.scratch);
+        let Bounds { scratch, middle, ratios, .. } = &mut *bounds;
+        self.tail.forward(scratch, |slopes| self.turned(sets, slopes, middle, ratios));
         let logits = core::mem::take(&mut bounds.scratch.logits);
         let is_one = logits.len() == 1;
         let value = |class: usize| match (is_one, class) {
@@ -275,6 +276,40 @@ impl Reading {
         x.tighten(x.ball);
     }
 
+    /// How long the way can be once a matrix has turned it. `[number, way]`
+    fn turned<'s>(
+        &self,
+        sets: &impl Fn(usize) -> &'s [u32],
+        matrix: &[f64],
+        middle: &[f64],
+        ratios: &mut Ratios,
+    ) -> f64 {
+        let attention = &self.attention;
+        let (stride, part) = (attention.stride(), 1 + attention.width);
+        let mut length = 0.0;
+        for head in 0..attention.heads {
+            let middle = &middle[head * part + 1..(head + 1) * part];
+            let means = matrix.chunks_exact(attention.width).map(|row| product(row, middle));
+            let means: Vec<f64> = means.collect();
+            let mut values = ratios.values_mut(head).iter_mut();
+            for (position, rows) in attention.rows.iter().enumerate() {
+                for &token in sets(position) {
+                    let row = &rows[token as usize * stride + head * part..][..part];
+                    let cells = matrix.chunks_exact(attention.width).zip(&means);
+                    let squares = cells.map(|(turn, mean)| {
+                        let turned = product(turn, &row[1..]) - row[0] * mean;
+                        turned * turned
+                    });
+                    if let Some(value) = values.next() {
+                        *value = squares.sum::<f64>().sqrt();
+                    }
+                }
+            }
+            length += ratios.largest(head, 1.0);
+        }
+        length
+    }
+
     /// The least and the largest of the way along the slope.
     fn along<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) -> (f64, f64) {
         let attention = &self.attention;
@@ -350,3 +385,7 @@ impl Reading {
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+fn product(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}

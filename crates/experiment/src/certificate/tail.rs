@@ -155,8 +155,9 @@ impl Tail {
         self.classifier.value(x, values);
     }
 
-    /// From `scratch.x`, which goes as far as `scratch.x.ball`, to `scratch.logits`.
-    pub(super) fn forward(&self, scratch: &mut Scratch) {
+    /// From `scratch.x`, which goes as far as `scratch.x.ball`, to `scratch.logits`. `turned` is how long a way can be once a matrix has
+    /// turned it. `[number, way]`
+    pub(super) fn forward(&self, scratch: &mut Scratch, mut turned: impl FnMut(&[f64]) -> f64) {
         let Scratch {
             kept,
             x,
@@ -174,9 +175,14 @@ impl Tail {
         x.rest = 0.0;
         x.settle(of_input);
         kept.resize_with(self.stages.len(), Kept::default);
-        for (stage, kept) in self.stages.iter().zip(kept) {
+        for (index, (stage, kept)) in self.stages.iter().zip(kept).enumerate() {
             match stage {
-                Stage::Norm(norm) => norm.forward(x, reach, &mut kept.normalized),
+                Stage::Norm(norm) => {
+                    if index > 0 {
+                        x.ball = x.ball.min(turned(&x.slopes) + x.rest);
+                    }
+                    norm.forward(x, reach, &mut kept.normalized);
+                }
                 Stage::FeedForward(norm, layer, output) => {
                     own.clone_from(x);
                     if let Some(norm) = norm {
