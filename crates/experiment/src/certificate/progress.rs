@@ -11,7 +11,7 @@ use crate::error::Error;
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Before so many seconds nothing is estimated.
-const FIRST: f64 = 10.0;
+const FIRST: f64 = 60.0;
 
 /// More seconds are refused.
 const MOST: f64 = 3600.0;

@@ -13,8 +13,8 @@ pub(super) struct Ratios {
     weights: Vec<f64>,
     /// Where each position of the first head ends.
     ends: Vec<usize>,
-    /// The least sums of weights. `[head]`
-    sums: Vec<f64>,
+    /// The least and the largest sums of weights. `[head]`
+    sums: Vec<(f64, f64)>,
 }
 
 impl Ratios {
@@ -38,12 +38,8 @@ impl Ratios {
 
     pub(super) fn end_head(&mut self) {
         let head = self.sums.len();
-        let mut sum = 0.0;
-        for position in 0..self.ends.len() {
-            let weights = &self.weights[self.place(head, position)];
-            sum += weights.iter().copied().fold(f64::INFINITY, f64::min);
-        }
-        self.sums.push(sum);
+        let sums = ends(&self.weights, &self.ends, head);
+        self.sums.push(sums);
     }
 
     fn place(&self, head: usize, position: usize) -> core::ops::Range<usize> {
@@ -58,7 +54,28 @@ impl Ratios {
 
     /// The least sum of a head's weights.
     pub(super) fn least_sum(&self, head: usize) -> f64 {
-        self.sums[head]
+        self.sums[head].0
+    }
+
+    /// The least and the largest sum over heads of their ratios, whose sums of weights are about `middle`. `[head]`
+    ///
+    /// Of each head the ratio differs from the sum of values over `middle` by no more than both differ from 0 and from `middle`.
+    pub(super) fn joint(&self, middle: impl Fn(usize) -> f64) -> (f64, f64) {
+        let heads = self.sums.len();
+        let size = self.ends.last().copied().unwrap_or(0);
+        let mut shares = vec![0.0; size];
+        let mut around = 0.0;
+        for head in 0..heads {
+            let own = middle(head);
+            for (share, value) in shares.iter_mut().zip(&self.values[head * size..]) {
+                *share += value / own;
+            }
+            let (low, high) = ends(&self.values, &self.ends, head);
+            let (least, most) = self.sums[head];
+            around += high.max(-low) * (most - own).max(own - least) / (least * own);
+        }
+        let (low, high) = ends(&shares, &self.ends, 0);
+        (low - around, high + around)
     }
 
     pub(super) fn values(&self, head: usize, position: usize) -> &[f64] {
@@ -95,7 +112,7 @@ impl Ratios {
                 value += sign * values[best];
                 weight += weights[best];
             }
-            bound = bound.min(ratio + most.max(0.0) / self.sums[head]);
+            bound = bound.min(ratio + most.max(0.0) / self.sums[head].0);
             let next = value / weight;
             let is_found = next <= ratio + SLACK * ratio.abs();
             if round > 0 && is_found || bound <= ratio + 1e-6 * ratio.abs() {
@@ -105,4 +122,17 @@ impl Ratios {
         }
         bound + SLACK * bound.abs()
     }
+}
+
+/// The least and the largest sum of a head's numbers, one of each position.
+fn ends(numbers: &[f64], ends: &[usize], head: usize) -> (f64, f64) {
+    let size = ends.last().copied().unwrap_or(0);
+    let (mut start, mut sums) = (head * size, (0.0, 0.0));
+    for end in ends {
+        let own = &numbers[start..head * size + end];
+        sums.0 += own.iter().copied().fold(f64::INFINITY, f64::min);
+        sums.1 += own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        start = head * size + end;
+    }
+    sums
 }

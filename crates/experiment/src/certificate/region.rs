@@ -345,6 +345,11 @@ impl Reading {
             high += ratios.largest(head, 1.0);
             low -= ratios.largest(head, -1.0);
         }
+        if attention.heads > 1 {
+            // Heads do not choose their tokens apart.
+            let joint = ratios.joint(|head| middle[head * part]);
+            (low, high) = (low.max(joint.0), high.min(joint.1));
+        }
         (low, high)
     }
 

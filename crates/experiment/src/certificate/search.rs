@@ -85,6 +85,11 @@ impl Tally {
 /// A region: the tokens of each position, counted from the first.
 pub(super) type Sets = Vec<Vec<u32>>;
 
+/// The inputs of a region.
+pub(super) fn size(sets: &Sets) -> u64 {
+    sets.iter().map(|set| set.len() as u64).product()
+}
+
 /// The position where a region that was bounded is divided, and its tokens in two parts.
 pub(super) fn divided<'s>(
     bounds: &Bounds,
@@ -129,7 +134,9 @@ impl Search<'_> {
     /// As [`Progress::each`].
     pub(super) fn count(&self, region: &Sets) -> Result<Tally, Error> {
         let mut first = Worker::new(self);
-        let tasks = first.divide(region.clone(), if self.threads > 1 { TASKS } else { 1 });
+        let mut tasks = first.divide(region.clone(), if self.threads > 1 { TASKS } else { 1 });
+        // The largest first, so that the share that is done soon tells how long it takes.
+        tasks.sort_by_key(|sets| core::cmp::Reverse(size(sets)));
         let next = AtomicUsize::new(0);
         let parts = self.progress.each(self.threads.min(tasks.len()), || {
             let mut worker = Worker::new(self);
@@ -219,7 +226,7 @@ impl<'a, 'b> Worker<'a, 'b> {
     fn counted(&mut self, sets: &Sets) -> Option<(usize, [Vec<u32>; 2])> {
         let get = |position: usize| &sets[position][..];
         self.search.reading.bound(&get, &mut self.bounds);
-        let size: u64 = sets.iter().map(|set| set.len() as u64).product();
+        let size = size(sets);
         let is_decided = self.bounds.narrowest() > 0.0;
         match self.search.labels {
             Some(labels) if is_decided => self.add_all(labels, sets),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::{Answers, margin};
 use super::region::Bounds;
-use super::search::{Search, Sets, divided};
+use super::search::{Search, Sets, divided, size};
 use crate::error::Error;
 
 /// Regions that are divided before the limit is looked at again.
@@ -204,8 +204,7 @@ impl<'a, 'b> Worker<'a, 'b> {
         if least > limit(&self.found, self.most) {
             return None;
         }
-        let size: u64 = sets.iter().map(|set| set.len() as u64).product();
-        if size <= SMALL {
+        if size(&sets) <= SMALL {
             self.each(&sets, &mut Vec::new());
             return None;
         }
