@@ -77,7 +77,8 @@ impl Vector {
 
     /// The rows of `J`, one for each number.
     pub(super) fn rows(&self) -> core::slice::ChunksExact<'_, f64> {
-        self.slopes.chunks_exact((self.slopes.len() / self.len().max(1)).max(1))
+        self.slopes
+            .chunks_exact((self.slopes.len() / self.len().max(1)).max(1))
     }
 
     /// Makes radius, ball and slopes agree: none is above what follows from the others, for ways no longer than `reach`.
@@ -239,7 +240,9 @@ fn operator_norm(weight: &[f64], columns: usize) -> f64 {
         power /= 2.0;
         gram.iter_mut().for_each(|x| *x /= size);
         let cell = |i: usize, j: usize| -> f64 {
-            let pairs = gram[i * n..(i + 1) * n].iter().zip(&gram[j * n..(j + 1) * n]);
+            let pairs = gram[i * n..(i + 1) * n]
+                .iter()
+                .zip(&gram[j * n..(j + 1) * n]);
             pairs.map(|(a, b)| a * b).sum()
         };
         gram = (0..n * n).map(|index| cell(index / n, index % n)).collect();

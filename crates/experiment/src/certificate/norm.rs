@@ -104,7 +104,12 @@ impl Norm {
                 *along += value * slope / kept.values.len() as f64;
             }
         }
-        for ((row, value), gain) in x.slopes.chunks_exact_mut(width).zip(&kept.values).zip(&self.gain) {
+        for ((row, value), gain) in x
+            .slopes
+            .chunks_exact_mut(width)
+            .zip(&kept.values)
+            .zip(&self.gain)
+        {
             for (slope, along) in row.iter_mut().zip(&along) {
                 *slope = (*slope - value * along) * gain / kept.s;
             }

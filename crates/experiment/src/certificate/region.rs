@@ -114,8 +114,14 @@ impl Reading {
     pub(super) fn bound<'s>(&self, sets: &impl Fn(usize) -> &'s [u32], bounds: &mut Bounds) {
         self.find_middle(sets, bounds);
         self.find_radius(sets, bounds);
-        let Bounds { scratch, middle, ratios, .. } = &mut *bounds;
-        self.tail.forward(scratch, |slopes| self.turned(sets, slopes, middle, ratios));
+        let Bounds {
+            scratch,
+            middle,
+            ratios,
+            ..
+        } = &mut *bounds;
+        self.tail
+            .forward(scratch, |slopes| self.turned(sets, slopes, middle, ratios));
         let logits = core::mem::take(&mut bounds.scratch.logits);
         let is_one = logits.len() == 1;
         let value = |class: usize| match (is_one, class) {
@@ -289,7 +295,9 @@ impl Reading {
         let mut length = 0.0;
         for head in 0..attention.heads {
             let middle = &middle[head * part + 1..(head + 1) * part];
-            let means = matrix.chunks_exact(attention.width).map(|row| product(row, middle));
+            let means = matrix
+                .chunks_exact(attention.width)
+                .map(|row| product(row, middle));
             let means: Vec<f64> = means.collect();
             let mut values = ratios.values_mut(head).iter_mut();
             for (position, rows) in attention.rows.iter().enumerate() {

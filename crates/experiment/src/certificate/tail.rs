@@ -171,7 +171,9 @@ impl Tail {
         // Slopes serve the bounds of a second stage.
         let width = if self.stages.len() > 1 { x.len() } else { 0 };
         x.slopes.clear();
-        x.slopes.extend((0..x.len() * width).map(|index| f64::from(u8::from(index.is_multiple_of(width + 1)))));
+        x.slopes.extend(
+            (0..x.len() * width).map(|index| f64::from(u8::from(index.is_multiple_of(width + 1)))),
+        );
         x.rest = 0.0;
         x.settle(of_input);
         kept.resize_with(self.stages.len(), Kept::default);

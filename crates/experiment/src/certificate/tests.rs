@@ -27,7 +27,9 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn new(model: &'a Model, own: usize) -> Self {
-        let Model { config, weights, .. } = model;
+        let Model {
+            config, weights, ..
+        } = model;
         let tokens = tokens(config);
         let parameters = Parameters::new(config, weights);
         let own = tokens[config.inputs().read_position].start + own as u32;
@@ -36,7 +38,11 @@ impl<'a> Asked<'a> {
             tail: parameters.tail(),
             classes: config.data.n_classes,
         };
-        let engine = headlight_fused::Model::new(architecture(config).unwrap(), config.training.fused(), weights);
+        let engine = headlight_fused::Model::new(
+            architecture(config).unwrap(),
+            config.training.fused(),
+            weights,
+        );
         Self {
             model,
             reading,
@@ -55,16 +61,28 @@ impl<'a> Asked<'a> {
 
     /// What the engine answers to samples whose tokens count from the first. `[sample][class]`
     fn engine(&mut self, samples: &[Vec<u32>]) -> Vec<Vec<f64>> {
-        let absolute = samples.iter().flat_map(|sample| sample.iter().zip(&self.first));
+        let absolute = samples
+            .iter()
+            .flat_map(|sample| sample.iter().zip(&self.first));
         let tokens: Vec<u32> = absolute.map(|(token, first)| token + first).collect();
         let chosen: Vec<u32> = (0..samples.len() as u32).collect();
         let labels = vec![0; samples.len()];
         let mut predictions = Predictions::default();
-        let samples = Samples { tokens: &tokens, labels: &labels };
+        let samples = Samples {
+            tokens: &tokens,
+            labels: &labels,
+        };
         self.engine.predict(samples, &chosen, &mut predictions);
-        let logits: Vec<f64> = predictions.logits.iter().map(|&logit| f64::from(logit)).collect();
+        let logits: Vec<f64> = predictions
+            .logits
+            .iter()
+            .map(|&logit| f64::from(logit))
+            .collect();
         let count = logits.len() / chosen.len();
-        logits.chunks_exact(count).map(|logits| self.by_class(logits)).collect()
+        logits
+            .chunks_exact(count)
+            .map(|logits| self.by_class(logits))
+            .collect()
     }
 
     /// Bounds a region, and checks them on some of its inputs, or on all if they are few.
@@ -101,10 +119,15 @@ impl<'a> Asked<'a> {
                     kept.least <= lead && lead <= kept.largest,
                     "{text}\n{sets:?} {sample:?}: class {a} has lead {lead}, not {kept:?}"
                 );
-                let others = (0..classes).filter(|&class| class != a).map(|class| found[class]);
+                let others = (0..classes)
+                    .filter(|&class| class != a)
+                    .map(|class| found[class]);
                 let margin = found[a] - others.fold(f64::NEG_INFINITY, f64::max);
                 let least = bounds.least_margin(a);
-                assert!(least <= margin, "{text}\n{sets:?} {sample:?}: margin {margin} of {a} is below {least}");
+                assert!(
+                    least <= margin,
+                    "{text}\n{sets:?} {sample:?}: margin {margin} of {a} is below {least}"
+                );
                 ranges[a] = (ranges[a].0.min(lead), ranges[a].1.max(lead));
                 for b in 0..a {
                     let difference = (found[a] - found[b] - (exact[a] - exact[b])).abs();
@@ -149,7 +172,10 @@ fn bounds_hold_for_what_the_engine_answers() {
     for seed in 0..400 {
         let model = random(seed, 100_000);
         let mut dice = Dice::new(1_000_000 + seed);
-        let counts: Vec<usize> = tokens(&model.config).iter().map(ExactSizeIterator::len).collect();
+        let counts: Vec<usize> = tokens(&model.config)
+            .iter()
+            .map(ExactSizeIterator::len)
+            .collect();
         let read = model.config.inputs().read_position;
         for _ in 0..3 {
             let own = dice.below(counts[read]);
@@ -158,7 +184,9 @@ fn bounds_hold_for_what_the_engine_answers() {
                 // Any region.
                 let mut any = |count: usize| {
                     let share = 1 + dice.below(4);
-                    let mut set: Vec<u32> = (0..count as u32).filter(|_| dice.below(4) < share).collect();
+                    let mut set: Vec<u32> = (0..count as u32)
+                        .filter(|_| dice.below(4) < share)
+                        .collect();
                     if set.is_empty() {
                         set.push(dice.below(count) as u32);
                     }
@@ -168,7 +196,10 @@ fn bounds_hold_for_what_the_engine_answers() {
                 sets[read] = vec![own as u32];
                 asked.check(&sets, &mut dice, &mut bounds, &mut loose);
                 // Those that a search meets.
-                let mut sets: Sets = counts.iter().map(|&count| (0..count as u32).collect()).collect();
+                let mut sets: Sets = counts
+                    .iter()
+                    .map(|&count| (0..count as u32).collect())
+                    .collect();
                 sets[read] = vec![own as u32];
                 while sets.iter().any(|set| set.len() > 1) {
                     asked.check(&sets, &mut dice, &mut bounds, &mut loose);
@@ -181,6 +212,9 @@ fn bounds_hold_for_what_the_engine_answers() {
     }
     for (name, values) in [("leads", &mut loose.leads), ("errors", &mut loose.errors)] {
         let [least, median, most] = [0.0, 0.5, 0.95].map(|share| quantile(values, share));
-        println!("{name}: {} bounds are {least:.3} to {most:.3} times as wide, median {median:.3}", values.len());
+        println!(
+            "{name}: {} bounds are {least:.3} to {most:.3} times as wide, median {median:.3}",
+            values.len()
+        );
     }
 }

@@ -47,7 +47,10 @@ struct Settings {
 
 /// A model whose inputs are at most so many.
 pub(crate) fn random(seed: u64, most_inputs: usize) -> Model {
-    let mut settings = Settings { dice: Dice::new(seed), lines: Vec::new() };
+    let mut settings = Settings {
+        dice: Dice::new(seed),
+        lines: Vec::new(),
+    };
     let samples = settings.samples(most_inputs);
     let is_plain = settings.dice.once_in(4);
     settings.model(&samples, is_plain);
@@ -58,7 +61,11 @@ pub(crate) fn random(seed: u64, most_inputs: usize) -> Model {
     let config = toml::parse("base", base.to_owned(), changes, |_| Ok(()), |_| Ok(()));
     let config = config.unwrap_or_else(|error| panic!("{text}\n{error}"));
     let weights = weights(&config, &mut dice);
-    Model { config, weights, text }
+    Model {
+        config,
+        weights,
+        text,
+    }
 }
 
 /// What the model depends on.
@@ -107,16 +114,31 @@ impl Settings {
         let modulus = 2 + dice.below(5.min(some.len() * (tokens - 1)));
         let count = 2 + dice.below(len.min(5));
         let (rule, classes) = match dice.below(10) {
-            0 => (format!("token-at-position\", token = {token}, position = {place}"), 2),
+            0 => (
+                format!("token-at-position\", token = {token}, position = {place}"),
+                2,
+            ),
             1 => (format!("token-anywhere\", token = {token}"), 2),
-            2 => (format!("token-before-token\", first = {token}, second = {other}"), 2),
-            3 => (format!("equal-positions\", first = {place}, second = {second}"), 2),
+            2 => (
+                format!("token-before-token\", first = {token}, second = {other}"),
+                2,
+            ),
+            3 => (
+                format!("equal-positions\", first = {place}, second = {second}"),
+                2,
+            ),
             4 => (format!("count\", token = {token}"), count),
-            5 => (format!("sum-mod\", modulus = {modulus}, positions = {some:?}"), modulus),
+            5 => (
+                format!("sum-mod\", modulus = {modulus}, positions = {some:?}"),
+                modulus,
+            ),
             6 => ("max\"".to_owned(), vocab),
             7 => ("most-frequent\"".to_owned(), vocab),
             8 => (format!("majority\", token = {token}"), 2),
-            _ => (format!("parity\", token = {token}, positions = {some:?}"), 2),
+            _ => (
+                format!("parity\", token = {token}, positions = {some:?}"),
+                2,
+            ),
         };
         self.set("data.cls", format!("\"{cls}\""));
         self.set("data.vocab_size", vocab);
@@ -124,7 +146,12 @@ impl Settings {
         self.set("data.n_classes", classes);
         self.set("data.rule", format!("{{ kind = \"{rule} }}"));
         let positions = len + usize::from(cls != "none");
-        Samples { cls, vocab, positions, classes }
+        Samples {
+            cls,
+            vocab,
+            positions,
+            classes,
+        }
     }
 
     /// The notebook's kind of model, whose engine has a step of its own, or any other.
@@ -164,7 +191,9 @@ impl Settings {
     fn attention(&mut self, samples: &Samples, is_divided: bool) {
         let mut projections = "separate";
         if is_divided {
-            projections = self.dice.one_of(&["separate", "separate", "shared", "none"]);
+            projections = self
+                .dice
+                .one_of(&["separate", "separate", "shared", "none"]);
             self.set("model.attention.projections", format!("\"{projections}\""));
         }
         if projections != "none" {
@@ -184,7 +213,9 @@ impl Settings {
                 // A query sees at least itself.
                 let dice = &mut self.dice;
                 let row = |query: usize, dice: &mut Dice| -> Vec<u8> {
-                    (0..n).map(|key| u8::from(key == query || dice.once_in(2))).collect()
+                    (0..n)
+                        .map(|key| u8::from(key == query || dice.once_in(2)))
+                        .collect()
                 };
                 let rows: Vec<Vec<u8>> = (0..n).map(|query| row(query, dice)).collect();
                 self.set("model.attention.mask", format!("{rows:?}"));
@@ -203,8 +234,17 @@ impl Settings {
     }
 
     fn positions(&mut self, samples: &Samples, d_head: usize) {
-        let positions = ["learned", "learned", "none", "sinusoidal", "first", "rotary"];
-        let positions = self.dice.one_of(&positions[..if d_head.is_multiple_of(2) { 6 } else { 5 }]);
+        let positions = [
+            "learned",
+            "learned",
+            "none",
+            "sinusoidal",
+            "first",
+            "rotary",
+        ];
+        let positions = self
+            .dice
+            .one_of(&positions[..if d_head.is_multiple_of(2) { 6 } else { 5 }]);
         self.set("model.positions", format!("\"{positions}\""));
         if positions == "learned" && self.dice.once_in(4) {
             let from = self.dice.below(samples.positions);
@@ -264,7 +304,11 @@ fn weights(config: &ExperimentConfig, dice: &mut Dice) -> Vec<f32> {
                 () if parameter.name.ends_with("embedding") => factor.min(2.0) * dice.number(),
                 () => factor * f32::sqrt(6.0 / fan as f32) * dice.number(),
             };
-            weights.push(if is_coarse { (2.0 * number).round() / 2.0 } else { number });
+            weights.push(if is_coarse {
+                (2.0 * number).round() / 2.0
+            } else {
+                number
+            });
         }
     }
     weights
