@@ -13,9 +13,9 @@ fn run_on_all(name: &str, more: &[&str]) -> (PathBuf, PathBuf) {
     let path = folder.join("run");
     let config = folder.join("all.toml");
     let settings = r#"
-        data = { generator = "all", vocab_size = 9, seq_len = 4, rule = { kind = "count", token = 3 }, n_classes = 3 }
+        data = { generator = "all", vocab_size = 9, seq_len = 4, rule = { kind = "equal-positions", first = 1, second = 3 } }
         model = { d_model = 6, n_heads = 2, d_ff = 8 }
-        training = { epochs = 1, learning_rate = 5e-4 }
+        training = { epochs = 1, learning_rate = 2e-3 }
         dump = { every_epochs = 0 }
     "#;
     fs::write(&config, settings).unwrap();
