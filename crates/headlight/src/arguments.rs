@@ -85,7 +85,7 @@ impl ConfigArguments {
 /// Whether the answers to all possible inputs are counted.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Certify {
-    /// Also count how each trained model answers every possible input: adds wrong_inputs and smallest_margin to report.measures
+    /// Also count how each trained model answers every possible input
     #[arg(long)]
     certify: bool,
 }

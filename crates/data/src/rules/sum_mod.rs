@@ -41,9 +41,12 @@ impl Rule for SumMod {
         let modulus = u64::from(self.modulus);
         let counts = |position| self.positions.is_empty() || self.positions.contains(&position);
         Some(Reader::new(
-            move |sum, position, token| match counts(position) {
-                true => (sum + u64::from(token)) % modulus,
-                false => sum,
+            move |sum, position, token| {
+                if counts(position) {
+                    (sum + u64::from(token)) % modulus
+                } else {
+                    sum
+                }
             },
             move |sum| (sum as u32).min(n_classes as u32 - 1),
         ))

@@ -9,7 +9,7 @@ const CUBIC: f64 = 0.044_715;
 /// None is steeper anywhere.
 pub(super) const STEEPEST: f64 = 1.2;
 
-/// The slope of none but ReLU changes faster.
+/// The slope of no other than [`Activation::Relu`] changes faster.
 const BEND: f64 = 0.9;
 
 /// Its value.

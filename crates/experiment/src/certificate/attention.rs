@@ -130,14 +130,14 @@ impl<'a> Builder<'a> {
         let mut scores: Vec<Vec<Vec<f64>>> = Vec::new();
         let mut moved: Vec<Vec<Vec<Vec<f64>>>> = Vec::new();
         let mut worst = Worst::new(&self);
-        for position in 0..positions {
+        for (position, &is_seen) in seen.iter().enumerate() {
             let (mut of_scores, mut of_moved) = (Vec::new(), Vec::new());
             for token in self.tokens[position].clone() {
                 let [x, _] = self.inputs(position, token);
                 let mut key = Self::of(&self.key, &x);
                 self.rotate(&mut key, position);
                 let value = Self::of(&self.value, &x);
-                if seen[position] {
+                if is_seen {
                     worst.add(&self, &query, [&x, &key, &value], scale.abs());
                 }
                 let columns = |head: usize| head * self.d_head..(head + 1) * self.d_head;

@@ -20,8 +20,11 @@ pub(super) fn tokens(config: &ExperimentConfig) -> Vec<Range<u32>> {
 
 /// How many inputs are possible; `None` if they are too many to count.
 pub fn inputs(config: &ExperimentConfig) -> Option<u64> {
-    let counts = tokens(config).into_iter().map(|tokens| tokens.len() as u64);
-    counts.fold(Some(1_u64), |all, count| all?.checked_mul(count))
+    let counts: Vec<u64> = tokens(config)
+        .iter()
+        .map(|tokens| tokens.len() as u64)
+        .collect();
+    counts.into_iter().try_fold(1_u64, u64::checked_mul)
 }
 
 /// The rule that gives every input its class.

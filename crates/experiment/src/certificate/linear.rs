@@ -223,9 +223,13 @@ fn operator_norm(weight: &[f64], columns: usize) -> f64 {
         return norm(weight) * (1.0 + SLACK);
     }
     let cell = |i: usize, j: usize| {
-        let pair = |k: usize| match rows < columns {
-            true => weight[i * columns + k] * weight[j * columns + k],
-            false => weight[k * columns + i] * weight[k * columns + j],
+        let pair = |k: usize| {
+            let [a, b] = if rows < columns {
+                [i * columns + k, j * columns + k]
+            } else {
+                [k * columns + i, k * columns + j]
+            };
+            weight[a] * weight[b]
         };
         (0..rows.max(columns)).map(pair).sum::<f64>()
     };
@@ -238,7 +242,9 @@ fn operator_norm(weight: &[f64], columns: usize) -> f64 {
         }
         product *= size.powf(power);
         power /= 2.0;
-        gram.iter_mut().for_each(|x| *x /= size);
+        for x in &mut gram {
+            *x /= size;
+        }
         let cell = |i: usize, j: usize| -> f64 {
             let pairs = gram[i * n..(i + 1) * n]
                 .iter()

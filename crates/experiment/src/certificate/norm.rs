@@ -32,7 +32,9 @@ impl Norm {
         let share = 1.0 / x.len() as f64;
         if !self.is_rms {
             let mean = x.iter().sum::<f64>() * share;
-            x.iter_mut().for_each(|x| *x -= mean);
+            for x in x.iter_mut() {
+                *x -= mean;
+            }
         }
         let square = x.iter().map(|x| x * x).sum::<f64>() * share;
         let inverse = 1.0 / (square + self.eps).sqrt();
@@ -46,7 +48,7 @@ impl Norm {
         let n = x.len();
         let share = 1.0 / n as f64;
         if !self.is_rms {
-            self.centre(x);
+            centre(x);
         }
         let root = |square: f64| (square * share + self.eps).sqrt();
         let s = root(x.middle.iter().map(|c| c * c).sum());
@@ -88,8 +90,14 @@ impl Norm {
         }
         self.turn_slopes(kept, x);
         let gain = self.largest_gain();
-        x.rest = gain * (high * x.rest + self.bend(kept));
+        x.rest = gain * (high * x.rest + kept.bend());
         x.ball *= high * gain;
+    }
+
+    fn largest_gain(&self) -> f64 {
+        self.gain
+            .iter()
+            .fold(0.0, |most, gain| gain.abs().max(most))
     }
 
     /// The slopes of what is normalised, from those of the centred input.
@@ -116,48 +124,6 @@ impl Norm {
         }
     }
 
-    /// How far what is normalised, without the gain, can be off its slopes: half of its second derivative times the square of the
-    /// way, in any direction of length 1. With `t = c / (s sqrt(d))`, which is not longer than 1, the second derivative of `a · n` is
-    ///
-    /// ```text
-    /// (-(a tᵀ + t aᵀ) - (a · t)(I - 3 t tᵀ)) / (s² sqrt(d))
-    /// ```
-    ///
-    /// and no longer than `BEND ‖a‖ / (s² sqrt(d))`.
-    fn bend(&self, kept: &Normalized) -> f64 {
-        /// The largest length is 1.31, where `a` and `t` are parallel and `‖t‖² = 0.4`.
-        const BEND: f64 = 1.35;
-        let share = 1.0 / kept.values.len() as f64;
-        BEND / 2.0 * share.sqrt() * (kept.ball / kept.least) * (kept.ball / kept.least)
-    }
-
-    fn largest_gain(&self) -> f64 {
-        self.gain
-            .iter()
-            .fold(0.0, |most, gain| gain.abs().max(most))
-    }
-
-    fn centre(&self, x: &mut Vector) {
-        let width = x.slopes.len() / x.len();
-        for column in 0..width {
-            let column = || (0..x.middle.len()).map(move |row| row * width + column);
-            let mean = column().map(|cell| x.slopes[cell]).sum::<f64>() / x.middle.len() as f64;
-            column().for_each(|cell| x.slopes[cell] -= mean);
-        }
-        let n = x.len();
-        let share = 1.0 / n as f64;
-        let mean = x.middle.iter().sum::<f64>() * share;
-        let radius = x.radius.iter().sum::<f64>() * share;
-        let error =
-            x.error.iter().sum::<f64>() * share + gamma(n + 1) * x.size.iter().sum::<f64>() * share;
-        for i in 0..n {
-            x.middle[i] -= mean;
-            // Its own share of the mean moves with it.
-            x.radius[i] = x.radius[i] * (1.0 - 2.0 * share) + radius;
-            x.error[i] += error + gamma(1) * (x.middle[i].abs() + x.radius[i]);
-        }
-    }
-
     /// The slope by the input, from the slope by the output, in place.
     ///
     /// `dx = (dn - mean(dn) - n mean(dn · n)) / s` with `dn = gamma ⊙ dy`.
@@ -173,10 +139,51 @@ impl Norm {
         if self.is_rms {
             mean = 0.0;
         }
-        slope.middle.iter_mut().for_each(|slope| *slope -= mean);
-        slope.rest += norm(&slope.middle) * self.bend(kept);
+        for slope in &mut slope.middle {
+            *slope -= mean;
+        }
+        slope.rest += norm(&slope.middle) * kept.bend();
         for (slope, value) in slope.middle.iter_mut().zip(&kept.values) {
             *slope = (*slope - value * along) / kept.s;
         }
+    }
+}
+
+impl Normalized {
+    /// How far what is normalised, without the gain, can be off its slopes: half of its second derivative times the square of the
+    /// way, in any direction of length 1. With `t = c / (s sqrt(d))`, which is not longer than 1, the second derivative of `a · n` is
+    ///
+    /// ```text
+    /// (-(a tᵀ + t aᵀ) - (a · t)(I - 3 t tᵀ)) / (s² sqrt(d))
+    /// ```
+    ///
+    /// and no longer than `BEND ‖a‖ / (s² sqrt(d))`.
+    fn bend(&self) -> f64 {
+        /// The largest length is 1.31, where `a` and `t` are parallel and `‖t‖² = 0.4`.
+        const BEND: f64 = 1.35;
+        let share = 1.0 / self.values.len() as f64;
+        BEND / 2.0 * share.sqrt() * (self.ball / self.least) * (self.ball / self.least)
+    }
+}
+
+/// Subtracts the mean.
+fn centre(x: &mut Vector) {
+    let width = x.slopes.len() / x.len();
+    for column in 0..width {
+        let column = || (0..x.middle.len()).map(move |row| row * width + column);
+        let mean = column().map(|cell| x.slopes[cell]).sum::<f64>() / x.middle.len() as f64;
+        column().for_each(|cell| x.slopes[cell] -= mean);
+    }
+    let n = x.len();
+    let share = 1.0 / n as f64;
+    let mean = x.middle.iter().sum::<f64>() * share;
+    let radius = x.radius.iter().sum::<f64>() * share;
+    let error =
+        x.error.iter().sum::<f64>() * share + gamma(n + 1) * x.size.iter().sum::<f64>() * share;
+    for i in 0..n {
+        x.middle[i] -= mean;
+        // Its own share of the mean moves with it.
+        x.radius[i] = x.radius[i] * (1.0 - 2.0 * share) + radius;
+        x.error[i] += error + gamma(1) * (x.middle[i].abs() + x.radius[i]);
     }
 }

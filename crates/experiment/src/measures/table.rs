@@ -69,6 +69,9 @@ pub fn measured(
     Ok(measured.0)
 }
 
+/// Each measure with its value.
+type Values = Vec<(MeasureName, Measured)>;
+
 /// The same, with the certificate that `wrong_inputs` and `smallest_margin` come from, if the config asks for one of them; it has so
 /// many examples of each class.
 ///
@@ -79,7 +82,7 @@ pub fn measured_and_certified(
     weights: &[f32],
     samples: &Dataset,
     examples: usize,
-) -> Result<(Vec<(MeasureName, Measured)>, Option<Certificate>), Error> {
+) -> Result<(Values, Option<Certificate>), Error> {
     if config.report.measures.is_empty() {
         return Ok((Vec::new(), None));
     }
