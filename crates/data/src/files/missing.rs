@@ -16,7 +16,7 @@ impl Rows {
         if self.are_values() {
             columns.extend(features.iter().map(|name| (value(name, ""), 0, 0)));
         }
-        for row in (0..self.len()).rev().filter(|_| !columns.is_empty()) {
+        for row in (0..self.len()).rev() {
             let cells = self.text(row).split(VALUE_END);
             for ((empty, first, count), cell) in columns.iter_mut().zip(cells) {
                 if cell == empty {
