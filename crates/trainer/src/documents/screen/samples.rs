@@ -1,7 +1,7 @@
 //! Samples of numbers: how many, where the position that the class is read from looks in each class, and the weights of one
 //! of them.
 
-use headlight_data::{Dataset, Task, TextCounts};
+use headlight_data::{Dataset, Task};
 use headlight_experiment::{Error, Experiment};
 use headlight_inspector::{Part, Weights, counted, number, shorten_apart};
 
@@ -46,12 +46,7 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
         let train = splits.train.len();
         format!("Samples  {train} to train on: {named}; {held_out} held out")
     }];
-    // A note says before training which held-out samples are known from training.
-    let texts = splits.texts.map(|texts| TextCounts {
-        repeated: 0,
-        ..texts
-    });
-    let losses = texts.map(|texts| texts.losses(data.seq_len));
+    let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
     lines.extend(
         losses
             .filter(|losses| !losses.is_empty())
