@@ -85,7 +85,7 @@ fn dumps_predicts_and_inspects() {
 fn refuses_what_needs_burn() {
     let offered = ["--help", "train --help"]
         .map(|arguments| run(&arguments.split(' ').collect::<Vec<_>>()).done().stdout);
-    assert!(!offered[0].contains("walkthrough") && !offered[1].contains("burn,"));
+    assert!(!offered[0].contains("  walkthrough ") && !offered[1].contains("burn,"));
     for walkthrough in [&["walkthrough"][..], &["walkthrough", "scaling"]] {
         refused(&run(walkthrough), &["headlight walkthrough", "Burn"]);
     }
