@@ -18,6 +18,7 @@ import hashlib
 import io
 import os
 import pathlib
+import posixpath
 import re
 import shutil
 import subprocess
@@ -35,6 +36,8 @@ VERSIONED = ["crates/python/Cargo.toml", "crates/python/python/headlight/__init_
 # The first one names the other.
 REQUIREMENTS = [ROOT / "scripts/release/requirements-release.txt", ROOT / "scripts/checks/requirements-browser.txt"]
 AUDITABLE = "0.7.7"
+# A link of a document to another file.
+LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)")
 # Cargo builds in these: the options of the two differ, and neither is to compile again what the other compiled.
 FOLDERS = {"wheels": ROOT / "target/release-wheels", "binaries": ROOT / "target/release-binaries"}
 
@@ -130,18 +133,30 @@ def compiled(target: Target, flavour: str, bin_folder: pathlib.Path) -> pathlib.
 
 
 def documents(target: Target, flavour: str, bin_folder: pathlib.Path) -> dict[str, bytes]:
-    """What lies beside the program: licences, completions, manual pages. The program for this machine writes the last two."""
+    """What lies beside the program: licences, documents, completions, manual pages. The program for this machine writes the last two."""
     here = compiled(TARGETS["x86_64-unknown-linux-musl"], flavour, bin_folder)
-    files = {name: (ROOT / name).read_bytes() for name in ["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"]}
+    names = ["README.md", "CHANGELOG.md", "EXPERIMENTS.md", "ARCHITECTURE.md", "LICENSE-MIT", "LICENSE-APACHE", *output(["git", "ls-files", "docs"]).splitlines()]
+    files = {name: linked(name, names) for name in names}
     third = third_party(ROOT / "crates/headlight/Cargo.toml", target.triple, FLAVOURS[flavour], zig_libraries(bin_folder))
     files["LICENSE-THIRD-PARTY"] = third.encode()
-    for shell, name in [("bash", "headlight.bash"), ("zsh", "_headlight"), ("fish", "headlight.fish"), ("powershell", "_headlight.ps1")]:
+    for shell, name in [("bash", "headlight.bash"), ("zsh", "_headlight"), ("fish", "headlight.fish"), ("powershell", "_headlight.ps1"), ("elvish", "headlight.elv")]:
         files[f"completions/{name}"] = written([here, "completions", shell])
     if not target.is_windows:
         files["man/headlight.1"] = written([here, "man"])
         for command in commands(here):
             files[f"man/headlight-{command}.1"] = written([here, "man", command])
     return files
+
+
+def linked(name: str, names: list[str]) -> bytes:
+    """A file of an archive. In a document, a link to a file that is not among these becomes the file's place in the repository."""
+
+    def replaced(link: re.Match[str]) -> str:
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(name), link[2]))
+        return link[0] if place in names else f"{link[1]} (`{place}` in the repository)"
+
+    content = (ROOT / name).read_bytes()
+    return LINK.sub(replaced, content.decode()).encode() if name.endswith(".md") else content
 
 
 def written(command: list) -> bytes:

@@ -224,6 +224,23 @@ fn categories_are_positions() {
     assert!(notes(mixed)[0].contains("line 2"));
 }
 
+#[test]
+fn empty_cells_and_labels_that_read_as_missing_are_counted() {
+    let csv = "kind,plan,age\na,x=,1\nNA,,\nb,x,\nNA,,2\n";
+    let rows = of_features(Format::Csv, csv).unwrap();
+    let notes = rows.missing(&owned(&["plan", "age"]));
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    for (name, count, line) in [("`plan`", "2", 3), ("`age`", "2", 3), ("`NA`", "2", 3)] {
+        let told = [name, &format!("{count} of 4"), &format!("line {line}")];
+        let is_told = |note: &String| told.iter().all(|part| note.contains(part));
+        assert!(notes.iter().any(is_told), "{name}: {notes:?}");
+    }
+    assert!(rows.without_labels().is_empty());
+    let csv = csv.replace("NA,", ",q");
+    let rows = of_features(Format::Csv, &csv).unwrap();
+    assert!(rows.without_labels().contains("2 of 4"));
+}
+
 /// What is written is read back, or refused.
 #[test]
 fn two_keys_of_one_name_are_not_written() {

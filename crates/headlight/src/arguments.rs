@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, Args, value_parser};
 use headlight_data::Columns;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
@@ -225,7 +225,11 @@ pub(crate) fn device(name: &str) -> Result<String, String> {
     devices::find(name).map(|device| device.name.to_owned())
 }
 
+/// The engines; a build without Burn takes its name, to say where Burn is, but does not offer it.
 pub(crate) fn engines() -> impl TypedValueParser<Value = EngineName> {
-    PossibleValuesParser::new(EngineName::ALL.map(EngineName::name))
-        .try_map(|name| name.parse::<EngineName>())
+    let value = |engine: EngineName| {
+        let is_lacking = engine == EngineName::Burn && cfg!(not(feature = "burn"));
+        PossibleValue::new(engine.name()).hide(is_lacking)
+    };
+    PossibleValuesParser::new(EngineName::ALL.map(value)).try_map(|name| name.parse::<EngineName>())
 }

@@ -8,9 +8,10 @@ use headlight_trainer::storage::standard::shown;
 /// Opens a page without waiting for the browser. The page exists even if no browser opens it, so a failure
 /// is only noted.
 pub(crate) fn open(page: &Path) {
-    if let Err(error) = open::that_detached(page) {
+    // The error holds the status of the opening program, and not more.
+    if open::that_detached(page).is_err() {
         note(&format!(
-            "{} cannot be opened here ({error}); open it in a browser yourself",
+            "no browser can be started here; open {} in one yourself",
             shown(page)
         ));
     }

@@ -21,6 +21,11 @@ pub(crate) fn parse() -> Cli {
         // The tip to write `-- --epochs`: no command takes such a value.
         error.remove(ContextKind::Suggested);
         let name = unknown.trim_start_matches('-').replace('-', "_");
+        let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+        if name == "out" && usage.is_some_and(|usage| usage.contains("headlight train ")) {
+            let run = ContextValue::String("--run".to_owned());
+            error.insert(ContextKind::SuggestedArg, run);
+        }
         let keys = toml::keys_of(&name);
         if !keys.is_empty() {
             error.remove(ContextKind::SuggestedArg);

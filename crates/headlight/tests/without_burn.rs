@@ -83,6 +83,9 @@ fn dumps_predicts_and_inspects() {
 
 #[test]
 fn refuses_what_needs_burn() {
+    let offered = ["--help", "train --help"]
+        .map(|arguments| run(&arguments.split(' ').collect::<Vec<_>>()).done().stdout);
+    assert!(!offered[0].contains("  walkthrough ") && !offered[1].contains("burn,"));
     for walkthrough in [&["walkthrough"][..], &["walkthrough", "scaling"]] {
         refused(&run(walkthrough), &["headlight walkthrough", "Burn"]);
     }

@@ -43,7 +43,17 @@ pub(crate) fn warn(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Flags of the command line as arguments of the package's functions.
-const ARGUMENTS: [(&str, &str); 7] = [
+const ARGUMENTS: [(&str, &str); 11] = [
+    (
+        "--label, or with --set data.label=NAME",
+        "data=dict(label=NAME)",
+    ),
+    (
+        "--text or --label",
+        "data=dict(text=NAME) or data=dict(label=NAME)",
+    ),
+    ("--text", "data=dict(text=NAME)"),
+    ("--label", "data=dict(label=NAME)"),
     ("--resume", "resume=True"),
     ("--force", "force=True"),
     ("--out ", "out="),

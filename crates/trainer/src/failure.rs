@@ -63,7 +63,8 @@ impl Failure {
     /// A build without Burn cannot do `what`, which needs it.
     pub fn without_burn(what: &str) -> Self {
         Self::Input(format!(
-            "{what} needs Burn, which this build lacks; build with the default features"
+            "{what} needs Burn, which the Python module and the archives `headlight-without-burn` lack; use the program of another archive, or \
+             build it with the default features"
         ))
     }
 

@@ -20,6 +20,8 @@ mod labels;
 #[cfg(feature = "tables")]
 mod line_ends;
 #[cfg(feature = "files")]
+mod missing;
+#[cfg(feature = "files")]
 mod npz;
 #[cfg(feature = "tables")]
 mod profile;

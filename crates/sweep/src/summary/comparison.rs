@@ -33,7 +33,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
     let is_attended = summary.is_measured();
     let is_compared = summary.knows_uniform();
     let attention: &[&str] = match (is_attended, is_compared) {
-        (true, true) => &["attention", "towards", "away"],
+        (true, true) => &["attention", "more", "less"],
         (true, false) => &["attention"],
         (false, _) => &[],
     };
@@ -73,7 +73,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
             summary.target.name(),
             summary.classes[0],
             if is_compared {
-                "towards: runs that look there more than uniformly; away: runs that look there less; "
+                "more: runs that look there more than uniformly; less: runs that look there less; "
             } else {
                 ""
             }

@@ -171,7 +171,7 @@ fn attention(summary: &Summary) -> Option<String> {
             "samples differ in length, so uniform attention differs, too, and the results file does not hold it"
         };
         return Some(format!(
-            "attention is measured on {target}; whether runs look towards it or away is not known: {why}"
+            "attention is measured on {target}; whether runs look there more than uniformly is not known: {why}"
         ));
     }
     let Looks { towards, away } = summary.looks();
@@ -193,8 +193,8 @@ fn attention(summary: &Summary) -> Option<String> {
         ),
     };
     Some(format!(
-        "{towards} {verb} towards {target}, {away} away: the mean attention of {reader} there, in samples of {}, is above or \
-         below {uniform}{part}",
+        "{towards} {verb} at {target} more than uniformly, {away} less: the mean attention of {reader} there, in samples of {}, is \
+         above or below {uniform}{part}",
         summary.classes[0]
     ))
 }

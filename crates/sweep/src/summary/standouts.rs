@@ -148,7 +148,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
                 three(run.attention_negative)
             ),
             Why::LooksAway => format!(
-                "looks away: attention on {target} is {} for {positive}; uniform is {}",
+                "looks there less than uniformly: attention on {target} is {} for {positive}; uniform is {}",
                 three(run.attention_positive),
                 three(run.uniform)
             ),

@@ -250,7 +250,13 @@ pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
     let splits = rows.fit(&config.data, config.model.attention.padding_token);
     let splits = splits.map_err(|error| match error {
         FitError::Config(error) => invalid(&error),
-        FitError::File(error) => error.into(),
+        FitError::File(mut error) => {
+            let columns = &config.data.columns;
+            if rows.without_label(columns).as_ref() == Some(&error.message) {
+                error.message += &rows.without_labels();
+            }
+            error.into()
+        }
     })?;
     let Source::File(path) = &config.data.source else {
         return Ok(splits);
@@ -260,7 +266,11 @@ pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
         let key = (path.clone(), what.to_owned());
         note_once(key, &format!("{}: {sentence}", rows.name()));
     };
-    for sentence in rows.notes() {
+    for sentence in rows
+        .notes()
+        .into_iter()
+        .chain(rows.missing(&config.data.columns.features))
+    {
         tell(&sentence, &sentence);
     }
     // Of the folds of a file, one speaks for all.

@@ -42,6 +42,7 @@ pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<(Dataset,
         return Ok((dataset, rows));
     }
     let reason = rows.without_label(&config.data.columns);
+    let reason = reason.map(|reason| reason + &rows.without_labels());
     let reason = reason.filter(|_| config.data.task == Task::Classification);
     let reason = reason.unwrap_or_else(|| {
         "its samples have no label per token; give `labels`, in .jsonl as a list beside `tokens`, in .npz with two axes".to_owned()

@@ -22,8 +22,11 @@ const asked = computed(() => {
   const words = questionOf(shownConfig?.data.rule) || question.value.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
   if (words) return `Can a tiny transformer learn: ${words}`;
   const classes = base.value?.facts.classes ?? [];
-  return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${classes.slice(0, 4).join(", ")}${classes.length > 4 ? ", …" : ""} apart?` : "";
+  return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${told(classes)} apart?` : "";
 });
+
+/** The names of classes in a sentence. @param {string[]} names */
+const told = (names) => names.length > 4 ? `${names.slice(0, 4).join(", ")}, …` : new Intl.ListFormat("en").format(names);
 
 /** What came of the shown run's training, as its report says it; nothing for a training with other settings. */
 const outcome = computed(() => runs.value.length === 1 && !departure.value ? base.value?.facts.outcome ?? "" : "");
