@@ -17,7 +17,7 @@ use headlight_architecture::{NormPlace, ProjectionKind};
 use super::linear::{Linear, Vector};
 use super::norm::{Norm, Normalized};
 use super::parameters::Parameters;
-use super::rounding::{LEAST_EXPONENTIAL, OF_EXPONENTIAL, SLACK, UNIT, gamma};
+use super::rounding::{LEAST_EXPONENTIAL, OF_EXPONENTIAL, SLACK, UNBOUNDED, UNIT, gamma};
 
 /// Of an exponential: e^-690 is 1e-300.
 const LEAST: f64 = 690.0;
@@ -319,7 +319,9 @@ impl Worst {
             base.middle[i] += builder.output.bias[i];
             // The sum can be as large as both.
             let size = base.size[i] + added.size[i];
-            base.error[i] += added.error[i] + gamma(2) * size;
+            // Exponentials beyond float64's range have no meaning.
+            let of_range = if spread < LEAST { 0.0 } else { UNBOUNDED };
+            base.error[i] += added.error[i] + gamma(2) * size + of_range;
             base.size[i] = size;
         }
         base

@@ -1,7 +1,7 @@
 //! Layer norm and RMS norm of numbers that are known in part.
 
 use super::linear::{Slope, Vector, norm};
-use super::rounding::{UNIT, gamma};
+use super::rounding::{UNBOUNDED, UNIT, gamma};
 
 /// `gamma ⊙ (x - mean(x)) / s + beta`, with `s = sqrt(variance(x) + eps)`; RMS norm does not subtract the mean.
 #[derive(Clone, Debug)]
@@ -11,9 +11,6 @@ pub(super) struct Norm {
     pub(super) eps: f64,
     pub(super) is_rms: bool,
 }
-
-/// An error without a bound: so large that it decides nothing, and not infinite, since 0 times it is 0.
-const UNBOUNDED: f64 = 1e100;
 
 /// What the backward pass needs of a forward pass.
 #[derive(Clone, Debug, Default)]

@@ -157,10 +157,15 @@ impl Reading {
                 bounds.own[class] = -1.0;
             }
             self.tail.backward(&bounds.own, &mut bounds.scratch);
+            // Without a bound, nothing is known.
             let around = bounds.scratch.slope.rest + error;
+            let around = if around.is_nan() {
+                f64::INFINITY
+            } else {
+                around
+            };
             let (low, high) = self.along(sets, bounds);
             let radius = own.1 + other.1 + error;
-            // Without a bound, none is what is known.
             let known = |bound: f64, none: f64| if bound.is_nan() { none } else { bound };
             let lead = Lead {
                 least: known(middle + (low - around).max(-radius), f64::NEG_INFINITY),
@@ -248,20 +253,19 @@ impl Reading {
                     let row = &rows[token as usize * stride + head * part..][..part];
                     let (e, mut squares) = (row[0], 0.0);
                     let inverse = if e > 0.0 { 1.0 / e } else { 0.0 };
-                    let columns = row[1..]
-                        .iter()
-                        .zip(middle)
-                        .zip(own.iter_mut())
-                        .zip(farthest.iter_mut());
-                    for (((value, middle), own), farthest) in columns {
-                        let way = value - e * middle;
-                        squares += way * way;
+                    let columns = row[1..].iter().zip(middle);
+                    let ends = own.iter_mut().zip(farthest.iter_mut());
+                    for ((value, middle), (own, farthest)) in columns.zip(ends) {
+                        // The way over `e`: squares of ways can be too small for float64.
+                        let far = value * inverse - middle;
+                        squares += far * far;
+                        let way = e * far;
                         own.0 = if way < own.0 { way } else { own.0 };
                         own.1 = if way > own.1 { way } else { own.1 };
-                        let far = way.abs() * inverse;
+                        let far = far.abs() * f64::from(u8::from(e > 0.0));
                         *farthest = if far > *farthest { far } else { *farthest };
                     }
-                    ratios.push(f64::sqrt(squares), e);
+                    ratios.push(e * f64::sqrt(squares), e);
                 }
                 ratios.end_position();
                 for (sum, own) in sums.iter_mut().zip(&*own) {
@@ -304,12 +308,13 @@ impl Reading {
                 for &token in sets(position) {
                     let row = &rows[token as usize * stride + head * part..][..part];
                     let cells = matrix.chunks_exact(attention.width).zip(&means);
+                    let inverse = if row[0] > 0.0 { 1.0 / row[0] } else { 0.0 };
                     let squares = cells.map(|(turn, mean)| {
-                        let turned = product(turn, &row[1..]) - row[0] * mean;
+                        let turned = product(turn, &row[1..]) * inverse - mean;
                         turned * turned
                     });
                     if let Some(value) = values.next() {
-                        *value = squares.sum::<f64>().sqrt();
+                        *value = row[0] * squares.sum::<f64>().sqrt();
                     }
                 }
             }

@@ -19,6 +19,9 @@ pub(super) const LEAST_EXPONENTIAL: f64 = 1e-18;
 /// Of float64, in which all bounds are computed: far above what its own rounding adds up to, and far below [`UNIT`].
 pub(super) const SLACK: f64 = 1e-11;
 
+/// An error without a bound: so large that it decides nothing, and not infinite, since 0 times it is 0.
+pub(super) const UNBOUNDED: f64 = 1e100;
+
 /// What a sum of `n` products is off by, as a share of the sum of their magnitudes.
 pub(super) fn gamma(n: usize) -> f64 {
     let n = n as f64 * UNIT;
