@@ -17,6 +17,9 @@ const TOGETHER: usize = 256;
 /// Regions with so few inputs are computed one by one.
 const SMALL: u64 = 32;
 
+/// Inputs of a region whose labels are found one by one before the next look at whether to stop.
+const LABELLED: u64 = 1 << 14;
+
 /// Regions that threads take from one list, at least.
 const TASKS: usize = 256;
 
@@ -231,7 +234,9 @@ impl<'a, 'b> Worker<'a, 'b> {
         match self.search.labels {
             Some(labels) if is_decided => self.add_all(labels, sets),
             // Labels of inputs one by one, if there is no other way.
-            None if is_decided => self.each(sets, &mut Vec::new(), Some(self.bounds.class as u32)),
+            None if is_decided && size <= LABELLED => {
+                self.each(sets, &mut Vec::new(), Some(self.bounds.class as u32));
+            }
             _ if size <= SMALL => self.each(sets, &mut Vec::new(), None),
             _ => return Some(divided(&self.bounds, get)),
         }

@@ -51,8 +51,6 @@ fn models_and_samples_without_a_certificate_are_named() {
         let reason = reason(change);
         assert!(reason.contains(expected), "{change:?}: {reason}");
     }
-    let sentences = config(&["data.rule={kind = \"sentence\"}"]);
-    assert!(check(&sentences).unwrap_err().contains("sentences"));
     // The count and random inputs say the same.
     let brackets = [
         "data.vocab_size=3",
