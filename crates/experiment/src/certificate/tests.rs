@@ -51,14 +51,6 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// A number for each class, whose differences count.
-    fn by_class(&self, logits: &[f64]) -> Vec<f64> {
-        match logits {
-            [one] => vec![0.0, *one],
-            _ => logits.to_vec(),
-        }
-    }
-
     /// What the engine answers to samples whose tokens count from the first. `[sample][class]`
     fn engine(&mut self, samples: &[Vec<u32>]) -> Vec<Vec<f64>> {
         let absolute = samples
@@ -81,7 +73,7 @@ impl<'a> Asked<'a> {
         let count = logits.len() / chosen.len();
         logits
             .chunks_exact(count)
-            .map(|logits| self.by_class(logits))
+            .map(|logits| by_class(logits))
             .collect()
     }
 
@@ -111,7 +103,7 @@ impl<'a> Asked<'a> {
         let mut off = 0.0_f64;
         for (sample, found) in samples.iter().zip(&answers) {
             let exact = self.reading.logits(sample, &mut bounds.scratch).to_vec();
-            let exact = self.by_class(&exact);
+            let exact = by_class(&exact);
             for a in 0..classes {
                 let lead = found[bounds.class] - found[a];
                 let kept = bounds.leads[a];
@@ -216,5 +208,13 @@ fn bounds_hold_for_what_the_engine_answers() {
             "{name}: {} bounds are {least:.3} to {most:.3} times as wide, median {median:.3}",
             values.len()
         );
+    }
+}
+
+/// A number for each class, whose differences count.
+fn by_class(logits: &[f64]) -> Vec<f64> {
+    match logits {
+        [one] => vec![0.0, *one],
+        _ => logits.to_vec(),
     }
 }

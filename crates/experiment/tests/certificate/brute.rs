@@ -104,13 +104,11 @@ fn parameters(model: &Model, shapes: &[Parameter]) -> Vec<Parameter> {
 
 /// The class of some logits; of equal ones the first.
 fn class(logits: &[f64]) -> u32 {
-    match logits {
-        [one] => u32::from(*one > 0.0),
-        _ => {
-            let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            logits.iter().position(|&logit| logit == largest).unwrap() as u32
-        }
+    if let [one] = logits {
+        return u32::from(*one > 0.0);
     }
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    logits.iter().position(|&logit| logit == largest).unwrap() as u32
 }
 
 fn margin(logits: &[f64], label: u32) -> f64 {

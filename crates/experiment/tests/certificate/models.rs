@@ -110,7 +110,7 @@ impl Settings {
         }
         let (token, other) = (token(dice), token(dice));
         let (place, second) = (places[0], places[1]);
-        let some = &places[..1 + dice.below(len)];
+        let some = &places[..=dice.below(len)];
         let modulus = 2 + dice.below(5.min(some.len() * (tokens - 1)));
         let count = 2 + dice.below(len.min(5));
         let (rule, classes) = match dice.below(10) {

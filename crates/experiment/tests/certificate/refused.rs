@@ -100,12 +100,14 @@ fn a_watch_ends_the_count() {
             .model
             .layout(config.inputs())
             .iter()
-            .map(|own| own.size())
+            .map(headlight_architecture::Layout::size)
             .sum();
         // Small weights, and one class far ahead, or none.
         let mut weights: Vec<f32> = (0..size).map(|i| ((i * i) as f32).sin()).collect();
         if config.data.n_classes > 5 {
-            weights.iter_mut().for_each(|weight| *weight /= 100.0);
+            for weight in &mut weights {
+                *weight /= 100.0;
+            }
             weights[size - 1] = 10.0;
         }
         for threads in [1, 2] {
