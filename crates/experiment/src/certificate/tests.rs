@@ -73,7 +73,7 @@ impl<'a> Asked<'a> {
         let count = logits.len() / chosen.len();
         logits
             .chunks_exact(count)
-            .map(|logits| by_class(logits))
+            .map(by_class)
             .collect()
     }
 
