@@ -1,0 +1,580 @@
+//! Every input of the notebook: how many of all that are possible its seeds answer wrongly, which, and what changes that.
+
+use std::collections::BTreeMap;
+
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::metrics::wilson;
+use headlight_inspector::{Plot, Table};
+
+use crate::certified::{Certified, config, crowded};
+use crate::page::{Compared, Page, Verdict, between, percents, table};
+use crate::rows::Rows;
+use crate::statistics::{
+    interval_of_median, interval_of_spearman, median, quantile, sorted, spearman,
+};
+use crate::study::{Part, Study};
+
+const CONFIG: &str = include_str!("../../../studies/every-input/seeds.toml");
+
+/// A part of the study, of the same config.
+const fn part(name: &'static str, changes: &'static [&str], grid: &'static [&str]) -> Part {
+    Part {
+        name,
+        config: CONFIG,
+        changes,
+        grid,
+        seeds: 200,
+        quick: 5,
+        seconds: 0.2,
+        fields: &[
+            WRONG,
+            "held_out_f1",
+            "held_out_final_loss",
+            "final_loss",
+            "learned_at_step",
+            "max_negative",
+            "min_positive",
+            "attention_positive",
+            "attention_negative",
+            "training.epochs",
+            "training.weight_decay",
+            "data.positive_rate",
+            "data.seed",
+        ],
+    }
+}
+
+pub(crate) static STUDY: Study = Study {
+    name: "every-input",
+    question: "How many of all possible inputs do seeds of the notebook answer wrongly, although they answer the held-out samples correctly?",
+    source: "Headlight's own question; no paper",
+    parts: &[
+        Part {
+            seeds: 1000,
+            quick: 100,
+            ..part("seeds", &[], &[])
+        },
+        part("epochs", &[], &["training.epochs=6,12,24"]),
+        part(
+            "decay",
+            &["training.optimizer=adamw"],
+            &["training.weight_decay=0,0.01,0.1"],
+        ),
+        Part {
+            quick: 1,
+            seconds: 1.5,
+            ..part(
+                "positives",
+                &["data.generator=chacha"],
+                &["data.positive_rate=0.02,0.5"],
+            )
+        },
+        part("datasets", &[], &["data.seed=1,2,3,4,5,6,7,8"]),
+    ],
+    page,
+};
+
+const WRONG: &str = "wrong_inputs";
+
+/// All inputs.
+const INPUTS: f64 = 15_625_000_000.0;
+
+/// Without token 42 at position 3, those with it at four or five of the other positions: 5 x 49^2 + 49.
+const FOUR: f64 = 12_054.0;
+
+/// At three or more: 10 x 49^3 more.
+const THREE: f64 = 1_188_544.0;
+
+/// Seeds that are trained again for their certificates; and those of them whose smallest margins are searched for, which takes longer.
+const CERTIFIED: usize = 100;
+const WITH_MARGINS: usize = 10;
+
+/// Numbers of the rows of a usual sweep that could tell.
+const CHEAP: [(&str, &str); 7] = [
+    ("held-out loss", "held_out_final_loss"),
+    ("training loss", "final_loss"),
+    (
+        "largest probability of a negative training sample",
+        "max_negative",
+    ),
+    ("smallest probability of a positive one", "min_positive"),
+    ("step at which held-out F1 was 0.99", "learned_at_step"),
+    ("attention on position 3 with 42", "attention_positive/3"),
+    ("attention without", "attention_negative/3"),
+];
+
+/// Seeds that were trained alike.
+struct Group {
+    name: String,
+    rows: Rows,
+}
+
+fn page(parts: &[Rows]) -> Page {
+    let rows = &parts[0];
+    let mut groups = vec![Group {
+        name: "the notebook: Adam, 3 epochs".to_owned(),
+        rows: rows.clone(),
+    }];
+    let names = [
+        ("training.epochs", "epochs", ""),
+        ("training.weight_decay", "AdamW, weight decay", ""),
+        (
+            "data.positive_rate",
+            "positive samples",
+            " (other generator)",
+        ),
+    ];
+    for ((field, name, end), own) in names.iter().zip(&parts[1..]) {
+        groups.extend(by(own, field).into_iter().map(|(value, rows)| Group {
+            name: format!("{name} {value}{end}"),
+            rows,
+        }));
+    }
+    let datasets = [(0.0, rows.clone())]
+        .into_iter()
+        .chain(by(&parts[4], "data.seed"));
+    let datasets: Vec<(f64, Rows)> = datasets.collect();
+    let config = config(CONFIG);
+    let wrong = rows.numbers(WRONG);
+    let is_away = is_away(rows);
+    let mut findings = of_seeds(rows, &wrong);
+    let mut tables = vec![conditions(&groups), of_datasets(config.as_ref(), &datasets)];
+    if let Some(config) = &config {
+        let (found, table) = which(config, rows, &is_away);
+        findings.extend(found);
+        tables.push(table);
+    }
+    findings.push(of_ways(&wrong, &is_away));
+    findings.extend(of_changes(&groups, &datasets));
+    findings.push(of_cheap(rows, &wrong));
+    tables.push(cheap(rows, &wrong));
+    Page {
+        findings,
+        compared: compared(&wrong),
+        how: vec![
+            "Of each seed, the model and the recipe are the notebook's, unless the tables say otherwise. `wrong_inputs` counts the wrong answers \
+             to all 15,625,000,000 inputs: 50 tokens at each of 6 positions. It is exact, as the engine answers, rounding included. Token 42 is \
+             at position 3 in 312,500,000 of them. Without it there, 12,054 inputs have token 42 at four or five other positions, 1,188,544 at \
+             three or more, and 58,836,554 at two or more."
+                .to_owned(),
+            "Every seed of a part has the same samples, except in the part `datasets`, so what is said of a thousand seeds is said of one \
+             dataset. The rule \"half of the samples positive\" needs another generator; its own baseline is 2% positive, as chance gives. \
+             AdamW's baseline is a weight decay of 0, for its epsilon and its cross-entropy are not Adam's."
+                .to_owned(),
+        ],
+        figures: figures(&wrong, rows, &datasets),
+        tables,
+    }
+}
+
+/// The rows of each value of a key, ascending.
+fn by(rows: &Rows, field: &str) -> Vec<(f64, Rows)> {
+    let mut values = sorted(&rows.numbers(field));
+    values.dedup();
+    let groups = values.into_iter();
+    groups
+        .map(|value| (value, rows.with(field, |own| own == value)))
+        .collect()
+}
+
+/// Whether each attends less to position 3 when it holds token 42.
+fn is_away(rows: &Rows) -> Vec<bool> {
+    let [with, without] =
+        ["attention_positive/3", "attention_negative/3"].map(|path| rows.numbers(path));
+    with.iter().zip(&without).map(|(a, b)| a < b).collect()
+}
+
+fn perfect(wrong: &[f64]) -> usize {
+    wrong.iter().filter(|&&wrong| wrong == 0.0).count()
+}
+
+/// How many of how many are right on every input, with the interval of their share.
+fn of_perfect(wrong: &[f64]) -> String {
+    let perfect = perfect(wrong);
+    let interval = percents(wilson(perfect, wrong.len()), 1);
+    format!("{perfect} of {} ({interval})", wrong.len())
+}
+
+/// A count, with commas.
+fn grouped(count: f64) -> String {
+    if !count.is_finite() {
+        return "–".to_owned();
+    }
+    let digits = format!("{count:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn to(interval: Option<[f64; 2]>) -> String {
+    let Some([low, high]) = interval else {
+        return "–".to_owned();
+    };
+    format!("{} to {}", grouped(low), grouped(high))
+}
+
+/// The median of a group, with its interval.
+fn of_median(wrong: &[f64]) -> String {
+    let interval = to(interval_of_median(wrong));
+    format!("{} ({interval})", grouped(median(wrong)))
+}
+
+fn share_of(values: &[f64], accepts: impl Fn(f64) -> bool) -> f64 {
+    let accepted = values.iter().filter(|&&value| accepts(value)).count();
+    100.0 * accepted as f64 / values.len().max(1) as f64
+}
+
+fn of_seeds(rows: &Rows, wrong: &[f64]) -> Vec<String> {
+    let f1 = rows.numbers("held_out_f1");
+    let quantiles = [0.05, 0.25, 0.75, 0.95].map(|share| grouped(quantile(wrong, share)));
+    vec![
+        format!(
+            "{} of {} seeds make no error on 2,000 held-out samples. Of all 15,625,000,000 inputs, {} are right on every one. The median seed \
+             answers {} wrongly (95% interval {}): one in {}. The 5th, 25th, 75th and 95th percentiles are {}; the most is {}.",
+            f1.iter().filter(|&&f1| f1 == 1.0).count(),
+            wrong.len(),
+            of_perfect(wrong),
+            grouped(median(wrong)),
+            to(interval_of_median(wrong)),
+            grouped(INPUTS / median(wrong)),
+            quantiles.join(", "),
+            grouped(quantile(wrong, 1.0)),
+        ),
+        format!(
+            "Held-out samples cannot show this. Of 2,000 random inputs, the median seed is expected to answer {:.4} wrongly, and the worst {:.2}.",
+            2000.0 * median(wrong) / INPUTS,
+            2000.0 * quantile(wrong, 1.0) / INPUTS,
+        ),
+    ]
+}
+
+/// What the wrong inputs of some seeds are: the first ones, and those that look away.
+fn which(config: &ExperimentConfig, rows: &Rows, is_away: &[bool]) -> (Vec<String>, Table) {
+    let seeds: Vec<u64> = rows.seeds().collect();
+    let certified = |accepts: &dyn Fn(usize) -> bool| -> Vec<Certified> {
+        let seeds = seeds.iter().enumerate().filter(|(run, _)| accepts(*run));
+        let found =
+            seeds.filter_map(|(run, &seed)| Certified::of(config, seed, run < WITH_MARGINS));
+        found.collect()
+    };
+    let groups = [
+        (
+            "look there",
+            certified(&|run| run < CERTIFIED && !is_away[run]),
+        ),
+        ("look away", certified(&|run| is_away[run])),
+    ];
+    let all = || groups.iter().flat_map(|(_, own)| own);
+    let tokens: Vec<f64> = all().map(|own| own.tokens).collect();
+    let positives = all().filter(|own| own.positives > 0).count();
+    let margins = [0, 1].map(|class| -> Vec<f64> {
+        let known = all().map(|own| own.margins[class]);
+        known.filter(|margin| margin.is_finite()).collect()
+    });
+    let ranges = margins.each_ref().map(|own| {
+        let [low, middle, high] = [0.0, 0.5, 1.0].map(|share| quantile(own, share));
+        format!("{middle:.1} in the median ({low:.1} to {high:.1})")
+    });
+    let findings = vec![
+        format!(
+            "The wrong inputs are those that are crowded with token 42, but not at position 3. In {} seeds that were looked into, {} with a wrong \
+             positive input, a wrong input holds token 42 at {:.2} of the five other positions in the median seed ({:.2} to {:.2} over seeds), \
+             and a random input at 0.10.",
+            tokens.len(),
+            if positives == 0 {
+                "none".to_owned()
+            } else {
+                positives.to_string()
+            },
+            median(&tokens),
+            quantile(&tokens, 0.0),
+            quantile(&tokens, 1.0),
+        ),
+        format!(
+            "The smallest margin of a negative input is {}, that of a positive one {} ({} seeds; log-odds of the label, wrong below 0).",
+            ranges[0],
+            ranges[1],
+            margins[0].len(),
+        ),
+    ];
+    let header = [
+        "seeds",
+        "number",
+        "tokens 42",
+        "position 1",
+        "position 2",
+        "position 4",
+        "position 5",
+        "position 6",
+    ];
+    let lines = groups.iter().map(|(name, own)| {
+        let range = |values: Vec<f64>| {
+            let [low, middle, high] = [0.05, 0.5, 0.95].map(|share| quantile(&values, share));
+            format!("{middle:.2} ({low:.2} to {high:.2})")
+        };
+        let mut cells = vec![(*name).to_owned(), own.len().to_string()];
+        cells.push(range(own.iter().map(|own| own.tokens).collect()));
+        cells.extend([1, 2, 4, 5, 6].map(|position| {
+            let shares = own.iter().filter_map(|own| own.positions.get(position));
+            range(shares.copied().collect())
+        }));
+        cells
+    });
+    let table = table(
+        "What wrong inputs hold",
+        "tokens 42 per wrong negative input, and the share of those that hold it at a position: median (5th to 95th percentile over seeds with a \
+         wrong input)",
+        &header,
+        lines,
+    );
+    (findings, table)
+}
+
+fn of_ways(wrong: &[f64], is_away: &[bool]) -> String {
+    let of = |away: bool| -> Vec<f64> {
+        let own = wrong.iter().zip(is_away).filter(|(_, own)| **own == away);
+        own.map(|(&wrong, _)| wrong).collect()
+    };
+    let [away, there] = [true, false].map(of);
+    format!(
+        "The seeds that [look away](../second-way/page.md) from position 3 when it holds token 42 do not fail in another place (see the table), and \
+         whether they fail more often is open: the median is {}, that of the others {}; right on every input are {}, and {}.",
+        of_median(&away),
+        of_median(&there),
+        of_perfect(&away),
+        of_perfect(&there),
+    )
+}
+
+/// Of seeds in both groups, how many have fewer wrong inputs in the second, and how many have a different number.
+fn falls(before: &Rows, after: &Rows) -> [usize; 2] {
+    let before: BTreeMap<u64, f64> = before.seeds().zip(before.numbers(WRONG)).collect();
+    let pairs = after.seeds().zip(after.numbers(WRONG));
+    let changes = pairs.filter_map(|(seed, after)| Some(after - before.get(&seed)?));
+    let changes: Vec<f64> = changes.filter(|&change| change != 0.0).collect();
+    let fallen = changes.iter().filter(|&&change| change < 0.0).count();
+    [fallen, changes.len()]
+}
+
+fn of_changes(groups: &[Group], datasets: &[(f64, Rows)]) -> Vec<String> {
+    let said = |own: &Group, base: &Group| {
+        let [fallen, all] = falls(&base.rows, &own.rows);
+        let interval = percents(wilson(fallen, all), 0);
+        format!(
+            "{}: median {}, fewer than before in {fallen} of {all} seeds ({interval})",
+            own.name,
+            grouped(median(&own.rows.numbers(WRONG)))
+        )
+    };
+    let against = |name: &str, base: &str| {
+        let base = groups.iter().find(|own| own.name.starts_with(base));
+        let own = groups.iter().filter(|own| own.name.starts_with(name));
+        let own = own.filter(|own| base.is_some_and(|base| base.name != own.name));
+        let said = own.filter_map(|own| Some(said(own, base?)));
+        said.collect::<Vec<_>>().join("; ")
+    };
+    let mut findings = vec![
+        format!(
+            "More epochs, each beside the same seeds after 3: {}.",
+            against("epochs", "the notebook")
+        ),
+        format!(
+            "Weight decay, beside AdamW without it: {}.",
+            against("AdamW", "AdamW, weight decay 0")
+        ),
+        format!(
+            "Half of the samples positive, beside 2%: {}.",
+            against("positive samples", "positive samples 0.02")
+        ),
+    ];
+    findings.retain(|finding| !finding.ends_with(": ."));
+    if datasets.len() > 1 {
+        let medians = datasets
+            .iter()
+            .map(|(_, rows)| median(&rows.numbers(WRONG)));
+        let medians: Vec<f64> = medians.collect();
+        findings.push(format!(
+            "The dataset matters more than any of these. Of {} datasets of 8,000 samples, drawn alike, the medians over seeds reach from {} to {}.",
+            datasets.len(),
+            grouped(quantile(&medians, 0.0)),
+            grouped(quantile(&medians, 1.0)),
+        ));
+    }
+    findings
+}
+
+fn of_cheap(rows: &Rows, wrong: &[f64]) -> String {
+    let said = [0, 1, 2].map(|index| {
+        let (name, field) = CHEAP[index];
+        let values = rows.numbers(field);
+        let interval = between(interval_of_spearman(&values, wrong), 2);
+        format!("{name} {:.2} ({interval})", spearman(&values, wrong))
+    });
+    format!(
+        "Rank correlation with the number of wrong inputs (95% interval): {}. The last is a number of every sweep's rows.",
+        said.join(", ")
+    )
+}
+
+fn cheap(rows: &Rows, wrong: &[f64]) -> Table {
+    let lines = CHEAP.iter().map(|(name, field)| {
+        let values = rows.numbers(field);
+        vec![
+            (*name).to_owned(),
+            format!("{:.3}", spearman(&values, wrong)),
+            between(interval_of_spearman(&values, wrong), 3),
+        ]
+    });
+    let header = ["number", "rank correlation", "95% interval"];
+    table(
+        "What tells the number of wrong inputs",
+        "over the seeds of the notebook",
+        &header,
+        lines,
+    )
+}
+
+fn conditions(groups: &[Group]) -> Table {
+    let header = [
+        "models",
+        "seeds",
+        "held-out F1 of 0.99",
+        "right on every input",
+        "95% interval",
+        "wrong inputs, median",
+        "95% interval",
+        "5th to 95th percentile",
+        "at most 12,054",
+        "at most 1,188,544",
+    ];
+    let lines = groups.iter().map(|group| {
+        let wrong = group.rows.numbers(WRONG);
+        let learned = group.rows.numbers("held_out_f1");
+        let perfect = perfect(&wrong);
+        vec![
+            group.name.clone(),
+            wrong.len().to_string(),
+            format!("{:.1}%", share_of(&learned, |f1| f1 >= 0.99)),
+            format!("{:.1}%", share_of(&wrong, |wrong| wrong == 0.0)),
+            percents(wilson(perfect, wrong.len()), 1),
+            grouped(median(&wrong)),
+            to(interval_of_median(&wrong)),
+            to(Some([0.05, 0.95].map(|share| quantile(&wrong, share)))),
+            format!("{:.0}%", share_of(&wrong, |wrong| wrong <= FOUR)),
+            format!("{:.0}%", share_of(&wrong, |wrong| wrong <= THREE)),
+        ]
+    });
+    table(
+        "By training",
+        "12,054 and 1,188,544: see How",
+        &header,
+        lines,
+    )
+}
+
+fn of_datasets(config: Option<&ExperimentConfig>, datasets: &[(f64, Rows)]) -> Table {
+    let header = [
+        "data.seed",
+        "with two 42s",
+        "with three or more",
+        "seeds",
+        "right on every input",
+        "wrong inputs, median",
+        "95% interval",
+    ];
+    let lines = datasets.iter().map(|(seed, rows)| {
+        let wrong = rows.numbers(WRONG);
+        let crowded = config.and_then(|config| crowded(config, *seed as u64));
+        let crowded =
+            |index: usize| crowded.map_or_else(|| "–".to_owned(), |own| own[index].to_string());
+        vec![
+            format!("{seed:.0}"),
+            crowded(0),
+            crowded(1),
+            wrong.len().to_string(),
+            perfect(&wrong).to_string(),
+            grouped(median(&wrong)),
+            to(interval_of_median(&wrong)),
+        ]
+    });
+    table(
+        "By dataset",
+        "with two 42s: negative training samples that hold token 42 twice",
+        &header,
+        lines,
+    )
+}
+
+fn compared(wrong: &[f64]) -> Vec<Compared> {
+    let own = |quantity: &str, ours: String, interval: String| Compared {
+        quantity: quantity.to_owned(),
+        published: None,
+        ours,
+        interval,
+        verdict: Verdict::NotPublished,
+    };
+    vec![
+        own(
+            "right on every input",
+            perfect(wrong).to_string(),
+            percents(wilson(perfect(wrong), wrong.len()), 1),
+        ),
+        own(
+            "wrong inputs, median",
+            grouped(median(wrong)),
+            to(interval_of_median(wrong)),
+        ),
+    ]
+}
+
+/// The logarithm of a number of wrong inputs, with one more, so that it is there for none.
+fn logarithm(wrong: f64) -> f64 {
+    (wrong + 1.0).log10()
+}
+
+fn figures(wrong: &[f64], rows: &Rows, datasets: &[(f64, Rows)]) -> Vec<Plot> {
+    let label = "wrong inputs and 1, logarithm to base 10";
+    let (name, field) = CHEAP[2];
+    let points = rows.numbers(field).into_iter().zip(wrong);
+    let quartiles = |rows: &Rows| {
+        let wrong = rows.numbers(WRONG);
+        let quartiles = [0.25, 0.5, 0.75].map(|share| logarithm(quantile(&wrong, share)));
+        quartiles[1].is_finite().then_some(quartiles)
+    };
+    vec![
+        Plot::Histogram {
+            label: label.to_owned(),
+            values: wrong.iter().map(|&wrong| logarithm(wrong)).collect(),
+            mark: Some((
+                logarithm(FOUR),
+                "12,054: all with four 42s or more".to_owned(),
+            )),
+        },
+        Plot::Scatter {
+            labels: [name.to_owned(), label.to_owned()],
+            points: points
+                .map(|(value, &wrong)| [value, logarithm(wrong)])
+                .collect(),
+        },
+        Plot::Ranges {
+            labels: [
+                "dataset (data.seed)".to_owned(),
+                format!("{label}, quartiles"),
+            ],
+            groups: datasets
+                .iter()
+                .map(|(seed, _)| format!("{seed:.0}"))
+                .collect(),
+            sets: vec![(
+                String::new(),
+                datasets.iter().map(|(_, rows)| quartiles(rows)).collect(),
+            )],
+            mark: None,
+        },
+    ]
+}
