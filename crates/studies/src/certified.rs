@@ -23,12 +23,12 @@ pub(crate) struct Certified {
     pub(crate) margins: [f64; 2],
 }
 
-/// A study's config.
-pub(crate) fn config(text: &str) -> Option<ExperimentConfig> {
+/// A study's config, with changes such as `seed=1`.
+pub(crate) fn config(text: &str, changes: &[&str]) -> Option<ExperimentConfig> {
     toml::parse(
         "seeds.toml",
         text.to_owned(),
-        std::iter::empty::<(&str, &str)>(),
+        changes.iter().map(|&change| ("--set", change)),
         |_| Ok::<(), String>(()),
         |_| Ok(()),
     )
@@ -86,11 +86,9 @@ fn certificate(config: &ExperimentConfig, seed: u64, examples: usize) -> Option<
     .ok()
 }
 
-/// Of the negative training samples of a dataset, those with the token at two other positions, and at three or more.
-pub(crate) fn crowded(config: &ExperimentConfig, data_seed: u64) -> Option<[usize; 2]> {
-    let mut data = config.data.clone();
-    data.seed = data_seed;
-    let train: Dataset = data.generate().ok()?.train;
+/// Of a config's negative training samples, those with the token at two positions, and at three or more.
+pub(crate) fn crowded(config: &ExperimentConfig) -> Option<[usize; 2]> {
+    let train: Dataset = config.data.generate().ok()?.train;
     let mut crowded = [0, 0];
     for sample in 0..train.len() {
         let tokens = train.tokens(sample);
@@ -110,7 +108,7 @@ mod tests {
     /// As `headlight certify` says of the notebook's run.
     #[test]
     fn a_certificate_is_that_of_the_run() {
-        let config = config(include_str!("../../../studies/every-input/seeds.toml"));
+        let config = config(include_str!("../../../studies/every-input/seeds.toml"), &[]);
         let certificate = config.and_then(|config| certificate(&config, 0, 0));
         let found = certificate.map(|found| {
             let common = &found.classes[0].common[0];
