@@ -62,7 +62,7 @@ pub(crate) static STUDY: Study = Study {
             &["training.weight_decay=0,0.01,0.1"],
         ),
         Part {
-            seeds: 50,
+            seeds: 25,
             quick: 1,
             seconds: 1.5,
             ..part(
@@ -419,9 +419,10 @@ fn of_samples(datasets: &[Samples]) -> Option<String> {
     };
     (!without.is_empty() && !with.is_empty()).then(|| {
         format!(
-            "The dataset matters most. Of nine datasets that are drawn alike, some have no negative training sample with token 42 at three or more \
+            "The dataset matters most. Of {} datasets that are drawn alike, some have no negative training sample with token 42 at three or more \
              positions: in these {}. Others have one or two such samples among 8,000: in these {}. Inputs of this kind are 1,188,544 in all. \
              The datasets differ in more than that, and the split was made after their first counts had been seen.",
+            datasets.len(),
             said(&without),
             said(&with),
         )
@@ -431,19 +432,26 @@ fn of_samples(datasets: &[Samples]) -> Option<String> {
 fn of_changes(groups: &[Group]) -> Vec<String> {
     let said = |own: &Group, base: &Group| {
         let [fallen, all] = falls(&base.rows, &own.rows);
-        let interval = percents(wilson(fallen, all), 0);
+        let interval = wilson(fallen, all);
+        let verdict = match interval {
+            [low, _] if low > 0.5 => "fewer",
+            [_, high] if high < 0.5 => "more",
+            _ => "no clear change",
+        };
         format!(
-            "{}: median {}, fewer than before in {fallen} of {all} seeds ({interval})",
+            "{}: median {}, {verdict} (fewer in {fallen} of the {all} seeds that change, {})",
             own.name,
-            grouped(median(&own.rows.numbers(WRONG)))
+            grouped(median(&own.rows.numbers(WRONG))),
+            percents(interval, 0),
         )
     };
     let samples = |rate: f64| {
         let rate = format!("data.positive_rate={rate}");
         let config = config(CONFIG, &["data.generator=chacha", &rate]);
         let crowded = config.and_then(|config| crowded(&config));
-        crowded.map_or_else(|| "–".to_owned(), |[two, more]| format!("{two}, {more}"))
+        crowded.unwrap_or_default()
     };
+    let [few, half] = [0.02, 0.5].map(samples);
     let against = |name: &str, base: &str| {
         let base = groups.iter().find(|own| own.name.starts_with(base));
         let own = groups.iter().filter(|own| own.name.starts_with(name));
@@ -461,11 +469,13 @@ fn of_changes(groups: &[Group]) -> Vec<String> {
             against("AdamW", "AdamW, weight decay 0")
         ),
         format!(
-            "Half of the samples positive, beside 2%: {}. Here [{}] and [{}] negative training samples hold token 42 [twice, more often], with \
-             2% and with half.",
+            "Half of the samples positive, beside 2%: {}. Their datasets have {} negative training samples with token 42 at two positions and {} with \
+             more; those of 2% have {} and {}.",
             against("positive samples", "positive samples 0.02"),
-            samples(0.02),
-            samples(0.5),
+            half[0],
+            half[1],
+            few[0],
+            few[1],
         ),
     ];
     findings.retain(|finding| !finding.contains(": ."));
