@@ -24,7 +24,7 @@ const fn part(name: &'static str, changes: &'static [&str], grid: &'static [&str
         config: CONFIG,
         changes,
         grid,
-        seeds: 100,
+        seeds: 150,
         quick: 5,
         seconds: 0.2,
         fields: &[
@@ -55,16 +55,23 @@ pub(crate) static STUDY: Study = Study {
             quick: 100,
             ..part("seeds", &[], &[])
         },
-        part("epochs", &[], &["training.epochs=6,12,24"]),
-        part(
-            "decay",
-            &["training.optimizer=adamw"],
-            &["training.weight_decay=0,0.01,0.1"],
-        ),
+        Part {
+            seconds: 0.8,
+            ..part("epochs", &[], &["training.epochs=6,12,24"])
+        },
+        Part {
+            seeds: 100,
+            seconds: 0.12,
+            ..part(
+                "decay",
+                &["training.optimizer=adamw"],
+                &["training.weight_decay=0,0.01,0.1"],
+            )
+        },
         Part {
             seeds: 25,
             quick: 1,
-            seconds: 1.5,
+            seconds: 2.0,
             ..part(
                 "positives",
                 &["data.generator=chacha"],
@@ -74,7 +81,7 @@ pub(crate) static STUDY: Study = Study {
         Part {
             seeds: 25,
             quick: 2,
-            seconds: 0.4,
+            seconds: 1.1,
             ..part("datasets", &[], &["data.seed=1,2,3,4,5,6,7,8"])
         },
     ],
@@ -126,7 +133,7 @@ struct Samples {
 }
 
 impl Samples {
-    fn of(seed: f64, rows: Rows) -> Option<Self> {
+    fn of(seed: f64, rows: &Rows) -> Option<Self> {
         let change = format!("data.seed={seed:.0}");
         Some(Self {
             seed,
@@ -160,7 +167,7 @@ fn page(parts: &[Rows]) -> Page {
     let datasets = [(0.0, rows.clone())].into_iter();
     let datasets = datasets.chain(by(&parts[4], "data.seed"));
     let datasets: Vec<Samples> = datasets
-        .filter_map(|(seed, rows)| Samples::of(seed, rows))
+        .filter_map(|(seed, rows)| Samples::of(seed, &rows))
         .collect();
     let config = config(CONFIG, &[]);
     let wrong = rows.numbers(WRONG);
