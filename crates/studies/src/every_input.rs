@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::wilson;
-use headlight_inspector::{Plot, Table};
 
-use crate::certified::{Certified, config, crowded};
-use crate::page::{Compared, Page, Verdict, between, percents, table};
+use crate::certified::{config, crowded, which};
+use crate::every_input_tables::{
+    CHEAP, Group, Samples, WRONG, cheap, conditions, figures, grouped, of_datasets, perfect, to,
+};
+use crate::page::{Compared, Page, Verdict, between, percents};
 use crate::regression::area;
 use crate::rows::Rows;
 use crate::statistics::{
@@ -88,49 +89,8 @@ pub(crate) static STUDY: Study = Study {
     page,
 };
 
-const WRONG: &str = "wrong_inputs";
-
 /// All inputs.
 const INPUTS: f64 = 15_625_000_000.0;
-
-/// Without token 42 at position 3, those with it at four or five of the other positions: 5 x 49^2 + 49.
-const FOUR: f64 = 12_054.0;
-
-/// At three or more: 10 x 49^3 more.
-const THREE: f64 = 1_188_544.0;
-
-/// Seeds that are trained again for their certificates; and those of them whose smallest margins are searched for, which takes longer.
-const CERTIFIED: usize = 100;
-const WITH_MARGINS: usize = 10;
-
-/// Numbers of the rows of a usual sweep that could tell.
-const CHEAP: [(&str, &str); 7] = [
-    ("held-out loss", "held_out_final_loss"),
-    ("training loss", "final_loss"),
-    (
-        "largest probability of a negative training sample",
-        "max_negative",
-    ),
-    ("smallest probability of a positive one", "min_positive"),
-    ("step at which held-out F1 was 0.99", "learned_at_step"),
-    ("attention on position 3 with 42", "attention_positive/3"),
-    ("attention without", "attention_negative/3"),
-];
-
-/// Seeds that were trained alike.
-struct Group {
-    name: String,
-    rows: Rows,
-}
-
-/// Seeds that were trained on the same dataset.
-struct Samples {
-    /// Its seed.
-    seed: f64,
-    /// Its negative training samples with token 42 at two positions, and at three or more.
-    crowded: [usize; 2],
-    wrong: Vec<f64>,
-}
 
 impl Samples {
     fn of(seed: f64, rows: &Rows) -> Option<Self> {
@@ -220,10 +180,6 @@ fn is_away(rows: &Rows) -> Vec<bool> {
     with.iter().zip(&without).map(|(a, b)| a < b).collect()
 }
 
-fn perfect(wrong: &[f64]) -> usize {
-    wrong.iter().filter(|&&wrong| wrong == 0.0).count()
-}
-
 /// How many of how many are right on every input, with the interval of their share.
 fn of_perfect(wrong: &[f64]) -> String {
     let perfect = perfect(wrong);
@@ -231,38 +187,10 @@ fn of_perfect(wrong: &[f64]) -> String {
     format!("{perfect} of {} ({interval})", wrong.len())
 }
 
-/// A count, with commas.
-fn grouped(count: f64) -> String {
-    if !count.is_finite() {
-        return "–".to_owned();
-    }
-    let digits = format!("{count:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-fn to(interval: Option<[f64; 2]>) -> String {
-    let Some([low, high]) = interval else {
-        return "–".to_owned();
-    };
-    format!("{} to {}", grouped(low), grouped(high))
-}
-
 /// The median of a group, with its interval.
 fn of_median(wrong: &[f64]) -> String {
     let interval = to(interval_of_median(wrong));
     format!("{} ({interval})", grouped(median(wrong)))
-}
-
-fn share_of(values: &[f64], accepts: impl Fn(f64) -> bool) -> f64 {
-    let accepted = values.iter().filter(|&&value| accepts(value)).count();
-    100.0 * accepted as f64 / values.len().max(1) as f64
 }
 
 fn of_seeds(rows: &Rows, wrong: &[f64]) -> Vec<String> {
@@ -287,88 +215,6 @@ fn of_seeds(rows: &Rows, wrong: &[f64]) -> Vec<String> {
             2000.0 * quantile(wrong, 1.0) / INPUTS,
         ),
     ]
-}
-
-/// What the wrong inputs of some seeds are: the first ones, and those that look away.
-fn which(config: &ExperimentConfig, rows: &Rows, is_away: &[bool]) -> (Vec<String>, Table) {
-    let seeds: Vec<u64> = rows.seeds().collect();
-    let certified = |accepts: &dyn Fn(usize) -> bool| -> Vec<Certified> {
-        let seeds = seeds.iter().enumerate().filter(|(run, _)| accepts(*run));
-        let found =
-            seeds.filter_map(|(run, &seed)| Certified::of(config, seed, run < WITH_MARGINS));
-        found.collect()
-    };
-    let groups = [
-        (
-            "look there",
-            certified(&|run| run < CERTIFIED && !is_away[run]),
-        ),
-        ("look away", certified(&|run| is_away[run])),
-    ];
-    let all = || groups.iter().flat_map(|(_, own)| own);
-    let tokens: Vec<f64> = all().map(|own| own.tokens).collect();
-    let positives = all().filter(|own| own.positives > 0).count();
-    let margins = [0, 1].map(|class| -> Vec<f64> {
-        let known = all().map(|own| own.margins[class]);
-        known.filter(|margin| margin.is_finite()).collect()
-    });
-    let ranges = margins.each_ref().map(|own| {
-        let [low, middle, high] = [0.0, 0.5, 1.0].map(|share| quantile(own, share));
-        format!("{middle:.1} in the median ({low:.1} to {high:.1})")
-    });
-    let findings = vec![
-        format!(
-            "The wrong inputs are those that are crowded with token 42, but not at position 3. Of {} seeds that were looked into, {} \
-             wrong on an input with token 42 there. A wrong input holds token 42 at {:.2} of the five other positions in the median seed ({:.2} to {:.2} over seeds), \
-             and a random input at 0.10.",
-            tokens.len(),
-            match positives {
-                0 => "none is".to_owned(),
-                1 => "1 is".to_owned(),
-                more => format!("{more} are"),
-            },
-            median(&tokens),
-            quantile(&tokens, 0.0),
-            quantile(&tokens, 1.0),
-        ),
-        format!(
-            "The smallest margin of a negative input is {}, that of a positive one {} ({} seeds; log-odds of the label, wrong below 0).",
-            ranges[0],
-            ranges[1],
-            margins[0].len(),
-        ),
-    ];
-    let header = [
-        "seeds",
-        "number",
-        "tokens 42",
-        "position 1",
-        "position 2",
-        "position 4",
-        "position 5",
-        "position 6",
-    ];
-    let lines = groups.iter().map(|(name, own)| {
-        let range = |values: Vec<f64>| {
-            let [low, middle, high] = [0.05, 0.5, 0.95].map(|share| quantile(&values, share));
-            format!("{middle:.2} ({low:.2} to {high:.2})")
-        };
-        let mut cells = vec![(*name).to_owned(), own.len().to_string()];
-        cells.push(range(own.iter().map(|own| own.tokens).collect()));
-        cells.extend([1, 2, 4, 5, 6].map(|position| {
-            let shares = own.iter().filter_map(|own| own.positions.get(position));
-            range(shares.copied().collect())
-        }));
-        cells
-    });
-    let table = table(
-        "What wrong inputs hold",
-        "tokens 42 per wrong negative input, and the share of those that hold it at a position: median (5th to 95th percentile over seeds with a \
-         wrong input)",
-        &header,
-        lines,
-    );
-    (findings, table)
 }
 
 fn of_ways(wrong: &[f64], is_away: &[bool]) -> String {
@@ -502,91 +348,6 @@ fn of_cheap(rows: &Rows, wrong: &[f64]) -> String {
     )
 }
 
-fn cheap(rows: &Rows, wrong: &[f64]) -> Table {
-    let lines = CHEAP.iter().map(|(name, field)| {
-        let values = rows.numbers(field);
-        vec![
-            (*name).to_owned(),
-            format!("{:.3}", spearman(&values, wrong)),
-            between(interval_of_spearman(&values, wrong), 3),
-        ]
-    });
-    let header = ["number", "rank correlation", "95% interval"];
-    table(
-        "What tells the number of wrong inputs",
-        "over the seeds of the notebook",
-        &header,
-        lines,
-    )
-}
-
-fn conditions(groups: &[Group]) -> Table {
-    let header = [
-        "models",
-        "seeds",
-        "held-out F1 of 0.99",
-        "right on every input",
-        "95% interval",
-        "wrong inputs, median",
-        "95% interval",
-        "5th to 95th percentile",
-        "at most 12,054",
-        "at most 1,188,544",
-    ];
-    let lines = groups.iter().map(|group| {
-        let wrong = group.rows.numbers(WRONG);
-        let learned = group.rows.numbers("held_out_f1");
-        let perfect = perfect(&wrong);
-        vec![
-            group.name.clone(),
-            wrong.len().to_string(),
-            format!("{:.1}%", share_of(&learned, |f1| f1 >= 0.99)),
-            format!("{:.1}%", share_of(&wrong, |wrong| wrong == 0.0)),
-            percents(wilson(perfect, wrong.len()), 1),
-            grouped(median(&wrong)),
-            to(interval_of_median(&wrong)),
-            to(Some([0.05, 0.95].map(|share| quantile(&wrong, share)))),
-            format!("{:.0}%", share_of(&wrong, |wrong| wrong <= FOUR)),
-            format!("{:.0}%", share_of(&wrong, |wrong| wrong <= THREE)),
-        ]
-    });
-    table(
-        "By training",
-        "12,054 and 1,188,544: see How",
-        &header,
-        lines,
-    )
-}
-
-fn of_datasets(datasets: &[Samples]) -> Table {
-    let header = [
-        "data.seed",
-        "with two 42s",
-        "with three or more",
-        "seeds",
-        "right on every input",
-        "wrong inputs, median",
-        "95% interval",
-    ];
-    let lines = datasets.iter().map(|own| {
-        vec![
-            format!("{:.0}", own.seed),
-            own.crowded[0].to_string(),
-            own.crowded[1].to_string(),
-            own.wrong.len().to_string(),
-            perfect(&own.wrong).to_string(),
-            grouped(median(&own.wrong)),
-            to(interval_of_median(&own.wrong)),
-        ]
-    });
-    table(
-        "By dataset",
-        "with two 42s: negative training samples that hold token 42 twice",
-        &header,
-        lines,
-    )
-}
-
 fn compared(wrong: &[f64]) -> Vec<Compared> {
     let own = |quantity: &str, ours: String, interval: String| Compared {
         quantity: quantity.to_owned(),
@@ -606,49 +367,5 @@ fn compared(wrong: &[f64]) -> Vec<Compared> {
             grouped(median(wrong)),
             to(interval_of_median(wrong)),
         ),
-    ]
-}
-
-/// The logarithm of a number of wrong inputs, with one more, so that it is there for none.
-fn logarithm(wrong: f64) -> f64 {
-    (wrong + 1.0).log10()
-}
-
-fn figures(wrong: &[f64], rows: &Rows, datasets: &[Samples]) -> Vec<Plot> {
-    let label = "wrong inputs and 1, logarithm to base 10";
-    let (name, field) = CHEAP[2];
-    let points = rows.numbers(field).into_iter().zip(wrong);
-    let quartiles = |own: &Samples| {
-        let quartiles = [0.25, 0.5, 0.75].map(|share| logarithm(quantile(&own.wrong, share)));
-        quartiles[1].is_finite().then_some(quartiles)
-    };
-    vec![
-        Plot::Histogram {
-            label: label.to_owned(),
-            values: wrong.iter().map(|&wrong| logarithm(wrong)).collect(),
-            mark: Some((
-                logarithm(FOUR),
-                "12,054: all with four 42s or more".to_owned(),
-            )),
-        },
-        Plot::Scatter {
-            labels: [name.to_owned(), label.to_owned()],
-            points: points
-                .map(|(value, &wrong)| [value, logarithm(wrong)])
-                .collect(),
-        },
-        Plot::Ranges {
-            labels: [
-                "dataset, with its negative training samples that hold three 42s or more"
-                    .to_owned(),
-                format!("{label}, quartiles"),
-            ],
-            groups: datasets
-                .iter()
-                .map(|own| format!("{:.0}: {}", own.seed, own.crowded[1]))
-                .collect(),
-            sets: vec![(String::new(), datasets.iter().map(quartiles).collect())],
-            mark: None,
-        },
     ]
 }

@@ -12,6 +12,7 @@ mod clock_medians;
 mod clock_published;
 mod clock_tables;
 mod every_input;
+mod every_input_tables;
 mod explanation;
 mod first;
 mod max_of_four;
