@@ -71,10 +71,7 @@ impl<'a> Asked<'a> {
             .map(|&logit| f64::from(logit))
             .collect();
         let count = logits.len() / chosen.len();
-        logits
-            .chunks_exact(count)
-            .map(by_class)
-            .collect()
+        logits.chunks_exact(count).map(by_class).collect()
     }
 
     /// Bounds a region, and checks them on some of its inputs, or on all if they are few.
