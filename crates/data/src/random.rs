@@ -33,6 +33,8 @@ pub enum Stream {
     Generation = 9,
     /// Samples of test sets.
     Tests = 10,
+    /// Inputs that a model is asked about at random.
+    Inputs = 11,
 }
 
 impl Stream {

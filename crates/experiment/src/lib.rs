@@ -25,6 +25,8 @@
 //! ```
 
 pub mod best;
+#[cfg(feature = "measures")]
+pub mod certificate;
 mod changed;
 pub mod config;
 pub mod contexts;

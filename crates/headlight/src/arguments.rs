@@ -8,6 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, Value
 use clap::{Arg, Args, value_parser};
 use headlight_data::Columns;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::measures::{self, MeasureName};
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
@@ -78,6 +79,47 @@ impl ConfigArguments {
         let path = self.path();
         let stem = path.file_stem().filter(|_| path != Path::new(STANDARD))?;
         Some(data_stem(path).unwrap_or_else(|| stem.to_string_lossy()))
+    }
+}
+
+/// Whether the answers to all possible inputs are counted.
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct Certify {
+    /// Also count how each trained model answers every possible input
+    #[arg(long)]
+    certify: bool,
+}
+
+impl Certify {
+    /// Adds the measures to a config.
+    ///
+    /// # Errors
+    /// When its models have none of them.
+    pub(crate) fn add_to(self, config: &mut ExperimentConfig) -> Result<(), Failure> {
+        let measures = &mut config.report.measures;
+        for own in [MeasureName::WrongInputs, MeasureName::SmallestMargin] {
+            if self.certify && !measures.contains(&own) {
+                measures.push(own);
+            }
+        }
+        measures::check(config).map_err(|invalid| Failure::Input(format!("--certify: {invalid}")))
+    }
+
+    /// The change of a config that asks for it.
+    ///
+    /// # Errors
+    /// As [`add_to`](Self::add_to), or when the config is invalid.
+    pub(crate) fn change(self, arguments: &ConfigArguments) -> Result<Option<String>, Failure> {
+        if !self.certify {
+            return Ok(None);
+        }
+        let mut config = arguments.load()?;
+        self.add_to(&mut config)?;
+        let names = config.report.measures.into_iter().map(MeasureName::name);
+        Ok(Some(format!(
+            "report.measures={:?}",
+            names.collect::<Vec<_>>()
+        )))
     }
 }
 

@@ -200,6 +200,19 @@ fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
     bar
 }
 
+/// A bar of a share of all inputs, in thousandths, with the time left.
+pub(crate) fn share_bar() -> ProgressBar {
+    if verbosity() == Verbosity::Quiet {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(1000);
+    let template = "{wide_bar} {percent}% of all inputs · {eta} left";
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
 fn evaluation_row(metrics: &StepMetrics, is_fresh: bool) -> String {
     let epoch = match metrics.epoch {
         _ if is_fresh => "–".to_owned(),

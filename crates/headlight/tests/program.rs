@@ -9,6 +9,7 @@ mod anywhere;
 mod attention;
 mod bad_input;
 mod best;
+mod certify;
 mod classes;
 mod commands;
 mod data_files;

@@ -15,6 +15,7 @@ fn without_a_name_the_studies_are_listed() {
         "first",
         "explanation",
         "second-way",
+        "every-input",
     ] {
         assert!(listed.contains(name), "{listed}");
     }

@@ -93,6 +93,8 @@ class Model:
     to_torch = absent("Model.to_torch")
     to_transformer_lens = absent("Model.to_transformer_lens")
     explain = absent("explain")
+    certify = absent("Model.certify")
+    certify_sample = absent("Model.certify_sample")
     qk = absent("Model.qk")
     ov = absent("Model.ov")
 

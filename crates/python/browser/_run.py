@@ -118,6 +118,7 @@ class Run(Page):
     verify = absent("Run.verify")
     save = absent("Run.save")
     explain = absent("explain")
+    certify = absent("Run.certify")
     report = property(absent("Run.report"))
     path = property(absent("Run.path"))
 

@@ -3,6 +3,7 @@
 //!
 //! Everything that takes longer than a call of Python runs on a thread of its own, without the interpreter's lock.
 
+mod certify;
 mod config;
 mod explain;
 mod failure;
@@ -20,6 +21,8 @@ use pyo3::prelude::*;
 #[pymodule]
 #[pyo3(name = "_headlight")]
 mod headlight_python {
+    #[pymodule_export]
+    use crate::certify::certify;
     #[pymodule_export]
     use crate::config::{Config, built_in_configs, toml_of};
     #[pymodule_export]

@@ -47,7 +47,7 @@ impl Model {
     }
 
     /// All weights, one after the other.
-    fn weights(&self) -> Vec<f32> {
+    pub(crate) fn weights(&self) -> Vec<f32> {
         let values = self.parameters.iter().map(|own| &own.values[..]);
         values.collect::<Vec<_>>().concat()
     }

@@ -6,10 +6,13 @@
 #![allow(clippy::float_cmp)] // Values of a grid are compared as they were written, and ranks need equality.
 
 mod brackets;
+mod certified;
 mod clock_and_pizza;
 mod clock_medians;
 mod clock_published;
 mod clock_tables;
+mod every_input;
+mod every_input_tables;
 mod explanation;
 mod first;
 mod max_of_four;
@@ -36,6 +39,7 @@ pub static STUDIES: &[&Study] = &[
     &first::STUDY,
     &explanation::STUDY,
     &second_way::STUDY,
+    &every_input::STUDY,
 ];
 
 /// The study of a name.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
 use headlight_experiment::evaluate::assess;
-use headlight_experiment::measures::measured;
+use headlight_experiment::measures::measured_and_certified;
 use headlight_experiment::metrics::TestMetrics;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
@@ -13,6 +13,7 @@ use headlight_experiment::{Engine, Experiment, TrainingState, tested};
 use headlight_inspector::Screen;
 
 use crate::Failure;
+use crate::documents::certificate;
 use crate::documents::page;
 use crate::documents::report::{RunReport, reported_samples};
 use crate::documents::screen::Ended;
@@ -27,6 +28,9 @@ use crate::storage::checkpoint::{CHECKPOINT_LIMIT, Checkpoint};
 use crate::storage::environment::SourceCommit;
 use crate::storage::run_dir::{Damage, RunDir, is_dump, step_of};
 use crate::storage::standard::shown;
+
+/// The inputs of each class in a run's certificate.
+const EXAMPLES: usize = 10;
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {
@@ -268,7 +272,15 @@ fn conclude(
     let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
     let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
     let tests = tested(experiment, engine, |_| true)?;
-    let measures = measured(config, &engine.weights(), experiment.splits.judged())?;
+    let (measures, certificate) = measured_and_certified(
+        config,
+        &engine.weights(),
+        experiment.splits.judged(),
+        EXAMPLES,
+    )?;
+    if let Some(certificate) = &certificate {
+        run.write_json(certificate::FILE, certificate)?;
+    }
     let report = RunReport {
         config,
         splits: &experiment.splits,
@@ -278,6 +290,7 @@ fn conclude(
         outcome: outcome.as_ref(),
         tests: &tests,
         measures: &measures,
+        certificate: certificate.as_ref(),
         dump: &dump,
         strongest,
         comparisons: &comparisons,

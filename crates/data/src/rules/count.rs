@@ -4,6 +4,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::kind::{Choice, Counts, Kind, Parameter, Setting};
+use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -42,6 +43,13 @@ impl Rule for Count {
     fn label_for(&self, tokens: &[u32], _cls: ClsPlace, n_classes: usize) -> u32 {
         let count = tokens.iter().filter(|&&token| token == self.token).count();
         count.min(n_classes - 1) as u32
+    }
+
+    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Reader<'_>> {
+        Some(Reader::counting(
+            |_, token| token == self.token,
+            n_classes as u32 - 1,
+        ))
     }
 
     fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

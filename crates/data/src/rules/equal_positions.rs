@@ -4,6 +4,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter, Setting};
+use super::reader::Reader;
 use super::rule::Rule;
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -56,6 +57,22 @@ impl EqualPositions {
 impl Rule for EqualPositions {
     fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         u32::from(tokens[self.first] == tokens[self.second])
+    }
+
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+        let equal = u64::MAX;
+        let [first, second] = [self.first.min(self.second), self.first.max(self.second)];
+        // The token that the second position must hold, from 1 on.
+        Some(Reader::new(
+            move |state, position, token| match position {
+                _ if position == first && position == second => equal,
+                _ if position == first => 1 + u64::from(token),
+                _ if position == second && state == 1 + u64::from(token) => equal,
+                _ if position == second => 0,
+                _ => state,
+            },
+            move |state| u32::from(state == equal),
+        ))
     }
 
     fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

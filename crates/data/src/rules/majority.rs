@@ -5,8 +5,9 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::kind::Kind;
+use super::reader::Reader;
 use super::rule::{Rule, positions_of};
-use crate::cls::ClsPlace;
+use crate::cls::{CLS, ClsPlace};
 use crate::sampler::Sampler;
 
 section! {
@@ -26,6 +27,18 @@ impl Rule for Majority {
         let tokens = cls.without(tokens);
         let count = tokens.iter().filter(|&&token| token == self.token).count();
         u32::from(2 * count > tokens.len())
+    }
+
+    fn reader(&self, cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+        // How many tokens there were, and how many of them count.
+        const ONE: u64 = 1 << 32;
+        Some(Reader::new(
+            move |state, _, token| match token {
+                CLS if cls.is_somewhere() => state,
+                token => state + ONE + u64::from(token == self.token),
+            },
+            |state| u32::from(2 * (state % ONE) > state / ONE),
+        ))
     }
 
     fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

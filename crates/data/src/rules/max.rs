@@ -6,6 +6,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::kind::Kind;
+use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -25,6 +26,13 @@ impl Rule for Max {
         // `[CLS]` is 0.
         let largest = tokens.iter().copied().max().unwrap_or(0);
         largest.min(n_classes as u32 - 1)
+    }
+
+    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Reader<'_>> {
+        Some(Reader::new(
+            |largest, _, token| largest.max(u64::from(token)),
+            move |largest| (largest as u32).min(n_classes as u32 - 1),
+        ))
     }
 
     fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {

@@ -15,6 +15,7 @@ mod max;
 mod most_frequent;
 #[cfg(feature = "numbers")]
 mod parity;
+mod reader;
 mod rule;
 mod sentence;
 #[cfg(feature = "numbers")]
@@ -45,6 +46,7 @@ pub use max::Max;
 pub use most_frequent::MostFrequent;
 #[cfg(feature = "numbers")]
 pub use parity::Parity;
+pub use reader::Reader;
 pub use rule::Rule;
 pub use sentence::Sentence;
 #[cfg(feature = "numbers")]

@@ -5,6 +5,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::kind::Kind;
+use super::reader::Reader;
 use super::rule::{Rule, check_positions, listed_positions, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -37,6 +38,14 @@ impl Rule for Parity {
             named.filter(|token| is_token(token)).count()
         };
         (count % 2) as u32
+    }
+
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+        let counts = |position| self.positions.is_empty() || self.positions.contains(&position);
+        Some(Reader::new(
+            move |odd, position, token| odd ^ u64::from(counts(position) && token == self.token),
+            |odd| odd as u32,
+        ))
     }
 
     fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use headlight_keys::InvalidValue;
 use rand::Rng;
 
+use super::reader::Reader;
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::sampler::Sampler;
@@ -15,6 +16,11 @@ use crate::task::Task;
 pub trait Rule {
     /// The class of a sample with `[CLS]` in this place, when there are `n_classes`.
     fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32;
+
+    /// The same, token by token; `None` for a rule that needs more than a small state for it, or not all of whose samples have a class.
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+        None
+    }
 
     /// What samples have labels for.
     fn task(&self) -> Task {

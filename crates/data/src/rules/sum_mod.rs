@@ -4,6 +4,7 @@
 use headlight_keys::{InvalidValue, Range, Section, section};
 
 use super::kind::Kind;
+use super::reader::Reader;
 use super::rule::{Rule, check_positions, listed_positions};
 use crate::cls::ClsPlace;
 use crate::config::CLASS_LIMIT;
@@ -34,6 +35,21 @@ impl Rule for SumMod {
             positions => sum(&mut positions.iter().map(|&position| tokens[position])),
         };
         ((sum % u64::from(self.modulus)) as u32).min(n_classes as u32 - 1)
+    }
+
+    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Reader<'_>> {
+        let modulus = u64::from(self.modulus);
+        let counts = |position| self.positions.is_empty() || self.positions.contains(&position);
+        Some(Reader::new(
+            move |sum, position, token| {
+                if counts(position) {
+                    (sum + u64::from(token)) % modulus
+                } else {
+                    sum
+                }
+            },
+            move |sum| (sum as u32).min(n_classes as u32 - 1),
+        ))
     }
 
     fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize> {

@@ -4,6 +4,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter};
+use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -37,6 +38,10 @@ impl TokenAnywhere {
 impl Rule for TokenAnywhere {
     fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         u32::from(tokens.contains(&self.token))
+    }
+
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+        Some(Reader::counting(|_, token| token == self.token, 1))
     }
 
     fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

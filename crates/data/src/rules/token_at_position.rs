@@ -4,6 +4,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::kind::{Choice, Counts, Kind, Parameter};
+use super::reader::Reader;
 use super::rule::Rule;
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -47,6 +48,13 @@ impl TokenAtPosition {
 impl Rule for TokenAtPosition {
     fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         u32::from(tokens[self.position] == self.token)
+    }
+
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+        Some(Reader::counting(
+            |position, token| position == self.position && token == self.token,
+            1,
+        ))
     }
 
     fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

@@ -4,6 +4,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter, Setting};
+use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -54,6 +55,18 @@ impl Rule for TokenBeforeToken {
     fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         let first = tokens.iter().position(|&token| token == self.first);
         u32::from(first.is_some_and(|first| tokens[first + 1..].contains(&self.second)))
+    }
+
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+        // 1 after the first token, 2 after the second one that follows it.
+        Some(Reader::new(
+            |state, _, token| match state {
+                0 => u64::from(token == self.first),
+                1 if token == self.second => 2,
+                state => state,
+            },
+            |state| u32::from(state == 2),
+        ))
     }
 
     fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

@@ -45,6 +45,11 @@ macro_rules! measures {
             /// How often the value of a token adds most to the logit of the class with its number, of one block of attention with one
             /// head and nothing else.
             Copying = "copying" in copying,
+            /// How many of all possible inputs are answered wrongly, of models with one block that read one position.
+            WrongInputs = "wrong_inputs" in wrong_inputs,
+            /// The smallest margin of all possible inputs: the label's logit less the largest other one, or with one logit the label's
+            /// log-odds.
+            SmallestMargin = "smallest_margin" in smallest_margin,
             /// How much the log-odds of class 1 change with the tokens that decide it: mean over pairs of a sample of class 1 and the same
             /// sample with other tokens there, of class 0.
             Gap = "gap" in gap,

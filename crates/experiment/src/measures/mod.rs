@@ -77,6 +77,8 @@ mod pairs;
 #[cfg(feature = "measures")]
 mod score_order;
 #[cfg(feature = "measures")]
+mod smallest_margin;
+#[cfg(feature = "measures")]
 mod subject;
 #[cfg(feature = "measures")]
 mod sums;
@@ -87,10 +89,12 @@ mod totals_by_head;
 mod value;
 #[cfg(feature = "measures")]
 mod worst_class;
+#[cfg(feature = "measures")]
+mod wrong_inputs;
 
 #[cfg(feature = "measures")]
 pub use info::MeasureInfo;
 pub use name::MeasureName;
 #[cfg(feature = "measures")]
-pub use table::{check, measured};
+pub use table::{check, measured, measured_and_certified};
 pub use value::Measured;

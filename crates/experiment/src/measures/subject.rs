@@ -4,6 +4,7 @@ use headlight_architecture::Keys;
 use headlight_data::Dataset;
 
 use super::answers::Answers;
+use crate::certificate::{Certificate, certify};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::experiment::samples_per_pass;
@@ -24,6 +25,9 @@ pub(super) struct Subject<'a> {
     pub(super) samples: &'a Dataset,
     /// How the model answers all samples, once a measure has asked.
     pub(super) answers: Option<Answers>,
+    /// How many examples of each class its certificate has, and the certificate once a measure has asked.
+    pub(super) examples: usize,
+    pub(super) certificate: Option<Certificate>,
 }
 
 impl<'a> Subject<'a> {
@@ -45,7 +49,18 @@ impl<'a> Subject<'a> {
             weights,
             samples,
             answers: None,
+            examples: 0,
+            certificate: None,
         })
+    }
+
+    /// How the model answers all possible inputs; counted once.
+    pub(super) fn certificate(&mut self) -> Result<&Certificate, Error> {
+        let certificate = match self.certificate.take() {
+            Some(certificate) => certificate,
+            None => certify(self.config, self.weights, self.examples, 1, &|_| Ok(()))?,
+        };
+        Ok(self.certificate.insert(certificate))
     }
 
     /// The samples up to `most`, in parts of which a pass takes each.

@@ -7,6 +7,7 @@ use super::info::MeasureInfo;
 use super::name::MeasureName;
 use super::subject::Subject;
 use super::value::Measured;
+use crate::certificate::Certificate;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 
@@ -60,11 +61,35 @@ pub fn measured(
     weights: &[f32],
     samples: &Dataset,
 ) -> Result<Vec<(MeasureName, Measured)>, Error> {
+    let needs_margins = config
+        .report
+        .measures
+        .contains(&MeasureName::SmallestMargin);
+    let measured = measured_and_certified(config, weights, samples, usize::from(needs_margins))?;
+    Ok(measured.0)
+}
+
+/// Each measure with its value.
+type Values = Vec<(MeasureName, Measured)>;
+
+/// The same, with the certificate that `wrong_inputs` and `smallest_margin` come from, if the config asks for one of them; it has so
+/// many examples of each class.
+///
+/// # Errors
+/// As [`measured`].
+pub fn measured_and_certified(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    samples: &Dataset,
+    examples: usize,
+) -> Result<(Values, Option<Certificate>), Error> {
     if config.report.measures.is_empty() {
-        return Ok(Vec::new());
+        return Ok((Vec::new(), None));
     }
     let mut subject = Subject::new(config, weights, samples)?;
+    subject.examples = examples;
     let names = config.report.measures.iter();
     let measured = names.map(|&name| Ok((name, (name.info().value)(&mut subject)?)));
-    measured.collect()
+    let measured: Result<Vec<_>, Error> = measured.collect();
+    Ok((measured?, subject.certificate))
 }

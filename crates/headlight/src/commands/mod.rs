@@ -1,5 +1,6 @@
 //! The commands: each with its arguments in a file of its own.
 
+mod certify;
 mod compare;
 mod completions;
 mod data;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     Data(data::Arguments),
     Predict(predict::Arguments),
     Evaluate(evaluate::Arguments),
+    Certify(certify::Arguments),
     Generate(generate::Arguments),
     Embed(embed::Arguments),
     Dump(dump::Arguments),
@@ -80,6 +82,7 @@ impl Command {
             Self::Data(arguments) => data::run(arguments),
             Self::Predict(arguments) => predict::run(arguments),
             Self::Evaluate(arguments) => evaluate::run(arguments),
+            Self::Certify(arguments) => certify::run(arguments),
             Self::Generate(arguments) => generate::run(arguments),
             Self::Embed(arguments) => embed::run(arguments),
             Self::Dump(arguments) => dump::run(arguments),

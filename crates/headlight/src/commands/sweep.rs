@@ -17,7 +17,7 @@ use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 
 use super::rows;
-use crate::arguments::{ConfigArguments, at_least_one, device, engines};
+use crate::arguments::{Certify, ConfigArguments, at_least_one, device, engines};
 use crate::terminal;
 
 /// Train many seeds on all cores, with optional grids of config values
@@ -49,6 +49,8 @@ pub(crate) struct Arguments {
     /// Print the command of each shard, one per line, and train nothing
     #[arg(long, requires = "shards")]
     list: bool,
+    #[command(flatten)]
+    certify: Certify,
     /// The number of runs at a time [default: one per core]
     #[arg(long, value_parser = at_least_one)]
     threads: Option<NonZeroUsize>,
@@ -134,6 +136,7 @@ fn list(plan: &Plan, count: NonZeroUsize, out: &Path) -> Result<(), Failure> {
 /// The runs that the arguments describe.
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let mut overrides = arguments.config.changes();
+    overrides.extend(arguments.certify.change(&arguments.config)?);
     let engine = arguments.engine;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
     let device = arguments.device.as_ref();

@@ -24,7 +24,7 @@ use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
 use headlight_trainer::training::{Training, check_complete};
 
 use super::ended::{Ended, pictures};
-use crate::arguments::{ConfigArguments, Form, at_least_one, device, engines};
+use crate::arguments::{Certify, ConfigArguments, Form, at_least_one, device, engines};
 use crate::browser;
 use crate::terminal::{self, TrainingDisplay};
 
@@ -53,6 +53,8 @@ pub(crate) struct Arguments {
     /// DIR, start one from CONFIG
     #[arg(long, requires = "run")]
     resume: bool,
+    #[command(flatten)]
+    certify: Certify,
     /// Open the run's page in a browser after training
     #[arg(long)]
     open: bool,
@@ -321,6 +323,7 @@ fn resolved_config(
         }
         _ => arguments.config.load()?,
     };
+    arguments.certify.add_to(&mut config)?;
     if let Some(device) = &arguments.device {
         config.compute.device.clone_from(device);
     }

@@ -209,6 +209,7 @@ impl PageRun {
             evidence.push(Evidence {
                 name: name.to_owned(),
                 text,
+                inputs: Vec::new(),
             });
         };
         if let Some(seed) = last.meta.seed {

@@ -41,6 +41,9 @@ pub struct Evidence {
     pub name: String,
     /// Its value, which may have several lines.
     pub text: String,
+    /// Inputs that it is about, which open as samples. `[input][position]`
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<Vec<u32>>,
 }
 
 /// The interactive page: attention of each run, recorded step, sample and head.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import keys
 from ._cache import Cache
+from ._certificate import Certificate
 from ._headlight import Diverged
 from ._config import configs
 from ._data import datasets
@@ -31,6 +32,7 @@ __all__ = [
     "Attention",
     "AttentionClassifier",
     "Cache",
+    "Certificate",
     "Diverged",
     "Explanation",
     "Fit",

@@ -15,6 +15,7 @@ from . import _headlight
 from ._arrays import array, finite
 from ._cache import Cache
 from ._changes import Changeable, index
+from ._certificate import Certificate, Sampled, certificate, sampled
 from ._circuits import head_matrix, logit_attribution
 from ._config import resolve
 from ._explanation import Explanation, explanation
@@ -191,6 +192,23 @@ class Model:
         if len(tokens) != 1:
             raise ValueError(f"explain() takes one sample, and {len(tokens)} were given; call it for each of them")
         return explanation(*_headlight.explain(self._model, tokens, sample if isinstance(sample, str) else None))
+
+    def certify(self, examples: int = 10, progress: bool | None = None) -> Certificate:
+        """How the model answers all possible inputs: an exact count, and so many `examples` of each label with the smallest margins.
+
+        Raises:
+            ValueError: The model has more than one block or reads the mean of all positions, its config has no rule that gives every
+                input a label, or the count would take more than an hour; `certify_sample` estimates the share of wrong answers.
+        """
+        return certificate(self._model, examples, progress)
+
+    def certify_sample(self, count: int, seed: int = 0, progress: bool | None = None) -> Sampled:
+        """How the model answers `count` random inputs, with an interval for the share of all inputs that it answers wrongly.
+
+        Raises:
+            ValueError: The config has no rule that gives every input a label.
+        """
+        return sampled(self._model, count, seed, progress)
 
     def to_torch(self) -> dict[str, Any]:
         """The weights as PyTorch tensors, by name."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _headlight
 from ._callbacks import Callback, heard
+from ._certificate import Certificate
 from ._config import resolve, with_file
 from ._explanation import Explanation
 from ._folders import Folder
@@ -223,6 +224,10 @@ class Run(Page):
     def explain(self, sample: Samples) -> Explanation:
         """Which words decided what `model` predicts for a text or a sample of tokens; see `Model.explain`."""
         return self.model.explain(sample)
+
+    def certify(self, examples: int = 10, progress: bool | None = None) -> Certificate:
+        """How `model` answers all possible inputs; see `Model.certify`."""
+        return self.model.certify(examples, progress)
 
     def verify(self) -> dict[str, str]:
         """The files that were changed or removed since Headlight wrote them, and what is wrong with each."""

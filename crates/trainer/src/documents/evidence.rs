@@ -6,6 +6,7 @@ use headlight_input::TEXT_LIMIT;
 use headlight_inspector::Evidence;
 
 use crate::Failure;
+use crate::documents::certificate;
 use crate::storage::files::read_bounded;
 use crate::storage::hash::file_sha256;
 use crate::storage::paths::is_file;
@@ -64,6 +65,13 @@ pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
             ));
         }
     }
+    if let Some(certificate) = json(&run.join(certificate::FILE))? {
+        let path = run.join(certificate::FILE);
+        let certificate = serde_json::from_value(certificate);
+        evidence.push(certificate::evidence(
+            &certificate.map_err(|error| Failure::reading(&path, error))?,
+        ));
+    }
     Ok(evidence)
 }
 
@@ -71,6 +79,7 @@ fn entry(name: &str, text: String) -> Evidence {
     Evidence {
         name: name.to_owned(),
         text,
+        inputs: Vec::new(),
     }
 }
 

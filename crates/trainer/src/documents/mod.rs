@@ -1,6 +1,7 @@
 //! Documents of a run: its first screen, its report, evaluations, its measures, its page.
 
 pub mod assessment;
+pub mod certificate;
 mod evidence;
 pub mod explanation;
 pub mod measures;

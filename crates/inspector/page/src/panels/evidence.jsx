@@ -5,6 +5,7 @@ import { tomlOf } from "../config.js";
 import { page } from "../facts.js";
 import { copyText } from "../parts/dom.jsx";
 import { config, dataOf, departure, experiment, here, origin, runs, trainedHash } from "../state.js";
+import { showOwn } from "../parts/typing.js";
 import { view } from "../view.js";
 
 /** @typedef {import("../run.js").Run} Run */
@@ -74,10 +75,15 @@ function OfRun({ run, isAlone }) {
     <section class="of-run">
       <h3>{isAlone ? "The page's run: " : ""}<bdi>{run.name}</bdi></h3>
       <ul>{notes.map((note) => <li key={note}>{note}</li>)}</ul>
-      <dl>{evidence.map(({ name, text }) => <Entry key={name} name={name} text={text} />)}</dl>
+      <dl>{evidence.map(({ name, text, inputs }) => <><Entry key={name} name={name} text={text} />{inputs && <Inputs run={run} inputs={inputs} />}</>)}</dl>
     </section>
   );
 }
+
+/** Inputs that open as samples. @param {{ run: Run, inputs: number[][] }} props */
+const Inputs = ({ run, inputs }) => <dd class="row">{inputs.map((input) => run.withoutCls(input)).map((tokens) => (
+  <button key={tokens} type="button" disabled={!run.isLive} onClick={() => { showOwn(tokens, [], false); document.getElementById("card")?.scrollIntoView(); }}>{tokens.join(" ")}</button>
+))}</dd>;
 
 /** @param {{ name: string, text: string }} props */
 const Entry = ({ name, text }) => <><dt>{name}</dt><dd>{text.includes("\n") ? <Long text={text} /> : text}</dd></>;

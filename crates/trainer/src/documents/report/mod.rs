@@ -13,6 +13,7 @@ mod training;
 use headlight_data::{Dataset, Splits};
 use headlight_dump::AttentionDump;
 use headlight_experiment::best::BestTracker;
+use headlight_experiment::certificate::Certificate;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::measures::{MeasureName, Measured};
 use headlight_experiment::metrics::{Assessment, StepMetrics, TestMetrics};
@@ -20,7 +21,7 @@ use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::Progress;
 use headlight_inspector::Document;
 
-use crate::documents::{assessment, measures};
+use crate::documents::{assessment, certificate, measures};
 use crate::sessions::reference::Comparison;
 
 pub use attention::WHOLE_MATRIX;
@@ -52,6 +53,8 @@ pub struct RunReport<'a> {
     pub tests: &'a [TestMetrics],
     /// What the config asks for in `report.measures`, of that model on the held-out samples, or else on the training samples.
     pub measures: &'a [(MeasureName, Measured)],
+    /// How that model answers all possible inputs, if a measure asks for it.
+    pub certificate: Option<&'a Certificate>,
     /// That model's dump of [`reported_samples`].
     pub dump: &'a AttentionDump,
     /// The layer and the head whose attention comes first.
@@ -114,6 +117,10 @@ impl RunReport<'_> {
         let held_out = of_model.and_then(|row| row.held_out.as_ref());
         sections.extend(test_sets::section(splits, held_out, self.tests));
         sections.extend(measures::section(self.measures));
+        sections.extend(
+            self.certificate
+                .map(|own| certificate::section(own, config)),
+        );
         sections.extend(attention::sections(config, of_model, dump, self.strongest));
         sections.push(predictions::section(config, splits.shown(), dump));
         sections.extend(comparisons::section(config, self.comparisons));

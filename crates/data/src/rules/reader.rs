@@ -1,0 +1,40 @@
+//! Rules that read a sample token by token.
+
+/// How a rule finds a sample's class in one pass from its first position to its last, [CLS] included, with a state that is 0 before
+/// the first token. What is alike for the rest of a sample has the same state.
+pub struct Reader<'a> {
+    /// The state after a token at a position.
+    pub step: Box<dyn Fn(u64, usize, u32) -> u64 + Send + Sync + 'a>,
+    /// The class of samples that end in a state.
+    pub class: Box<dyn Fn(u64) -> u32 + Send + Sync + 'a>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        step: impl Fn(u64, usize, u32) -> u64 + Send + Sync + 'a,
+        class: impl Fn(u64) -> u32 + Send + Sync + 'a,
+    ) -> Self {
+        Self {
+            step: Box::new(step),
+            class: Box::new(class),
+        }
+    }
+
+    /// Of a rule whose class is the number of tokens that count, capped.
+    pub(super) fn counting(
+        counts: impl Fn(usize, u32) -> bool + Send + Sync + 'a,
+        most: u32,
+    ) -> Self {
+        let most = u64::from(most);
+        Self::new(
+            move |count, position, token| most.min(count + u64::from(counts(position, token))),
+            |count| count as u32,
+        )
+    }
+}
+
+impl std::fmt::Debug for Reader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Reader")
+    }
+}

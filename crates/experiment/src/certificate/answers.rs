@@ -1,0 +1,55 @@
+//! The engine's own answers.
+
+use headlight_fused::{Model, Predictions, Samples};
+
+use crate::config::ExperimentConfig;
+use crate::error::Error;
+use crate::fused_architecture::architecture;
+use crate::metrics::predicted_class;
+
+/// The fused engine as `predict` and `evaluate` use it.
+#[derive(Clone, Debug)]
+pub(super) struct Answers {
+    model: Model,
+    predictions: Predictions,
+    logits: usize,
+}
+
+impl Answers {
+    pub(super) fn new(config: &ExperimentConfig, weights: &[f32]) -> Result<Self, Error> {
+        let model = Model::new(architecture(config)?, config.training.fused(), weights);
+        Ok(Self {
+            model: model.map_err(|error| Error::Input(error.to_string()))?,
+            predictions: Predictions::default(),
+            logits: config.model.n_logits(config.data.n_classes),
+        })
+    }
+
+    /// The class and the margin of each sample's label.
+    pub(super) fn of(&mut self, tokens: &[u32], labels: &[u32]) -> Vec<(u32, f64)> {
+        let chosen: Vec<u32> = (0..labels.len() as u32).collect();
+        let samples = Samples { tokens, labels };
+        self.model.predict(samples, &chosen, &mut self.predictions);
+        let logits = self.predictions.logits.chunks_exact(self.logits);
+        let answer = |(logits, &label): (&[f32], &u32)| {
+            let logits: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
+            (predicted_class(&logits), margin(&logits, label as usize))
+        };
+        logits.zip(labels).map(answer).collect()
+    }
+}
+
+/// A label's logit less the largest other one; with one logit, the log-odds of the label.
+pub(super) fn margin(logits: &[f64], label: usize) -> f64 {
+    if let [log_odds] = logits {
+        return if label == 1 { *log_odds } else { -log_odds };
+    }
+    let others = logits
+        .iter()
+        .enumerate()
+        .filter(|(class, _)| *class != label);
+    logits[label]
+        - others
+            .map(|(_, logit)| *logit)
+            .fold(f64::NEG_INFINITY, f64::max)
+}

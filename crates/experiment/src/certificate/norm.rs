@@ -1,0 +1,186 @@
+//! Layer norm and RMS norm of numbers that are known in part.
+
+use super::linear::{Slope, Vector, norm};
+use super::rounding::{UNBOUNDED, UNIT, gamma};
+
+/// `gamma ⊙ (x - mean(x)) / s + beta`, with `s = sqrt(variance(x) + eps)`; RMS norm does not subtract the mean.
+#[derive(Clone, Debug)]
+pub(super) struct Norm {
+    pub(super) gain: Vec<f64>,
+    pub(super) bias: Vec<f64>,
+    pub(super) eps: f64,
+    pub(super) is_rms: bool,
+}
+
+/// What the backward pass needs of a forward pass.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Normalized {
+    values: Vec<f64>,
+    /// `s` in the middle, and the least of the region.
+    s: f64,
+    least: f64,
+    /// That of the input.
+    ball: f64,
+}
+
+impl Norm {
+    /// In place, for plain numbers.
+    pub(super) fn value(&self, x: &mut [f64]) {
+        let share = 1.0 / x.len() as f64;
+        if !self.is_rms {
+            let mean = x.iter().sum::<f64>() * share;
+            for x in x.iter_mut() {
+                *x -= mean;
+            }
+        }
+        let square = x.iter().map(|x| x * x).sum::<f64>() * share;
+        let inverse = 1.0 / (square + self.eps).sqrt();
+        for ((x, gain), bias) in x.iter_mut().zip(&self.gain).zip(&self.bias) {
+            *x = *x * inverse * gain + bias;
+        }
+    }
+
+    /// In place, for ways no longer than `reach`.
+    pub(super) fn forward(&self, x: &mut Vector, reach: f64, kept: &mut Normalized) {
+        let n = x.len();
+        let share = 1.0 / n as f64;
+        if !self.is_rms {
+            centre(x);
+        }
+        let root = |square: f64| (square * share + self.eps).sqrt();
+        let s = root(x.middle.iter().map(|c| c * c).sum());
+        // `s` changes by at most the root mean square of the changes.
+        x.tighten(reach);
+        let change = x.ball * share.sqrt();
+        let least = (s - change).max(self.eps.sqrt());
+        let (low, high) = (1.0 / (s + change), 1.0 / least);
+        (kept.s, kept.least, kept.ball) = (s, least, x.ball);
+        let largest = |i: usize| x.middle[i].abs() + x.radius[i];
+        let (mut squares, mut along, mut errors) = (0.0, 0.0, 0.0);
+        for (i, error) in x.error.iter().enumerate() {
+            squares += largest(i) * largest(i);
+            along += largest(i) * error;
+            errors += error * error;
+        }
+        let of_square = share * (2.0 * along + errors + gamma(n + 3) * squares);
+        let relative = of_square / (least * least);
+        // A root is off by half as much; more where that is not small.
+        let of_inverse = if relative < 0.5 {
+            relative / (1.0 - relative) + 4.0 * UNIT
+        } else {
+            UNBOUNDED
+        };
+        kept.values.clear();
+        for i in 0..n {
+            let c = x.middle[i];
+            let value = c / s;
+            let radius = x.radius[i] * high + c.abs() * (high - 1.0 / s).max(1.0 / s - low);
+            let radius = radius.min(x.ball * high);
+            kept.values.push(value);
+            let (gain, bias) = (self.gain[i], self.bias[i]);
+            let size = value.abs() + radius;
+            let error = (x.error[i] * high + size * (of_inverse + 2.0 * UNIT)) * (1.0 + of_inverse);
+            x.middle[i] = value * gain + bias;
+            x.radius[i] = radius * gain.abs();
+            x.size[i] = size * gain.abs() + bias.abs();
+            x.error[i] = error * gain.abs() + 3.0 * UNIT * x.size[i];
+        }
+        self.turn_slopes(kept, x);
+        let gain = self.largest_gain();
+        x.rest = gain * (high * x.rest + kept.bend());
+        x.ball *= high * gain;
+    }
+
+    fn largest_gain(&self) -> f64 {
+        self.gain
+            .iter()
+            .fold(0.0, |most, gain| gain.abs().max(most))
+    }
+
+    /// The slopes of what is normalised, from those of the centred input.
+    fn turn_slopes(&self, kept: &Normalized, x: &mut Vector) {
+        if x.slopes.is_empty() {
+            return;
+        }
+        let width = x.slopes.len() / kept.values.len();
+        let mut along = vec![0.0; width];
+        for (row, value) in x.slopes.chunks_exact(width).zip(&kept.values) {
+            for (along, slope) in along.iter_mut().zip(row) {
+                *along += value * slope / kept.values.len() as f64;
+            }
+        }
+        for ((row, value), gain) in x
+            .slopes
+            .chunks_exact_mut(width)
+            .zip(&kept.values)
+            .zip(&self.gain)
+        {
+            for (slope, along) in row.iter_mut().zip(&along) {
+                *slope = (*slope - value * along) * gain / kept.s;
+            }
+        }
+    }
+
+    /// The slope by the input, from the slope by the output, in place.
+    ///
+    /// `dx = (dn - mean(dn) - n mean(dn · n)) / s` with `dn = gamma ⊙ dy`.
+    pub(super) fn backward(&self, kept: &Normalized, slope: &mut Slope) {
+        let n = slope.len();
+        let share = 1.0 / n as f64;
+        let (mut mean, mut along) = (0.0, 0.0);
+        for i in 0..n {
+            slope.middle[i] *= self.gain[i];
+            mean += slope.middle[i] * share;
+            along += slope.middle[i] * kept.values[i] * share;
+        }
+        if self.is_rms {
+            mean = 0.0;
+        }
+        for slope in &mut slope.middle {
+            *slope -= mean;
+        }
+        slope.rest += norm(&slope.middle) * kept.bend();
+        for (slope, value) in slope.middle.iter_mut().zip(&kept.values) {
+            *slope = (*slope - value * along) / kept.s;
+        }
+    }
+}
+
+impl Normalized {
+    /// How far what is normalised, without the gain, can be off its slopes: half of its second derivative times the square of the
+    /// way, in any direction of length 1. With `t = c / (s sqrt(d))`, which is not longer than 1, the second derivative of `a · n` is
+    ///
+    /// ```text
+    /// (-(a tᵀ + t aᵀ) - (a · t)(I - 3 t tᵀ)) / (s² sqrt(d))
+    /// ```
+    ///
+    /// and no longer than `BEND ‖a‖ / (s² sqrt(d))`.
+    fn bend(&self) -> f64 {
+        /// The largest length is 1.31, where `a` and `t` are parallel and `‖t‖² = 0.4`.
+        const BEND: f64 = 1.35;
+        let share = 1.0 / self.values.len() as f64;
+        BEND / 2.0 * share.sqrt() * (self.ball / self.least) * (self.ball / self.least)
+    }
+}
+
+/// Subtracts the mean.
+fn centre(x: &mut Vector) {
+    let width = x.slopes.len() / x.len();
+    for column in 0..width {
+        let column = || (0..x.middle.len()).map(move |row| row * width + column);
+        let mean = column().map(|cell| x.slopes[cell]).sum::<f64>() / x.middle.len() as f64;
+        column().for_each(|cell| x.slopes[cell] -= mean);
+    }
+    let n = x.len();
+    let share = 1.0 / n as f64;
+    let mean = x.middle.iter().sum::<f64>() * share;
+    let radius = x.radius.iter().sum::<f64>() * share;
+    let error =
+        x.error.iter().sum::<f64>() * share + gamma(n + 1) * x.size.iter().sum::<f64>() * share;
+    for i in 0..n {
+        x.middle[i] -= mean;
+        // Its own share of the mean moves with it.
+        x.radius[i] = x.radius[i] * (1.0 - 2.0 * share) + radius;
+        x.error[i] += error + gamma(1) * (x.middle[i].abs() + x.radius[i]);
+    }
+}

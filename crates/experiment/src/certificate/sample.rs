@@ -1,0 +1,83 @@
+//! How a model answers random inputs, where all are too many to count.
+
+use headlight_data::Stream;
+use serde::Serialize;
+use statrs::distribution::{Beta, ContinuousCDF};
+
+use super::answers::Answers;
+use super::check::{check_rule, tokens};
+use crate::config::ExperimentConfig;
+use crate::error::Error;
+
+/// Inputs that are computed at once.
+const AT_ONCE: u64 = 1024;
+
+/// What the interval leaves out on each side.
+const OUTSIDE: f64 = 0.025;
+
+/// How a model answers random inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Sampled {
+    /// Inputs, drawn uniformly and independently.
+    pub inputs: u64,
+    /// Those that are answered wrongly.
+    pub wrong: u64,
+    /// The share of all inputs that are answered wrongly lies in this interval in at least 95 of 100 such samples (Clopper and
+    /// Pearson 1934).
+    pub interval: [f64; 2],
+}
+
+/// Asks a config's model, of any kind, about random inputs.
+///
+/// # Errors
+/// When not every input has a class, or the weights are not those of the model.
+pub fn sample(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    count: u64,
+    seed: u64,
+    watch: &(dyn Fn(f64) -> Result<(), Error> + Sync),
+) -> Result<Sampled, Error> {
+    let rule =
+        check_rule(config).map_err(|reason| Error::Input(format!("a certificate {reason}")))?;
+    let mut answers = Answers::new(config, weights)?;
+    let tokens = tokens(config);
+    let mut numbers = Stream::Inputs.numbers(seed);
+    let (mut inputs, mut wrong) = (0, 0);
+    while inputs < count {
+        watch(inputs as f64 / count as f64)?;
+        let own = AT_ONCE.min(count - inputs);
+        let (mut all, mut labels) = (Vec::new(), Vec::new());
+        for _ in 0..own {
+            let start = all.len();
+            all.extend(
+                tokens
+                    .iter()
+                    .map(|tokens| tokens.start + numbers(tokens.len() as u32)),
+            );
+            labels.push(rule.label_for(&all[start..], config.data.cls, config.data.n_classes));
+        }
+        let answers = answers.of(&all, &labels).into_iter().zip(&labels);
+        wrong += answers
+            .filter(|((predicted, _), label)| predicted != *label)
+            .count() as u64;
+        inputs += own;
+    }
+    Ok(Sampled {
+        inputs,
+        wrong,
+        interval: exact_interval(wrong, inputs),
+    })
+}
+
+/// The interval of Clopper and Pearson, of 95%.
+fn exact_interval(part: u64, whole: u64) -> [f64; 2] {
+    let (part, rest) = (part as f64, (whole - part) as f64);
+    let quantile = |a: f64, b: f64, share: f64, end: f64| {
+        Beta::new(a, b).map_or(end, |beta| beta.inverse_cdf(share))
+    };
+    [
+        quantile(part, rest + 1.0, OUTSIDE, 0.0),
+        quantile(part + 1.0, rest, 1.0 - OUTSIDE, 1.0),
+    ]
+}

@@ -1,0 +1,56 @@
+//! How a model answers all possible inputs.
+
+use std::thread;
+
+use headlight_experiment::Error;
+use headlight_experiment::certificate;
+use headlight_trainer::Failure;
+use pyo3::prelude::*;
+
+use crate::model::Model;
+use crate::watched::{Listeners, Report, watched};
+
+/// Progress is told in thousandths.
+const WHOLE: usize = 1000;
+
+/// Counts the answers to all inputs; or to some random ones, if `sample` says how many. As JSON.
+#[pyfunction]
+pub(crate) fn certify(
+    py: Python<'_>,
+    model: &Model,
+    examples: usize,
+    sample: Option<u64>,
+    seed: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<String> {
+    let (config, weights) = (&model.config, model.weights());
+    let listeners = Listeners {
+        progress: progress.as_ref(),
+        ..Listeners::default()
+    };
+    watched(py, listeners, |sender, signals| {
+        let sender = std::sync::Mutex::new(sender);
+        let watch = |share: f64| {
+            if let Ok(sender) = sender.lock() {
+                let done = (share * WHOLE as f64) as usize;
+                let _ = sender.send(Report::Share(done, WHOLE));
+            }
+            match signals.received() {
+                None => Ok(()),
+                Some(_) => Err(Error::Input("interrupted".to_owned())),
+            }
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let json = match sample {
+            Some(count) => {
+                let sampled = certificate::sample(config, &weights, count, seed, &watch)?;
+                serde_json::to_string(&sampled)
+            }
+            None => {
+                let found = certificate::certify(config, &weights, examples, threads, &watch)?;
+                serde_json::to_string(&found)
+            }
+        };
+        json.map_err(|error| Failure::System(error.to_string()))
+    })
+}

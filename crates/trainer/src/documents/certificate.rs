@@ -1,0 +1,201 @@
+//! How a model answers all possible inputs, as a section of a document and in a file of the run.
+
+use headlight_data::CLS;
+use headlight_experiment::certificate::{Certificate, ClassAnswers, Example, Sampled};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_inspector::{Evidence, Section, Table, number};
+
+/// The file of a run that holds its certificate.
+pub(crate) const FILE: &str = "certificate.json";
+
+/// Inputs that a page shows.
+const SHOWN: usize = 5;
+
+/// What a certificate says of all inputs, in one sentence.
+pub fn sentence(certificate: &Certificate) -> String {
+    let (inputs, wrong) = (grouped(certificate.inputs), certificate.wrong);
+    match wrong {
+        0 => format!("The model answers all {inputs} possible inputs correctly."),
+        wrong => format!(
+            "The model answers {} of all {inputs} possible inputs wrongly, a share of {}.",
+            grouped(wrong),
+            share(certificate.share)
+        ),
+    }
+}
+
+/// Its entry among the origins of a page's numbers, with the inputs to look at: those with the smallest margins of all classes.
+pub(crate) fn evidence(certificate: &Certificate) -> Evidence {
+    let worst = certificate.classes.iter().flat_map(|class| &class.worst);
+    let mut worst: Vec<&Example> = worst.collect();
+    worst.sort_by(|a, b| a.margin.total_cmp(&b.margin));
+    let margin = number(certificate.smallest_margin, 3);
+    Evidence {
+        name: "All possible inputs".to_owned(),
+        text: format!(
+            "{} This is an exact count. The smallest margin is {margin}; these inputs have the smallest margins:",
+            sentence(certificate)
+        ),
+        inputs: worst
+            .iter()
+            .take(SHOWN)
+            .map(|example| example.tokens.clone())
+            .collect(),
+    }
+}
+
+/// The section.
+pub fn section(certificate: &Certificate, config: &ExperimentConfig) -> Section {
+    let mut tables = vec![classes(certificate)];
+    let cls = config.inputs().cls;
+    for class in &certificate.classes {
+        tables.extend(worst(class, cls));
+        tables.extend(common(class));
+    }
+    Section {
+        title: "All inputs".to_owned(),
+        paragraphs: vec![format!(
+            "{} This is a count, not an estimate: it holds for the answers of the fused engine, rounding included. A margin is the \
+                 label's logit less the largest other one; with one logit, it is the label's log-odds. Below 0, the answer is wrong.",
+            sentence(certificate)
+        )],
+        tables,
+        ..Section::default()
+    }
+}
+
+/// What random inputs say, as a section.
+pub fn sampled_section(sampled: &Sampled) -> Section {
+    let [low, high] = sampled.interval;
+    Section {
+        title: "Random inputs".to_owned(),
+        paragraphs: vec![format!(
+            "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \
+             {} and {} (95% interval of Clopper and Pearson).",
+            grouped(sampled.wrong),
+            grouped(sampled.inputs),
+            share(low),
+            share(high)
+        )],
+        ..Section::default()
+    }
+}
+
+fn classes(certificate: &Certificate) -> Table {
+    let header = ["label", "inputs", "wrong", "share", "smallest margin"].map(str::to_owned);
+    let row = |class: &ClassAnswers| {
+        let share = class.wrong as f64 / class.inputs.max(1) as f64;
+        vec![
+            class.class.to_string(),
+            grouped(class.inputs),
+            grouped(class.wrong),
+            self::share(share),
+            number(class.smallest_margin, 3),
+        ]
+    };
+    let rows = certificate
+        .classes
+        .iter()
+        .filter(|class| class.inputs > 0)
+        .map(row);
+    Table::of_text("", "", [header.to_vec()].into_iter().chain(rows).collect())
+}
+
+/// The inputs with the smallest margins.
+fn worst(class: &ClassAnswers, cls: Option<usize>) -> Option<Table> {
+    let header = ["input", "answer", "margin"].map(str::to_owned);
+    let row = |example: &Example| {
+        vec![
+            tokens(&example.tokens, cls),
+            example.predicted.to_string(),
+            number(Some(example.margin), 3),
+        ]
+    };
+    let rows = class.worst.iter().map(row);
+    let rows = [header.to_vec()].into_iter().chain(rows).collect();
+    let title = format!(
+        "Label {}: the inputs with the smallest margins",
+        class.class
+    );
+    (!class.worst.is_empty()).then(|| Table::of_text(&title, "", rows).left_aligned(&["input"]))
+}
+
+/// The tokens that wrong inputs have in common.
+fn common(class: &ClassAnswers) -> Option<Table> {
+    let first = class.common.first()?;
+    let free = |position: usize| {
+        class
+            .tokens
+            .get(position)
+            .is_some_and(|counts| counts.len() > 1)
+    };
+    // Shares of each position, if they fit a page.
+    let positions: Vec<usize> = (0..first.positions.len())
+        .filter(|&position| free(position))
+        .collect();
+    let positions = if positions.len() > 12 {
+        Vec::new()
+    } else {
+        positions
+    };
+    let mut header = ["token", "per wrong input", "per input"]
+        .map(str::to_owned)
+        .to_vec();
+    header.extend(
+        positions
+            .iter()
+            .map(|position| format!("position {position}")),
+    );
+    let rows = class.common.iter().map(|own| {
+        let mut row = vec![
+            own.token.to_string(),
+            number(Some(own.per_wrong_input), 2),
+            number(Some(own.per_input), 2),
+        ];
+        row.extend(
+            positions
+                .iter()
+                .map(|&position| format!("{:.0}%", 100.0 * own.positions[position])),
+        );
+        row
+    });
+    let rows = [header].into_iter().chain(rows).collect();
+    let title = format!(
+        "Label {}: tokens that its {} wrong inputs hold more often than other inputs, and the share of the wrong inputs that hold them at each position",
+        class.class,
+        grouped(class.wrong)
+    );
+    Some(Table::of_text(&title, "", rows))
+}
+
+/// An input as text.
+fn tokens(tokens: &[u32], cls: Option<usize>) -> String {
+    let text = |(position, &token): (usize, &u32)| match cls {
+        Some(cls) if cls == position && token == CLS => "[CLS]".to_owned(),
+        _ => token.to_string(),
+    };
+    let texts: Vec<String> = tokens.iter().enumerate().map(text).collect();
+    texts.join(" ")
+}
+
+/// A share that may be tiny.
+fn share(share: f64) -> String {
+    match share {
+        0.0 => "0".to_owned(),
+        1e-3.. => format!("{share:.4}"),
+        _ => format!("{share:.1e}"),
+    }
+}
+
+/// A count with its digits in groups of three.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
