@@ -1,6 +1,6 @@
 //! Rules that read a sample token by token.
 
-/// How a rule finds a sample's class in one pass from its first position to its last, [CLS] included, with a state that is 0 before
+/// How a rule finds a sample's class in one pass from its first position to its last, `[CLS]` included, with a state that is 0 before
 /// the first token. What is alike for the rest of a sample has the same state.
 pub struct Reader<'a> {
     /// The state after a token at a position.

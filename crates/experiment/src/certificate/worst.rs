@@ -26,7 +26,7 @@ const MOST_OPEN: usize = 1 << 19;
 /// An input as the engine answers it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {
-    /// The tokens, [CLS] among them. `[position]`
+    /// The tokens, `[CLS]` among them. `[position]`
     pub tokens: Vec<u32>,
     /// The class that the rule gives it.
     pub label: u32,
