@@ -26,6 +26,10 @@ mod architecture {
 
 use architecture::Activation;
 use functions::{erf, logistic, tanh};
+use lanes::exp_of_negative;
+
+/// The unit roundoff.
+const UNIT: f64 = 1.0 / 16_777_216.0;
 
 /// Distance in units in the last place of the exact value as float32.
 fn ulps(found: f32, exact: f64) -> f64 {
@@ -83,5 +87,58 @@ fn slopes_are_the_differences_of_values() {
                 "{activation:?} {x}"
             );
         }
+    }
+}
+
+/// Every so many of the numbers between two positive ones, from the smallest.
+fn numbers(from: f32, to: f32, step: usize) -> impl Iterator<Item = f32> {
+    (from.to_bits()..=to.to_bits())
+        .step_by(step)
+        .map(f32::from_bits)
+}
+
+/// What certificates assume (`rounding.rs` in `headlight-experiment`), where exponentials are not 0 for the engine: below -41.5 they
+/// are under 1e-18.
+#[test]
+fn exponentials_are_off_by_four_roundings() {
+    let sizes = [0.0].into_iter().chain(numbers(1e-30, 41.5, 97));
+    let off = sizes.map(|size| {
+        let exact = f64::exp(-f64::from(size));
+        (f64::from(exp_of_negative(-size)) - exact).abs() / exact
+    });
+    let most = off.fold(0.0, f64::max);
+    assert!(most <= 4.0 * UNIT, "{} roundings", most / UNIT);
+}
+
+/// As a share of the argument's size, as certificates assume.
+#[test]
+fn activations_are_off_by_eight_roundings() {
+    let normal = |x: f64| f64::midpoint(1.0, erf_exactly(x * core::f64::consts::FRAC_1_SQRT_2));
+    let inner = |x: f64| 0.797_884_560_802_865_4 * (x + 0.044_715 * x * x * x);
+    let exact = |activation: Activation, x: f64| match activation {
+        Activation::Relu => x.max(0.0),
+        Activation::Gelu => x * normal(x),
+        Activation::GeluTanh => 0.5 * x * (1.0 + inner(x).tanh()),
+        Activation::Silu => x / (1.0 + (-x).exp()),
+    };
+    for activation in [
+        Activation::Relu,
+        Activation::Gelu,
+        Activation::GeluTanh,
+        Activation::Silu,
+    ] {
+        let sizes = numbers(1e-20, 1e15, 4001).chain(numbers(0.01, 20.0, 307));
+        let arguments = sizes.flat_map(|size| [size, -size]);
+        let most = arguments.fold((0.0_f64, 0.0), |most, x| {
+            let wide = f64::from(x);
+            let off = (f64::from(activation.value(x)) - exact(activation, wide)).abs() / wide.abs();
+            if off > most.0 { (off, x) } else { most }
+        });
+        assert!(
+            most.0 <= 8.0 * UNIT,
+            "{activation:?} at {}: {} roundings",
+            most.1,
+            most.0 / UNIT
+        );
     }
 }

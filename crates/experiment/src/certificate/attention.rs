@@ -14,10 +14,10 @@ use core::ops::Range;
 use headlight_architecture::mathematics::{exp, ln};
 use headlight_architecture::{NormPlace, ProjectionKind};
 
-use super::linear::{Linear, Vector};
+use super::linear::{Linear, Vector, norm};
 use super::norm::{Norm, Normalized};
 use super::parameters::Parameters;
-use super::rounding::{LEAST_EXPONENTIAL, OF_EXPONENTIAL, SLACK, UNBOUNDED, UNIT, gamma};
+use super::rounding::{LEAST_EXPONENTIAL, MOST_SPREAD, OF_EXPONENTIAL, SLACK, UNIT, gamma};
 
 /// Of an exponential: e^-690 is 1e-300.
 const LEAST: f64 = 690.0;
@@ -272,7 +272,8 @@ impl Worst {
                 sizes += query.size[i] * key.size[i];
                 errors += query.size[i] * key.error[i] + key.size[i] * query.error[i];
             }
-            let from_keys = errors + gamma(d_head + 4) * sizes;
+            // The products; the scale, which is itself a root and an inverse, and the logarithm of the number of keys.
+            let from_keys = errors + gamma(d_head + 10) * sizes;
             // x · u with u = W_k q.
             let (mut sizes, mut errors) = (0.0, 0.0);
             for i in 0..builder.width {
@@ -285,7 +286,7 @@ impl Worst {
                 sizes += x.size[i] * u;
                 errors += x.size[i] * u_error + x.error[i] * u;
             }
-            let from_inputs = errors + gamma(builder.width + d_head + 4) * sizes;
+            let from_inputs = errors + gamma(builder.width + d_head + 6) * sizes;
             self.score = self.score.max(scale * from_keys.max(from_inputs));
         }
     }
@@ -295,17 +296,23 @@ impl Worst {
         // Scores less the largest one; the exponential; the sum of them, its inverse, the product.
         let of_difference = 2.0 * self.score + UNIT * (spread + 2.0 * self.score);
         let of_exponential = libm::expm1(of_difference) * (1.0 + OF_EXPONENTIAL) + OF_EXPONENTIAL;
-        let of_weight = 2.0 * of_exponential / (1.0 - of_exponential).max(f64::MIN_POSITIVE)
-            + gamma(positions + 4)
+        let of_ratio = 2.0 * of_exponential / (1.0 - of_exponential);
+        let of_weight = of_ratio
+            + gamma(positions + 4) * (1.0 + of_ratio)
             + positions as f64 * 2.0 * LEAST_EXPONENTIAL;
-        let of_sum = of_weight + gamma(positions + 1) + SLACK;
+        // Means of the same values are not farther apart than twice the largest, whatever their weights are.
+        let is_known = of_exponential < 0.5 && spread <= MOST_SPREAD;
+        let of_weight = if is_known { of_weight.min(2.0) } else { 2.0 };
+        let of_sum = of_weight + gamma(positions + 1) * (1.0 + of_weight) + SLACK;
         // The context from values, or from the average of inputs.
         let averaged = |[sizes, errors]: &[Vec<f64>; 2]| {
             let mut out = Vector::zeros(sizes.len());
             for (i, (size, error)) in sizes.iter().zip(errors).enumerate() {
+                out.radius[i] = *size;
                 out.error[i] = (1.0 + of_sum) * error + of_sum * size;
                 out.size[i] = size + out.error[i];
             }
+            out.ball = norm(sizes);
             out
         };
         let mut context = averaged(&self.value);
@@ -314,15 +321,13 @@ impl Worst {
             *error = error.max(*other);
         }
         let added = Builder::of(&builder.output, &context);
+        // The engine may start with `x_q + b_o`, and then add term after term.
+        let of_stream = gamma(context.len() + 2);
         let mut base = stream;
         for i in 0..base.len() {
             base.middle[i] += builder.output.bias[i];
-            // The sum can be as large as both.
-            let size = base.size[i] + added.size[i];
-            // Exponentials beyond float64's range have no meaning.
-            let of_range = if spread < LEAST { 0.0 } else { UNBOUNDED };
-            base.error[i] += added.error[i] + gamma(2) * size + of_range;
-            base.size[i] = size;
+            base.error[i] += added.error[i] + of_stream * base.size[i];
+            base.size[i] += added.size[i];
         }
         base
     }

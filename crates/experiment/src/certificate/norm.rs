@@ -1,7 +1,7 @@
 //! Layer norm and RMS norm of numbers that are known in part.
 
 use super::linear::{Slope, Vector, norm};
-use super::rounding::{UNBOUNDED, UNIT, gamma};
+use super::rounding::{UNIT, gamma};
 
 /// `gamma ⊙ (x - mean(x)) / s + beta`, with `s = sqrt(variance(x) + eps)`; RMS norm does not subtract the mean.
 #[derive(Clone, Debug)]
@@ -11,6 +11,9 @@ pub(super) struct Norm {
     pub(super) eps: f64,
     pub(super) is_rms: bool,
 }
+
+/// Of second derivatives: the largest length is `2 / sqrt(3)`, where `a` and `t` are parallel and `‖t‖² = 1/3`, for example.
+const BEND: f64 = 1.155;
 
 /// What the backward pass needs of a forward pass.
 #[derive(Clone, Debug, Default)]
@@ -62,14 +65,17 @@ impl Norm {
             along += largest(i) * error;
             errors += error * error;
         }
-        let of_square = share * (2.0 * along + errors + gamma(n + 3) * squares);
+        let of_squares = 2.0 * along + errors;
+        let of_square = share * (of_squares + gamma(n + 3) * (squares + of_squares));
         let relative = of_square / (least * least);
         // A root is off by half as much; more where that is not small.
         let of_inverse = if relative < 0.5 {
             relative / (1.0 - relative) + 4.0 * UNIT
         } else {
-            UNBOUNDED
+            f64::INFINITY
         };
+        // What is normalised is not above this, nor what the engine makes of it: then twice as much is what they can differ by.
+        let most = 2.0 * (n as f64).sqrt() * (1.0 + gamma(n + 8));
         kept.values.clear();
         for i in 0..n {
             let c = x.middle[i];
@@ -80,10 +86,11 @@ impl Norm {
             let (gain, bias) = (self.gain[i], self.bias[i]);
             let size = value.abs() + radius;
             let error = (x.error[i] * high + size * (of_inverse + 2.0 * UNIT)) * (1.0 + of_inverse);
+            let error = error.min(most) * gain.abs();
             x.middle[i] = value * gain + bias;
             x.radius[i] = radius * gain.abs();
-            x.size[i] = size * gain.abs() + bias.abs();
-            x.error[i] = error * gain.abs() + 3.0 * UNIT * x.size[i];
+            x.size[i] = size * gain.abs() + bias.abs() + error;
+            x.error[i] = error + 3.0 * UNIT * x.size[i];
         }
         self.turn_slopes(kept, x);
         let gain = self.largest_gain();
@@ -156,8 +163,6 @@ impl Normalized {
     ///
     /// and no longer than `BEND ‖a‖ / (s² sqrt(d))`.
     fn bend(&self) -> f64 {
-        /// The largest length is 1.31, where `a` and `t` are parallel and `‖t‖² = 0.4`.
-        const BEND: f64 = 1.35;
         let share = 1.0 / self.values.len() as f64;
         BEND / 2.0 * share.sqrt() * (self.ball / self.least) * (self.ball / self.least)
     }
@@ -181,6 +186,40 @@ fn centre(x: &mut Vector) {
         x.middle[i] -= mean;
         // Its own share of the mean moves with it.
         x.radius[i] = x.radius[i] * (1.0 - 2.0 * share) + radius;
-        x.error[i] += error + gamma(1) * (x.middle[i].abs() + x.radius[i]);
+        x.error[i] += error;
+        x.error[i] += gamma(1) * x.largest(i);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::BEND;
+
+    /// The length of the matrix of `bend` for a vector `a` of length 1, and `t` at an angle from it. It maps the plane of both to itself,
+    /// and takes what is across to `-(a · t)` times itself.
+    fn length(t: f64, angle: f64) -> f64 {
+        let (x, y) = (t * angle.cos(), t * angle.sin());
+        // In the plane, where `a` is (1, 0) and `t` is (x, y).
+        let [xx, xy, yy] = [
+            -2.0 * x - x * (1.0 - 3.0 * x * x),
+            -y + 3.0 * x * x * y,
+            -x * (1.0 - 3.0 * y * y),
+        ];
+        let (middle, radius) = (f64::midpoint(xx, yy), f64::hypot((xx - yy) / 2.0, xy));
+        (middle.abs() + radius).max(x.abs())
+    }
+
+    #[test]
+    fn second_derivatives_of_norms_are_no_longer_than_their_bound() {
+        let steps = 2000;
+        let share = |step: i32| f64::from(step) / f64::from(steps);
+        let mut largest = 0.0_f64;
+        for t in 0..=steps {
+            for angle in 0..=steps {
+                let (t, angle) = (share(t), share(angle) * core::f64::consts::PI);
+                largest = largest.max(length(t, angle));
+            }
+        }
+        assert!((1.1546..BEND).contains(&largest), "{largest}");
     }
 }

@@ -81,7 +81,7 @@ impl<'a> Parameters<'a> {
             .or_else(|| self.values("position_embedding"));
         if let Some(table) = added {
             let last = table.len() / width - 1;
-            x.add(&Vector::exact(&row(table, position.min(last))));
+            x.add(&Vector::exact(&row(table, position.min(last))), 1);
         }
         if model.embedding_norm {
             self.norm("embedding_norm")

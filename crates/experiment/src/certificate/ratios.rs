@@ -136,3 +136,94 @@ fn ends(numbers: &[f64], ends: &[usize], head: usize) -> (f64, f64) {
     }
     sums
 }
+
+#[cfg(test)]
+mod tests {
+    use headlight_data::Stream;
+
+    use super::Ratios;
+
+    /// Two heads with the same tokens. `[head][position][token]`, values and weights
+    type Heads = Vec<Vec<Vec<(f64, f64)>>>;
+
+    fn random(seed: u64) -> Heads {
+        let mut below = Stream::Tests.numbers(seed);
+        let counts: Vec<u32> = (0..=below(4)).map(|_| 1 + below(5)).collect();
+        let mut pair = || {
+            let value = f64::from(below(2001)) / 1000.0 - 1.0;
+            (value, f64::exp(-f64::from(below(1000)) / 100.0))
+        };
+        let mut position = |count: &u32| (0..*count).map(|_| pair()).collect();
+        (0..2)
+            .map(|_| counts.iter().map(&mut position).collect())
+            .collect()
+    }
+
+    /// The ratios of both heads for every choice of tokens.
+    fn all(heads: &Heads) -> Vec<[f64; 2]> {
+        let mut sums = vec![[(0.0, 0.0); 2]];
+        for (first, second) in heads[0].iter().zip(&heads[1]) {
+            let pairs = || first.iter().zip(second);
+            let with = |[a, b]: &[(f64, f64); 2], (own, other): (&(f64, f64), &(f64, f64))| {
+                [(a.0 + own.0, a.1 + own.1), (b.0 + other.0, b.1 + other.1)]
+            };
+            let longer = sums
+                .iter()
+                .flat_map(|sums| pairs().map(move |pair| with(sums, pair)));
+            sums = longer.collect();
+        }
+        sums.iter()
+            .map(|sums| sums.map(|(value, weight)| value / weight))
+            .collect()
+    }
+
+    #[test]
+    fn no_choice_of_tokens_has_a_larger_ratio() {
+        let mut loosest = 0.0_f64;
+        for seed in 0..300 {
+            let heads = random(seed);
+            let mut ratios = Ratios::default();
+            ratios.clear();
+            for head in &heads {
+                for position in head {
+                    for &(value, weight) in position {
+                        ratios.push(value, weight);
+                    }
+                    ratios.end_position();
+                }
+                ratios.end_head();
+            }
+            let all = all(&heads);
+            for head in 0..2 {
+                for sign in [1.0, -1.0] {
+                    let largest = all
+                        .iter()
+                        .map(|own| sign * own[head])
+                        .fold(f64::NEG_INFINITY, f64::max);
+                    let bound = ratios.largest(head, sign);
+                    // Bounds are of ways, which can be 0.
+                    assert!(bound >= largest, "{seed}: {bound} is below {largest}");
+                    if largest > 0.0 {
+                        loosest = loosest.max((bound - largest) / largest);
+                    }
+                }
+            }
+            // Any number between the ends will do as the middle.
+            let middle = |head: usize| {
+                heads[head]
+                    .iter()
+                    .map(|own| own.iter().map(|own| own.1).sum::<f64>() / own.len() as f64)
+                    .sum()
+            };
+            let (low, high) = ratios.joint(middle);
+            for own in &all {
+                let sum = own[0] + own[1];
+                assert!(
+                    (low - 1e-9..=high + 1e-9).contains(&sum),
+                    "{seed}: {sum} is not within {low} to {high}"
+                );
+            }
+        }
+        assert!(loosest < 1e-5, "{loosest}");
+    }
+}

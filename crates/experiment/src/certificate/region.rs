@@ -140,10 +140,10 @@ impl Reading {
             }
         }
         bounds.class = best;
-        bounds.error = 0.0;
         bounds.leads.clear();
         bounds.leads.resize(self.classes, Lead::default());
         let mut narrowest = f64::INFINITY;
+        let mut widest = [0.0_f64; 2];
         for class in (0..self.classes).filter(|&class| class != best) {
             let (own, other) = (value(best), value(class));
             let middle = own.0 - other.0;
@@ -172,14 +172,16 @@ impl Reading {
                 largest: known(middle + (high + around).min(radius), f64::INFINITY),
             };
             bounds.leads[class] = lead;
-            // The engine's lead and the true one are both off the slope by no more.
-            bounds.error = bounds.error.max(2.0 * around);
+            widest = [widest[0].max(around), widest[1].max(around.min(widest[0]))];
             if lead.least < narrowest {
                 narrowest = lead.least;
                 // The one that decides how to divide.
                 self.choose_split(sets, bounds);
             }
         }
+        // The engine's lead and the true one are both off the slope by no more than `around`; and the lead of another class over a
+        // third is the difference of two leads.
+        bounds.error = 2.0 * (widest[0] + widest[1]);
         bounds.scratch.logits = logits;
     }
 
@@ -281,7 +283,7 @@ impl Reading {
             x.ball += ratios.largest(head, 1.0);
         }
         for i in 0..attention.width {
-            x.size[i] += x.middle[i].abs() + x.radius[i];
+            x.size[i] = x.largest(i);
         }
         x.tighten(x.ball);
     }

@@ -2,7 +2,7 @@
 //!
 //! A sum of `n` products in float32 is off by at most `γ(n) = n u / (1 - n u)` times the sum of their magnitudes, in any order of its
 //! additions (Higham 2002, section 3.1), with `u = 2^-24`. What the engine's own functions are off by is tested in
-//! `tests/certificate.rs`.
+//! `crates/fused/tests/functions.rs`, and all of it together in `tests.rs`.
 
 /// The unit roundoff of float32.
 pub(super) const UNIT: f64 = 1.0 / 16_777_216.0;
@@ -16,11 +16,11 @@ pub(super) const OF_ACTIVATION: f64 = 8.0 * UNIT;
 /// Exponentials below this share of the largest are 0 in the engine.
 pub(super) const LEAST_EXPONENTIAL: f64 = 1e-18;
 
+/// Scores that are farther apart are the engine's alone: exponentials of such differences are near the least float64.
+pub(super) const MOST_SPREAD: f64 = 600.0;
+
 /// Of float64, in which all bounds are computed: far above what its own rounding adds up to, and far below [`UNIT`].
 pub(super) const SLACK: f64 = 1e-11;
-
-/// An error without a bound: so large that it decides nothing, and not infinite, since 0 times it is 0.
-pub(super) const UNBOUNDED: f64 = 1e100;
 
 /// What a sum of `n` products is off by, as a share of the sum of their magnitudes.
 pub(super) fn gamma(n: usize) -> f64 {

@@ -98,7 +98,7 @@ impl Hidden {
             out.middle[o] = value(self.activation, middle);
             out.radius[o] = (radius * STEEPEST).min(radius * slope.abs() + rest);
             out.error[o] = STEEPEST * out.error[o] + OF_ACTIVATION * size;
-            out.size[o] = out.middle[o].abs() + out.radius[o] + out.error[o];
+            out.size[o] = out.largest(o);
         }
         out.rest = steepest * out.rest + f64::sqrt(rests);
         out.ball *= STEEPEST;
@@ -193,7 +193,7 @@ impl Tail {
                     }
                     layer.forward(own, reach, hidden, kept);
                     output.forward(hidden, own);
-                    x.add(own);
+                    x.add(own, hidden.len() + 2);
                 }
                 Stage::Hidden(layer) => {
                     layer.forward(x, reach, hidden, kept);

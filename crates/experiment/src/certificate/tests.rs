@@ -129,7 +129,7 @@ impl<'a> Asked<'a> {
                 }
             }
         }
-        if off > 0.0 {
+        if off > 0.0 && size == 1 {
             loose.errors.push(bounds.error / off);
         }
         for (class, (low, high)) in ranges.into_iter().enumerate() {
@@ -144,7 +144,7 @@ impl<'a> Asked<'a> {
 /// How many times as wide bounds are as what is found.
 #[derive(Default)]
 struct Looseness {
-    /// Of leads, where all inputs of a region are looked at, and of the engine's errors.
+    /// Of leads, where all inputs of a region are looked at, and of the engine's errors, where there is one input.
     leads: Vec<f64>,
     errors: Vec<f64>,
 }

@@ -90,11 +90,6 @@ pub(super) fn worst(
             return Ok(found);
         }
         let may_wait = open.len() < MOST_OPEN;
-        let threads = if next.len() < TOGETHER {
-            1
-        } else {
-            search.threads
-        };
         let taken = AtomicUsize::new(0);
         let work = || {
             let mut worker = Worker::new(search, class, most, found.clone());
@@ -110,10 +105,11 @@ pub(super) fn worst(
             }
             (parts, worker.finish())
         };
-        let results = if threads == 1 {
+        // What takes longer is watched.
+        let results = if may_wait && next.len() < TOGETHER {
             vec![work()]
         } else {
-            search.progress.each(threads, work)?
+            search.progress.each(search.threads, work)?
         };
         search.progress.look()?;
         for (parts, own) in results {

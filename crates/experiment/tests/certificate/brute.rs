@@ -11,7 +11,7 @@ use headlight_experiment::{
 };
 
 use super::models::{Model, random};
-use super::{EXAMPLES, certificate};
+use super::{EXAMPLES, certified};
 
 /// Inputs that are also asked of the engine that records all arrays, which computes another way.
 const COMPARED: usize = 3_000;
@@ -168,7 +168,7 @@ fn compare(model: &Model) -> (usize, u64) {
     let inputs = inputs(model);
     let logits = logits(model, &inputs);
     let expected = count(model, &inputs, &logits);
-    let certificate = certificate(model, 1);
+    let certificate = certified(model, 1);
     let of_class = certificate.classes.iter().map(|class| Found {
         inputs: class.inputs,
         wrong: class.wrong,
@@ -195,7 +195,7 @@ fn compare(model: &Model) -> (usize, u64) {
     );
     for threads in [2, 3] {
         assert_eq!(
-            super::certificate(model, threads),
+            certified(model, threads),
             certificate,
             "{text}\n{threads} threads"
         );
@@ -231,17 +231,11 @@ fn disagree_near_zero(model: &Model, inputs: &Dataset, logits: &[Vec<f64>]) {
 
 #[test]
 fn certificates_are_what_every_input_is_answered() {
-    let (mut all, mut both) = (0, 0);
-    let start = std::time::Instant::now();
+    let mut both = 0;
     for seed in 0..200 {
         let (inputs, wrong) = compare(&random(seed, 30_000));
-        all += inputs;
         both += usize::from(wrong > 0 && wrong < inputs as u64);
     }
-    println!(
-        "{all} inputs, {both} models with both; {:?}",
-        start.elapsed()
-    );
     assert!(
         both > 150,
         "only {both} models give right and wrong answers"
@@ -250,10 +244,8 @@ fn certificates_are_what_every_input_is_answered() {
 
 #[test]
 fn certificates_of_many_inputs_are_what_each_is_answered() {
-    for seed in 1000..1004 {
-        let start = std::time::Instant::now();
-        let model = random(seed, 1_000_000);
-        let (inputs, wrong) = compare(&model);
-        println!("{inputs} {wrong} {:?}", start.elapsed());
+    for seed in [1020, 1023, 1063, 1194] {
+        let (inputs, _) = compare(&random(seed, 1_000_000));
+        assert!(inputs > 200_000, "seed {seed} has {inputs} inputs");
     }
 }

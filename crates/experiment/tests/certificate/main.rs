@@ -20,7 +20,7 @@ fn config(changes: &[&str]) -> ExperimentConfig {
     toml::parse("base", base.to_owned(), changes, |_| Ok(()), |_| Ok(())).unwrap()
 }
 
-fn certificate(model: &Model, threads: usize) -> Certificate {
+fn certified(model: &Model, threads: usize) -> Certificate {
     certify(
         &model.config,
         &model.weights,

@@ -51,6 +51,12 @@ fn models_and_samples_without_a_certificate_are_named() {
         let reason = reason(change);
         assert!(reason.contains(expected), "{change:?}: {reason}");
     }
+    let sentences = config(&[
+        "data.generator=\"sentences\"",
+        "data.rule={kind = \"sentence\", corpus = \"negation\"}",
+        "model.attention.padding_token=1",
+    ]);
+    assert!(check(&sentences).unwrap_err().contains("sentences"));
     // The count and random inputs say the same.
     let brackets = [
         "data.vocab_size=3",

@@ -2,7 +2,7 @@
 
 use headlight_experiment::certificate::{Sampled, sample};
 
-use super::certificate;
+use super::certified;
 use super::models::{Model, random};
 
 fn sampled(model: &Model, count: u64, seed: u64) -> Sampled {
@@ -23,7 +23,7 @@ fn intervals_hold_the_share_of_all_inputs() {
     let (mut inside, mut all) = (0, 0);
     for seed in 0..20 {
         let model = random(seed, 5_000);
-        let certificate = certificate(&model, 1);
+        let certificate = certified(&model, 1);
         for seed in 0..10 {
             let [low, high] = sampled(&model, 400, seed).interval;
             inside += usize::from((low..=high).contains(&certificate.share));
