@@ -43,7 +43,7 @@ pub(crate) fn warn(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Flags of the command line as arguments of the package's functions.
-const ARGUMENTS: [(&str, &str); 11] = [
+const ARGUMENTS: [(&str, &str); 13] = [
     (
         "--label, or with --set data.label=NAME",
         "data=dict(label=NAME)",
@@ -52,6 +52,8 @@ const ARGUMENTS: [(&str, &str); 11] = [
         "--text or --label",
         "data=dict(text=NAME) or data=dict(label=NAME)",
     ),
+    ("--text ", "data.text "),
+    ("--label ", "data.label "),
     ("--text", "data=dict(text=NAME)"),
     ("--label", "data=dict(label=NAME)"),
     ("--resume", "resume=True"),

@@ -153,9 +153,10 @@ fn page(parts: &[Rows]) -> Page {
              at position 3 in 312,500,000 of them. Without it there, 12,054 inputs have token 42 at four or five other positions, 1,188,544 at \
              three or more, and 58,836,554 at two or more."
                 .to_owned(),
-            "Every seed of a part has the same samples, except in the part `datasets`, so what is said of a thousand seeds is said of one \
-             dataset. The rule \"half of the samples positive\" needs another generator; its own baseline is 2% positive, as chance gives. \
-             AdamW's baseline is a weight decay of 0, for its epsilon and its cross-entropy are not Adam's."
+            "All runs of a part train on the same samples, except in the part `datasets`. So the numbers of the thousand seeds hold for one \
+             dataset. Datasets with a chosen share of positive samples need another generator; their baseline has 2% positive samples, the share that \
+             chance gives. The baseline of AdamW has a weight decay of 0, because its epsilon and its cross-entropy differ from those of the \
+             Adam runs."
                 .to_owned(),
         ],
         figures: figures(&wrong, rows, &datasets),

@@ -1,6 +1,7 @@
 //! The tables and figures of `every_input.rs`.
 
 use headlight_experiment::metrics::wilson;
+use headlight_experiment::outcome;
 use headlight_inspector::{Plot, Table};
 
 use crate::page::{between, percents, table};
@@ -187,15 +188,7 @@ pub(crate) fn grouped(count: f64) -> String {
     if !count.is_finite() {
         return "–".to_owned();
     }
-    let digits = format!("{count:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    outcome::grouped(&format!("{count:.0}"))
 }
 
 pub(crate) fn to(interval: Option<[f64; 2]>) -> String {

@@ -13,7 +13,6 @@ use headlight_experiment::{Engine, Experiment, TrainingState, tested};
 use headlight_inspector::Screen;
 
 use crate::Failure;
-use crate::documents::certificate;
 use crate::documents::page;
 use crate::documents::report::{RunReport, reported_samples};
 use crate::documents::screen::Ended;
@@ -26,7 +25,7 @@ use crate::sessions::run_writer::{Display, RunWriter, origin};
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::{CHECKPOINT_LIMIT, Checkpoint};
 use crate::storage::environment::SourceCommit;
-use crate::storage::run_dir::{Damage, RunDir, is_dump, step_of};
+use crate::storage::run_dir::{CERTIFICATE, Damage, RunDir, is_dump, step_of};
 use crate::storage::standard::shown;
 
 /// The inputs of each class in a run's certificate.
@@ -279,7 +278,7 @@ fn conclude(
         EXAMPLES,
     )?;
     if let Some(certificate) = &certificate {
-        run.write_json(certificate::FILE, certificate)?;
+        run.write_json(CERTIFICATE, certificate)?;
     }
     let report = RunReport {
         config,

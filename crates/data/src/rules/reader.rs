@@ -1,7 +1,7 @@
 //! Rules that read a sample token by token.
 
-/// How a rule finds a sample's class in one pass from its first position to its last, `[CLS]` included, with a state that is 0 before
-/// the first token. What is alike for the rest of a sample has the same state.
+/// How a rule finds a sample's class in one pass from its first position to its last, `[CLS]` included. The state is 0 before the first
+/// token. Beginnings of samples between which no later token makes a difference have the same state.
 pub struct Reader<'a> {
     /// The state after a token at a position.
     pub step: Box<dyn Fn(u64, usize, u32) -> u64 + Send + Sync + 'a>,

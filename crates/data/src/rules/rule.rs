@@ -17,7 +17,7 @@ pub trait Rule {
     /// The class of a sample with `[CLS]` in this place, when there are `n_classes`.
     fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32;
 
-    /// The same, token by token; `None` for a rule that needs more than a small state for it, or not all of whose samples have a class.
+    /// The same, token by token; `None` for a rule whose states would be too many, and for one that gives some samples no class.
     fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
         None
     }

@@ -120,7 +120,7 @@ pub(super) struct Linear {
     /// `[out]`
     pub(super) bias: Vec<f64>,
     /// No vector gets longer by more than this factor.
-    pub(super) norm: f64,
+    norm: f64,
     /// The same for each output. `[out]`
     norms: Vec<f64>,
 }

@@ -39,8 +39,8 @@ use progress::Progress;
 use region::Reading;
 use search::{Search, Sets, Tally};
 
-/// Counts how a config's model answers all inputs, and finds so many `examples` of each class with the smallest margins. Threads change no result.
-/// `watch` is told the share that is counted; its error ends the count.
+/// Counts how a config's model answers all inputs, and finds so many `examples` of each class with the smallest margins. Threads change no
+/// result. `watch` is told the share that is counted; its error ends the count.
 ///
 /// # Errors
 /// When the model or its inputs are others than [`check`] allows, weights are not those of the model, or the count would take more
@@ -70,10 +70,11 @@ pub fn certify(
     let counts: Vec<usize> = whole.iter().map(Vec::len).collect();
     let mut tally = Tally::new(data.n_classes, &counts);
     let mut worst = vec![Vec::new(); data.n_classes];
+    let tail = parameters.tail();
     for own in tokens[read].clone() {
         let reading = Reading {
             attention: Attention::new(&parameters, &tokens, own),
-            tail: parameters.tail(),
+            tail: tail.clone(),
             classes: data.n_classes,
         };
         let search = Search {

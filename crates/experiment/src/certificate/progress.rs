@@ -64,13 +64,13 @@ impl<'a> Progress<'a> {
         if seconds > FIRST && whole > MOST {
             let hours = whole / 3600.0;
             let long = if hours < 1e4 {
-                format!("about {hours:.0} hours")
+                format!("about {hours:.1} hours")
             } else {
                 "years".to_owned()
             };
             return Err(Error::Input(format!(
-                "to count all {} inputs would take {long}, and a certificate may take one; estimate the share of wrong answers with \
-                 `headlight certify --sample N`, which asks the model about N random inputs",
+                "the count of all {} inputs would take {long}, and one that takes more than an hour is refused; estimate the share of wrong \
+                 answers with `headlight certify --sample N`, which asks the model about N random inputs",
                 self.all
             )));
         }

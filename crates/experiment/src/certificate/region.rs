@@ -90,13 +90,6 @@ impl Reading {
                 *sum += value;
             }
         }
-        let logits = self.logits_of(&sums, scratch).len();
-        scratch.sums = sums;
-        &scratch.values[..logits]
-    }
-
-    /// The same from the sums over positions. `[head, 1 + width]`
-    pub(super) fn logits_of<'s>(&self, sums: &[f64], scratch: &'s mut Scratch) -> &'s [f64] {
         let mut x = core::mem::take(&mut scratch.read);
         x.clone_from(&self.attention.base.middle);
         for head in sums.chunks_exact(1 + self.attention.width) {
@@ -106,7 +99,7 @@ impl Reading {
             }
         }
         self.tail.value(&x, scratch);
-        scratch.read = x;
+        (scratch.sums, scratch.read) = (sums, x);
         &scratch.values
     }
 

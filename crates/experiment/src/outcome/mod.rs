@@ -6,3 +6,4 @@ mod sentences;
 
 pub use baselines::{Baseline, Guess};
 pub use judgement::{Outcome, Overfitting, Verdict, is_learned};
+pub use sentences::grouped;

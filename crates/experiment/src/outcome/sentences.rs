@@ -208,7 +208,7 @@ impl Guess {
 fn samples_text(samples: usize) -> String {
     match samples {
         1 => "1 sample".to_owned(),
-        all => format!("{} samples", grouped(all)),
+        all => format!("{} samples", grouped(&all)),
     }
 }
 
@@ -216,8 +216,8 @@ fn decimals(ratio: Option<f64>) -> String {
     ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"))
 }
 
-/// A count with a comma between thousands.
-fn grouped(count: usize) -> String {
+/// A whole number with a comma between thousands.
+pub fn grouped(count: &impl ToString) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
     /// step]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
-    /// List so many inputs of each label: those with the smallest margins
+    /// List the K inputs of each label that have the smallest margins
     #[arg(
         long,
         value_name = "K",

@@ -3,22 +3,20 @@
 use headlight_data::CLS;
 use headlight_experiment::certificate::{Certificate, ClassAnswers, Example, Sampled};
 use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::outcome::grouped;
 use headlight_inspector::{Evidence, Section, Table, number};
-
-/// The file of a run that holds its certificate.
-pub(crate) const FILE: &str = "certificate.json";
 
 /// Inputs that a page shows.
 const SHOWN: usize = 5;
 
 /// What a certificate says of all inputs, in one sentence.
-pub fn sentence(certificate: &Certificate) -> String {
-    let (inputs, wrong) = (grouped(certificate.inputs), certificate.wrong);
+fn sentence(certificate: &Certificate) -> String {
+    let (inputs, wrong) = (grouped(&certificate.inputs), certificate.wrong);
     match wrong {
         0 => format!("The model answers all {inputs} possible inputs correctly."),
         wrong => format!(
             "The model answers {} of all {inputs} possible inputs wrongly, a share of {}.",
-            grouped(wrong),
+            grouped(&wrong),
             share(certificate.share)
         ),
     }
@@ -72,8 +70,8 @@ pub fn sampled_section(sampled: &Sampled) -> Section {
         paragraphs: vec![format!(
             "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \
              {} and {} (95% interval of Clopper and Pearson).",
-            grouped(sampled.wrong),
-            grouped(sampled.inputs),
+            grouped(&sampled.wrong),
+            grouped(&sampled.inputs),
             share(low),
             share(high)
         )],
@@ -87,8 +85,8 @@ fn classes(certificate: &Certificate) -> Table {
         let share = class.wrong as f64 / class.inputs.max(1) as f64;
         vec![
             class.class.to_string(),
-            grouped(class.inputs),
-            grouped(class.wrong),
+            grouped(&class.inputs),
+            grouped(&class.wrong),
             self::share(share),
             number(class.smallest_margin, 3),
         ]
@@ -163,7 +161,7 @@ fn common(class: &ClassAnswers) -> Option<Table> {
     let title = format!(
         "Label {}: tokens that its {} wrong inputs hold more often than other inputs, and the share of the wrong inputs that hold them at each position",
         class.class,
-        grouped(class.wrong)
+        grouped(&class.wrong)
     );
     Some(Table::of_text(&title, "", rows))
 }
@@ -185,17 +183,4 @@ fn share(share: f64) -> String {
         1e-3.. => format!("{share:.4}"),
         _ => format!("{share:.1e}"),
     }
-}
-
-/// A count with its digits in groups of three.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

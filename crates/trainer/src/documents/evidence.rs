@@ -10,6 +10,7 @@ use crate::documents::certificate;
 use crate::storage::files::read_bounded;
 use crate::storage::hash::file_sha256;
 use crate::storage::paths::is_file;
+use crate::storage::run_dir::CERTIFICATE;
 
 /// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
 pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
@@ -65,8 +66,8 @@ pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
             ));
         }
     }
-    if let Some(certificate) = json(&run.join(certificate::FILE))? {
-        let path = run.join(certificate::FILE);
+    let path = run.join(CERTIFICATE);
+    if let Some(certificate) = json(&path)? {
         let certificate = serde_json::from_value(certificate);
         evidence.push(certificate::evidence(
             &certificate.map_err(|error| Failure::reading(&path, error))?,

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::{
-    ATTENTION, BEST, BEST_DUMP, CONFIG, ENVIRONMENT, LOSSES, MANIFEST, METRICS, REPORT, RunDir,
-    TOKENIZER, WEIGHTS, step_of,
+    ATTENTION, BEST, BEST_DUMP, CERTIFICATE, CONFIG, ENVIRONMENT, LOSSES, MANIFEST, METRICS,
+    REPORT, RunDir, TOKENIZER, WEIGHTS, step_of,
 };
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoint;
@@ -134,7 +134,7 @@ impl RunDir {
         let each = [CONFIG, ENVIRONMENT, METRICS, LOSSES, WEIGHTS, REPORT];
         let mut paths: Vec<PathBuf> = each.map(|name| self.path.join(name)).into();
         paths.push(self.loss_log_path());
-        for name in [TOKENIZER, BEST] {
+        for name in [TOKENIZER, BEST, CERTIFICATE] {
             let path = self.path.join(name);
             if is_file(&path)? {
                 paths.push(path);

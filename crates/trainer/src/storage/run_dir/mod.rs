@@ -63,6 +63,8 @@ const BEST_DUMP: &str = "best";
 const PAGE: &str = "inspector.html";
 /// The last file of a run: with it, the run has ended.
 const REPORT: &str = "report.md";
+/// How the model answers all possible inputs, if the config asks for it.
+pub(crate) const CERTIFICATE: &str = "certificate.json";
 /// The hashes of the files.
 const MANIFEST: &str = "manifest.sha256";
 /// The lock file. The process that writes the run holds it, so that no other process does.
@@ -85,6 +87,7 @@ pub fn is_file_of_run(path: &Path) -> bool {
             ATTENTION,
             PAGE,
             REPORT,
+            CERTIFICATE,
             MANIFEST,
             LOCK,
         ];
