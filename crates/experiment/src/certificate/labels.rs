@@ -69,16 +69,17 @@ impl Labels {
 
     /// Whether some sample of a region has a class.
     pub(super) fn has<'s>(&self, sets: impl Fn(usize) -> &'s [u32], class: u32) -> bool {
-        let mut states = vec![true];
+        let (mut states, mut next) = (vec![true], Vec::new());
         for (position, step) in self.steps.iter().enumerate() {
-            let mut next = vec![false; self.states[position + 1]];
+            next.clear();
+            next.resize(self.states[position + 1], false);
             let rows = step.chunks_exact(self.tokens[position]).zip(&states);
             for (row, _) in rows.filter(|(_, reached)| **reached) {
                 for &token in sets(position) {
                     next[row[token as usize] as usize] = true;
                 }
             }
-            states = next;
+            core::mem::swap(&mut states, &mut next);
         }
         let mut ends = states.iter().zip(&self.classes);
         ends.any(|(&reached, &own)| reached && own == class)

@@ -67,7 +67,7 @@ pub fn certify(
         .map(|tokens| (0..tokens.len() as u32).collect())
         .collect();
 
-    let counts: Vec<usize> = whole.iter().map(Vec::len).collect();
+    let counts: Vec<usize> = whole.iter().map(|set| set.len()).collect();
     let mut tally = Tally::new(data.n_classes, &counts);
     let mut worst = vec![Vec::new(); data.n_classes];
     let tail = parameters.tail();
@@ -88,7 +88,7 @@ pub fn certify(
             progress: &progress,
         };
         let mut region = whole.clone();
-        region[read] = vec![own - first[read]];
+        region[read] = [own - first[read]].into();
         tally.add(&search.count(&region)?);
         for (class, found) in worst.iter_mut().enumerate().filter(|_| examples > 0) {
             *found = worst::worst(

@@ -1,5 +1,6 @@
 //! Counts the answers to all inputs: regions whose bounds decide are counted at once, and others are divided.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use headlight_data::LabelRule;
@@ -85,8 +86,11 @@ impl Tally {
     }
 }
 
-/// A region: the tokens of each position, counted from the first.
-pub(super) type Sets = Vec<Vec<u32>>;
+/// The tokens of a position, counted from the first. Regions share them.
+pub(super) type Set = Arc<[u32]>;
+
+/// A region: some tokens of each position.
+pub(super) type Sets = Vec<Set>;
 
 /// The inputs of a region.
 pub(super) fn size(sets: &Sets) -> u64 {
@@ -94,19 +98,18 @@ pub(super) fn size(sets: &Sets) -> u64 {
 }
 
 /// The position where a region that was bounded is divided, and its tokens in two parts.
-pub(super) fn divided<'s>(
-    bounds: &Bounds,
-    sets: impl Fn(usize) -> &'s [u32],
-) -> (usize, [Vec<u32>; 2]) {
+pub(super) fn divided<'s>(bounds: &Bounds, sets: impl Fn(usize) -> &'s [u32]) -> (usize, [Set; 2]) {
     let position = bounds.split;
     let own = sets(position);
-    let adds = own.iter().zip(&bounds.adds);
-    let (low, high): (Vec<_>, Vec<_>) = adds.partition(|(_, add)| **add <= bounds.threshold);
-    if low.is_empty() || high.is_empty() {
+    let halves = [true, false].map(|is_low| {
+        let adds = own.iter().zip(&bounds.adds);
+        let half = adds.filter(|(_, add)| (**add <= bounds.threshold) == is_low);
+        half.map(|(&token, _)| token).collect()
+    });
+    if halves.iter().any(|half: &Set| half.is_empty()) {
         let (low, high) = own.split_at(own.len() / 2);
-        return (position, [low.to_vec(), high.to_vec()]);
+        return (position, [low.into(), high.into()]);
     }
-    let halves = [low, high].map(|half| half.into_iter().map(|(&token, _)| token).collect());
     (position, halves)
 }
 
@@ -217,7 +220,7 @@ impl<'a, 'b> Worker<'a, 'b> {
         let Some((position, halves)) = self.counted(sets) else {
             return;
         };
-        let whole = core::mem::take(&mut sets[position]);
+        let whole = sets[position].clone();
         for half in halves {
             sets[position] = half;
             self.visit(sets);
@@ -226,7 +229,7 @@ impl<'a, 'b> Worker<'a, 'b> {
     }
 
     /// Counts the inputs of a region, or else divides it.
-    fn counted(&mut self, sets: &Sets) -> Option<(usize, [Vec<u32>; 2])> {
+    fn counted(&mut self, sets: &Sets) -> Option<(usize, [Set; 2])> {
         let get = |position: usize| &sets[position][..];
         self.search.reading.bound(&get, &mut self.bounds);
         let size = size(sets);
@@ -262,7 +265,7 @@ impl<'a, 'b> Worker<'a, 'b> {
     /// Counts all inputs that begin with some tokens, one by one; the answer may be known.
     fn each(&mut self, sets: &Sets, tokens: &mut Vec<u32>, answer: Option<u32>) {
         if let Some(set) = sets.get(tokens.len()) {
-            for &token in set {
+            for &token in &**set {
                 tokens.push(token);
                 self.each(sets, tokens, answer);
                 tokens.pop();

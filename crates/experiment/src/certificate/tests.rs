@@ -78,7 +78,7 @@ impl<'a> Asked<'a> {
     fn check(&mut self, sets: &Sets, dice: &mut Dice, bounds: &mut Bounds, loose: &mut Looseness) {
         let get = |position: usize| &sets[position][..];
         self.reading.bound(&get, bounds);
-        let size: usize = sets.iter().map(Vec::len).product();
+        let size: usize = sets.iter().map(|set| set.len()).product();
         let samples: Vec<Vec<u32>> = if size <= ASKED {
             let pick = |mut index: usize| {
                 let mut own = Vec::new();
@@ -181,15 +181,15 @@ fn bounds_hold_for_what_the_engine_answers() {
                     }
                     set
                 };
-                let mut sets: Sets = counts.iter().map(|&count| any(count)).collect();
-                sets[read] = vec![own as u32];
+                let mut sets: Sets = counts.iter().map(|&count| any(count).into()).collect();
+                sets[read] = [own as u32].into();
                 asked.check(&sets, &mut dice, &mut bounds, &mut loose);
                 // Those that a search meets.
                 let mut sets: Sets = counts
                     .iter()
                     .map(|&count| (0..count as u32).collect())
                     .collect();
-                sets[read] = vec![own as u32];
+                sets[read] = [own as u32].into();
                 while sets.iter().any(|set| set.len() > 1) {
                     asked.check(&sets, &mut dice, &mut bounds, &mut loose);
                     let (position, halves) = divided(&bounds, |position| &sets[position]);

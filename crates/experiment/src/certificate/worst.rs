@@ -8,11 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use super::answers::{Answers, margin};
 use super::region::Bounds;
-use super::search::{Search, Sets, divided, size};
+use super::search::{Search, Set, Sets, divided, size};
 use crate::error::Error;
 
 /// Regions that are divided before the limit is looked at again.
 const TOGETHER: usize = 512;
+
+/// Fewer regions are divided by one thread.
+const ALONE: usize = 64;
 
 /// Inputs that the engine computes at once.
 const AT_ONCE: usize = 16;
@@ -40,7 +43,7 @@ pub struct Example {
 struct Open {
     least: f64,
     split: usize,
-    halves: [Vec<u32>; 2],
+    halves: [Set; 2],
     sets: Sets,
 }
 
@@ -106,7 +109,7 @@ pub(super) fn worst(
             (parts, worker.finish())
         };
         // What takes longer is watched.
-        let results = if may_wait && next.len() < TOGETHER {
+        let results = if may_wait && next.len() < ALONE {
             vec![work()]
         } else {
             search.progress.each(search.threads, work)?
@@ -216,7 +219,7 @@ impl<'a, 'b> Worker<'a, 'b> {
     /// Computes all inputs that begin with some tokens.
     fn each(&mut self, sets: &Sets, tokens: &mut Vec<u32>) {
         if let Some(set) = sets.get(tokens.len()) {
-            for &token in set {
+            for &token in &**set {
                 tokens.push(token);
                 self.each(sets, tokens);
                 tokens.pop();
