@@ -120,7 +120,7 @@ def check_all(run: Run, certificate: dict) -> str:
     near = 0
     for own in certificate["classes"]:
         is_own = labels == own["class"]
-        wrong = is_own & (margins < 0)
+        wrong, right = is_own & (margins < 0), is_own & (margins >= 0)
         unsure = int((is_own & (np.abs(margins) < NEAR)).sum())
         near += unsure
         assert own["inputs"] == is_own.sum()
@@ -132,7 +132,9 @@ def check_all(run: Run, certificate: dict) -> str:
             tolerance = 1e-9 + 2 * unsure / max(own["wrong"], 1)
             assert np.abs(shares - common["positions"]).max() <= tolerance, common
             assert abs(shares.sum() - common["per_wrong_input"]) <= tolerance * len(shares)
-            assert shares.sum() >= 2 * common["per_input"] - tolerance * len(shares)
+            others = (tokens[right] == common["token"]).mean(0)
+            assert abs(others.sum() - common["per_right_input"]) <= tolerance * len(shares), common
+            assert shares.sum() >= 2 * others.sum() - tolerance * len(shares)
     assert certificate["wrong"] == sum(own["wrong"] for own in certificate["classes"])
     assert math.isclose(certificate["share"], certificate["wrong"] / certificate["inputs"])
     return f"{len(tokens)} inputs, {certificate['wrong']} wrong, {near} with a margin below {NEAR}"

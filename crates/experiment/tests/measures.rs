@@ -47,7 +47,7 @@ fn trained(experiment: &Experiment) -> FusedEngine<'_> {
 
 fn measures(experiment: &Experiment, weights: &[f32]) -> BTreeMap<MeasureName, Measured> {
     let judged = experiment.splits.judged();
-    let found = measured(&experiment.config, weights, judged).unwrap();
+    let found = measured(&experiment.config, weights, judged, None).unwrap();
     found.into_iter().collect()
 }
 
@@ -163,14 +163,14 @@ fn models_of_zeros_have_no_measures() {
 fn weights_of_another_model_are_refused() {
     let experiment = experiment(config("sums", &[]).unwrap());
     let judged = experiment.splits.judged();
-    let error = measured(&experiment.config, &[1.0], judged).unwrap_err();
+    let error = measured(&experiment.config, &[1.0], judged, None).unwrap_err();
     assert!(
         error.to_string().contains("1 weights were given"),
         "{error}"
     );
     let mut weights = FusedEngine::new(&experiment).unwrap().weights();
     weights[3] = f32::NAN;
-    let error = measured(&experiment.config, &weights, judged).unwrap_err();
+    let error = measured(&experiment.config, &weights, judged, None).unwrap_err();
     assert!(matches!(error, Error::Diverged(_)), "{error}");
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, Args, value_parser};
 use headlight_data::Columns;
+use headlight_experiment::certificate;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::measures::{self, MeasureName};
 use headlight_trainer::storage::built_in;
@@ -101,6 +102,13 @@ impl Certify {
             if self.certify && !measures.contains(&own) {
                 measures.push(own);
             }
+        }
+        if self.certify {
+            certificate::check(config).map_err(|reason| {
+                Failure::Input(format!(
+                    "--certify: a certificate {reason}; leave out --certify"
+                ))
+            })?;
         }
         measures::check(config).map_err(|invalid| Failure::Input(format!("--certify: {invalid}")))
     }

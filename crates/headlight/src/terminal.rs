@@ -206,10 +206,22 @@ pub(crate) fn share_bar() -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(1000);
-    let template = "{wide_bar} {percent}% of all inputs · {eta} left";
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
+    set_template(&bar, "{wide_bar} {percent}% of all inputs · {eta} left");
+    bar
+}
+
+/// Shows a share of all inputs; after all of them, that their margins are compared, for an unknown time.
+pub(crate) fn set_share(bar: &ProgressBar, share: f64) {
+    bar.set_position((share * bar.length().unwrap_or(0) as f64) as u64);
+    if share >= 1.0 && bar.message().is_empty() {
+        bar.set_message("all inputs are counted; now those with the smallest margins");
+        set_template(bar, "{msg} · {elapsed}");
+    }
+}
+
+fn set_template(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
     }
 }
 

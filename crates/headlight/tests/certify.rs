@@ -3,8 +3,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
 
-use crate::common::{folder, metrics, quick_run, refuses, run, text};
+use crate::common::{folder, headlight, metrics, quick_run, refuses, run, send, text};
 use serde_json::{Value, from_str};
 
 /// A run whose training samples are all 8^4 inputs, so that `evaluate` answers each of them.
@@ -118,6 +121,74 @@ fn a_run_keeps_its_certificate() {
     assert!(crate::common::contents(&path) == before);
 }
 
+/// The measures of all inputs are of no samples: `evaluate` has none of them, and the line of `train` has the count.
+#[test]
+fn the_count_is_of_the_run_and_not_of_samples() {
+    let (folder, path) = run_on_all("certify_line", &["--certify", "--json"]);
+    let config = folder.join("all.toml");
+    let line = json(&[
+        "train",
+        text(&config),
+        "--certify",
+        "--json",
+        "--run",
+        text(&folder.join("again")),
+    ]);
+    assert_eq!(line["wrong_inputs"], certified(&path, &[])["wrong"]);
+    let evaluated = json(&["evaluate", text(&path), "--split", "train", "--json"]);
+    assert!(!evaluated.to_string().contains("wrong_inputs"));
+    // A run that is trained further has the count of its new model.
+    run(&[
+        "train",
+        "--resume",
+        "--run",
+        text(&path),
+        "--set",
+        "training.epochs=2",
+    ])
+    .done();
+    let kept: Value =
+        from_str(&fs::read_to_string(path.join("certificate.json")).unwrap()).unwrap();
+    assert_eq!(kept["wrong"], certified(&path, &[])["wrong"]);
+}
+
+/// A signal during the count leaves a complete run without a certificate.
+#[cfg(unix)]
+#[test]
+fn a_run_whose_count_is_interrupted_is_complete() {
+    let path = folder("certify_interrupted").join("run");
+    let mut command = headlight();
+    command.args([
+        "train",
+        "configs/quick.toml",
+        "--certify",
+        "--set",
+        "data.seq_len=11",
+        "--set",
+        "data.rule={kind = \"sum-mod\", modulus = 2}",
+        "--run",
+        text(&path),
+    ]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    // The count takes hours, and nothing but it comes between the weights and the report.
+    while !path.join("model.safetensors").exists() {
+        thread::sleep(Duration::from_millis(10));
+        assert!(child.try_wait().unwrap().is_none());
+    }
+    thread::sleep(Duration::from_millis(500));
+    send(&child, "INT");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(!path.join("certificate.json").exists());
+    let report = fs::read_to_string(path.join("report.md")).unwrap();
+    assert!(!report.contains("wrong_inputs"));
+    run(&["verify", text(&path)]).done();
+    let resumed = run(&["train", "--resume", "--run", text(&path), "--json"]).done();
+    let line: Value = from_str(&resumed.stdout).unwrap();
+    assert_eq!(line["interrupted"], false);
+    assert_eq!(line["wrong_inputs"], Value::Null);
+}
+
 #[test]
 fn rows_of_a_sweep_have_the_count() {
     let folder = folder("certify_sweep");
@@ -184,12 +255,12 @@ fn models_and_rules_without_a_certificate_are_refused() {
     refuses(
         &folder,
         &[&sweep[..], &[text(&folder.join("rows.jsonl"))]].concat(),
-        &["--certify", "wrong_inputs"],
+        &["--certify", "data.rule"],
     );
     let new = folder.join("new");
     refuses(
         &folder,
         &["train", "apple", "--certify", "--run", text(&new)],
-        &["--certify", "wrong_inputs"],
+        &["--certify", "data.rule"],
     );
 }

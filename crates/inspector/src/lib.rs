@@ -21,8 +21,8 @@ mod words;
 
 pub use document::{Document, Listing, Numbers, Printed, Section, Table, evenly_spread};
 pub use page::{
-    Again, Evidence, Lab, LossPoint, OtherAttention, OwnData, OwnLabel, OwnRow, Page, PageRun,
-    SeedComparison, SeedFigures, SeedRow,
+    Again, Evidence, Input, Lab, LossPoint, OtherAttention, OwnData, OwnLabel, OwnRow, Page,
+    PageRun, SeedComparison, SeedFigures, SeedRow,
 };
 pub use plots::{
     BarColumn, BarTable, ColourRange, Curve, GridPlot, Heatmap, Histogram, Plot, Quantity, largest,

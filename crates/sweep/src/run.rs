@@ -3,7 +3,7 @@
 use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::measures::measured;
+use headlight_experiment::measures::{certified, measured};
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Predictions, tested};
@@ -83,7 +83,19 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         shown.attention_positive.clone(),
         shown.attention_negative.clone(),
     );
-    let measures = measured(&experiment.config, &engine.weights(), splits.judged())?;
+    let config = &experiment.config;
+    let watch = |_| {
+        if interrupted() {
+            return Err(Error::Input("interrupted".to_owned()));
+        }
+        Ok(())
+    };
+    let weights = engine.weights();
+    let certificate = match certified(config, &weights, 0, 1, &watch) {
+        Err(_) if interrupted() => return Ok(None),
+        certificate => certificate?,
+    };
+    let measures = measured(config, &weights, splits.judged(), certificate.as_ref())?;
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,

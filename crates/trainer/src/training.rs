@@ -1,15 +1,20 @@
 //! Training into a run directory, from the start or from a checkpoint, until all of its files are written.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use headlight_architecture::Parameter;
 use headlight_dump::AttentionDump;
+use headlight_experiment::certificate::Certificate;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
-use headlight_experiment::measures::measured_and_certified;
+use headlight_experiment::measures::{certified, measured};
 use headlight_experiment::metrics::TestMetrics;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, Progress, train};
-use headlight_experiment::{Engine, Experiment, TrainingState, tested};
+use headlight_experiment::{Engine, Error, Experiment, TrainingState, tested};
 use headlight_inspector::Screen;
 
 use crate::Failure;
@@ -30,6 +35,9 @@ use crate::storage::standard::shown;
 
 /// The inputs of each class in a run's certificate.
 const EXAMPLES: usize = 10;
+
+/// A count that takes longer is announced.
+const SILENT: Duration = Duration::from_secs(3);
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {
@@ -69,6 +77,8 @@ pub struct Trained {
     pub progress: Progress,
     /// Whether training was interrupted.
     pub was_interrupted: bool,
+    /// Whether the run lacks its certificate, since the count was interrupted or would take too long.
+    pub is_uncounted: bool,
     /// The comparisons with the reference run, if the run repeats one.
     pub comparisons: Vec<Comparison>,
 }
@@ -199,7 +209,7 @@ impl<'a> Training<'a> {
         run: &RunDir,
         source: SourceCommit,
         display: &dyn Display,
-        interrupted: impl Fn() -> bool,
+        interrupted: impl Fn() -> bool + Sync,
     ) -> Result<Trained, Failure> {
         let Self {
             session,
@@ -215,6 +225,7 @@ impl<'a> Training<'a> {
         let work = || {
             let mut writer = RunWriter::new(session, run, checkpoint, is_repair, source, display)?;
             writer.restore_dump(engine)?;
+            let interrupted = &interrupted;
             let ending = if writer.is_out_of_patience() {
                 Ending::Stopped
             } else {
@@ -230,7 +241,15 @@ impl<'a> Training<'a> {
                 ending?
             };
             writer.finish(engine)?;
-            conclude(session, engine, run, ending, writer, comparisons)
+            conclude(
+                session,
+                engine,
+                run,
+                ending,
+                writer,
+                comparisons,
+                interrupted,
+            )
         };
         work().map_err(|failure| with_remedy(failure, run, session))
     }
@@ -244,6 +263,7 @@ fn conclude(
     ending: Ending,
     writer: RunWriter<'_>,
     mut comparisons: Vec<Comparison>,
+    interrupted: &(dyn Fn() -> bool + Sync),
 ) -> Result<Trained, Failure> {
     let experiment = &session.experiment;
     let config = &writer.config;
@@ -271,15 +291,19 @@ fn conclude(
     let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
     let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
     let tests = tested(experiment, engine, |_| true)?;
-    let (measures, certificate) = measured_and_certified(
-        config,
-        &engine.weights(),
-        experiment.splits.judged(),
-        EXAMPLES,
-    )?;
+    let weights = engine.weights();
+    // A run is complete without its certificate: `certify` counts at any time.
+    let certificate = certificate(config, &weights, interrupted);
+    let is_uncounted = certificate.is_err();
+    let certificate = certificate.unwrap_or_else(|error| {
+        note(&format!("no {CERTIFICATE}: {error}"));
+        None
+    });
     if let Some(certificate) = &certificate {
         run.write_json(CERTIFICATE, certificate)?;
     }
+    let judged = experiment.splits.judged();
+    let measures = measured(config, &weights, judged, certificate.as_ref())?;
     let report = RunReport {
         config,
         splits: &experiment.splits,
@@ -316,7 +340,28 @@ fn conclude(
         lost: writer.lost,
         progress,
         was_interrupted,
+        is_uncounted,
         comparisons,
+    })
+}
+
+/// How the model answers all possible inputs, if a measure asks for it.
+fn certificate(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Certificate>, Error> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let (began, told) = (Instant::now(), AtomicBool::new(false));
+    certified(config, weights, EXAMPLES, threads, &|_| {
+        if interrupted() {
+            let message = "the count of all inputs was interrupted".to_owned();
+            return Err(Error::Input(message));
+        }
+        if began.elapsed() > SILENT && !told.swap(true, Ordering::Relaxed) {
+            note("training has ended; Headlight counts the answers to all inputs");
+        }
+        Ok(())
     })
 }
 

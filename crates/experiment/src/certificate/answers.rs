@@ -42,7 +42,12 @@ impl Answers {
 /// A label's logit less the largest other one; with one logit, the log-odds of the label.
 pub(super) fn margin(logits: &[f64], label: usize) -> f64 {
     if let [log_odds] = logits {
-        return if label == 1 { *log_odds } else { -log_odds };
+        // 0 has no sign.
+        return if label == 1 {
+            *log_odds + 0.0
+        } else {
+            0.0 - log_odds
+        };
     }
     let others = logits
         .iter()

@@ -29,15 +29,14 @@ pub fn inputs(config: &ExperimentConfig) -> Option<u64> {
 
 /// The rule that gives every input its class.
 fn rule(config: &ExperimentConfig) -> Result<&LabelRule, String> {
-    let rule = config
-        .data
-        .rule
-        .as_ref()
-        .filter(|rule| rule.generator().is_none());
-    rule.ok_or_else(|| {
-        "needs a rule that gives every possible input a class (data.rule); sentences and files give some inputs one"
-            .to_owned()
-    })
+    const NEEDS: &str = "needs a rule that labels every possible input (data.rule)";
+    let Some(rule) = &config.data.rule else {
+        return Err(format!("{NEEDS}; a file labels only its own samples"));
+    };
+    match rule.generator() {
+        None => Ok(rule),
+        Some(_) => Err(format!("{NEEDS}; this config's rule labels only some")),
+    }
 }
 
 /// The rule of a config whose inputs can be drawn at random.

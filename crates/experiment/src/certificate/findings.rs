@@ -8,7 +8,7 @@ use super::worst::Example;
 /// Tokens that a class shows, at most.
 const MOST_COMMON: usize = 3;
 
-/// A token is shown if wrong inputs hold it so many times as often as all inputs.
+/// A token is shown if the wrong inputs of a class hold it so many times as often as its right ones.
 const NOTABLE: f64 = 2.0;
 
 /// How a model answers all inputs.
@@ -41,7 +41,7 @@ pub struct ClassAnswers {
     pub smallest_margin: Option<f64>,
     /// The inputs with the smallest margins, the smallest first; those that are answered wrongly come before all others.
     pub worst: Vec<Example>,
-    /// What the wrong ones have in common.
+    /// What the wrong ones have in common, and the right ones have not; empty if all are wrong.
     pub common: Vec<CommonToken>,
     /// Of the wrong ones, those with each token at each position; tokens count from the first that a position can hold.
     /// `[position][token]`
@@ -49,15 +49,15 @@ pub struct ClassAnswers {
     pub tokens: Vec<Vec<u64>>,
 }
 
-/// A token that is more frequent in the wrong inputs of a class than in all inputs.
+/// A token that is more frequent in the wrong inputs of a class than in its right ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CommonToken {
     /// The token.
     pub token: u32,
     /// How many positions of a wrong input hold it, on average.
     pub per_wrong_input: f64,
-    /// How many of any input, on average.
-    pub per_input: f64,
+    /// How many of a right input, on average.
+    pub per_right_input: f64,
     /// The share of the wrong inputs that hold it, at each position. `[position]`
     pub positions: Vec<f64>,
 }
@@ -68,19 +68,22 @@ impl Certificate {
             .inputs
             .into_iter()
             .zip(tally.wrong)
-            .zip(tally.tokens)
+            .zip(tally.tokens.into_iter().zip(tally.all))
             .zip(worst);
-        let classes = parts
-            .enumerate()
-            .map(|(class, (((inputs, wrong), tokens), worst))| ClassAnswers {
-                class: class as u32,
-                inputs,
-                wrong,
-                smallest_margin: worst.first().map(|example| example.margin),
-                worst,
-                common: common(&tokens, wrong, first),
-                tokens,
-            });
+        let classes =
+            parts
+                .enumerate()
+                .map(
+                    |(class, (((inputs, wrong), (tokens, all)), worst))| ClassAnswers {
+                        class: class as u32,
+                        inputs,
+                        wrong,
+                        smallest_margin: worst.first().map(|example| example.margin),
+                        worst,
+                        common: common([&tokens, &all], [wrong, inputs], first),
+                        tokens,
+                    },
+                );
         let classes: Vec<ClassAnswers> = classes.collect();
         let (inputs, wrong) = (
             classes.iter().map(|class| class.inputs).sum(),
@@ -98,35 +101,41 @@ impl Certificate {
     }
 }
 
-/// The tokens that are most over-represented, by how much more often they occur.
-fn common(tokens: &[Vec<u64>], wrong: u64, first: &[u32]) -> Vec<CommonToken> {
-    let free = |position: usize| tokens[position].len() > 1;
-    let places = (0..tokens.len()).filter(|&position| free(position)).count();
-    let Some(position) = (0..tokens.len())
-        .find(|&position| free(position))
-        .filter(|_| wrong > 0)
-    else {
+/// The tokens that wrong inputs hold much more often than right ones, the most frequent first. Counts are those of the wrong inputs of a
+/// class and of all of them.
+fn common(
+    [tokens, all]: [&[Vec<u64>]; 2],
+    [wrong, inputs]: [u64; 2],
+    first: &[u32],
+) -> Vec<CommonToken> {
+    let right = inputs - wrong;
+    let free: Vec<usize> = (0..tokens.len())
+        .filter(|&position| tokens[position].len() > 1)
+        .collect();
+    let Some(&position) = free.first().filter(|_| wrong > 0 && right > 0) else {
         return Vec::new();
     };
-    let count = tokens[position].len();
     let of_token = |token: usize| {
-        let share = |position: usize| {
-            let own = tokens[position].get(token).filter(|_| free(position));
-            own.map_or(0.0, |&own| own as f64 / wrong as f64)
-        };
-        let positions: Vec<f64> = (0..tokens.len()).map(share).collect();
+        let mut positions = vec![0.0; tokens.len()];
+        let mut per_right_input = 0.0;
+        for &position in &free {
+            let own = tokens[position][token];
+            positions[position] = own as f64 / wrong as f64;
+            per_right_input += (all[position][token] - own) as f64 / right as f64;
+        }
         CommonToken {
             token: first[position] + token as u32,
             per_wrong_input: positions.iter().sum(),
-            per_input: places as f64 / count as f64,
+            per_right_input,
             positions,
         }
     };
-    let all = (0..count).map(of_token);
-    let mut all: Vec<_> = all
-        .filter(|own| own.per_wrong_input >= NOTABLE * own.per_input)
+    let every = (0..tokens[position].len()).map(of_token);
+    let mut common: Vec<_> = every
+        .filter(|own| own.per_wrong_input > 0.0)
+        .filter(|own| own.per_wrong_input >= NOTABLE * own.per_right_input)
         .collect();
-    all.sort_by(|a, b| b.per_wrong_input.total_cmp(&a.per_wrong_input));
-    all.truncate(MOST_COMMON);
-    all
+    common.sort_by(|a, b| b.per_wrong_input.total_cmp(&a.per_wrong_input));
+    common.truncate(MOST_COMMON);
+    common
 }

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
+use crate::outcome::grouped;
 
 /// How often the calling thread looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -63,15 +64,15 @@ impl<'a> Progress<'a> {
         let whole = seconds / share.max(f64::MIN_POSITIVE);
         if seconds > FIRST && whole > MOST {
             let hours = whole / 3600.0;
-            let long = if hours < 1e4 {
-                format!("about {hours:.1} hours")
-            } else {
-                "years".to_owned()
+            let long = match hours {
+                ..2.0 => format!("about {:.0} minutes", whole / 60.0),
+                ..1e4 => format!("about {hours:.0} hours"),
+                _ => "more than a year".to_owned(),
             };
             return Err(Error::Input(format!(
-                "the count of all {} inputs would take {long}, and one that takes more than an hour is refused; estimate the share of wrong \
+                "the count of all {} inputs would take {long}, which is above the limit of one hour; estimate the share of wrong \
                  answers with `headlight certify --sample N`, which asks the model about N random inputs",
-                self.all
+                grouped(&self.all)
             )));
         }
         Ok(())

@@ -46,6 +46,8 @@ pub(super) struct Tally {
     pub(super) wrong: Vec<u64>,
     /// Of the wrong ones of each class, those with each token at each position. `[class][position][token]`
     pub(super) tokens: Vec<Vec<Vec<u64>>>,
+    /// The same of all inputs of each class, right or wrong.
+    pub(super) all: Vec<Vec<Vec<u64>>>,
     /// Inputs that the engine computed.
     pub(super) computed: u64,
 }
@@ -56,7 +58,8 @@ impl Tally {
         Self {
             inputs: vec![0; classes],
             wrong: vec![0; classes],
-            tokens: vec![counts; classes],
+            tokens: vec![counts.clone(); classes],
+            all: vec![counts; classes],
             ..Self::default()
         }
     }
@@ -69,9 +72,14 @@ impl Tally {
         };
         each(&mut self.inputs, &other.inputs);
         each(&mut self.wrong, &other.wrong);
-        let rows = self.tokens.iter_mut().flatten();
-        rows.zip(other.tokens.iter().flatten())
-            .for_each(|(own, other)| each(own, other));
+        for (own, other) in [
+            (&mut self.tokens, &other.tokens),
+            (&mut self.all, &other.all),
+        ] {
+            let rows = own.iter_mut().flatten();
+            rows.zip(other.iter().flatten())
+                .for_each(|(own, other)| each(own, other));
+        }
         self.computed += other.computed;
     }
 
@@ -79,10 +87,15 @@ impl Tally {
         self.inputs[label as usize] += 1;
         if !is_right {
             self.wrong[label as usize] += 1;
-            for (counts, &token) in self.tokens[label as usize].iter_mut().zip(tokens) {
-                counts[token as usize] += 1;
-            }
+            add_one(&mut self.tokens[label as usize], tokens);
         }
+    }
+}
+
+/// Counts the tokens of an input. `[position][token]`
+fn add_one(counts: &mut [Vec<u64>], tokens: &[u32]) {
+    for (counts, &token) in counts.iter_mut().zip(tokens) {
+        counts[token as usize] += 1;
     }
 }
 
@@ -154,6 +167,14 @@ impl Search<'_> {
         let mut tally = first.finish();
         for part in &parts {
             tally.add(part);
+        }
+        if let Some(labels) = self.labels {
+            let mut counts = Counts::default();
+            let get = |position: usize| &region[position][..];
+            counts.count(labels, get, self.reading.classes);
+            for (class, all) in tally.all.iter_mut().enumerate() {
+                counts.add_tokens(labels, get, class as u32, all);
+            }
         }
         Ok(tally)
     }
@@ -273,6 +294,9 @@ impl<'a, 'b> Worker<'a, 'b> {
             return;
         }
         let label = self.search.label(tokens);
+        if self.search.labels.is_none() {
+            add_one(&mut self.tally.all[label as usize], tokens);
+        }
         if let Some(answer) = answer {
             self.tally.count(tokens, label, answer == label);
             return;

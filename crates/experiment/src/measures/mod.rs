@@ -96,5 +96,5 @@ mod wrong_inputs;
 pub use info::MeasureInfo;
 pub use name::MeasureName;
 #[cfg(feature = "measures")]
-pub use table::{check, measured, measured_and_certified};
+pub use table::{certified, check, measured};
 pub use value::Measured;

@@ -2,19 +2,17 @@
 //! `certificate/` finds it.
 
 use super::info::MeasureInfo;
-use super::subject::Subject;
-use super::value::Measured;
 use super::wrong_inputs::check;
-use crate::error::Error;
 
 pub(super) static INFO: MeasureInfo = MeasureInfo {
     decimals: 3,
     range: [f64::MIN, f64::MAX],
     is_per_head: false,
     check,
-    value,
+    value: |subject| {
+        Ok(subject
+            .certificate
+            .and_then(|own| own.smallest_margin)
+            .into())
+    },
 };
-
-fn value(subject: &mut Subject<'_>) -> Result<Measured, Error> {
-    Ok(subject.certificate()?.smallest_margin.into())
-}

@@ -4,7 +4,7 @@ use headlight_architecture::Keys;
 use headlight_data::Dataset;
 
 use super::answers::Answers;
-use crate::certificate::{Certificate, certify};
+use crate::certificate::Certificate;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::experiment::samples_per_pass;
@@ -25,9 +25,8 @@ pub(super) struct Subject<'a> {
     pub(super) samples: &'a Dataset,
     /// How the model answers all samples, once a measure has asked.
     pub(super) answers: Option<Answers>,
-    /// How many examples of each class its certificate has, and the certificate once a measure has asked.
-    pub(super) examples: usize,
-    pub(super) certificate: Option<Certificate>,
+    /// How the model answers all possible inputs, if that was counted.
+    pub(super) certificate: Option<&'a Certificate>,
 }
 
 impl<'a> Subject<'a> {
@@ -49,18 +48,8 @@ impl<'a> Subject<'a> {
             weights,
             samples,
             answers: None,
-            examples: 0,
             certificate: None,
         })
-    }
-
-    /// How the model answers all possible inputs; counted once.
-    pub(super) fn certificate(&mut self) -> Result<&Certificate, Error> {
-        let certificate = match self.certificate.take() {
-            Some(certificate) => certificate,
-            None => certify(self.config, self.weights, self.examples, 1, &|_| Ok(()))?,
-        };
-        Ok(self.certificate.insert(certificate))
     }
 
     /// The samples up to `most`, in parts of which a pass takes each.

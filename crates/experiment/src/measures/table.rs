@@ -7,7 +7,7 @@ use super::info::MeasureInfo;
 use super::name::MeasureName;
 use super::subject::Subject;
 use super::value::Measured;
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, certify};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 
@@ -25,6 +25,13 @@ macro_rules! table {
 }
 
 measures!(table);
+
+impl MeasureName {
+    /// Whether a certificate has it, and samples say nothing of it.
+    fn is_of_all_inputs(self) -> bool {
+        matches!(self, Self::WrongInputs | Self::SmallestMargin)
+    }
+}
 
 /// Checks that the models of a config have the measures that it names, each once.
 ///
@@ -49,8 +56,29 @@ pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
     Ok(())
 }
 
+/// The certificate that measures of a config come from, with so many examples of each class, at least one if a measure needs it; `None` if
+/// no measure is of all possible inputs. `watch` is as for [`certify`].
+///
+/// # Errors
+/// As [`certify`].
+pub fn certified(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    examples: usize,
+    threads: usize,
+    watch: &(dyn Fn(f64) -> Result<(), Error> + Sync),
+) -> Result<Option<Certificate>, Error> {
+    let names = &config.report.measures;
+    if !names.iter().any(|name| name.is_of_all_inputs()) {
+        return Ok(None);
+    }
+    let least = usize::from(names.contains(&MeasureName::SmallestMargin));
+    certify(config, weights, examples.max(least), threads, watch).map(Some)
+}
+
 /// The measures that a config asks for, of a model with these weights, which are in the model's order one after the other. The
-/// samples are the held-out ones of a run, or else those that it was trained on.
+/// samples are the held-out ones of a run, or else those that it was trained on. Without a certificate, measures of all possible inputs
+/// are left out.
 ///
 /// All passes are the fused engine's, whichever engine trained the model, so values are the same bytes on every machine.
 ///
@@ -60,36 +88,18 @@ pub fn measured(
     config: &ExperimentConfig,
     weights: &[f32],
     samples: &Dataset,
+    certificate: Option<&Certificate>,
 ) -> Result<Vec<(MeasureName, Measured)>, Error> {
-    let needs_margins = config
-        .report
-        .measures
-        .contains(&MeasureName::SmallestMargin);
-    let measured = measured_and_certified(config, weights, samples, usize::from(needs_margins))?;
-    Ok(measured.0)
-}
-
-/// Each measure with its value.
-type Values = Vec<(MeasureName, Measured)>;
-
-/// The same, with the certificate that `wrong_inputs` and `smallest_margin` come from, if the config asks for one of them; it has so
-/// many examples of each class.
-///
-/// # Errors
-/// As [`measured`].
-pub fn measured_and_certified(
-    config: &ExperimentConfig,
-    weights: &[f32],
-    samples: &Dataset,
-    examples: usize,
-) -> Result<(Values, Option<Certificate>), Error> {
-    if config.report.measures.is_empty() {
-        return Ok((Vec::new(), None));
+    let names = config.report.measures.iter().copied();
+    let mut names = names
+        .filter(|name| certificate.is_some() || !name.is_of_all_inputs())
+        .peekable();
+    if names.peek().is_none() {
+        return Ok(Vec::new());
     }
     let mut subject = Subject::new(config, weights, samples)?;
-    subject.examples = examples;
-    let names = config.report.measures.iter();
-    let measured = names.map(|&name| Ok((name, (name.info().value)(&mut subject)?)));
-    let measured: Result<Vec<_>, Error> = measured.collect();
-    Ok((measured?, subject.certificate))
+    subject.certificate = certificate;
+    names
+        .map(|name| Ok((name, (name.info().value)(&mut subject)?)))
+        .collect()
 }

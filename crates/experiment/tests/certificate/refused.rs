@@ -56,7 +56,7 @@ fn models_and_samples_without_a_certificate_are_named() {
         "data.rule={kind = \"sentence\", corpus = \"negation\"}",
         "model.attention.padding_token=1",
     ]);
-    assert!(check(&sentences).unwrap_err().contains("sentences"));
+    assert!(check(&sentences).unwrap_err().contains("data.rule"));
     // The count and random inputs say the same.
     let brackets = [
         "data.vocab_size=3",

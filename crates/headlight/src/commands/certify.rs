@@ -17,7 +17,10 @@ use serde::Serialize;
 use super::model::{Members, RunModel};
 use crate::arguments::{Form, SweptArguments, at_least_one};
 use crate::printing::{print, print_json};
-use crate::terminal::{self, share_bar};
+use crate::terminal::{self, set_share, share_bar};
+
+/// The most inputs of a label that are listed.
+const MOST_EXAMPLES: usize = 10_000;
 
 /// Count how a run's model answers every possible input
 ///
@@ -36,11 +39,13 @@ pub(crate) struct Arguments {
     /// step]
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
-    /// List the K inputs of each label that have the smallest margins
+    /// For each label, list the K inputs with the smallest margins; 0 for the count alone
     #[arg(
         long,
         value_name = "K",
+        allow_negative_numbers = true,
         default_value_t = 10,
+        value_parser = few,
         conflicts_with = "sample"
     )]
     examples: usize,
@@ -64,6 +69,12 @@ struct Line<'a> {
 enum Found {
     Counted(Certificate),
     Sampled { sampled: Sampled },
+}
+
+/// The number of examples.
+fn few(text: &str) -> Result<usize, String> {
+    let count = text.parse().ok().filter(|count| *count <= MOST_EXAMPLES);
+    count.ok_or_else(|| format!("it must be a whole number from 0 to {MOST_EXAMPLES}"))
 }
 
 /// Prints the certificate.
@@ -105,7 +116,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
     let bar = share_bar();
     let watch = |share: f64| {
-        bar.set_position((share * bar.length().unwrap_or(0) as f64) as u64);
+        set_share(&bar, share);
         match signals.received() {
             None => Ok(()),
             Some(_) => Err(Error::Input("interrupted".to_owned())),
@@ -122,7 +133,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     bar.finish_and_clear();
     if let Some(signal) = signals.received() {
-        let message = "interrupted before all inputs were counted; nothing was written".to_owned();
+        let message = match arguments.sample {
+            Some(_) => "interrupted before the model had answered all random inputs",
+            None => {
+                "interrupted before the count and the search for the smallest margins had ended; --examples 0 gives the count alone"
+            }
+        };
+        let message = message.to_owned();
         return Err(Failure::Interrupted { signal, message });
     }
     let found = found?;

@@ -33,6 +33,7 @@ impl Ended<'_> {
     pub(super) fn print(&self) -> Result<(), Failure> {
         let (run, outcome) = (self.run, self.outcome.as_ref());
         let page = Some(run.page_path()).filter(|page| page.exists());
+        let certificate = run.certificate()?;
         print_json(&json!({
             "run": run.path(),
             "step": self.step,
@@ -41,6 +42,7 @@ impl Ended<'_> {
             "interrupted": self.was_interrupted,
             "class_names": self.data.classes,
             "learned": outcome.and_then(Outcome::learned),
+            "wrong_inputs": certificate.as_ref().map(|certificate| certificate.wrong),
             "judgement": outcome,
             "outcome": outcome.map(|outcome| outcome_text(outcome, self.data)),
             "metrics": run.last_metrics()?,

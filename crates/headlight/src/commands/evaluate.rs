@@ -124,7 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Members::One(weights) if own.is_empty() => {
             let weights = weights.iter().flat_map(|parameter| &parameter.values);
             let weights: Vec<f32> = weights.copied().collect();
-            measured(&session.experiment.config, &weights, samples)?
+            measured(&session.experiment.config, &weights, samples, None)?
         }
         _ => Vec::new(),
     };

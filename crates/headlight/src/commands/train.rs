@@ -21,7 +21,7 @@ use headlight_trainer::storage::environment::SourceCommit;
 use headlight_trainer::storage::paths::found;
 use headlight_trainer::storage::run_dir::{Damage, RunDir};
 use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
-use headlight_trainer::training::{Training, check_complete};
+use headlight_trainer::training::{Trained, Training, check_complete};
 
 use super::ended::{Ended, pictures};
 use crate::arguments::{Certify, ConfigArguments, Form, at_least_one, device, engines};
@@ -146,6 +146,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             print(&format!("\n{}", report()))?;
         }
     }
+    let uninterrupted = check_uninterrupted(&trained, &run, &signals);
     if arguments.form.json {
         let ended = Ended {
             run: &run,
@@ -158,19 +159,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         };
         ended.print()?;
     }
-    if let (true, Some(signal)) = (trained.was_interrupted, signals.received()) {
-        return Err(Failure::Interrupted {
-            signal,
-            message: format!(
-                "interrupted after step {}; everything so far is saved in {}; {}",
-                trained.progress.step,
-                shown(run.path()),
-                run.how_to_resume()
-            ),
-        });
-    }
+    uninterrupted?;
     open_page(arguments, trained.page);
     check_complete(&run, &trained.lost)
+}
+
+/// Fails if a signal ended the training, or the count of all inputs after it.
+fn check_uninterrupted(trained: &Trained, run: &RunDir, signals: &Signals) -> Result<(), Failure> {
+    let Some(signal) = signals.received() else {
+        return Ok(());
+    };
+    let message = if trained.was_interrupted {
+        format!(
+            "interrupted after step {}; everything so far is saved in {}; {}",
+            trained.progress.step,
+            shown(run.path()),
+            run.how_to_resume()
+        )
+    } else if trained.is_uncounted {
+        format!(
+            "interrupted before all inputs were counted; the run is complete but for that, and `headlight certify {}` counts them",
+            quoted(run.path())
+        )
+    } else {
+        return Ok(());
+    };
+    Err(Failure::Interrupted { signal, message })
 }
 
 /// A session with the threads that share each step.

@@ -80,7 +80,7 @@ export interface Facts {
   strongest?: number;
   loss: LossPoint[];
   loss_over?: string;
-  evidence: { name: string; text: string; /** Inputs that open as samples. */ inputs?: number[][] }[];
+  evidence: { name: string; text: string; /** Inputs that open as samples. */ inputs?: { tokens: number[]; about: string }[] }[];
   /** What its classifier answers; absent for recordings, whose page says it. */
   question?: string;
   /** What came of its training, as its report says it; absent if that is not known. */

@@ -41,9 +41,18 @@ pub struct Evidence {
     pub name: String,
     /// Its value, which may have several lines.
     pub text: String,
-    /// Inputs that it is about, which open as samples. `[input][position]`
+    /// Inputs that it is about, which open as samples.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub inputs: Vec<Vec<u32>>,
+    pub inputs: Vec<Input>,
+}
+
+/// An input that a page can open as a sample.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Input {
+    /// Its tokens, `[CLS]` among them. `[position]`
+    pub tokens: Vec<u32>,
+    /// What there is to know of it.
+    pub about: String,
 }
 
 /// The interactive page: attention of each run, recorded step, sample and head.

@@ -4,18 +4,18 @@ use headlight_data::CLS;
 use headlight_experiment::certificate::{Certificate, ClassAnswers, Example, Sampled};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::grouped;
-use headlight_inspector::{Evidence, Section, Table, number};
+use headlight_inspector::{Evidence, Input, Section, Table, number};
 
 /// Inputs that a page shows.
 const SHOWN: usize = 5;
 
 /// What a certificate says of all inputs, in one sentence.
-fn sentence(certificate: &Certificate) -> String {
+pub(crate) fn sentence(certificate: &Certificate) -> String {
     let (inputs, wrong) = (grouped(&certificate.inputs), certificate.wrong);
     match wrong {
         0 => format!("The model answers all {inputs} possible inputs correctly."),
         wrong => format!(
-            "The model answers {} of all {inputs} possible inputs wrongly, a share of {}.",
+            "The model answers {} of all {inputs} possible inputs wrongly (a fraction of {}).",
             grouped(&wrong),
             share(certificate.share)
         ),
@@ -31,14 +31,24 @@ pub(crate) fn evidence(certificate: &Certificate) -> Evidence {
     Evidence {
         name: "All possible inputs".to_owned(),
         text: format!(
-            "{} This is an exact count. The smallest margin is {margin}; these inputs have the smallest margins:",
+            "{} This is an exact count. The smallest margin is {margin}. These inputs have the smallest margins:",
             sentence(certificate)
         ),
         inputs: worst
             .iter()
             .take(SHOWN)
-            .map(|example| example.tokens.clone())
+            .map(|example| shown(example))
             .collect(),
+    }
+}
+
+/// An input of a page, with what to know of it before a click.
+fn shown(example: &Example) -> Input {
+    let (label, answer) = (example.label, example.predicted);
+    let margin = number(Some(example.margin), 3);
+    Input {
+        tokens: example.tokens.clone(),
+        about: format!("label {label}, answer {answer}, margin {margin}"),
     }
 }
 
@@ -54,7 +64,8 @@ pub fn section(certificate: &Certificate, config: &ExperimentConfig) -> Section 
         title: "All inputs".to_owned(),
         paragraphs: vec![format!(
             "{} This is a count, not an estimate: it holds for the answers of the fused engine, rounding included. A margin is the \
-                 label's logit less the largest other one; with one logit, it is the label's log-odds. Below 0, the answer is wrong.",
+                 label's logit less the largest other one; with one logit, it is the label's log-odds. Below 0, the answer is wrong; at 0, the \
+                 answer is the label with the smaller number.",
             sentence(certificate)
         )],
         tables,
@@ -136,7 +147,7 @@ fn common(class: &ClassAnswers) -> Option<Table> {
     } else {
         positions
     };
-    let mut header = ["token", "per wrong input", "per input"]
+    let mut header = ["token", "per wrong input", "per right input"]
         .map(str::to_owned)
         .to_vec();
     header.extend(
@@ -148,7 +159,7 @@ fn common(class: &ClassAnswers) -> Option<Table> {
         let mut row = vec![
             own.token.to_string(),
             number(Some(own.per_wrong_input), 2),
-            number(Some(own.per_input), 2),
+            number(Some(own.per_right_input), 2),
         ];
         row.extend(
             positions
@@ -158,10 +169,17 @@ fn common(class: &ClassAnswers) -> Option<Table> {
         row
     });
     let rows = [header].into_iter().chain(rows).collect();
+    let wrong = match class.wrong {
+        1 => "the wrong input holds".to_owned(),
+        wrong => format!("the {} wrong inputs hold", grouped(&wrong)),
+    };
+    let shares = match positions.len() {
+        0 => "",
+        _ => ", and the share of wrong inputs that hold each at each position",
+    };
     let title = format!(
-        "Label {}: tokens that its {} wrong inputs hold more often than other inputs, and the share of the wrong inputs that hold them at each position",
-        class.class,
-        grouped(&class.wrong)
+        "Label {}: tokens that {wrong} at least twice as often as the right ones do{shares}",
+        class.class
     );
     Some(Table::of_text(&title, "", rows))
 }

@@ -10,15 +10,16 @@ use crate::documents::certificate;
 use crate::storage::files::read_bounded;
 use crate::storage::hash::file_sha256;
 use crate::storage::paths::is_file;
-use crate::storage::run_dir::CERTIFICATE;
+use crate::storage::run_dir::RunDir;
 
 /// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
-pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
+pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
+    let folder = run.path();
     let mut evidence = vec![entry(
         "Page made by",
         format!("headlight {}", env!("CARGO_PKG_VERSION")),
     )];
-    if let Some(environment) = json(&run.join("environment.json"))? {
+    if let Some(environment) = json(&folder.join("environment.json"))? {
         let keys = [
             "version",
             "git_commit",
@@ -43,13 +44,13 @@ pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
         }
     }
     for name in ["model.safetensors", "best.safetensors", "config.toml"] {
-        let path = run.join(name);
+        let path = folder.join(name);
         if is_file(&path)? {
             let hash = file_sha256(&path)?;
             evidence.push(entry(&format!("SHA-256 of {name}"), hash));
         }
     }
-    if let Some(comparisons) = json(&run.join("reference.json"))? {
+    if let Some(comparisons) = json(&folder.join("reference.json"))? {
         for comparison in comparisons.as_array().into_iter().flatten() {
             let text = |key: &str| comparison[key].as_str().unwrap_or("").to_owned();
             let within = comparison["within"].as_bool() == Some(true);
@@ -66,13 +67,7 @@ pub(crate) fn evidence(run: &Path) -> Result<Vec<Evidence>, Failure> {
             ));
         }
     }
-    let path = run.join(CERTIFICATE);
-    if let Some(certificate) = json(&path)? {
-        let certificate = serde_json::from_value(certificate);
-        evidence.push(certificate::evidence(
-            &certificate.map_err(|error| Failure::reading(&path, error))?,
-        ));
-    }
+    evidence.extend(run.certificate()?.as_ref().map(certificate::evidence));
     Ok(evidence)
 }
 

@@ -75,18 +75,20 @@ function OfRun({ run, isAlone }) {
     <section class="of-run">
       <h3>{isAlone ? "The page's run: " : ""}<bdi>{run.name}</bdi></h3>
       <ul>{notes.map((note) => <li key={note}>{note}</li>)}</ul>
-      <dl>{evidence.map(({ name, text, inputs }) => <><Entry key={name} name={name} text={text} />{inputs && <Inputs run={run} inputs={inputs} />}</>)}</dl>
+      <dl>{evidence.map(({ name, text, inputs }) => <Entry key={name} name={name} text={text} more={inputs && <Inputs run={run} inputs={inputs} />} />)}</dl>
     </section>
   );
 }
 
-/** Inputs that open as samples. @param {{ run: Run, inputs: number[][] }} props */
-const Inputs = ({ run, inputs }) => <dd class="row">{inputs.map((input) => run.withoutCls(input)).map((tokens) => (
-  <button key={tokens} type="button" disabled={!run.isLive} onClick={() => { showOwn(tokens, [], false); document.getElementById("card")?.scrollIntoView(); }}>{tokens.join(" ")}</button>
-))}</dd>;
+/** Inputs that open as samples. @param {{ run: Run, inputs: NonNullable<Run["facts"]["evidence"][number]["inputs"]> }} props */
+const Inputs = ({ run, inputs }) => <ul>{inputs.map((input) => {
+  const tokens = run.withoutCls(input.tokens);
+  const open = () => { showOwn(tokens, [], false); document.getElementById("card")?.scrollIntoView(); };
+  return <li key={input}><button type="button" disabled={!run.isLive} onClick={open}>{tokens.join(" ")}</button> {input.about}</li>;
+})}</ul>;
 
-/** @param {{ name: string, text: string }} props */
-const Entry = ({ name, text }) => <><dt>{name}</dt><dd>{text.includes("\n") ? <Long text={text} /> : text}</dd></>;
+/** @param {{ name: string, text: string, more?: import("preact").ComponentChildren }} props */
+const Entry = ({ name, text, more }) => <><dt>{name}</dt><dd>{text.includes("\n") ? <Long text={text} /> : text}{more}</dd></>;
 
 /** @param {{ text: string }} props */
 const Long = ({ text }) => <details><summary>show</summary><pre tabIndex={0}>{text}</pre></details>;

@@ -187,7 +187,7 @@ fn page_run(
     }
     if let Some(run) = &source.run {
         page_run.loss = loss(run)?;
-        page_run.evidence = evidence(run.path())?;
+        page_run.evidence = evidence(run)?;
         let config = run.config()?;
         let outcome = match source.outcome.clone() {
             None => outcome::of_run(run, &config)?,

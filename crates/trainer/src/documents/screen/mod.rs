@@ -17,6 +17,7 @@ use headlight_experiment::train::Progress;
 use headlight_inspector::{Part, Screen, counted};
 
 use crate::Failure;
+use crate::documents::certificate;
 use crate::documents::report::{data_title, f1_of, quoted_answer, test_lines};
 use crate::sessions::reference::Comparison;
 use crate::sessions::session::is_blind;
@@ -66,7 +67,7 @@ impl Ended<'_> {
         if data.rule.is_none() || has_words {
             parts.push(Part::Sentences(samples::counts(experiment)));
         }
-        parts.push(Part::Sentences(self.verdict()));
+        parts.push(Part::Sentences(self.verdict()?));
         if data.task.is_per_position() {
             parts.extend(positions::parts(&mut model)?);
         } else if has_words {
@@ -83,7 +84,7 @@ impl Ended<'_> {
     }
 
     /// What came of training, and what limits that.
-    fn verdict(&self) -> Vec<String> {
+    fn verdict(&self) -> Result<Vec<String>, Failure> {
         let config = &self.experiment.config;
         let name = |class: u32| quoted_answer(&config.data, class);
         let mut lines = Vec::new();
@@ -101,6 +102,9 @@ impl Ended<'_> {
             }
         }
         lines.extend(config.mean_note());
+        if let Some(certificate) = self.run.certificate()? {
+            lines.push(certificate::sentence(&certificate));
+        }
         if let Some(Progress { step, epoch, .. }) = self.interrupted {
             let experiment = self.experiment;
             lines.push(if experiment.is_fresh() {
@@ -117,7 +121,7 @@ impl Ended<'_> {
                 counted(self.comparisons.len(), "comparison")
             ));
         }
-        lines
+        Ok(lines)
     }
 
     /// Whether the samples are those of a file, and few, and may be split in another way: not those of a fold, nor of a file

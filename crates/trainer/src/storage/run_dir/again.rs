@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::damage::is_best_dump;
-use super::{MANIFEST, RunDir, is_dump, step_of};
+use super::{CERTIFICATE, MANIFEST, RunDir, is_dump, step_of};
 use crate::Failure;
 use crate::notes::note;
 use crate::storage::files::sync_names;
@@ -88,6 +88,10 @@ impl RunDir {
             let after = unwanted.partition_point(|path| is_best_dump(path));
             unwanted.splice(after..after, best);
             rewound.outdated = unwanted;
+            let certificate = self.path.join(CERTIFICATE);
+            rewound
+                .outdated
+                .extend(is_file(&certificate)?.then_some(certificate));
         }
 
         let damaged: BTreeSet<&str> = damage.iter().map(|damage| &*damage.file).collect();

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use headlight_experiment::certificate::Certificate;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
+use headlight_input::TEXT_LIMIT;
 use serde_json::Value;
 
 use super::damage::ENVIRONMENT_LIMIT;
-use super::{CHECKPOINTS, ENVIRONMENT, REPORT, RunDir, step_of};
+use super::{CERTIFICATE, CHECKPOINTS, ENVIRONMENT, REPORT, RunDir, step_of};
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoints;
 use crate::storage::config;
@@ -86,6 +88,21 @@ impl RunDir {
             None::<()>
         })?;
         Ok(last)
+    }
+
+    /// How the model answers all possible inputs, if that was counted after training.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub fn certificate(&self) -> Result<Option<Certificate>, Failure> {
+        let path = self.path.join(CERTIFICATE);
+        if !is_file(&path)? {
+            return Ok(None);
+        }
+        let certificate = serde_json::from_slice(&read_bounded(&path, TEXT_LIMIT)?);
+        certificate
+            .map(Some)
+            .map_err(|error| Failure::reading(&path, error))
     }
 
     /// Whether the run has the weights of a trained model.
