@@ -11,7 +11,7 @@ use crate::model::Model;
 use crate::watched::{Listeners, Report, watched};
 
 /// Progress is told in thousandths.
-const WHOLE: usize = 1000;
+const WHOLE: u16 = 1000;
 
 /// Counts the answers to all inputs; or to some random ones, if `sample` says how many. As JSON.
 #[pyfunction]
@@ -32,8 +32,9 @@ pub(crate) fn certify(
         let sender = std::sync::Mutex::new(sender);
         let watch = |share: f64| {
             if let Ok(sender) = sender.lock() {
-                let done = (share * WHOLE as f64) as usize;
-                let _ = sender.send(Report::Share(done, WHOLE));
+                #[allow(clippy::cast_sign_loss)] // Shares are from 0 to 1.
+                let done = (share * f64::from(WHOLE)) as usize;
+                let _ = sender.send(Report::Share(done, usize::from(WHOLE)));
             }
             match signals.received() {
                 None => Ok(()),
@@ -41,15 +42,12 @@ pub(crate) fn certify(
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
-        let json = match sample {
-            Some(count) => {
-                let sampled = certificate::sample(config, &weights, count, seed, &watch)?;
-                serde_json::to_string(&sampled)
-            }
-            None => {
-                let found = certificate::certify(config, &weights, examples, threads, &watch)?;
-                serde_json::to_string(&found)
-            }
+        let json = if let Some(count) = sample {
+            let sampled = certificate::sample(config, &weights, count, seed, &watch)?;
+            serde_json::to_string(&sampled)
+        } else {
+            let found = certificate::certify(config, &weights, examples, threads, &watch)?;
+            serde_json::to_string(&found)
         };
         json.map_err(|error| Failure::System(error.to_string()))
     })
