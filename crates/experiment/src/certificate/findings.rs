@@ -139,3 +139,24 @@ fn common(
     common.truncate(MOST_COMMON);
     common
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four wrong inputs and six right ones of two positions; tokens are 1 to 3, and `[CLS]` is between.
+    #[test]
+    fn tokens_of_wrong_inputs_are_compared_with_right_ones() {
+        let tokens = [vec![4, 0, 0], vec![4], vec![3, 1, 0]];
+        let all = [vec![5, 3, 2], vec![10], vec![5, 2, 3]];
+        let found = common([&tokens, &all], [4, 10], &[1, 0, 1]);
+        let expected = CommonToken {
+            token: 1,
+            per_wrong_input: 1.75,
+            per_right_input: 0.5,
+            positions: vec![1.0, 0.0, 0.75],
+        };
+        assert_eq!(found, [expected]);
+        assert_eq!(common([&tokens, &tokens], [4, 4], &[1, 0, 1]), []);
+    }
+}

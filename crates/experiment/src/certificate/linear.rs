@@ -288,6 +288,11 @@ impl Slope {
 mod tests {
     use super::*;
 
+    #[test]
+    fn exact_numbers_have_a_size() {
+        assert_eq!(Vector::exact(&[-2.0, 0.5]).size, [2.0, 0.5]);
+    }
+
     /// The largest factor by iteration from a start that has a part of every direction.
     fn iterated(weight: &[f64], columns: usize) -> f64 {
         let mut x: Vec<f64> = (0..columns).map(|i| 1.0 + (i as f64).sin()).collect();

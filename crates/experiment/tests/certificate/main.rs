@@ -5,6 +5,7 @@ mod brute;
 mod models;
 mod refused;
 mod sampled;
+mod tight;
 
 use headlight_experiment::certificate::{Certificate, certify};
 use headlight_experiment::config::{ExperimentConfig, toml};
