@@ -210,11 +210,11 @@ pub(crate) fn share_bar() -> ProgressBar {
     bar
 }
 
-/// Shows a share of all inputs; after all of them, that their margins are compared, for an unknown time.
+/// Shows a share of all inputs; after all of them, the search for the smallest margins, whose end is unknown.
 pub(crate) fn set_share(bar: &ProgressBar, share: f64) {
     bar.set_position((share * bar.length().unwrap_or(0) as f64) as u64);
     if share >= 1.0 && bar.message().is_empty() {
-        bar.set_message("all inputs are counted; now those with the smallest margins");
+        bar.set_message("all inputs are counted; searching for the smallest margins");
         set_template(bar, "{msg} · {elapsed}");
     }
 }

@@ -292,8 +292,11 @@ fn conclude(
     let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
     let tests = tested(experiment, engine, |_| true)?;
     let weights = engine.weights();
-    // A run is complete without its certificate: `certify` counts at any time.
-    let certificate = certificate(config, &weights, interrupted);
+    // A run is complete without its certificate: `certify` counts at any time. A model that is half trained needs none.
+    let certificate = match ending {
+        Ending::Interrupted => Ok(None),
+        _ => certificate(config, &weights, interrupted),
+    };
     let is_uncounted = certificate.is_err();
     let certificate = certificate.unwrap_or_else(|error| {
         note(&format!("no {CERTIFICATE}: {error}"));

@@ -64,27 +64,20 @@ pub struct CommonToken {
 
 impl Certificate {
     pub(super) fn new(tally: Tally, worst: Vec<Vec<Example>>, first: &[u32]) -> Self {
-        let parts = tally
-            .inputs
-            .into_iter()
-            .zip(tally.wrong)
-            .zip(tally.tokens.into_iter().zip(tally.all))
-            .zip(worst);
-        let classes =
-            parts
-                .enumerate()
-                .map(
-                    |(class, (((inputs, wrong), (tokens, all)), worst))| ClassAnswers {
-                        class: class as u32,
-                        inputs,
-                        wrong,
-                        smallest_margin: worst.first().map(|example| example.margin),
-                        worst,
-                        common: common([&tokens, &all], [wrong, inputs], first),
-                        tokens,
-                    },
-                );
-        let classes: Vec<ClassAnswers> = classes.collect();
+        let classes = worst.into_iter().zip(tally.tokens).enumerate();
+        let answers = |(class, (worst, tokens)): (usize, (Vec<Example>, Vec<Vec<u64>>))| {
+            let (inputs, wrong) = (tally.inputs[class], tally.wrong[class]);
+            ClassAnswers {
+                class: class as u32,
+                inputs,
+                wrong,
+                smallest_margin: worst.first().map(|example| example.margin),
+                worst,
+                common: common([&tokens, &tally.all[class]], [wrong, inputs], first),
+                tokens,
+            }
+        };
+        let classes: Vec<ClassAnswers> = classes.map(answers).collect();
         let (inputs, wrong) = (
             classes.iter().map(|class| class.inputs).sum(),
             classes.iter().map(|class| class.wrong).sum(),
