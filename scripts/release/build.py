@@ -153,7 +153,9 @@ def linked(name: str, names: list[str]) -> bytes:
 
     def replaced(link: re.Match[str]) -> str:
         place = posixpath.normpath(posixpath.join(posixpath.dirname(name), link[2]))
-        return link[0] if place in names else f"{link[1]} (`{place}` in the repository)"
+        if place in names:
+            return link[0]
+        return f"`{place}` (in the repository)" if place.endswith(link[1].strip("`")) else f"{link[1]} (`{place}` in the repository)"
 
     content = (ROOT / name).read_bytes()
     return LINK.sub(replaced, content.decode()).encode() if name.endswith(".md") else content

@@ -193,7 +193,35 @@ fn centre(x: &mut Vector) {
 
 #[cfg(test)]
 mod tests {
-    use super::BEND;
+    use super::{BEND, Vector, centre};
+
+    /// The numbers at all corners of a box, less their means: the farthest of them are known exactly.
+    #[test]
+    fn centring_moves_a_box_to_the_least_box_around_it() {
+        let (middle, radius) = ([1.0, -3.0, 0.5, 6.0], [1.0, 2.0, 0.0, 4.0]);
+        let mut x = Vector::zeros(4);
+        x.middle.copy_from_slice(&middle);
+        x.radius.copy_from_slice(&radius);
+        centre(&mut x);
+        let mut farthest = [0.0_f64; 4];
+        for corner in 0..16 {
+            let side = |i: usize| if corner >> i & 1 == 0 { -1.0 } else { 1.0 };
+            let at: Vec<f64> = (0..4).map(|i| middle[i] + side(i) * radius[i]).collect();
+            let mean = at.iter().sum::<f64>() / 4.0;
+            for i in 0..4 {
+                farthest[i] = farthest[i].max(at[i] - mean - (middle[i] - 1.125));
+            }
+        }
+        for i in 0..4 {
+            assert!((x.middle[i] - (middle[i] - 1.125)).abs() < 1e-12);
+            assert!(
+                (x.radius[i] - farthest[i]).abs() < 1e-12,
+                "{i}: {} {}",
+                x.radius[i],
+                farthest[i]
+            );
+        }
+    }
 
     /// The length of the matrix of `bend` for a vector `a` of length 1, and `t` at an angle from it. It maps the plane of both to itself,
     /// and takes what is across to `-(a · t)` times itself.

@@ -89,7 +89,7 @@ impl<'a> Progress<'a> {
     ) -> Result<Vec<T>, Error> {
         let (sender, receiver) = mpsc::channel();
         thread::scope(|scope| {
-            for _ in 0..threads {
+            for _ in 0..threads.max(1) {
                 let (sender, work) = (sender.clone(), &work);
                 // The receiver waits for all of them.
                 scope.spawn(move || sender.send(work()));

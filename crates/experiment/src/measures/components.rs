@@ -157,6 +157,19 @@ mod tests {
         assert_eq!(values(&[&[0.0, 0.0], &[0.0, 5.0]]), [5.0, 0.0]);
     }
 
+    /// Equal numbers on the diagonal leave the direction open: one is chosen, so that the signs of eigenvectors are the same everywhere.
+    #[test]
+    fn a_rotation_by_45_degrees_is_forwards() {
+        for off in [1.0, -1.0] {
+            let turn = Turn::that_removes(&[vec![2.0, off], vec![off, 2.0]], 0, 1);
+            assert!(
+                (turn.tangent - 1.0).abs() < 1e-15,
+                "{off}: {}",
+                turn.tangent
+            );
+        }
+    }
+
     /// `A v = λ v` for a matrix of golden-ratio fractions, and `V V^T = 1`.
     #[test]
     fn eigenvectors_are_those_of_the_matrix() {

@@ -193,7 +193,7 @@ fn compare(model: &Model) -> (usize, u64) {
         margins.reduce(f64::min),
         "{text}"
     );
-    for threads in [2, 3] {
+    for threads in [0, 2, 3] {
         assert_eq!(
             certified(model, threads),
             certificate,
