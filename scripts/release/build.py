@@ -104,12 +104,14 @@ def build_wheel(target: Target, out: pathlib.Path, bin_folder: pathlib.Path) -> 
     run(["rustup", "--quiet", "target", "add", target.triple])
     licences = ROOT / "LICENSE-THIRD-PARTY"
     licences.write_text(third_party(ROOT / "crates/python/Cargo.toml", target.triple, [], zig_libraries(bin_folder)), encoding="utf-8")
-    options = ["--profile", "dist", "--compression-level", "9", "--compatibility", target.wheel[0], "--target", target.triple]
+    options = ["--profile", "dist", "--compatibility", target.wheel[0], "--target", target.triple]
     zig = ["--zig"] if target.linker == "zig" else []
     try:
         run(["maturin", "build", "--quiet", *options, *zig, "--target-dir", FOLDERS["wheels"], "--out", out], env=environment(bin_folder))
     finally:
         licences.unlink()
+    # By zopfli: 0.1 MB less than any other program that deflates.
+    run(["advzip", "--recompress", "--shrink-insane", "--iter", "5", "--quiet", out / target.wheel_name()])
 
 
 def build_archive(target: Target, flavour: str, out: pathlib.Path, bin_folder: pathlib.Path) -> None:
@@ -223,6 +225,8 @@ def main() -> None:
     for path in VERSIONED:
         if not re.search(rf"version.*\b{re.escape(VERSION)}\b", (ROOT / path).read_text(encoding="utf-8")):
             sys.exit(f"{path} has another version than Cargo.toml, {VERSION}; change one of them")
+    if any(kind == "wheel" for kind, *_ in chosen.values()) and not shutil.which("advzip"):
+        sys.exit("advzip is missing; install the packages of scripts/release/debian-packages.txt")
     needs_mingw = any(isinstance(part, Target) and part.linker == "mingw" for how in chosen.values() for part in how)
     if needs_mingw and not shutil.which("x86_64-w64-mingw32-gcc"):
         sys.exit("the linker for Windows is missing; install the packages of scripts/release/debian-packages.txt")

@@ -37,6 +37,8 @@ OLD = ["qemu-x86_64-static", "-cpu", "Nehalem"]
 WINDOWS = ("python3.dll", "kernel32.dll", "ntdll.dll", "msvcrt.dll", "advapi32.dll", "bcrypt.dll", "bcryptprimitives.dll", "userenv.dll", "ws2_32.dll", "ole32.dll", "shell32.dll", "api-ms-win-")
 # The kinds of processor in the header of a Mach-O file.
 DARWIN = {"x86_64": 0x01000007, "aarch64": 0x0100000C}
+# Bytes of the wheel for Linux on x86-64.
+LARGEST_WHEEL = 4_600_000
 
 
 class Failed(Exception):
@@ -82,6 +84,9 @@ def same(weights: str, where: str) -> str:
 
 def check_wheel(path: pathlib.Path, target: Target) -> list[str]:
     bin_folder = pathlib.Path(sys.executable).parent
+    if target.triple == "x86_64-unknown-linux-gnu":
+        size = path.stat().st_size
+        require(size <= LARGEST_WHEEL, f"the wheel has {size} bytes, more than {LARGEST_WHEEL}")
     output([bin_folder / "twine", "check", "--strict", path])
     output([bin_folder / "abi3audit", "--strict", "--summary", path])
     with zipfile.ZipFile(path) as wheel:
