@@ -110,7 +110,7 @@ def build_wheel(target: Target, out: pathlib.Path, bin_folder: pathlib.Path) -> 
         run(["maturin", "build", "--quiet", *options, *zig, "--target-dir", FOLDERS["wheels"], "--out", out], env=environment(bin_folder))
     finally:
         licences.unlink()
-    # By zopfli: 0.1 MB less than any other program that deflates.
+    # Zopfli's wheels are 2% smaller than those of maturin at its level 9.
     run(["advzip", "--recompress", "--shrink-insane", "--iter", "5", "--quiet", out / target.wheel_name()])
 
 
@@ -225,11 +225,11 @@ def main() -> None:
     for path in VERSIONED:
         if not re.search(rf"version.*\b{re.escape(VERSION)}\b", (ROOT / path).read_text(encoding="utf-8")):
             sys.exit(f"{path} has another version than Cargo.toml, {VERSION}; change one of them")
-    if any(kind == "wheel" for kind, *_ in chosen.values()) and not shutil.which("advzip"):
-        sys.exit("advzip is missing; install the packages of scripts/release/debian-packages.txt")
+    needs_advzip = any(kind == "wheel" for kind, *_ in chosen.values())
     needs_mingw = any(isinstance(part, Target) and part.linker == "mingw" for how in chosen.values() for part in how)
-    if needs_mingw and not shutil.which("x86_64-w64-mingw32-gcc"):
-        sys.exit("the linker for Windows is missing; install the packages of scripts/release/debian-packages.txt")
+    for program, is_needed in [("advzip", needs_advzip), ("x86_64-w64-mingw32-gcc", needs_mingw)]:
+        if is_needed and not shutil.which(program):
+            sys.exit(f"{program} is missing; install the packages of scripts/release/debian-packages.txt")
     arguments.out.mkdir(parents=True, exist_ok=True)
     out = arguments.out.resolve()
     bin_folder = prepare()
