@@ -3,7 +3,7 @@
     python scripts/checks/bag_of_words.py target/release/headlight
 
 Lets the program write the sentences of each corpus, fits logistic regressions on their word counts, and exits with 1 if
-one is right on more than 60% of the held-out sentences. Needs scripts/checks/requirements-words.txt.
+one is right on more than 60% of the held-out sentences. Needs scripts/requirements.txt.
 """
 
 import csv

@@ -5,7 +5,7 @@
 Trains models of the notebook's kind. With few tokens, NumPy answers every input: labels, wrong answers, the inputs with the smallest
 margins, and the tokens that wrong inputs have in common must be those of the certificate. Where a margin is below 1e-4, float32 may
 decide otherwise. With the notebook's 50 tokens, it answers the listed inputs, and random ones, of which a share must be wrong that
-suits the certificate's. It needs scripts/checks/requirements-metrics.txt.
+suits the certificate's. It needs scripts/requirements.txt.
 """
 
 import itertools

@@ -5,7 +5,7 @@
 
 Lets the program write datasets of 10,000 samples, as they are drawn and balanced, with [CLS] first, last and nowhere, and
 compares every label. The table is that of EXPERIMENTS.md, for [CLS] first: shares of classes, baselines, and speed in processor
-time. It needs scripts/checks/requirements-metrics.txt.
+time. It needs scripts/requirements.txt.
 """
 
 import json

@@ -3,7 +3,7 @@
     python scripts/checks/check_schema.py HEADLIGHT
 
 The schema is valid. It accepts every committed config, and the config.toml of a run. It refuses what the program
-refuses: each wrong value below, in the notebook's config. Needs scripts/checks/requirements-words.txt.
+refuses: each wrong value below, in the notebook's config. Needs scripts/requirements.txt.
 """
 
 import json

@@ -3,7 +3,7 @@
     python scripts/checks/check_words.py target/release/headlight
 
 Trains on texts with odd characters, predicts others, and compares the token ids of each. Needs
-scripts/checks/requirements-words.txt.
+scripts/requirements.txt.
 """
 
 import csv

@@ -1,30 +1,21 @@
-"""The layout of the code: no circle of files in Rust or in the page's script, no folder that uses one above it, no long
-file without a reason, no file of tests that is not compiled, and no crate with more than a fifth of the Rust lines.
+"""The layout of the code: no circle of files in Rust or in the page's script, no folder that uses one above it, and no file of tests
+that is not compiled.
 
     python3 scripts/checks/layout.py
 
-A file names another if it uses an item of it, by a `use` or by a path. Names that a file only re-exports
-(`pub use`) are followed to the file that defines them. Tests inside a file do not count. A module of the page names
-another if it imports it; types in comments do not count. A circle is a set of
-files that name each other, directly or through other files. The script prints each circle with the names that
-tie it. It ends with exit code 1 if there is a circle, if a
-folder uses one above it (`LAYERS`), if a file has more than MOST_LINES lines and no reason, if no test program has a file of
-tests, or if a crate is too large.
+A file names another if it uses an item of it, by a `use` or by a path. Names that a file only re-exports (`pub use`) are followed to
+the file that defines them. Tests inside a file do not count. A module of the page names another if it imports it; types in comments do
+not count. The script prints a circle with the names that tie it, and ends with exit code 1 if anything is wrong.
 """
 
+import graphlib
 import pathlib
 import re
-import subprocess
 import sys
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates"
 PAGE = ROOT / "inspector/page/src"
-GENERATED = ROOT / "inspector/src/page"
-LARGEST_SHARE = 0.20
-MOST_LINES = 450
-REASON = "One file, because"
-"""What the head of a longer file must say."""
 LAYERS = {"trainer": ["storage", "sessions", "documents"]}
 """The folders of a crate, each of which uses only those before it."""
 
@@ -127,31 +118,17 @@ def imports(folder):
     return arrows
 
 
-def circles(arrows):
-    """Sets of modules that reach each other (Tarjan's algorithm, by reachability)."""
-    def reached(start):
-        seen, open_ends = set(), [start]
-        while open_ends:
-            for target in arrows.get(open_ends.pop(), {}):
-                if target not in seen:
-                    seen.add(target)
-                    open_ends.append(target)
-        return seen
-
-    reach = {module: reached(module) for module in arrows}
-    found = {frozenset(b for b in reach if b in reach[a] and a in reach[b]) for a in reach if a in reach[a]}
-    return sorted(found, key=sorted)
-
-
 def has_circles(place, arrows, name):
-    """Prints each circle of files, whose names `name` gives."""
-    found = circles(arrows)
-    for circle in found:
-        print(f"a circle of {len(circle)} files in {place}:")
-        for module in sorted(circle):
-            for target in sorted(set(arrows[module]) & circle):
-                print(f"    {name(module)} -> {name(target)}: {', '.join(sorted(arrows[module][target]))}")
-    return bool(found)
+    """Prints a circle of files, whose names `name` gives."""
+    try:
+        graphlib.TopologicalSorter(arrows).prepare()
+    except graphlib.CycleError as error:
+        circle = error.args[1][::-1]
+        print(f"a circle of {len(circle) - 1} files in {place}:")
+        for module, target in zip(circle, circle[1:]):
+            print(f"    {name(module)} -> {name(target)}: {', '.join(sorted(arrows[module][target]))}")
+        return True
+    return False
 
 
 def climbs(crate, arrows, layers):
@@ -169,21 +146,6 @@ def climbs(crate, arrows, layers):
         names = ", ".join(sorted(arrows[module][target]))
         print(f"{crate.files[module]} uses {names} of {crate.files[target]}, which is in a folder above its own")
     return bool(found)
-
-
-def are_too_long():
-    """Prints each file of source with more than MOST_LINES lines, whose head does not say why it is one file."""
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT.parent, check=True, capture_output=True, text=True).stdout.split("\n")
-    found = False
-    for name in tracked:
-        path = ROOT.parent / name
-        if path.suffix not in (".rs", ".py", ".js", ".jsx", ".mjs") or path.parent == GENERATED or not path.exists():
-            continue
-        lines = path.read_text().split("\n")
-        if len(lines) - 1 > MOST_LINES and not any(REASON in line for line in lines[:12]):
-            print(f"{name} has {len(lines) - 1} lines, more than {MOST_LINES}; split it, or say in its head: {REASON} ...")
-            found = True
-    return found
 
 
 def are_left_out():
@@ -204,23 +166,13 @@ def are_left_out():
 
 
 def main():
-    failed, lines = False, {}
+    failed = are_left_out()
     for folder in sorted(path for path in ROOT.iterdir() if (path / "src").is_dir()):
         crate = Crate(folder)
-        lines[folder.name] = sum(path.read_text().count("\n") for path in crate.files.values())
         arrows = crate.arrows()
         failed |= climbs(crate, arrows, LAYERS.get(folder.name, []))
         failed |= has_circles(folder.name, arrows, lambda module, crate=crate, folder=folder: crate.files[module].relative_to(folder))
     failed |= has_circles("the page's script", imports(PAGE), lambda path: path.relative_to(PAGE))
-    failed |= are_too_long() | are_left_out()
-    total = sum(lines.values())
-    for name, count in sorted(lines.items(), key=lambda entry: -entry[1]):
-        share = count / total
-        if share > LARGEST_SHARE:
-            failed = True
-            print(f"{name} has {100 * share:.1f}% of the Rust lines, more than {100 * LARGEST_SHARE:.0f}%")
-    largest = max(lines, key=lines.get)
-    print(f"{total} lines of Rust in {len(lines)} crates; the largest, {largest}, has {100 * lines[largest] / total:.1f}%")
     sys.exit(failed)
 
 

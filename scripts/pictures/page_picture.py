@@ -4,7 +4,7 @@
 
 Trains the notebook's run, opens its page, waits until the page has trained it again, and writes page.png, the first
 sight, and the folder page: other sizes, dark, an experiment, the seeds. Needs Debian's chromium and chromium-driver, and
-scripts/checks/requirements-browser.txt.
+scripts/requirements.txt.
 """
 
 import io

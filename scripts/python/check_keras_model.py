@@ -2,7 +2,7 @@
 
     python scripts/python/check_keras_model.py
 
-Needs scripts/keras/requirements-keras.txt, and Headlight's module.
+Needs scripts/requirements.txt, and Headlight's module.
 """
 
 import pathlib

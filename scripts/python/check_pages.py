@@ -1,6 +1,6 @@
 """Looks at the pages of the Python module in Chromium, and runs notebooks in JupyterLab there.
 
-Needs Debian's chromium and chromium-driver, requirements-python.txt, and Headlight's module.
+Needs Debian's chromium and chromium-driver, requirements.txt, and Headlight's module.
 
     python scripts/python/check_pages.py notebooks/*.ipynb [--pictures FOLDER]
 

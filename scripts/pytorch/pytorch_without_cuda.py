@@ -1,6 +1,6 @@
 """Makes PyTorch's Linux wheel importable without the 2 GB of CUDA libraries that it depends on.
 
-    pip install --no-deps -r scripts/pytorch/requirements-torch.txt
+    pip install --no-deps -r scripts/pytorch/requirements.txt
     python scripts/pytorch/pytorch_without_cuda.py
 
 The default wheel for Linux is linked against CUDA, so without these libraries even CPU code does not

@@ -10,7 +10,7 @@ two logits, the answer read at position 0. TransformerLens draws the weights, Py
 those of `scripts/keras/keras_reference.py`, by the same names; `residual` is `hook_resid_mid`, and
 `feed_forward_residual` is `hook_resid_post`.
 
-`HookedTransformer` left TransformerLens with version 4, so this needs version 3: `requirements-lens.txt`.
+`HookedTransformer` left TransformerLens with version 4, so this needs version 3: `requirements.txt`.
 """
 
 import argparse

@@ -24,7 +24,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 import venv
 import zipfile
 
@@ -32,9 +31,8 @@ from licences import third_party
 from targets import FLAVOURS, ROOT, TARGETS, VERSION, Target, files
 
 # Where the version of Cargo.toml stands again.
-VERSIONED = ["crates/python/Cargo.toml", "crates/python/python/headlight/__init__.py", "crates/python/browser/__init__.py", "CITATION.cff"]
-# The first one names the other.
-REQUIREMENTS = [ROOT / "scripts/release/requirements-release.txt", ROOT / "scripts/checks/requirements-browser.txt"]
+VERSIONED = ["crates/python/Cargo.toml", "crates/python/python/headlight/__init__.py", "CITATION.cff"]
+REQUIREMENTS = ROOT / "scripts/release/requirements-release.txt"
 AUDITABLE = "0.7.7"
 # A link of a document to another file.
 LINK = re.compile(r"\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)[^)\s]*\)")
@@ -56,10 +54,10 @@ def output(command: list) -> str:
 
 def tools() -> pathlib.Path:
     """The folder with maturin, zig and the auditing programs, made on first use."""
-    folder, content = ROOT / "target/release-tools", b"".join(path.read_bytes() for path in REQUIREMENTS)
+    folder, content = ROOT / "target/release-tools", REQUIREMENTS.read_bytes()
     if not (folder / "complete").exists() or (folder / "complete").read_bytes() != content:
         venv.create(folder, with_pip=True, clear=True)
-        run([folder / "bin/python", "-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS[0]])
+        run([folder / "bin/python", "-m", "pip", "install", "--quiet", "--requirement", REQUIREMENTS])
         (folder / "complete").write_bytes(content)
     return folder / "bin"
 
@@ -198,15 +196,7 @@ def build_source(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
     run(["maturin", "sdist", "--out", out], env=environment(bin_folder))
 
 
-def build_browser_wheel(out: pathlib.Path, bin_folder: pathlib.Path) -> None:
-    run(["cargo", "build", "--quiet", "--release", "--locked"])
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as licences:
-        licences.write(third_party(ROOT / "crates/lab/Cargo.toml", "wasm32-unknown-unknown", [], zig_libraries(bin_folder)))
-        licences.flush()
-        run([sys.executable, "scripts/release/browser_wheel.py", "--third-party", licences.name, "--out", out], env=environment(bin_folder))
-
-
-BUILDERS = {"source": build_source, "browser": build_browser_wheel, "wheel": build_wheel, "archive": build_archive}
+BUILDERS = {"source": build_source, "wheel": build_wheel, "archive": build_archive}
 
 
 def main() -> None:

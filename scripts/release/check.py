@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-import json
 import os
 import pathlib
 import shutil
@@ -26,7 +25,7 @@ import zipfile
 import zlib
 
 from elftools.elf.elffile import ELFFile
-from systems import arm_python, musl_python
+from systems import arm_python
 from targets import ROOT, TARGETS, Target, files
 
 TRAIN = "import headlight as hl; print(hl.train('notebook').weights_sha256)"
@@ -105,8 +104,6 @@ def check_wheel(path: pathlib.Path, target: Target) -> list[str]:
     match target.triple:
         case "x86_64-unknown-linux-gnu":
             return [*(installed(path, python) for python in pythons()), without_avx(path)]
-        case "x86_64-unknown-linux-musl":
-            return [unpacked(path, [musl_python()], "cp311", "musllinux_1_2_x86_64", "musl, Python 3.11")]
         case "aarch64-unknown-linux-gnu":
             return [unpacked(path, arm_python(), "cp311", "manylinux_2_28_aarch64", "qemu, Python 3.11")]
         case "x86_64-pc-windows-gnu":
@@ -234,20 +231,7 @@ def check_source(path: pathlib.Path) -> list[str]:
         return [same(output([own, "-c", TRAIN]), "built from it in a new environment")]
 
 
-def check_browser(path: pathlib.Path) -> list[str]:
-    """Runs the wheel in Chromium, beside the native wheel of the same folder."""
-    output([pathlib.Path(sys.executable).parent / "twine", "check", "--strict", path])
-    output(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--prefix", ROOT / "scripts/release/browser"])
-    with tempfile.TemporaryDirectory() as site:
-        with zipfile.ZipFile(path.parent / TARGETS["x86_64-unknown-linux-gnu"].wheel_name()) as native:
-            native.extractall(site)
-        command = [sys.executable, "scripts/release/check_browser_wheel.py", path]
-        shown = output(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": site})
-    pyodide = json.loads((ROOT / "scripts/release/browser/node_modules/pyodide/package.json").read_text(encoding="utf-8"))["version"]
-    return [f"Chromium, Pyodide {pyodide}: {len(shown.splitlines())} checks"]
-
-
-CHECKS = {"source": check_source, "browser": check_browser, "wheel": check_wheel, "archive": check_archive}
+CHECKS = {"source": check_source, "wheel": check_wheel, "archive": check_archive}
 
 
 def built_again(folder: pathlib.Path) -> list[str]:

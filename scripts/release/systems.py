@@ -1,4 +1,4 @@
-"""Pythons of other systems, for wheels that the Python of this machine cannot load. They are kept in the target folder."""
+"""Python of another system, for wheels that the Python of this machine cannot load. It is kept in the target folder."""
 
 from __future__ import annotations
 
@@ -32,10 +32,3 @@ def arm_python() -> list[str]:
         (folder / "complete").touch()
     root = folder / "root"
     return ["qemu-aarch64-static", "-L", str(root), str((root / "usr/bin/python3").resolve())]
-
-
-def musl_python() -> pathlib.Path:
-    """A Python that is linked to musl, built from Debian's source."""
-    folder = ROOT / "target/release-systems/musl"
-    subprocess.run(["bash", ROOT / "scripts/release/musl_python.sh", folder], check=True)
-    return folder / "bin/python3"

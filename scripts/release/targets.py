@@ -54,12 +54,11 @@ TARGETS = {
 FLAVOURS = {"headlight": [], "headlight-without-burn": ["--no-default-features"]}
 
 SOURCE = f"headlight_attention-{VERSION}.tar.gz"
-BROWSER = f"headlight_attention-{VERSION}-py3-none-any.whl"
 
 
 def files() -> dict[str, tuple]:
     """The files of a release in the order in which they are built: the kind of each, and what it is for."""
-    found: dict[str, tuple] = {SOURCE: ("source",), BROWSER: ("browser",)}
+    found: dict[str, tuple] = {SOURCE: ("source",)}
     found |= {target.wheel_name(): ("wheel", target) for target in TARGETS.values() if target.wheel}
     for flavour in FLAVOURS:
         found |= {target.archive_name(flavour): ("archive", target, flavour) for target in TARGETS.values() if target.binary}

@@ -2,7 +2,7 @@
 //! by rounding only.
 //!
 //! The default build has one device, `flex`. There the comparisons have nothing to compare, and only a device
-//! that repeats itself is tested; `.ci/steps/60-devices` builds the other devices and names those it expects.
+//! that repeats itself is tested; `.ci/full devices` builds the other devices and names those it expects.
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 

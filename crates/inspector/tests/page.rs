@@ -528,7 +528,7 @@ fn seeds_are_summed_up() {
     assert_eq!(compared("s.jsonl".to_owned(), &[], 3), None);
 }
 
-/// `page/tests/*.test.mjs` read this page and compare its numbers (`scripts/page_script_tests.sh`).
+/// `page/tests/*.test.mjs` read this page and compare its numbers (`.ci/check page-script`).
 #[test]
 #[ignore = "writes the fixture of the script's tests to the file that PAGE_FIXTURE names"]
 fn writes_the_fixture_of_the_script_tests() {

@@ -11,15 +11,14 @@ use crate::model::{Model, Tokens};
 /// The columns of the table for people.
 const COLUMNS: usize = 80;
 
-/// Explains the prediction of a sample with `[CLS]`; `text` is what the user wrote, if it is a text. As JSON, as a table,
-/// and as an SVG picture.
+/// Explains the prediction of a sample with `[CLS]`; `text` is what the user wrote, if it is a text. As JSON and as a table.
 #[pyfunction]
 pub(crate) fn explain(
     py: Python<'_>,
     model: &Model,
     tokens: PyReadonlyArray2<'_, u32>,
     text: Option<String>,
-) -> PyResult<(String, String, String)> {
+) -> PyResult<(String, String)> {
     let tokens = Tokens::of(&tokens);
     let config = &model.config;
     let dataset = config.unlabelled(tokens.rows());
@@ -29,5 +28,5 @@ pub(crate) fn explain(
     let explained = explained.map_err(raised)?;
     let table = explanation::table(&explained, config);
     let json = explanation::json(&explained, &config.data).to_string();
-    Ok((json, table.text(COLUMNS), table.svg()))
+    Ok((json, table.text(COLUMNS)))
 }

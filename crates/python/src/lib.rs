@@ -34,7 +34,7 @@ mod headlight_python {
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]
-    use crate::page::{attention_page, lab, page};
+    use crate::page::{attention_page, page};
     #[pymodule_export]
     use crate::sweep::{sweep, sweep_picture};
     #[pymodule_export]

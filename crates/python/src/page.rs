@@ -8,7 +8,6 @@ use numpy::PyReadonlyArray5;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::config::Config;
 use crate::failure::{raised, warn};
 
 /// The page of runs and dumps, each given by its path.
@@ -21,14 +20,6 @@ pub(crate) fn page(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<String> {
             .collect::<Result<Vec<_>, _>>()?;
         pages::html(&pages::page(&sources, |_, _, _| Ok(()))?)
     });
-    warn(py)?;
-    html.map_err(raised)
-}
-
-/// The page that trains a config when it is opened.
-#[pyfunction]
-pub(crate) fn lab(py: Python<'_>, name: String, config: &Config) -> PyResult<String> {
-    let html = py.detach(|| pages::html(&pages::lab(name, config.config.clone())?));
     warn(py)?;
     html.map_err(raised)
 }

@@ -1,9 +1,9 @@
-// The page's modules without a browser, over a page that a Rust test writes (`scripts/checks/page_script_tests.sh`).
+// The page's modules without a browser, over a page that a Rust test writes (`.ci/check page-script`).
 
 import { readFileSync } from "node:fs";
 import { moduleOf } from "../bundle.mjs";
 
-if (!process.env.PAGE_FIXTURE) throw new Error("the tests need a page; scripts/checks/page_script_tests.sh writes one and runs them");
+if (!process.env.PAGE_FIXTURE) throw new Error("the tests need a page; .ci/check page-script writes one and runs them");
 export const fixture = JSON.parse(readFileSync(process.env.PAGE_FIXTURE, "utf8"));
 
 const NUMBERS = /<script type="text\/plain" id="numbers" data-bytes="(\d+)">([^<]*)<\/script>/;

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -58,21 +56,6 @@ class Explanation:
     integrated_gradients_of_cls: float
     cut: list[str]
     _text: str
-    _svg: str
-
-    def svg(self) -> str:
-        """The explanation as an SVG picture."""
-        return self._svg
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the SVG picture.
-
-        Raises:
-            ValueError: The name ends in something else than `.svg`.
-        """
-        if Path(path).suffix.lower() != ".svg":
-            raise ValueError(f"{os.fspath(path)}: the picture is SVG; give a name that ends in .svg")
-        Path(path).write_text(self._svg, encoding="utf-8")
 
     def __repr__(self) -> str:
         return self._text.rstrip()
@@ -105,7 +88,7 @@ def _bar(value: float, full: float) -> str:
     return f'<span style="{style}"></span>'
 
 
-def explanation(found: str, text: str, svg: str) -> Explanation:
+def explanation(found: str, text: str) -> Explanation:
     """From what the core gives."""
     fields: dict[str, Any] = json.loads(found)
     words: list[dict[str, Any]] = fields.pop("words")
@@ -126,6 +109,5 @@ def explanation(found: str, text: str, svg: str) -> Explanation:
         predicted_without=[word["predicted_without"] for word in words],
         integrated_gradients=column("integrated_gradients"),
         _text=text,
-        _svg=svg,
         **fields,
     )

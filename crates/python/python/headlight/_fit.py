@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _headlight
-from ._callbacks import Callback, heard
 from ._config import resolve
 from ._frames import frame
 from ._model import Model
@@ -20,6 +20,27 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from .keys import Sections
+
+# Takes a step and its evaluation, as in `metrics.jsonl`; training stops if it returns True.
+Callback = Callable[[int, dict[str, Any]], "bool | None"]
+
+
+def heard(callback: Callback | None) -> Callable[[int, str], bool] | None:
+    """A callback as the module calls it: with a row as JSON."""
+    if callback is None:
+        return None
+    if not callable(callback):
+        raise TypeError(f"callback={callback!r:.100}: a function of a step and a dict of metrics is needed")
+
+    def told(step: int, row: str) -> bool:
+        answer = callback(step, json.loads(row))
+        # NumPy has a type of its own for truth.
+        if answer is None or isinstance(answer, bool) or type(answer).__name__ in ("bool", "bool_"):
+            return bool(answer)
+        raise TypeError(f"the callback returned {answer!r:.100}; return True to stop the training, else False or None")
+
+    return told
+
 
 def fit(
     config: Source = "notebook",

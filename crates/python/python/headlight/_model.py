@@ -20,7 +20,6 @@ from ._circuits import head_matrix, logit_attribution
 from ._config import resolve
 from ._explanation import Explanation, explanation
 from ._generation import generated
-from ._lens import hooked
 from ._needed import needed
 from ._texts import texts
 from ._values import Source
@@ -214,25 +213,6 @@ class Model:
         """The weights as PyTorch tensors, by name."""
         torch = needed("torch", "torch", "Model.to_torch")
         return {name: torch.from_numpy(values) for name, values in self.weights.items()}
-
-    def to_transformer_lens(self) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
-        """The model as a `HookedTransformer` of TransformerLens: the keyword arguments of its config, and its state dict.
-
-            cfg, state = model.to_transformer_lens()
-            hooked = HookedTransformer(HookedTransformerConfig(**cfg))
-            hooked.load_state_dict({name: torch.from_numpy(values) for name, values in state.items()}, strict=False)
-            logits = hooked(torch.from_numpy(model.tokens(samples).astype("int64")))      # [sample, position, class]
-
-        The model's logits are those at the position that it reads, or their mean over positions with `pooling = "mean"`. A
-        model with one logit, the log-odds of class 1, has two there: 0 and that. Parts that the model lacks are biases of 0,
-        identities and positions of 0; fixed positions and tied embeddings are weights of their own. `strict=False` leaves masks
-        and tables of rotary positions as TransformerLens makes them.
-
-        Raises:
-            ValueError: A `HookedTransformer` cannot hold the model: norms after each addition, shared projections, an attention
-                rate and some others. The message names the key of the config.
-        """
-        return hooked(self._model)
 
     def __repr__(self) -> str:
         model = self.config["model"]

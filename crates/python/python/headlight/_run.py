@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _headlight
-from ._callbacks import Callback, heard
 from ._certificate import Certificate
 from ._config import resolve, with_file
 from ._explanation import Explanation
+from ._fit import Callback, heard
 from ._folders import Folder
 from ._frames import frame
 from ._model import Model, Samples

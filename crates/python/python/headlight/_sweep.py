@@ -7,17 +7,17 @@ import os
 import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _headlight
 from ._config import resolve
 from ._fit import Fit
-from ._page import document, picture
-from ._plan import points_of, seeds_of
+from ._frames import frame
+from ._page import Page, document, picture
 from ._progress import progress as shown
-from ._rows import Rows
-from ._values import Source, sections_json
+from ._values import Source, sections_json, values_json
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -70,6 +70,38 @@ def sweep(
     return swept
 
 
+def seeds_of(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
+    if isinstance(seeds, range):
+        if seeds.step != 1:
+            raise ValueError(f"seeds={seeds}: the step of the range must be 1")
+        first, end = seeds.start, seeds.stop
+    elif isinstance(seeds, tuple) and len(seeds) == 2 and all(isinstance(seed, Integral) for seed in seeds):
+        first, end = int(seeds[0]), int(seeds[1])
+    elif isinstance(seeds, Integral):
+        first, end = 0, int(seeds)
+    else:
+        raise TypeError(f"seeds={seeds!r:.100}: give a range, a number of seeds, or a pair of the first seed and the end")
+    if first < 0 or end < 0:
+        raise ValueError(f"seeds={seeds}: the smallest seed is 0")
+    if end <= first:
+        raise ValueError(f"seeds={seeds}: at least one seed is needed")
+    return first, end
+
+
+def points_of(grid: Mapping[str, Sequence[Any]]) -> list[tuple[str, list[Any]]]:
+    """The keys of a grid and their values."""
+    if not isinstance(grid, Mapping):
+        raise TypeError(f"grid={grid!r:.100}: a dict is needed, with a list of values for each key")
+    points = []
+    for key, values in grid.items():
+        if isinstance(values, (str, Mapping)) or not hasattr(values, "__iter__"):
+            raise TypeError(f"grid: `{key}` needs a list of values, not {values!r:.100}")
+        points.append((key, values_json(key, values)))
+        if not points[-1][1]:
+            raise ValueError(f"grid: `{key}` has no values; give at least one")
+    return points
+
+
 def _rows(file: Path) -> list[dict[str, Any]]:
     # A last line without an end was cut short.
     *lines, _ = file.read_text(encoding="utf-8").split("\n")
@@ -84,7 +116,7 @@ def _origin(config: Source, sections: Mapping[str, Any]) -> tuple[Source, dict[s
     return os.path.abspath(name) if os.path.exists(name) else name, json.loads(sections_json(sections))
 
 
-class Sweep(Rows):
+class Sweep(Page):
     """The results of many runs.
 
     Attributes:
@@ -135,6 +167,38 @@ class Sweep(Rows):
                 "and the changes of the sweep"
             )
         return fitted
+
+    def _row(self, seed: int, point: int | None) -> dict[str, Any]:
+        of_seed = [row for row in self.rows if row["seed"] == seed]
+        if not of_seed:
+            has = f"{self.rows[0]['seed']} to {self.rows[-1]['seed']}" if self.rows else "no rows"
+            raise ValueError(f"seed={seed!r:.100}: the sweep has no such seed; it has {has}")
+        rows = of_seed if point is None else [row for row in of_seed if row.get("point") == point]
+        if point is not None and "point" not in of_seed[0]:
+            raise ValueError(f"point={point!r:.100}: the sweep has no grid; leave point= out")
+        if len(rows) != 1:
+            points = ", ".join(str(row.get("point")) for row in of_seed)
+            raise ValueError(f"point={point!r:.100}: name one of the grid's points that seed {seed} has: {points}")
+        if "error" in rows[0]:
+            raise ValueError(f"the run of seed {seed} failed: {rows[0]['error']}")
+        return rows[0]
+
+    @property
+    def table(self) -> Any:
+        """A data frame with a row per run, in the order of the seeds; some columns hold lists."""
+        return frame(self.rows)
+
+    @property
+    def _failed(self) -> list[dict[str, Any]]:
+        return [row for row in self.rows if "error" in row]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        learned = sum(row.get("learned_at_step") is not None for row in self.rows)
+        failed = f"{len(self._failed)} failed, " if self._failed else ""
+        return f"<headlight.Sweep: {len(self.rows)} runs, {failed}{learned} learned>"
 
     def html(self) -> str:
         """The pictures as an HTML file of its own."""
