@@ -79,6 +79,11 @@ fn what_a_page_cannot_train_is_refused() {
         ("data.samples=0", &["samples"]),
         ("dump.samples=[99999]", &["dump.samples", "99999"]),
         ("data.seq_len=200000", &["data.seq_len"]),
+        // As a number of a script, it would be another seed.
+        (
+            "data.seed=9007199254740993",
+            &["data.seed", "9007199254740992"],
+        ),
     ] {
         refuses_in(&folder, &set(setting), parts);
     }

@@ -3,7 +3,7 @@
 //! Each sentence has both: one does something, to the other somebody does something. So neither the words nor the place
 //! of the marker tell which is asked.
 
-use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
+use super::grammar::{Composition, Grammar, Reading, asked, composition, marker, one_of, sentence};
 
 pub(super) struct Apple;
 
@@ -54,7 +54,7 @@ impl Grammar for Apple {
         "what the marked apple does, and to what, or what is done to it"
     }
 
-    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {
         // The meaning of the apple that does something; the other apple has the other.
         let active = choose(2);
         let (does, first) = one_of(DOES[active], choose);
@@ -73,7 +73,10 @@ impl Grammar for Apple {
         } else {
             sentence(&[&["while"], &suffers[..], &[","], &acts].concat())
         };
-        (words, [active * DOES[0].len() + first, second, third])
+        (
+            words,
+            composition([active * DOES[0].len() + first, second, third]),
+        )
     }
 
     fn read(&self, words: &[&str]) -> Option<Reading> {

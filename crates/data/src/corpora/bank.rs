@@ -2,7 +2,7 @@
 //!
 //! Each sentence has one phrase for each meaning; so the words fit both.
 
-use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
+use super::grammar::{Composition, Grammar, Reading, asked, composition, marker, one_of, sentence};
 
 pub(super) struct Bank;
 
@@ -83,7 +83,7 @@ impl Grammar for Bank {
         "the words after the marked one that only one meaning has"
     }
 
-    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {
         let number = choose(WORDS.len());
         let (word, phrases) = WORDS[number];
         let meaning = choose(2);
@@ -108,7 +108,7 @@ impl Grammar for Bank {
         } else {
             [second, first]
         };
-        (words, [number, first, second])
+        (words, composition([number, first, second]))
     }
 
     fn read(&self, words: &[&str]) -> Option<Reading> {

@@ -12,6 +12,15 @@ pub struct Reading {
     pub deciding: Vec<usize>,
 }
 
+/// What a sentence is made of, whatever its order: it decides whether the sentence is held out. Its numbers have 64 bits on every
+/// machine, since the page, whose `usize` has 32, holds out the same sentences.
+pub(super) type Composition = [u64; 3];
+
+/// The composition of these numbers.
+pub(super) fn composition(parts: [usize; 3]) -> Composition {
+    parts.map(|part| part as u64)
+}
+
 /// What a grammar consists of.
 pub(super) trait Grammar {
     /// Lists of words; with the marker, they are the vocabulary.
@@ -30,7 +39,7 @@ pub(super) trait Grammar {
     fn deciding(&self) -> &'static str;
     /// A sentence with its composition; `choose(n)` gives a number below n. The composition follows from the sentence's
     /// words without their order: so the sentence that has them in another order, and another answer, is in the same split.
-    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]);
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition);
     /// The answer to a sentence.
     fn read(&self, words: &[&str]) -> Option<Reading>;
 }

@@ -32,7 +32,7 @@ use crate::words::{FIRST_WORD, PAD, SPECIAL, UNK};
 
 pub(crate) use grammar::MARKER;
 pub use grammar::Reading;
-use grammar::{Grammar, asked};
+use grammar::{Composition, Grammar, asked};
 
 /// One in this many compositions is held out.
 const HELD_OUT: u64 = 5;
@@ -162,9 +162,9 @@ impl Corpus {
 
 /// Whether a composition is held out: one in five is, spread evenly by the output function of `SplitMix64` (Steele, Lea and
 /// Flood 2014, "Fast splittable pseudorandom number generators").
-fn is_held_out(composition: [usize; 3]) -> bool {
+fn is_held_out(composition: Composition) -> bool {
     let mixed = composition.iter().fold(0_u64, |mixed, &part| {
-        let z = (mixed ^ part as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (mixed ^ part).wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ (z >> 31)

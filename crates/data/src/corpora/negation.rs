@@ -2,7 +2,7 @@
 //!
 //! There is one `not` if both qualities are of a kind, and at most one if they are not; so the words fit both answers.
 
-use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
+use super::grammar::{Composition, Grammar, Reading, asked, composition, marker, one_of, sentence};
 
 pub(super) struct Negation;
 
@@ -42,7 +42,7 @@ impl Grammar for Negation {
         "the quality of the marked thing, and the word not before it"
     }
 
-    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {
         let (thing, first) = one_of(THINGS, choose);
         // Another one.
         let second = (first + 1 + choose(THINGS.len() - 1)) % THINGS.len();
@@ -64,7 +64,7 @@ impl Grammar for Negation {
         let mut both = [number(own, is_good), number(its, of_other)];
         things.sort_unstable();
         both.sort_unstable();
-        let composition = [things[0] * THINGS.len() + things[1], both[0], both[1]];
+        let composition = composition([things[0] * THINGS.len() + things[1], both[0], both[1]]);
         let clauses = [
             (thing, own.0, true, negated == 0),
             (THINGS[second], its.0, false, negated == 1),

@@ -2,7 +2,7 @@
 //!
 //! Each sentence has a quality of animals and one of places; so the words fit both answers.
 
-use super::grammar::{Grammar, Reading, asked, marker, one_of, sentence};
+use super::grammar::{Composition, Grammar, Reading, asked, composition, marker, one_of, sentence};
 
 pub(super) struct Pronoun;
 
@@ -36,16 +36,16 @@ impl Grammar for Pronoun {
         "the quality of the marked \"it\""
     }
 
-    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {
         let (animal, first) = one_of(ANIMALS, choose);
         let (verb, places) = [("did not cross", CROSSED), ("sat on", SAT_ON)][choose(2)];
         let (place, second) = one_of(places, choose);
         let mut qualities = [one_of(OF_ANIMALS, choose), one_of(OF_PLACES, choose)];
-        let composition = [
+        let composition = composition([
             first * CROSSED.len() + second,
             qualities[0].1,
             qualities[1].1,
-        ];
+        ]);
         let is_place = choose(2);
         let mut marked = [is_place == 0, is_place == 1];
         if choose(2) == 1 {

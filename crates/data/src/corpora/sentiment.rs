@@ -3,7 +3,7 @@
 //! Half of the clauses are negated, whatever their quality is. So each word is as frequent in both classes. Other than in
 //! the other grammars, the words of most sentences have no other order with another answer.
 
-use super::grammar::{Grammar, Reading, sentence};
+use super::grammar::{Composition, Grammar, Reading, sentence};
 
 pub(super) struct Sentiment;
 
@@ -90,15 +90,18 @@ fn qualities(good: usize) -> impl Iterator<Item = &'static [&'static str]> {
 /// Whom and what sentences are about.
 const SUBJECTS: [&[&str]; 4] = [THINGS, I_AND_WE, SHE_AND_HE, POINTERS];
 
-/// The words of a sentence that lists have, whatever their order is, as one number.
-fn number(words: &[&str], lists: impl Iterator<Item = &'static [&'static str]>) -> usize {
-    let listed = lists.flatten().enumerate();
-    listed.fold(0_usize, |number, (index, listed)| {
-        let times = words.iter().filter(|word| *word == listed).count();
-        (0..times).fold(number, |number, _| {
-            number.wrapping_mul(64).wrapping_add(index + 1)
+/// The words of a sentence that lists have, whatever their order is, as one number. Its digits may be more than 64 bits hold; then
+/// the first ones are lost.
+fn number(words: &[&str], lists: impl Iterator<Item = &'static [&'static str]>) -> u64 {
+    lists
+        .flatten()
+        .zip(1_u64..)
+        .fold(0, |number, (listed, digit)| {
+            let times = words.iter().filter(|word| *word == listed).count();
+            (0..times).fold(number, |number, _| {
+                number.wrapping_mul(64).wrapping_add(digit)
+            })
         })
-    })
 }
 
 impl Grammar for Sentiment {
@@ -130,7 +133,7 @@ impl Grammar for Sentiment {
         "the words that say good or bad, and those that negate them"
     }
 
-    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
+    fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {
         let is_positive = choose(2) == 1;
         let is_short = choose(4) == 0;
         let mut words = Clause::new(choose, is_positive, is_short).draw();

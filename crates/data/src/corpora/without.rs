@@ -1,6 +1,6 @@
 //! In place of the grammars in builds without them: a config that asks for sentences is refused.
 
-use super::grammar::{Grammar, Reading};
+use super::grammar::{Composition, Grammar, Reading};
 
 pub(super) struct Nothing;
 
@@ -25,7 +25,7 @@ impl Grammar for Nothing {
         ""
     }
 
-    fn draw(&self, _choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, [usize; 3]) {
+    fn draw(&self, _choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {
         (Vec::new(), [0; 3])
     }
 

@@ -6,6 +6,7 @@ use headlight_data::Source;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
 use headlight_inspector::{Again, OwnData};
+use serde_json::Value;
 
 use super::samples::{Carried, carried};
 use crate::Failure;
@@ -27,6 +28,11 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
     if config["compute"]["engine"] != "fused" {
         return recorded("The page has only the fused engine, and another engine trained this run");
     }
+    if let Some(key) = inexact_seed(config) {
+        return Ok(Again::Recorded(format!(
+            "`{key}` is above {EXACT}, and scripts of pages have no larger whole numbers"
+        )));
+    }
     let metrics = run.last_metrics()?;
     let steps = metrics.and_then(|row| row["step"].as_u64());
     let (Some(steps), true) = (steps, run.has_weights()?) else {
@@ -43,6 +49,20 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
         weights_sha256: file_sha256(&run.weights_path())?,
         data,
     })
+}
+
+/// The largest number below which a script has every whole number.
+pub(super) const EXACT: u64 = 1 << 53;
+
+/// The seed of a config that a page would train with another seed in its place.
+pub(super) fn inexact_seed(config: &Value) -> Option<&'static str> {
+    let seeds = [
+        ("seed", &config["seed"]),
+        ("data.seed", &config["data"]["seed"]),
+    ];
+    let is_inexact = |seed: &Value| seed.as_u64().is_some_and(|seed| seed > EXACT);
+    let mut inexact = seeds.into_iter().filter(|(_, seed)| is_inexact(seed));
+    inexact.next().map(|(key, _)| key)
 }
 
 /// The samples of a run, from the file that its config names. A run directory has no copy of the file, so its newest

@@ -8,6 +8,7 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Experiment, check_model_size};
 use headlight_inspector::{Lab, Page};
 
+use super::again::{EXACT, inexact_seed};
 use super::samples::{Carried, carried};
 use crate::Failure;
 use crate::sessions::resume;
@@ -50,12 +51,18 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
     }
     let experiment = Experiment::new(config, Arc::new(splits), None)?;
     experiment.check_recording()?;
-    let config = &experiment.config;
-    let mut page = Page::without_a_run(Lab {
-        name,
-        config: resume::json(config)?,
-        data,
-    });
-    page.question = config.data.rule.as_ref().map(|rule| rule.question());
+    let config = resume::json(&experiment.config)?;
+    if let Some(key) = inexact_seed(&config) {
+        return refused(format!(
+            "`{key}`: the scripts of pages have no whole numbers above {EXACT}; lower it, or use `headlight train`"
+        ));
+    }
+    let mut page = Page::without_a_run(Lab { name, config, data });
+    page.question = experiment
+        .config
+        .data
+        .rule
+        .as_ref()
+        .map(|rule| rule.question());
     Ok(page)
 }
