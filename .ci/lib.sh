@@ -117,6 +117,6 @@ python_module() {
 
 # torch: sets `python` to an environment with PyTorch and TransformerLens.
 torch() {
-    python_with scripts/pytorch/requirements.txt --no-deps
-    "$python" scripts/pytorch/pytorch_without_cuda.py
+    python_with scripts/evidence/pytorch/requirements.txt --no-deps
+    "$python" scripts/evidence/pytorch/without_cuda.py
 }

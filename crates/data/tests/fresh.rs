@@ -37,7 +37,7 @@ fn rows(dataset: &Dataset) -> HashSet<&[u32]> {
     samples.map(|sample| dataset.tokens(sample)).collect()
 }
 
-/// Origin: `scripts/checks/chacha_expectations.py`, ChaCha8 from its definition.
+/// Origin: `scripts/evidence/test_streams.py`, ChaCha8 from its definition.
 #[rustfmt::skip]
 const PINNED_FRESH: [u32; 15] = [0, 2, 10, 6, 8, 0, 6, 1, 7, 10, 0, 3, 1, 2, 2];
 

@@ -204,7 +204,7 @@ fn chacha_rows_and_order_are_pinned() {
     assert_eq!(batches.iter().next().unwrap(), PINNED_ORDER);
 }
 
-/// Origin: `scripts/checks/chacha_expectations.py`, ChaCha8 from its definition.
+/// Origin: `scripts/evidence/test_streams.py`, ChaCha8 from its definition.
 const PINNED_ROWS: [u32; 15] = [0, 4, 10, 1, 8, 0, 3, 7, 7, 10, 0, 3, 10, 10, 8];
 const PINNED_ORDER: [u32; 8] = [0, 7, 5, 1, 6, 2, 4, 3];
 
@@ -321,7 +321,7 @@ fn all_samples_are_split_at_random() {
     }
 }
 
-/// Origin: `scripts/checks/chacha_expectations.py`, ChaCha8 from its definition.
+/// Origin: `scripts/evidence/test_streams.py`, ChaCha8 from its definition.
 const PINNED_PAIRS: [u32; 18] = [1, 1, 0, 0, 2, 0, 2, 1, 1, 0, 1, 2, 0, 1, 0, 2, 2, 2];
 
 #[test]

@@ -89,7 +89,7 @@ fn noise_depends_on_the_seed_and_the_index() {
     assert_eq!(tokens(0.0), tokens(0.9));
 }
 
-/// Origin: `scripts/checks/chacha_expectations.py`, ChaCha8 from its definition.
+/// Origin: `scripts/evidence/test_streams.py`, ChaCha8 from its definition.
 #[test]
 fn noise_is_pinned() {
     let config = config(

@@ -3,7 +3,7 @@
 
 use headlight_data::Stream;
 
-/// Origin: `scripts/checks/chacha_expectations.py`, ChaCha8 from its definition.
+/// Origin: `scripts/evidence/test_streams.py`, ChaCha8 from its definition.
 #[rustfmt::skip]
 const PINNED_NUMBERS: [u32; 7] = [45, 4, 22, 9, 1, 0, 24];
 

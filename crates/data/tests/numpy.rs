@@ -68,7 +68,7 @@ struct Expectation {
     fnv1a: String,
 }
 
-/// Origin: `scripts/checks/numpy_expectations.py`.
+/// Origin: `scripts/evidence/test_numpy.py`.
 #[test]
 fn every_recorded_randint_comes_back() {
     let recorded = include_str!("../../../data/numpy_randint.json");

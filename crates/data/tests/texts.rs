@@ -1,4 +1,4 @@
-//! Texts become tokens: columns, vocabulary, splits, and what is refused. `scripts/checks/check_words.py` compares the
+//! Texts become tokens: columns, vocabulary, splits, and what is refused. `scripts/evidence/test_words.py` compares the
 //! tokens with those of Hugging Face's `tokenizers`.
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -5,7 +5,7 @@ use headlight_experiment::metrics::{Assessment, Calibration, Outcomes, Ranking};
 use proptest::prelude::*;
 use serde_json::{Value, from_str, json, to_value};
 
-/// Origin: `scripts/checks/metric_expectations.py`, scikit-learn 1.9.1.
+/// Origin: `scripts/evidence/test_metrics.py`, scikit-learn 1.9.1.
 const EXPECTATIONS: &str = include_str!("../../../data/scikit_learn_metrics.json");
 
 /// The assessment of samples with these labels, and the probabilities of class 1 or of each class.

@@ -1,4 +1,4 @@
-//! Measures of trained models beside NumPy's: `scripts/checks/measure_expectations.py` computes `measures/expected.json` from
+//! Measures of trained models beside NumPy's: `scripts/evidence/test_measures.py` computes `measures/expected.json` from
 //! the weights alone, in float64.
 #![allow(missing_docs, clippy::unwrap_used)]
 

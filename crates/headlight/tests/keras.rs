@@ -1,5 +1,5 @@
-//! Headlight beside Keras and TransformerLens: the recordings of `scripts/keras/keras_reference.py` and
-//! `scripts/pytorch/record_transformer_lens.py` in `data`, repeated by the binary.
+//! Headlight beside Keras and TransformerLens: the recordings of `scripts/evidence/keras_reference.py` and
+//! `scripts/evidence/pytorch/transformer_lens_run.py` in `data`, repeated by the binary.
 #![cfg(feature = "burn")]
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -2,7 +2,7 @@
 
     python3 -m venv .venv
     .venv/bin/pip install --no-deps -r scripts/benchmarks/requirements-bench.txt
-    .venv/bin/python scripts/pytorch/pytorch_without_cuda.py
+    .venv/bin/python scripts/evidence/pytorch/without_cuda.py
     cargo build --release
     .venv/bin/python scripts/benchmarks/peers target/release/headlight --json peers.json --svg peers.svg
     .venv/bin/python scripts/benchmarks/peers target/release/headlight --shapes names --peers fused,scan --repeat 1

@@ -1,4 +1,4 @@
-"""Headlight's models in PyTorch (scripts/pytorch/every_model.py) and their training, eager or compiled.
+"""Headlight's models in PyTorch (scripts/evidence/pytorch/every_model.py) and their training, eager or compiled.
 
 The model computes every position in every block, as PyTorch's own layers do.
 """
@@ -14,7 +14,7 @@ import torch.nn.functional as F
 
 from shapes import ROOT
 
-sys.path.append(str(ROOT / "scripts" / "pytorch"))
+sys.path.append(str(ROOT / "scripts/evidence/pytorch"))
 from every_model import DEFAULTS, Classifier, optimizer_and_schedule  # noqa: E402
 
 

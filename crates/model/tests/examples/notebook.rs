@@ -32,7 +32,7 @@ fn losses_of_epochs_are_keras() {
     }
 }
 
-/// A run recorded in Keras: `scripts/keras/keras_reference.py` says how.
+/// A run recorded in Keras: `scripts/evidence/keras_reference.py` says how.
 struct Recorded<'a>(SafeTensors<'a>);
 
 impl Recorded<'_> {

@@ -1,7 +1,7 @@
 """Makes PyTorch's Linux wheel importable without the 2 GB of CUDA libraries that it depends on.
 
-    pip install --no-deps -r scripts/pytorch/requirements.txt
-    python scripts/pytorch/pytorch_without_cuda.py
+    pip install --no-deps -r scripts/evidence/pytorch/requirements.txt
+    python scripts/evidence/pytorch/without_cuda.py
 
 The default wheel for Linux is linked against CUDA, so without these libraries even CPU code does not
 load. This script puts an empty library in the place of each missing one, beside PyTorch's own. Each

@@ -85,6 +85,8 @@ class Classifier(nn.Module):
             {name.replace(".", "/"): nn.Parameter(torch.tensor(values, dtype=dtype)) for name, values in weights.items()}
         )
         self.used: set[str] = set()
+        # What the last forward pass computed: arrays by their names in a dump, a list of one per layer or a value.
+        self.found: dict[str, list[torch.Tensor]] = {}
         self.layers = nn.ModuleList()
         if uses_layers:
             self.layers.extend(self._encoder_layer(layer) for layer in range(self["n_layers"]))
@@ -117,12 +119,15 @@ class Classifier(nn.Module):
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
         """Logits of tokens `[sample, position]`: of each sample or, if the task has a label per position, of each position."""
+        self.found = {}
         x = self._weight("token_embedding")[tokens] + self._positions(tokens.shape[1])
         if self["embedding_norm"]:
             x = self._norm(x, "embedding_norm")
+        self._note(embeddings=x)
         allowed = self._allowed(tokens)
         for layer in range(self["n_layers"]):
             x = self._through_layer(layer, x, tokens) if self.layers else self._block(layer, x, allowed)
+            self._note(output=x)
         has_final_norm = self["final_norm"]
         if self["norm"] == "pre" if has_final_norm is None else has_final_norm:
             x = self._norm(x, "final_norm")
@@ -130,6 +135,20 @@ class Classifier(nn.Module):
         logits = self._classify(x if answers_each else self._pool(x, tokens))
         # The log-odds of class 1 are the logits of both classes, but for a constant.
         return torch.cat([torch.zeros_like(logits), logits], -1) if logits.shape[-1] == 1 else logits
+
+    def _note(self, **arrays: torch.Tensor) -> None:
+        for name, values in arrays.items():
+            self.found.setdefault(name, []).append(values)
+
+    @torch.no_grad()
+    def arrays(self, tokens: torch.Tensor) -> dict[str, np.ndarray]:
+        """The arrays of a dump, as far as PyTorch shows them: all but those inside of `nn.TransformerEncoderLayer`."""
+        logits = self(tokens)
+        has_two = logits.shape[-1] == 2
+        found = {name: (values[0] if name == "embeddings" else torch.stack(values, 1)) for name, values in self.found.items()}
+        found["logits"] = logits[..., 1] - logits[..., 0] if has_two else logits
+        found["probabilities"] = logits.softmax(-1)[..., 1] if has_two else logits.softmax(-1)
+        return {name: values.numpy() for name, values in found.items()}
 
     def _positions(self, count: int) -> torch.Tensor:
         """What is added to the vector of each token. `[position, d_model]`"""
@@ -162,12 +181,16 @@ class Classifier(nn.Module):
         block, place = f"blocks.{layer}", self["norm"]
         before = lambda x, name: self._norm(x, f"{block}.{name}") if place == "pre" else x
         after = lambda x, name: self._norm(x, f"{block}.{name}") if place == "post" else x
-        x = after(x + self._attention(f"{block}.attention", before(x, "norm"), allowed), "norm")
+        residual = x + self._attention(f"{block}.attention", before(x, "norm"), allowed)
+        self._note(residual=residual)
+        x = after(residual, "norm")
         if self["d_ff"]:
-            hidden = before(x, "feed_forward.norm")
-            for name, function in [("hidden", ACTIVATIONS[self["activation"]]), ("output", lambda x: x)]:
-                hidden = function(self._linear(hidden, f"{block}.feed_forward.{name}", self["feed_forward_bias"]))
-            x = after(x + hidden, "feed_forward.norm")
+            has_bias = self["feed_forward_bias"]
+            hidden = self._linear(before(x, "feed_forward.norm"), f"{block}.feed_forward.hidden", has_bias)
+            hidden = ACTIVATIONS[self["activation"]](hidden)
+            residual = x + self._linear(hidden, f"{block}.feed_forward.output", has_bias)
+            self._note(feed_forward_hidden=hidden, feed_forward_residual=residual)
+            x = after(residual, "feed_forward.norm")
         return x
 
     def _attention(self, name: str, x: torch.Tensor, allowed: torch.Tensor) -> torch.Tensor:
@@ -196,7 +219,9 @@ class Classifier(nn.Module):
             weights = rate * weights + (1 - rate) * allowed
         else:
             weights = scores * allowed
-        context = (weights @ value).transpose(1, 2).flatten(2)
+        context = weights @ value
+        self._note(query=query, key=key, value=value, attention_scores=scores, attention_weights=weights, context=context)
+        context = context.transpose(1, 2).flatten(2)
         if not self["attention.output_projection"]:
             return context
         return self._linear(context, f"{name}.output", self["attention.output_bias"])

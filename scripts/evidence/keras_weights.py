@@ -1,7 +1,7 @@
 """Weights of the notebook's model from Keras to Headlight and back.
 
-    python scripts/keras/keras_weights.py export MODEL.keras OUT.safetensors
-    python scripts/keras/keras_weights.py import IN.safetensors OUT.keras [--heads N]
+    python scripts/evidence/keras_weights.py export MODEL.keras OUT.safetensors
+    python scripts/evidence/keras_weights.py import IN.safetensors OUT.keras [--heads N]
 
 `export` reads what `model.save("MODEL.keras")` wrote, in the notebook or here. `import` takes all
 sizes from the tensors, except the number of heads, which no shape shows.

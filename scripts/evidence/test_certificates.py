@@ -1,26 +1,16 @@
 """What `headlight certify` counts is what NumPy counts from the weights alone, in float64.
 
-    python3 scripts/checks/check_certificate.py target/release/headlight
-
-Trains models of the notebook's kind. With few tokens, NumPy answers every input: labels, wrong answers, the inputs with the smallest
-margins, and the tokens that wrong inputs have in common must be those of the certificate. Where a margin is below 1e-4, float32 may
-decide otherwise. With the notebook's 50 tokens, it answers the listed inputs, and random ones, of which a share must be wrong that
-suits the certificate's. It needs scripts/requirements.txt.
+With few tokens, NumPy answers every input: labels, wrong answers, the inputs with the smallest margins, and the tokens that wrong inputs
+have in common must be those of the certificate. Where a margin is below 1e-4, float32 may decide otherwise. With the notebook's 50 tokens,
+it answers the listed inputs, and random ones, of which a share must be wrong that suits the certificate's.
 """
 
 import itertools
-import json
 import math
-import pathlib
-import struct
-import subprocess
-import sys
-import tempfile
-import tomllib
 
 import numpy as np
+import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEAR = 1e-4
 AT_ONCE = 50_000
 
@@ -42,22 +32,12 @@ LABELS = {
 }
 
 
-def tensors(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """The arrays of a safetensors file."""
-    data = path.read_bytes()
-    (length,) = struct.unpack("<Q", data[:8])
-    entries = json.loads(data[8 : 8 + length])
-    entries.pop("__metadata__", None)
-    flat = {name: data[8 + length :][slice(*entry["data_offsets"])] for name, entry in entries.items()}
-    return {name: np.frombuffer(flat[name], "<f4").reshape(entries[name]["shape"]).astype(float) for name in entries}
+class Model:
+    """A model with one block, [CLS] first, and norms after residual additions."""
 
-
-class Run:
-    """A run of a model with one block, [CLS] first, and norms after residual additions."""
-
-    def __init__(self, folder: pathlib.Path) -> None:
-        config = tomllib.loads((folder / "config.toml").read_text())
-        self.data, self.model, self.weights = config["data"], config["model"], tensors(folder / "model.safetensors")
+    def __init__(self, run) -> None:
+        self.data, self.model = run.config["data"], run.config["model"]
+        self.weights = {name: values.astype(float) for name, values in run.weights.items()}
         assert self.model["n_layers"] == 1 and self.model.get("d_ff", 0) == 0
 
     def linear(self, name: str, x: np.ndarray) -> np.ndarray:
@@ -99,11 +79,11 @@ class Run:
         return np.insert(rows, 0, 0, axis=1)
 
 
-def check_examples(run: Run, certificate: dict) -> None:
+def check_examples(model: Model, certificate: dict) -> None:
     """The listed inputs have the label, the class and the margin that NumPy gives them."""
     for own in certificate["classes"]:
         tokens = np.array([example["tokens"] for example in own["worst"]])
-        labels, margins = run.answers(tokens)
+        labels, margins = model.answers(tokens)
         assert (labels == own["class"]).all()
         for example, margin in zip(own["worst"], margins):
             assert abs(example["margin"] - margin) < NEAR, f"{example}: {margin}"
@@ -112,17 +92,15 @@ def check_examples(run: Run, certificate: dict) -> None:
     assert certificate["smallest_margin"] == min(own["smallest_margin"] for own in certificate["classes"])
 
 
-def check_all(run: Run, certificate: dict) -> str:
+def check_all(model: Model, certificate: dict) -> None:
     """Every input."""
-    tokens = run.every_input()
-    labels, margins = run.answers(tokens)
+    tokens = model.every_input()
+    labels, margins = model.answers(tokens)
     assert certificate["inputs"] == len(tokens)
-    near = 0
     for own in certificate["classes"]:
         is_own = labels == own["class"]
         wrong, right = is_own & (margins < 0), is_own & (margins >= 0)
         unsure = int((is_own & (np.abs(margins) < NEAR)).sum())
-        near += unsure
         assert own["inputs"] == is_own.sum()
         assert abs(own["wrong"] - int(wrong.sum())) <= unsure, f"{own['wrong']} wrong, not {wrong.sum()}"
         smallest = np.sort(margins[is_own])[: len(own["worst"])]
@@ -137,7 +115,6 @@ def check_all(run: Run, certificate: dict) -> str:
             assert shares.sum() >= 2 * others.sum() - tolerance * len(shares)
     assert certificate["wrong"] == sum(own["wrong"] for own in certificate["classes"])
     assert math.isclose(certificate["share"], certificate["wrong"] / certificate["inputs"])
-    return f"{len(tokens)} inputs, {certificate['wrong']} wrong, {near} with a margin below {NEAR}"
 
 
 def tail(count: int, draws: int, share: float) -> float:
@@ -150,32 +127,25 @@ def tail(count: int, draws: int, share: float) -> float:
     return sum(chance(k) for k in range(max(0, math.floor(count - width)), count + 1))
 
 
-def check_random(run: Run, certificate: dict, draws: int) -> str:
+def check_random(model: Model, certificate: dict, draws: int) -> None:
     """Random inputs."""
     rng, wrong = np.random.default_rng(1), 0
     for _ in range(draws // AT_ONCE):
-        tokens = rng.integers(1, run.data["vocab_size"], (AT_ONCE, run.data["seq_len"]))
-        _, margins = run.answers(np.insert(tokens, 0, 0, axis=1))
+        tokens = rng.integers(1, model.data["vocab_size"], (AT_ONCE, model.data["seq_len"]))
+        _, margins = model.answers(np.insert(tokens, 0, 0, axis=1))
         wrong += int((margins < 0).sum())
     share = certificate["share"]
     chance = tail(wrong, draws, share) if share > 0 else float(wrong == 0)
     assert chance > 1e-5, f"{wrong} of {draws} are wrong, and the certificate has a share of {share}"
-    return f"{certificate['inputs']} inputs, {certificate['wrong']} wrong; {wrong} of {draws} random ones, {draws * share:.1f} expected"
 
 
-def main() -> None:
-    headlight = str(pathlib.Path(sys.argv[1]).resolve())
-    for changes, draws in CASES:
-        with tempfile.TemporaryDirectory() as folder:
-            sets = [part for change in changes for part in ("--set", change)]
-            train = [headlight, "train", ROOT / "configs/notebook.toml", *sets, "--run", "run"]
-            subprocess.run(train, check=True, stdout=subprocess.DEVNULL, cwd=folder)
-            line = subprocess.run([headlight, "certify", "run", "--json"], check=True, capture_output=True, cwd=folder).stdout
-            run, certificate = Run(pathlib.Path(folder) / "run"), json.loads(line)
-        check_examples(run, certificate)
-        found = check_random(run, certificate, draws) if draws else check_all(run, certificate)
-        print(f"{' '.join(changes) or 'the notebook'}: {found}", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize(("changes", "draws"), CASES)
+def test_numpy_counts_what_the_certificate_says(headlight, changes, draws):
+    run = headlight.train("notebook", *changes)
+    certificate = headlight.json("certify", run.path)
+    model = Model(run)
+    check_examples(model, certificate)
+    if draws:
+        check_random(model, certificate, draws)
+    else:
+        check_all(model, certificate)

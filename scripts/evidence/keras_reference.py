@@ -1,7 +1,6 @@
 """Three training runs in Keras, recorded for Headlight to repeat.
 
-    python scripts/keras/keras_reference.py            # writes the files
-    python scripts/keras/keras_reference.py --check    # compares them with fresh runs
+    python scripts/evidence/keras_reference.py    # writes the files; test_keras.py compares them with fresh runs
 
 `data/keras_reference.safetensors` is the notebook's model. `data/keras_classes.safetensors` has two blocks of two
 heads with feed-forward layers, and three classes: how often token 7 occurs. `data/keras_words.safetensors` has one
@@ -30,8 +29,7 @@ rows of one token, so the second moment of [CLS] is smaller.
 
 The biases of the keys have no effect: a softmax ignores what all scores of a row have in common.
 Their gradients are rounding errors, and so are their values: oneDNN's order of sums changed them by
-9e-5, and all else by 3e-6. `--check` skips them, and subtracts their part from keys and scores before
-it compares these.
+9e-5, and all else by 3e-6. A comparison skips them, and subtracts their part from keys and scores before it compares these.
 """
 
 import argparse
@@ -40,7 +38,6 @@ import dataclasses
 import json
 import pathlib
 import random
-import sys
 
 import numpy as np
 import safetensors
@@ -53,7 +50,6 @@ from notebook_keras import to_headlight, variables
 DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
 SENTENCES = DATA / "keras_words.csv"
 PADDING = 1
-TOLERANCE = 1e-5  # absolute, and relative for what is larger than 1
 
 
 @dataclasses.dataclass
@@ -228,54 +224,25 @@ def without_key_bias(recorded: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     return recorded
 
 
-def check(path: pathlib.Path, fresh: dict[str, np.ndarray]) -> bool:
-    committed = safetensors.numpy.load_file(path)
-    assert set(fresh) == set(committed), set(fresh) ^ set(committed)
-    fresh, committed = without_key_bias(fresh), without_key_bias(committed)
-    good = True
-    differences = {}
-    for name, values in fresh.items():
-        assert (values.shape, values.dtype) == (committed[name].shape, committed[name].dtype), name
-        if values.dtype == np.float32:
-            differences[name] = float(np.abs(values - committed[name]).max())
-            # Gradients of the norm's input reach 12, where 1e-6 is the last digit of float32.
-            good &= differences[name] <= TOLERANCE * max(1.0, np.abs(values).max())
-        else:
-            same = np.array_equal(values, committed[name])
-            print(f"{name:12} {'the same' if same else 'DIFFERENT'}")
-            good &= same
-    print("largest differences:")
-    for name in sorted(differences, key=differences.get, reverse=True)[:8]:
-        print(f"  {name:40} {differences[name]:.1e}")
-    print(f"{path.name}: {len(fresh)} arrays, {'all' if good else 'NOT all'} within {TOLERANCE}")
-    return good
+def text_of_sentences() -> str:
+    return "".join(f"{line}\n" for line in ["text,label", *map(",".join, sentences())])
+
+
+def recorded_seed(path: pathlib.Path) -> int:
+    with safetensors.safe_open(path, "np") as file:
+        return json.loads(file.metadata()["origin"])["seed"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, help="default: 0, or the files'")
-    parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
     args = parser.parse_args()
-    text = "".join(f"{line}\n" for line in ["text,label", *map(",".join, sentences())])
-    if args.check:
-        good = SENTENCES.read_text(encoding="utf-8") == text
-        print(f"{SENTENCES.name}: {'the same' if good else 'DIFFERENT'}")
-    else:
-        good = True
-        SENTENCES.write_text(text, encoding="utf-8")
+    SENTENCES.write_text(text_of_sentences(), encoding="utf-8")
     for experiment in EXPERIMENTS:
-        path, seed = experiment.path, args.seed
-        if args.check and seed is None:
-            with safetensors.safe_open(path, "np") as file:
-                seed = json.loads(file.metadata()["origin"])["seed"]
-        seed = seed or 0
-        recorded = record(experiment, seed)
-        if args.check:
-            good &= check(path, recorded)
-            continue
+        path, recorded = experiment.path, record(experiment, args.seed)
         origin = {
-            "script": f"scripts/keras/{pathlib.Path(__file__).name}",
-            "seed": seed,
+            "script": f"scripts/evidence/{pathlib.Path(__file__).name}",
+            "seed": args.seed,
             "keras": keras.__version__,
             "tensorflow": tf.__version__,
             "numpy": np.__version__,
@@ -283,7 +250,6 @@ def main() -> None:
         # In one string: the order of several would change from run to run.
         safetensors.numpy.save_file(recorded, path, {"origin": json.dumps(origin)})
         print(f"{path.name}: {path.stat().st_size} bytes, last loss {recorded['losses'][-1]:.6f}")
-    sys.exit(0 if good else 1)
 
 
 if __name__ == "__main__":

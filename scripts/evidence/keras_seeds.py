@@ -1,7 +1,7 @@
 """Trains the notebook's model in Keras once per seed, as the notebook does.
 
-    python scripts/keras/keras_seeds.py 0 49                  # adds to data/keras_seeds.csv
-    python scripts/keras/keras_seeds.py 0 9 --out ten.csv     # seeds 0 to 9, both included
+    python scripts/evidence/keras_seeds.py 0 49                  # adds to data/keras_seeds.csv
+    python scripts/evidence/keras_seeds.py 0 9 --out ten.csv     # seeds 0 to 9, both included
 
 The dataset is the same for every seed; `keras.utils.set_random_seed(seed)` is called before the
 batch order and the weights are drawn. Seeds that the file already has are skipped.

@@ -1,26 +1,18 @@
-"""Computes the measures of `report.measures` in NumPy and SciPy, from the weights that the binary trains, for the tests of
-crates/experiment.
-
-    python scripts/checks/measure_expectations.py HEADLIGHT            # writes crates/experiment/tests/measures/expected.json
-    python scripts/checks/measure_expectations.py --check HEADLIGHT    # compares it, and what `evaluate` says, with NumPy
+"""The measures of `report.measures` in NumPy and SciPy, from the weights that the binary trains; tests of crates/experiment read them.
 
 Everything is computed in float64. Gradients are differences of two forward passes, principal components those of
 `numpy.linalg.svd`, and Kendall's tau SciPy's.
 """
 
-import argparse
 import json
-import pathlib
-import subprocess
-import tempfile
-import tomllib
 
 import numpy as np
-from chacha_expectations import below, words
-from safetensors.numpy import load_file
+import pytest
+from chacha import below, words
+from common import ROOT, golden
 from scipy.stats import kendalltau
 
-ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates" / "experiment" / "tests" / "measures"
+FOLDER = ROOT / "crates/experiment/tests/measures"
 EPSILON = 1e-6
 
 
@@ -360,16 +352,6 @@ class All:
         return np.mean(logits.argmax(-1) == np.arange(self.vocab))
 
 
-def run(headlight: str, config: pathlib.Path, folder: str) -> tuple[dict, Model, np.ndarray]:
-    """The measures that Headlight gives for a config, the model, and the held-out samples."""
-    subprocess.run([headlight, "train", config, "--run", "run"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
-    subprocess.run([headlight, "data", config, "--out", "d.npz"], check=True, stdout=subprocess.DEVNULL, cwd=folder)
-    found = subprocess.run([headlight, "evaluate", "run", "--json"], check=True, capture_output=True, cwd=folder).stdout
-    weights = load_file(pathlib.Path(folder) / "run" / "model.safetensors")
-    tokens = np.load(pathlib.Path(folder) / "d.npz")["held_out_tokens"]
-    return json.loads(found)["measures"], Model(tomllib.loads(config.read_text()), weights), tokens
-
-
 def expected(config: dict, model: Model, tokens: np.ndarray) -> dict:
     """The measures that a config asks for."""
     sums, samples = Sums(config, model), Samples(config, model, tokens)
@@ -389,31 +371,29 @@ def expected(config: dict, model: Model, tokens: np.ndarray) -> dict:
     return {name: np.round(value, 6).tolist() for name, value in own.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("headlight", type=pathlib.Path)
-    arguments = parser.parse_args()
-    all_expected = {}
-    for path in sorted(ROOT.glob("*.toml")):
-        with tempfile.TemporaryDirectory() as folder:
-            found, model, tokens = run(str(arguments.headlight.resolve()), path, folder)
-        own = all_expected[path.stem] = expected(tomllib.loads(path.read_text()), model, tokens)
-        assert own.keys() == found.keys(), path
-        for name, value in own.items():
-            # One pair of words whose order float32 does not tell moves the mean over the samples by less.
-            tolerance = 0.005 if name.startswith("kendall") else 1e-4
-            assert np.allclose(found[name], value, rtol=0, atol=tolerance), f"{path.stem}, {name}: {found[name]}, not {value}"
-            print(f"{path.stem}, {name}: {value}")
-    text = json.dumps(all_expected, indent=2) + "\n"
-    if arguments.check:
-        committed = json.loads((ROOT / "expected.json").read_text())
-        for config, measures in committed.items():
-            for name, value in measures.items():
-                assert np.allclose(value, all_expected[config][name], rtol=0, atol=2e-6), f"{config}, {name}: {value} is committed"
-    else:
-        (ROOT / "expected.json").write_text(text)
+@pytest.fixture(scope="module")
+def computed(headlight) -> dict[str, dict]:
+    """What NumPy computes for each config."""
+    found = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        run = headlight.train(path)
+        found[path.stem] = expected(run.config, Model(run.config, run.weights), headlight.data(path)["held_out_tokens"])
+    return found
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("config", sorted(path.stem for path in FOLDER.glob("*.toml")))
+def test_the_program_has_the_measures_of_numpy(headlight, computed, config):
+    found = headlight.json("evaluate", headlight.train(FOLDER / f"{config}.toml").path)["measures"]
+    assert computed[config].keys() == found.keys()
+    for name, value in computed[config].items():
+        # One pair of words whose order float32 does not tell moves the mean over the samples by less.
+        tolerance = 0.005 if name.startswith("kendall") else 1e-4
+        assert np.allclose(found[name], value, rtol=0, atol=tolerance), f"{name}: {found[name]}, not {value}"
+
+
+def test_the_committed_measures_are_numpys(computed):
+    committed = json.loads(golden(FOLDER / "expected.json", json.dumps(computed, indent=2) + "\n"))
+    assert committed.keys() == computed.keys()
+    for config, measures in committed.items():
+        for name, value in measures.items():
+            assert np.allclose(value, computed[config][name], rtol=0, atol=2e-6), f"{config}, {name}: {value} is committed"

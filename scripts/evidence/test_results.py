@@ -1,23 +1,19 @@
-"""Checks that DuckDB and Polars read a sweep's results as docs/sweeps.md says, value for value.
+"""DuckDB and Polars read a sweep's results as docs/sweeps.md says, value for value.
 
-    python scripts/checks/read_results.py RESULTS.jsonl...
-
-Runs the statements of docs/sweeps.md on each file: DuckDB writes it as Parquet, Polars reads it. Each value
-of each row is compared with the JSON, in the Parquet file as DuckDB and as Polars read it, and in Polars's
-frame. The same is done with made-up rows: seeds above 2^53 and 2^63, nulls, lists of different lengths, and a
-run that failed after thousands of others. Exits with 1 at the first difference.
+The statements of docs/sweeps.md run on each file: DuckDB writes it as Parquet, Polars reads it. Each value of each row is compared with
+the JSON, in the Parquet file as DuckDB and as Polars read it, and in Polars's frame.
 """
 
 import json
 import re
-import sys
 import tempfile
 from pathlib import Path
 
 import duckdb
 import polars as pl
+from common import ROOT
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "sweeps.md"
+PAGE = ROOT / "docs/sweeps.md"
 LISTS = ("epoch_loss", "attention_positive", "attention_negative")
 
 
@@ -37,7 +33,7 @@ def compare(name: str, rows: list[dict], expected: list[dict]) -> None:
     for number, (row, line) in enumerate(zip(rows, expected, strict=True), 1):
         for key in sorted(row.keys() | line.keys()):
             if key not in row or row[key] != line.get(key):
-                sys.exit(f"{name}, row {number}: {key} is {row.get(key)!r}, not {line.get(key)!r}")
+                raise AssertionError(f"{name}, row {number}: {key} is {row.get(key)!r}, not {line.get(key)!r}")
 
 
 def check(path: Path) -> None:
@@ -60,7 +56,6 @@ def check(path: Path) -> None:
     for key in set(LISTS) & {key for line in expected for key, value in line.items() if value}:
         assert kinds[key] == "DOUBLE[]", f"DuckDB: {key} is {kinds[key]}"
         assert from_parquet.schema[key] == frame.schema[key] == pl.List(pl.Float64), f"Polars: {key}"
-    print(f"{path.name}: {len(expected)} rows with {len(kinds)} columns are equal in DuckDB and Polars")
 
 
 def made_up(path: Path) -> None:
@@ -79,14 +74,17 @@ def made_up(path: Path) -> None:
     path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in [*rows, failed]))
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "made-up.jsonl"
-        made_up(path)
-        check(path)
-    for path in sys.argv[1:]:
-        check(Path(path))
+def test_rows_that_a_hasty_reader_would_change(tmp_path):
+    made_up(tmp_path / "made-up.jsonl")
+    check(tmp_path / "made-up.jsonl")
 
 
-if __name__ == "__main__":
-    main()
+def test_a_sweep(thousand_seeds):
+    check(thousand_seeds)
+
+
+def test_a_sweep_whose_runs_fail_by_half(headlight):
+    out = headlight.folder / "grid.jsonl"
+    grid = ["--seeds", "0..200", "--grid", "training.learning_rate=1e-3,1e37"]
+    headlight("sweep", "quick", *grid, "--out", out, status=3)
+    check(out)

@@ -1,24 +1,18 @@
-"""Records scikit-learn's metrics of a few sets of predictions, for the tests of `headlight evaluate`.
-
-    python scripts/checks/metric_expectations.py                     # writes data/scikit_learn_metrics.json
-    python scripts/checks/metric_expectations.py --check HEADLIGHT   # compares it with this machine's scikit-learn,
-                                                                     # and a run's evaluation with scikit-learn
+"""scikit-learn's metrics of a few sets of predictions, which tests of the core read, and of evaluations of runs.
 
 Probabilities are multiples of 1/64: exact, and with ties.
 """
 
-import argparse
 import csv
 import io
 import json
-import pathlib
-import subprocess
-import tempfile
 
 import numpy as np
+import pytest
+from common import ROOT, golden
 from sklearn import calibration, metrics
 
-PATH = pathlib.Path(__file__).resolve().parents[2] / "data" / "scikit_learn_metrics.json"
+PATH = ROOT / "data/scikit_learn_metrics.json"
 THRESHOLDS = [0.1, 0.25, 0.5, 0.75, 0.9]
 
 
@@ -150,41 +144,25 @@ def agree(found: object, wanted: object, where: str, bound: float) -> None:
         assert found == wanted, f"{where}: {found}, not {wanted}"
 
 
-def check_runs(headlight: str) -> None:
-    """Evaluations of small runs of both kinds of models agree with scikit-learn, given the printed predictions."""
-    for config in ["quick", "count"]:
-        with tempfile.TemporaryDirectory() as folder:
-            run, data = f"{folder}/run", f"{folder}/data.jsonl"
-            call = lambda *words: subprocess.run([headlight, *words], check=True, capture_output=True, text=True).stdout
-            few = ["--set", "data.samples=600", "--set", "data.held_out=200", "--set", "training.epochs=1"]
-            call("train", config, "--run", run, *few)
-            call("data", config, *few[:4], "--out", data)
-            found = json.loads(call("evaluate", run, data, "--json"))
-            bins = found["calibration"]["bins"]
-            found["calibration"]["bins"] = [[row["samples"], row["mean_probability"], row["share"]] for row in bins]
-            rows = list(csv.DictReader(io.StringIO(call("predict", run, "--tokens", data))))
-            labels = np.array([int(row["label"]) for row in rows])
-            names = [name for name in rows[0] if name.startswith("probability")]
-            probabilities = np.array([[float(np.float32(row[name])) for name in names] for row in rows])
-            if len(names) == 1:
-                probabilities = np.column_stack([1 - probabilities, probabilities])
-            # The loss comes from logits, and one minus a small probability loses digits.
-            agree(found, expected(labels, probabilities), config, 1e-6)
-            print(f"evaluation of {config}: agrees with scikit-learn")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", metavar="HEADLIGHT", help="compare instead of writing")
-    args = parser.parse_args()
+def test_the_committed_metrics_are_scikit_learns():
     found = cases()
-    if args.check:
-        agree(json.loads(PATH.read_text()), found, PATH.name, 1e-12)
-        print(f"{PATH.name}: {len(found)} cases agree with scikit-learn")
-        check_runs(args.check)
-    else:
-        PATH.write_text("[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n")
+    text = "[\n" + ",\n".join(json.dumps(case) for case in found) + "\n]\n"
+    agree(json.loads(golden(PATH, text)), found, PATH.name, 1e-12)
 
 
-if __name__ == "__main__":
-    main()
+@pytest.mark.parametrize("config", ["quick", "count"])
+def test_an_evaluation_has_scikit_learns_metrics(headlight, config):
+    few = ["data.samples=600", "data.held_out=200"]
+    run = headlight.train(config, *few, "training.epochs=1").path
+    data = headlight.folder / f"{config}.jsonl"
+    headlight("data", config, *(part for change in few for part in ("--set", change)), "--out", data)
+    found = headlight.json("evaluate", run, data)
+    found["calibration"]["bins"] = [[row["samples"], row["mean_probability"], row["share"]] for row in found["calibration"]["bins"]]
+    rows = list(csv.DictReader(io.StringIO(headlight("predict", run, "--tokens", data))))
+    labels = np.array([int(row["label"]) for row in rows])
+    names = [name for name in rows[0] if name.startswith("probability")]
+    probabilities = np.array([[float(np.float32(row[name])) for name in names] for row in rows])
+    if len(names) == 1:
+        probabilities = np.column_stack([1 - probabilities, probabilities])
+    # The loss comes from logits, and one minus a small probability loses digits.
+    agree(found, expected(labels, probabilities), config, 1e-6)

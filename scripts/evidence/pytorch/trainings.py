@@ -1,0 +1,115 @@
+"""Trainings of one config, by Headlight and by PyTorch from Headlight's start."""
+
+import json
+import pathlib
+
+import numpy as np
+import safetensors.numpy
+import torch
+from every_model import Classifier, optimizer_and_schedule
+from torch import nn
+
+# The label of a position that does not count.
+NOT_COUNTED = -100
+FLOOR = 0.1
+
+
+class Headlight:
+    """Headlight's training of one config, in a folder."""
+
+    def __init__(self, program, config: dict, folder: pathlib.Path):
+        self.program, self.folder, self.path = program, folder, folder / "config.toml"
+        # Strings, numbers, switches and lists are in TOML as in JSON.
+        self.path.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in config.items()))
+
+    def start(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
+        """The initial weights, the tokens `[sample, position]` and the labels. A step of rate 0, the first of a warm-up, leaves the
+        weights as they were drawn."""
+        still = ["training.steps=1", "training.warmup_steps=1", 'training.schedule="constant"']
+        self._train("start", *(part for key in still for part in ["--set", key]))
+        self.program("data", self.path, "--out", self.folder / "samples.npz")
+        with np.load(self.folder / "samples.npz") as samples:
+            tokens = samples["tokens"].astype(np.int64)
+            # Next tokens follow from the tokens; after the last one there is none.
+            after = np.full_like(tokens[:, :1], NOT_COUNTED)
+            labels = samples["labels"].astype(np.int64) if "labels" in samples else np.hstack([tokens[:, 1:], after])
+            return self.weights("start"), tokens, labels
+
+    def weights(self, name: str) -> dict[str, np.ndarray]:
+        return safetensors.numpy.load_file(self.folder / name / "model.safetensors")
+
+    def losses(self) -> np.ndarray:
+        """The losses of the steps."""
+        self._train("run")
+        return np.load(self.folder / "run" / "loss.npy")
+
+    def dump(self, weights: dict[str, np.ndarray], tokens: np.ndarray) -> dict[str, np.ndarray]:
+        """What the program computes with some weights."""
+        files = [self.folder / name for name in ["given.safetensors", "tokens.txt", "dump.npz"]]
+        safetensors.numpy.save_file(weights, files[0])
+        np.savetxt(files[1], tokens, fmt="%d")
+        self.program("dump", self.path, "--weights", files[0], "--tokens", files[1], "--force", "--out", files[2])
+        with np.load(files[2]) as arrays:
+            return dict(arrays)
+
+    def _train(self, name: str, *options: str) -> None:
+        self.program("train", self.path, "--engine", "fused", *options, "--run", self.folder / name)
+
+
+class PyTorch:
+    """PyTorch's training of one config from given weights."""
+
+    def __init__(self, config: dict, uses_layers: bool, weights: dict[str, np.ndarray], tokens: np.ndarray, labels: np.ndarray):
+        self.config, self.uses_layers, self.weights = config, uses_layers, weights
+        self.tokens, self.labels = torch.from_numpy(tokens), torch.from_numpy(labels)
+
+    def losses(self, noise: float = 0.0) -> np.ndarray:
+        """The losses of the steps. With noise, every number of a gradient is off by up to that share of the largest one of
+        its tensor."""
+        config = self.config
+        generator = torch.Generator().manual_seed(0)
+        model = Classifier(config, self.weights, self.uses_layers)
+        optimizer, schedule = optimizer_and_schedule(config, model.parameters())
+        losses = []
+        for _ in range(config["training.steps"]):
+            optimizer.zero_grad()
+            loss = self._loss(model(self.tokens))
+            loss.backward()
+            for parameter in model.parameters():
+                # A weight that changes nothing has no gradient in PyTorch; weight decay still shrinks it.
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+                if noise:
+                    drawn = 2 * torch.rand(parameter.shape, generator=generator) - 1
+                    parameter.grad += noise * parameter.grad.abs().max() * drawn
+            if "training.max_grad_norm" in config:
+                nn.utils.clip_grad_norm_(model.parameters(), config["training.max_grad_norm"])
+            optimizer.step()
+            schedule.step()
+            losses.append(loss.item())
+        assert not model.unused(), f"PyTorch's model does not use {sorted(model.unused())}"
+        return np.array(losses)
+
+    def gradients(self) -> dict[str, np.ndarray]:
+        """The gradient of the first loss for each parameter."""
+        model = Classifier(self.config, self.weights, self.uses_layers)
+        self._loss(model(self.tokens)).backward()
+        return {name.replace("/", "."): parameter.grad.numpy() for name, parameter in model.own.items()}
+
+    def _loss(self, logits: torch.Tensor) -> torch.Tensor:
+        """The mean loss of the answers that count: `logits` are `[sample, class]` or `[sample, position, class]`."""
+        smoothing = self.config.get("training.label_smoothing", 0.0)
+        losses = nn.functional.cross_entropy(
+            logits.flatten(0, -2), self.labels.flatten(), reduction="none", label_smoothing=smoothing, ignore_index=NOT_COUNTED
+        ).reshape(self.labels.shape)
+        counted = self.labels != NOT_COUNTED
+        if self.config.get("training.loss_per_sample"):
+            return (losses.sum(-1) / counted.sum(-1)).mean()
+        return losses.sum() / counted.sum()
+
+
+def difference(losses: np.ndarray, exact: np.ndarray) -> float:
+    """The largest difference of a loss, in shares of it or of the floor."""
+    assert losses.shape == exact.shape, (losses.shape, exact.shape)
+    found = float((np.abs(losses - exact) / np.maximum(np.abs(exact), FLOOR)).max())
+    return found if np.isfinite(found) else np.inf
