@@ -44,7 +44,7 @@ def test_the_committed_draws_are_numpys():
     assert golden(ROOT / "data/numpy_randint.json", text) == text
 
 
-@pytest.mark.parametrize(("seed", "vocab", "length"), itertools.product((0, 1, 42), (3, 51, 300, 70_000), LENGTHS))
+@pytest.mark.parametrize(("seed", "vocab", "length"), [*itertools.product((0, 1, 42), (3, 51, 300, 70_000), LENGTHS)])
 def test_a_dataset_is_numpys(headlight, seed, vocab, length):
     changes = [f"seed={seed}", f"vocab_size={vocab}", f"seq_len={length}", "samples=500", "held_out=0"]
     changes.append('rule={kind = "token-anywhere", token = 1}')
