@@ -9,7 +9,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::{
-    Finished, folder, headlight, mentions, quick_run, refused, refuses, run, sweeps, text,
+    Finished, folder, headlight, mentions, quick_run, refused, refuses, run, text,
 };
 use headlight_dump::AttentionDump;
 use sha2::{Digest, Sha256};
@@ -35,7 +35,7 @@ fn inspect_writes_a_page_of_a_run_and_of_a_dump() {
     refuses(&path, &over_the_dump, &[text(&dump)]);
 }
 
-/// The facts in a page about its runs and seeds.
+/// The facts in a page about its runs.
 fn head(html: &Path) -> serde_json::Value {
     let page = fs::read_to_string(html).unwrap();
     let (_, rest) = page.split_once("id=\"facts\">").unwrap();
@@ -61,7 +61,6 @@ fn inspect_compares_runs_in_a_page() {
     let head = head(&html);
     assert_eq!(head["runs"][1]["name"], "second");
     assert_eq!(head["runs"][1]["seed"], 5);
-    assert_eq!(head["apart"], serde_json::Value::Null);
     for run in head["runs"].as_array().unwrap() {
         let evidence = run["evidence"].to_string();
         for name in ["model.safetensors", "config.toml"] {
@@ -89,85 +88,6 @@ fn inspect_compares_runs_in_a_page() {
     }
     let without = run(&["inspect", text(&first), text(&second)]);
     refused(&without, &["--html"]);
-}
-
-#[test]
-fn inspect_shows_a_run_among_the_seeds_of_a_sweep() {
-    let folder = folder("seeds-page");
-    let [path, html, rows] = ["run", "page.html", "seeds.jsonl"].map(|name| folder.join(name));
-    quick_run(&path, &["--set", "seed=1"]);
-    let config = path.join("config.toml");
-    let sweep = [
-        "sweep",
-        text(&config),
-        "--seeds",
-        "0..4",
-        "--out",
-        text(&rows),
-    ];
-    run(&sweep).done();
-    let page = |source: &Path, rows: &Path| {
-        run(&[
-            "inspect",
-            text(source),
-            "--force",
-            "--html",
-            text(&html),
-            "--sweep",
-            text(rows),
-        ])
-    };
-    page(&path, &rows).done();
-    let seeds = head(&html)["seeds"].clone();
-    let lines = sweeps::rows(&rows);
-    assert_eq!(seeds["count"], 4);
-    assert_eq!(seeds["own"][0]["positive"], lines[1]["attention_positive"]);
-    let mean = lines
-        .iter()
-        .map(|row| row["attention_positive"][3].as_f64().unwrap());
-    let mean = mean.sum::<f64>() / 4.0;
-    assert!((seeds["positive"]["mean"][3].as_f64().unwrap() - mean).abs() < 1e-12);
-
-    // A run whose seed is not in the sweep shows the samples that it recorded.
-    let apart = folder.join("apart");
-    quick_run(&apart, &["--set", "seed=9"]);
-    page(&apart, &rows).done();
-    let own = head(&html)["seeds"]["own"][0].clone();
-    let row = own["positive"].as_array().unwrap();
-    let sum: f64 = row.iter().map(|weight| weight.as_f64().unwrap()).sum();
-    assert!((sum - 1.0).abs() < 1e-6, "{sum}");
-
-    let whole = fs::read_to_string(&rows).unwrap();
-    let first = whole.lines().next().unwrap();
-    let other = folder.join("other");
-    quick_run(&other, &["--set", "training.learning_rate=0.02"]);
-    let bad = folder.join("bad.jsonl");
-    let longer = first.replace("\"attention_positive\":[", "\"attention_positive\":[0.1,");
-    let renamed = first.replace("attention_negative", "other");
-    for (content, parts) in [
-        ("seed,attention\n".to_owned(), &["line 1"][..]),
-        (String::new(), &[]),
-        (format!("{first}\n{first}\n"), &["line 2", "seed 0"]),
-        (
-            format!("{longer}\n"),
-            &["line 1", "`attention_positive`", "7"],
-        ),
-        (
-            format!("{renamed}\n"),
-            &["line 1", "`attention_negative`", "7"],
-        ),
-    ] {
-        fs::write(&bad, content).unwrap();
-        refused(&page(&path, &bad), &[parts, &["bad.jsonl"]].concat());
-    }
-    refused(&page(&other, &rows), &["seeds.jsonl", "line 1"]);
-    refused(&page(&path, &folder.join("none.jsonl")), &["none.jsonl"]);
-    let dump = path.join("attention/step-000000.npz");
-    refused(&page(&dump, &rows), &["--sweep", "step-000000.npz"]);
-    let inspect = ["inspect", text(&path), "--html", text(&rows)];
-    let over = run(&[&inspect[..], &["--sweep", text(&rows)]].concat());
-    refused(&over, &["seeds.jsonl"]);
-    assert_eq!(fs::read_to_string(&rows).unwrap(), whole);
 }
 
 /// `--open` hands the page to the desktop; without a desktop the command says so and succeeds.

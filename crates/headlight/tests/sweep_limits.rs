@@ -172,13 +172,6 @@ fn a_shard_without_runs_is_done() {
         &[empty, "no rows"],
     );
     refuses_in(&folder, &["report", empty], &[empty, "no rows"]);
-    let train = ["train", "quick", "--run", "run"];
-    run_in(&folder, &[&train[..], &SHORT].concat()).done();
-    refuses_in(
-        &folder,
-        &["inspect", "run", "--sweep", empty, "--html", "a.html"],
-        &[empty, "no rows"],
-    );
     // An empty shard has no place for rows.
     fs::copy(folder.join("whole.jsonl"), folder.join(empty)).unwrap();
     let before = contents(&folder);

@@ -21,8 +21,7 @@ mod words;
 
 pub use document::{Document, Listing, Numbers, Printed, Section, Table, evenly_spread};
 pub use page::{
-    Again, Evidence, Input, Lab, LossPoint, OtherAttention, OwnData, OwnLabel, OwnRow, Page,
-    PageRun, SeedComparison, SeedFigures, SeedRow,
+    Again, Evidence, Input, Lab, LossPoint, OtherAttention, OwnData, OwnLabel, Page, PageRun,
 };
 pub use plots::{
     BarColumn, BarTable, ColourRange, Curve, GridPlot, Heatmap, Histogram, Plot, Quantity, largest,

@@ -1,4 +1,4 @@
-//! The page of a run: its facts, its policy, its table without scripts, and the fixture for the tests of
+//! The page of a run: its facts, its policy, and the fixture for the tests of
 //! its script (`page/tests`), which read its numbers.
 //!
 //! One file, because all its tests share the runs that they make.
@@ -10,8 +10,8 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_dump::{Array, Arrays, AttentionDump, Dims, Meta, VERSION, axes};
 use headlight_inspector::{
-    Again, ColourRange, Heatmap, Lab, OtherAttention, OwnData, OwnLabel, OwnRow, Page, PageRun,
-    Quantity, SeedComparison, SeedFigures, SeedRow,
+    Again, ColourRange, Heatmap, Lab, OtherAttention, OwnData, OwnLabel, Page, PageRun,
+    Quantity,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -249,7 +249,7 @@ fn the_facts_describe_the_run() {
         run["token_strings"]["1"],
         "</script><script>alert(1)</script>"
     );
-    assert!(run["notes"].to_string().contains("for steps 0 and 11 only"));
+    assert!(run["notes"].to_string().contains("for the steps 0, 11"));
 }
 
 /// Of a model that answers at each position, a sample has a label per position and the positions that decide it.
@@ -332,33 +332,16 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
     assert!(html.contains("<title>Attention of a &lt;b&gt;run&lt;/b&gt;</title>"));
 }
 
-/// Readers without scripts see the question, and a positive sample.
+/// Readers without scripts see the question, and what the page needs.
 #[test]
-fn without_a_script_there_is_a_table() {
-    let (mut page, dumps) = page();
+fn without_a_script_the_page_says_what_it_needs() {
+    let (mut page, _) = page();
     let html = page.html().unwrap();
     assert!(html.contains("<header><h1>Attention of a &lt;b&gt;run&lt;/b&gt;</h1></header>"));
-    let table = between(&html, "<noscript>", "</noscript>");
-    for weight in dumps[11].weights(0, 0, 0) {
-        assert!(table.contains(&format!("<td>{weight:.4}</td>")));
-    }
-    assert!(table.contains("<bdi>&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;</bdi>"));
+    assert!(between(&html, "<noscript>", "</noscript>").contains("This page needs scripts."));
     page.question = Some("Is it true?".to_owned());
     let html = page.html().unwrap();
     assert!(between(&html, "<body>", "<noscript>").contains("<h1>Is it true?</h1>"));
-
-    let mut dumps = dumps;
-    for dump in &mut dumps {
-        dump.labels = vec![0.0, 1.0];
-    }
-    let mut page = Page::default();
-    page.add(run("run", &dumps)).unwrap();
-    let html = page.html().unwrap();
-    let table = between(&html, "<noscript>", "</noscript>");
-    assert!(table.contains("sample 12, step 11"), "{table}");
-    for weight in dumps[11].weights(1, 0, 0) {
-        assert!(table.contains(&format!("<td>{weight:.4}</td>")));
-    }
 }
 
 #[test]
@@ -376,28 +359,7 @@ fn a_page_has_several_runs() {
     let facts = facts(&page);
     assert_eq!(facts["runs"][1]["name"], "other");
     assert_eq!(facts["runs"][1]["steps"], json!([3, 4]));
-    assert_eq!(facts["apart"], "their recorded steps differ");
     assert!(page.extent().contains("2 runs of 12, 2 steps"));
-}
-
-#[test]
-fn a_mean_is_of_runs_that_saw_the_same() {
-    let (mut page, dumps) = page();
-    page.add(run("same", &dumps)).unwrap();
-    assert_eq!(facts(&page)["apart"], Value::Null);
-    for (reason, change) in [
-        (
-            "their samples differ",
-            (|dump| dump.tokens[1] = 2) as fn(&mut AttentionDump),
-        ),
-        ("their masks differ", |dump| dump.attention_mask = None),
-    ] {
-        let mut page = page.clone();
-        let mut others = dumps.clone();
-        others.iter_mut().for_each(change);
-        page.add(run("other", &others)).unwrap();
-        assert_eq!(facts(&page)["apart"], reason);
-    }
 }
 
 #[test]
@@ -412,14 +374,6 @@ fn runs_of_another_shape_are_refused() {
         "it has 2 blocks of 1 head over 3 positions, and a <b>run</b> has 1 block of 2 heads over 3 \
          positions; all runs of a page must have the same shape"
     );
-}
-
-fn compared(name: String, rows: &[SeedRow], failed: usize) -> Option<SeedComparison> {
-    let mut figures = SeedFigures::default();
-    for row in rows {
-        figures.add(row);
-    }
-    figures.compare(name, failed)
 }
 
 fn other_attention() -> OtherAttention {
@@ -439,7 +393,6 @@ fn attention_from_anywhere_has_a_page() {
     let page = Page::of_attention(other_attention()).unwrap();
     let html = page.html().unwrap();
     assert!(html.contains("<title>Elsewhere &amp; more</title>"));
-    assert!(html.contains("<td>0.7500</td>") && html.contains("<bdi>&lt;b&gt;</bdi>"));
     assert!(!policy(&html).contains("wasm"), "it trains nothing");
     let facts = facts(&page);
     let run = &facts["runs"][0];
@@ -449,6 +402,7 @@ fn attention_from_anywhere_has_a_page() {
         (&json!(true), &json!(true))
     );
     assert_eq!(run["samples"].as_array().unwrap().len(), 2);
+    assert_eq!(run["read"], 1, "the first query sees itself alone");
 
     let scores = Some([[0.0, f32::NEG_INFINITY, 0.0, 1.0]; 4].concat());
     let with_scores = Page::of_attention(OtherAttention {
@@ -478,54 +432,6 @@ fn attention_that_is_none_is_refused() {
         let refused = Page::of_attention(attention).unwrap_err();
         assert!(refused.contains(expected), "{refused}");
     }
-}
-
-#[test]
-fn seeds_are_summed_up() {
-    let row = |positive: [f64; 3], negative: [f64; 3]| SeedRow {
-        positive: Some(positive.to_vec()),
-        negative: Some(negative.to_vec()),
-    };
-    let rows = [
-        row([0.2, 0.3, 0.5], [0.3, 0.3, 0.4]),
-        row([0.4, 0.3, 0.3], [0.1, 0.5, 0.4]),
-    ];
-    let mut seeds = compared("s.jsonl".to_owned(), &rows, 1).unwrap();
-    seeds.own.push(OwnRow {
-        name: "run".to_owned(),
-        over: "all".to_owned(),
-        positive: None,
-        negative: None,
-    });
-    let (mut page, _) = page();
-    page.seeds = Some(seeds);
-    let seeds = &facts(&page)["seeds"];
-    assert_eq!(seeds["count"], 2);
-    assert_eq!(seeds["failed"], 1);
-    assert_eq!(seeds["positive"]["most"], json!([1, 0, 1]));
-    assert_eq!(seeds["harder"], json!([1, 0, 1]));
-    let near = |key: &str, expected: [f64; 3]| {
-        for (value, expected) in seeds["positive"][key]
-            .as_array()
-            .unwrap()
-            .iter()
-            .zip(expected)
-        {
-            assert!(
-                (value.as_f64().unwrap() - expected).abs() < 1e-12,
-                "{key}: {value}"
-            );
-        }
-    };
-    near("mean", [0.3, 0.3, 0.4]);
-    // numpy.std([0.2, 0.4], ddof=1), and so on.
-    near(
-        "deviation",
-        [0.141_421_356_237_309_5, 0.0, 0.141_421_356_237_309_5],
-    );
-    let alone = compared("s.jsonl".to_owned(), &rows[..1], 0);
-    assert!(serde_json::to_value(alone).unwrap()["positive"]["deviation"].is_null());
-    assert_eq!(compared("s.jsonl".to_owned(), &[], 3), None);
 }
 
 /// `page/tests/*.test.mjs` read this page and compare its numbers (`.ci/check page-script`).

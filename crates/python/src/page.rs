@@ -18,7 +18,7 @@ pub(crate) fn page(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<String> {
             .iter()
             .map(|path| pages::Source::open(path))
             .collect::<Result<Vec<_>, _>>()?;
-        pages::html(&pages::page(&sources, |_, _, _| Ok(()))?)
+        pages::html(&pages::page(&sources)?)
     });
     warn(py)?;
     html.map_err(raised)

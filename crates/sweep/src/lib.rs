@@ -7,7 +7,6 @@
 //! and plots of `headlight report`. [`Again`] trains the runs of a results file again, for their weights.
 
 mod again;
-mod attention;
 mod fields;
 mod grid;
 mod limits;
@@ -28,7 +27,6 @@ mod thread_limit;
 mod workers;
 
 pub use again::Again;
-pub use attention::{SeedAttention, attention};
 pub use grid::{Folds, Grid, Seeds};
 pub use measured::{Measured, Remeasure};
 pub use merge::{Merged, merge};

@@ -43,7 +43,7 @@ fn read_run(name: &str, bytes: &[u8]) {
     let run = RunDir::open(&folder).unwrap();
     let _ = run.metrics(Some);
     let _ = run.damage();
-    let _ = page(&[Source::open(&folder).unwrap()], |_, _, _| Ok(()));
+    let _ = page(&[Source::open(&folder).unwrap()]);
 }
 
 /// `metrics.jsonl`.

@@ -21,7 +21,6 @@ mod predict;
 mod report;
 mod reproduce;
 mod rows;
-mod seeds;
 mod sweep;
 mod train;
 mod verify;

@@ -2,7 +2,6 @@
 
 import { Run } from "./run.js";
 import { Live } from "./sources/live.js";
-import { Softened } from "./sources/softened.js";
 
 /** @typedef {import("./types").Changes} Changes */
 
@@ -19,8 +18,9 @@ export function changeTexts({ temperature, causal, heads = [], keys = [], rows =
 /** Empty without changes. @param {Changes} changes */
 export const changesText = (changes) => changeTexts(changes).join(", ");
 
-/** The changes that a run can have: an address or another experiment may ask for more. @param {Run} run @param {Changes} wanted @returns {Changes} */
+/** The changes that a run can have: an address or another experiment may ask for more, and a recording has none. @param {Run} run @param {Changes} wanted @returns {Changes} */
 function fitting(run, { temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
+  if (!run.isLive) return {};
   const { layers, heads: headCount } = run.facts;
   const { positions } = run;
   const whole = {
@@ -30,18 +30,14 @@ function fitting(run, { temperature, causal, heads = [], keys = [], rows = [], p
     rows: rows.filter(({ layer, head, query, weights }) => layer < layers && head < headCount && query < positions && weights.length === positions),
     patches: patches.filter(({ layer, position, from }) => layer < layers && position < positions && run.sample(from)),
   };
-  // Recorded scores can have another softmax, and nothing else: where they depend on the number of keys, no other mask.
-  const recorded = run.model.attention?.log_length ? ["temperature"] : ["temperature", "causal"];
-  const names = run.isStatistic ? [] : run.isLive ? Object.keys(whole) : recorded;
-  return Object.fromEntries(Object.entries(whole).filter(([name, value]) => names.includes(name) && !(Array.isArray(value) && !value.length)));
+  return Object.fromEntries(Object.entries(whole).filter(([, value]) => !(Array.isArray(value) && !value.length)));
 }
 
 /** @param {Run} run @param {Changes} wanted @returns {{ run: Run, changes: Changes }} */
 function changed(run, wanted) {
   const changes = fitting(run, wanted);
   const { facts, source, name, samples, times } = run;
-  if (!Object.keys(changes).length) return { run, changes };
-  if (!(source instanceof Live)) return { run: new Run(facts, new Softened(source, changes, run.model.attention), name, run.asked), changes };
+  if (!Object.keys(changes).length || !(source instanceof Live)) return { run, changes };
   const live = source.changed(changes, (key) => run.sample(key));
   try {
     // The engine refuses what no model can compute, for example weights that are not finite.

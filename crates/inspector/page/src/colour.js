@@ -2,7 +2,7 @@
 
 import { page } from "./facts.js";
 
-/** @typedef {{ from: number, to: number, diverging: boolean, more?: boolean, log?: boolean, name: string }} Scale */
+/** @typedef {{ from: number, to: number, diverging: boolean, log?: boolean, name: string }} Scale */
 
 // Blue below zero, white at zero, orange above.
 const DIVERGING = [[20, 75, 140], [80, 140, 195], [247, 247, 247], [224, 150, 60], [150, 70, 0]];
@@ -40,23 +40,14 @@ export function colours(value, scale) {
 export const classColour = (label, count) => count > 2 ? colours(0.85 * label / (count - 1), { from: 0, to: 1, diverging: false, name: "" }).fill : label ? "var(--positives)" : "var(--negatives)";
 
 /**
- * The scale of what is shown. Ranges of weights: 0 to 1; multiples of uniform attention, on a logarithmic scale, whose values
- * are `shades` of a panel; or their own largest value.
- * @param {import("./run.js").Run} run @param {string} show @param {import("./types").Range} range @param {number} layer @param {number} head @param {Float64Array} [cells]
+ * The scale of weights: from 0 to 1, or multiples of uniform attention, on a logarithmic scale, whose values are `shades` of a
+ * panel.
+ * @param {import("./run.js").Run} run @param {import("./types").Range} range
  * @returns {Scale}
  */
-export function scaleOf(run, show, range, layer, head, cells) {
-  if (show === "scores") {
-    const most = run.mostScore(layer, head);
-    return { from: -most, to: most, diverging: true, name: "scores" };
-  }
-  if (show === "uniform" || show === "difference") return { from: -1, to: 1, diverging: true, name: "difference" };
-  if (run.isDeviation) return { from: 0, to: 0.2, diverging: false, more: true, name: "standard deviation" };
-  if (range === "uniform") {
-    // A model whose queries have one key each has no other multiple than 1.
-    const most = Math.max(run.mostKeys, 2);
-    return { from: 1 / most, to: most, diverging: false, log: true, name: "times uniform attention" };
-  }
-  if (range === "own" && cells) return { from: 0, to: Math.max(...cells) || 1, diverging: false, name: "own range" };
-  return { from: 0, to: 1, diverging: false, name: "0 to 1" };
+export function scaleOf(run, range) {
+  if (range !== "uniform") return { from: 0, to: 1, diverging: false, name: "weight" };
+  // A model whose queries have one key each has no other multiple than 1.
+  const most = Math.max(run.mostKeys, 2);
+  return { from: 1 / most, to: most, diverging: false, log: true, name: "weight, times uniform" };
 }

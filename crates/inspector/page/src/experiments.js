@@ -7,7 +7,6 @@ import { page } from "./facts.js";
 import { inPageWords } from "./parts/settings.jsx";
 import { baseData, configOf, dataOf, experiment, ghost, keepOutcome, outcomeOf, runs, settings, settingsOf } from "./state.js";
 import { Training } from "./training.js";
-import { view } from "./view.js";
 
 /** @type {Training | null} */
 let running = null;
@@ -20,8 +19,8 @@ export function startExperiments() {
     if ((before?.key ?? "{}") === key) return;
     running?.stop();
     running = null;
-    if (before?.outcome || key !== "{}") ghost.value = (view.peek().surprise ? null : before?.outcome?.run) ?? runs.peek()[0] ?? null;
-    // A surprise is compared with the page's own training. What a training on other samples gave is nothing to compare with.
+    if (before?.outcome || key !== "{}") ghost.value = before?.outcome?.run ?? runs.peek()[0] ?? null;
+    // What a training on other samples gave is nothing to compare with.
     if (settingsOf(ghost.peek())["data.file"] !== settings.value["data.file"]) ghost.value = null;
     if (key === "{}") {
       experiment.value = null;

@@ -5,6 +5,7 @@ import { render } from "preact";
 import { startExperiments } from "./experiments.js";
 import { unpack } from "./own-numbers.js";
 import { prepareLive, startLive } from "./own-run.js";
+import { page } from "./facts.js";
 import { here, openAddress, origin, runs, shown } from "./state.js";
 import { said } from "./parts/dom.jsx";
 import { isAsked } from "./parts/guess.js";
@@ -15,12 +16,15 @@ import { Guide } from "./panels/guide.jsx";
 import { Headline } from "./panels/headline.jsx";
 import { SampleCard } from "./panels/sample-card.jsx";
 import { Time } from "./panels/time.jsx";
+import { openWalkthrough } from "./walkthrough/app.jsx";
 
 /** How much of the page is made: one part after the other, so that no task holds up the browser for long. */
 const made = signal(0);
 
 function App() {
   if (!shown.value) return <Headline />;
+  // Attention alone has no training to tell of.
+  if (shown.value.isAlone) return <><Headline /><div id="sight"><SampleCard /><Attention /></div></>;
   return (
     <>
       <Headline />
@@ -70,6 +74,7 @@ const painted = () => Promise.race([new Promise((done) => requestAnimationFrame(
 const hasRun = () => new Promise((done) => effect(() => { if (shown.value) done(null); }));
 
 async function start() {
+  if (page.example) return openWalkthrough(page.example);
   prepareLive();
   await unpack();
   openAddress();

@@ -19,12 +19,6 @@ export function mean(values) {
 /** @param {number[]} values */
 export const sum = (values) => values.reduce((all, value) => all + value, 0);
 
-/** The standard deviation of a sample: the divisor is one less than the number of values. @param {number[]} values */
-export function deviation(values) {
-  const middle = mean(values);
-  return Math.sqrt(values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1));
-}
-
 /** exp(x) for x <= 0, to the last bit the same as in `series.rs`. @param {number} x */
 function exp(x) {
   const part = Math.max(x, -64) / 256;

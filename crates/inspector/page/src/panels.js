@@ -5,8 +5,8 @@ import { ExperimentTab } from "./panels/experiment.jsx";
 import { Explore } from "./panels/explore.jsx";
 import { Generate } from "./panels/generate.jsx";
 import { Seeds } from "./panels/seeds.jsx";
-import { Stepper } from "./panels/stepper.jsx";
 import { Words } from "./panels/words.jsx";
+import { canTrain } from "./parts/abilities.js";
 import { shown } from "./state.js";
 
 /** @typedef {{ key: string, title: string, Panel: () => any, suits?: () => boolean }} Tab */
@@ -14,11 +14,10 @@ import { shown } from "./state.js";
 /** @type {Tab[]} */
 const all = [
   { key: "explore", title: "Explore", Panel: Explore },
-  { key: "steps", title: "Step by step", Panel: Stepper },
   { key: "words", title: "Words", Panel: Words, suits: () => shown.value?.words != null },
   { key: "generate", title: "Generate", Panel: Generate, suits: () => shown.value?.facts.task === "next-token" && shown.value.isLive },
-  { key: "experiment", title: "Experiment", Panel: ExperimentTab },
-  { key: "seeds", title: "Seeds", Panel: Seeds },
+  { key: "experiment", title: "Experiment", Panel: ExperimentTab, suits: () => canTrain.value },
+  { key: "seeds", title: "Seeds", Panel: Seeds, suits: () => canTrain.value },
   { key: "evidence", title: "Evidence", Panel: Evidence },
 ];
 

@@ -69,10 +69,8 @@ export class Run {
 
   /** Whether the page computes the run's numbers itself. */
   get isLive() { return this.source.kind === "live"; }
-  /** Whether it is a statistic over runs. */
-  get isStatistic() { return this.source.kind === "statistic"; }
-  /** Whether its numbers are standard deviations over runs. */
-  get isDeviation() { return this.source.statistic === "deviation"; }
+  /** Whether it is attention alone: weights from anywhere, of a model that the page does not know. */
+  get isAlone() { return this.facts.logits === 0; }
   /** How its numbers came here. */
   get origin() { return this.isLive ? "computed" : "recorded"; }
   get last() { return this.times[this.times.length - 1]; }
@@ -319,7 +317,7 @@ export class Run {
   isUniform(key, at, layer, head) {
     const { rate = 1, softmax = true } = this.model.attention ?? {};
     // Attention is uniform before it is mixed; a rate of 0 leaves nothing of it.
-    if (this.isDeviation || !softmax || rate === 0) return false;
+    if (!softmax || rate === 0) return false;
     const shares = (/** @type {ArrayLike<number>} */ weights) => rate < 1 ? Array.from(weights, (weight) => (weight - 1 + rate) / rate) : weights;
     let hasRows = false;
     for (const sample of this.members(key)) {

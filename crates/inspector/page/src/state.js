@@ -4,7 +4,6 @@ import { computed, effect, signal } from "@preact/signals";
 import { changedRun, changesFor, changesText, changeTexts } from "./changes.js";
 import { settingsText, withSettings } from "./config.js";
 import { kept, page } from "./facts.js";
-import { statisticOf } from "./sources/statistic.js";
 import { FIRST, readAddress, view } from "./view.js";
 
 /** @typedef {import("./types").Config} Config */
@@ -94,9 +93,7 @@ export const question = computed(() => base.value?.facts.question ?? page.questi
 
 /** @param {import("./types").View["run"]} key @returns {Run | null} */
 export function runOf(key) {
-  const all = runs.value;
-  if (typeof key === "number") return all[key] ?? all[0] ?? null;
-  return all.length > 1 && !page.apart ? statisticOf(all, key) : all[0] ?? null;
+  return runs.value[key] ?? runs.value[0] ?? null;
 }
 
 /** The run before the reader's changes: that of the view, or the experiment. @type {import("@preact/signals").ReadonlySignal<Run | null>} */

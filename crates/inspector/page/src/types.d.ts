@@ -126,35 +126,20 @@ export interface OwnTexts {
 export interface PageFacts {
   viridis: [number, number, number][];
   runs: Facts[];
-  apart: string | null;
-  seeds: SweepSeeds | null;
   /** What the classifiers answer, if it is known. */
   question: string | null;
   /** For a page without a run: the experiment that it begins with. */
   lab?: { name: string; config: Config; data?: OwnData };
+  /** Of a page of worked examples alone. */
+  example?: import("./walkthrough/stages.js").Example;
 }
-
-export interface SweepSeeds {
-  /** Which samples attention is a mean over, if not those for training. */
-  over?: string;
-  name: string;
-  count: number;
-  failed: number;
-  positive: SeedFigures | null;
-  negative: SeedFigures | null;
-  harder: number[] | null;
-  own: ({ name: string; over: string } & Record<string, any>)[];
-}
-export interface SeedFigures { mean: number[]; deviation: number[] | null; most: number[] }
 
 /** The arrays of one sample at one step, by the names of a dump. */
 export type Arrays = Record<string, Float32Array>;
 
-/** Where the numbers of a run come from: recorded, computed by the page, or a statistic over runs. */
+/** Where the numbers of a run come from: recorded, or computed by the page. */
 export interface Source {
-  kind: "recorded" | "live" | "statistic";
-  /** Which statistic over runs it is, if it is one. */
-  statistic?: "mean" | "deviation";
+  kind: "recorded" | "live";
   /** Scores or weights of one query. `[key]` */
   row(name: "scores" | "weights", at: number, sample: Sample, layer: number, head: number, query: number): Float64Array;
   /** A single weight, where it can be had without its row: curves ask for very many. */
@@ -193,7 +178,7 @@ export type Range = "unit" | "uniform" | "own";
 
 /** What the page shows. A change makes a new one. What the reader has not chosen is infinite or empty. */
 export interface View {
-  run: number | "mean" | "deviation";
+  run: number;
   /** The key of a sample, or the name of a class, which stands for the mean over its samples. */
   sample: string;
   /** In training steps. */
@@ -208,9 +193,7 @@ export interface View {
   tab: string;
   /** The caption of the guide, from 1; 0 without a guide. */
   guide: number;
-  /** The key of a surprise, or `list`; empty while none is shown. */
-  surprise: string;
-  /** The stage of the stepper, from 1. */
+  /** The stage of the walk through the computation, from 1; 0 shows all. */
   stage: number;
   /** The word of the tab "Words"; empty until the reader chooses one. */
   word: string;

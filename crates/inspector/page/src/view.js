@@ -9,7 +9,7 @@ import { fixed } from "./numbers.js";
 /** What a reader has not chosen is infinite or empty: `here` then takes what suits the run. @type {View} */
 export const FIRST = {
   run: 0, sample: "", step: Infinity, query: Infinity, key: Infinity, layer: Infinity, head: Infinity, show: "weights", range: "",
-  pin: null, tab: "explore", guide: 0, surprise: "", stage: 1, word: "", changes: {}, settings: {},
+  pin: null, tab: "explore", guide: 0, stage: 1, word: "", changes: {}, settings: {},
 };
 
 // Another question, another model: what was chosen of the old one says nothing about it.
@@ -22,7 +22,7 @@ if (kept.view && !location.hash) write("replaceState", kept.view);
 export const view = signal(FIRST);
 
 // A change of these is a step that the back button takes back; all others leave no trace in the history.
-const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "surprise", "word", "changes", "settings"]);
+const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "word", "changes", "settings"]);
 
 /** Changes the view. @param {Partial<View>} parts */
 export function change(parts) {
@@ -52,7 +52,7 @@ export function settleAddress() {
 }
 
 /** @param {View} view */
-export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, surprise, stage, word, changes, settings }) {
+export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, word, changes, settings }) {
   /** @type {Record<string, string>} */
   const parts = { ...(sample ? { sample } : {}) };
   for (const [name, value] of Object.entries({ step, query, key, layer, head })) if (Number.isFinite(value)) parts[name] = String(value);
@@ -65,7 +65,6 @@ export function address({ run, sample, step, query, key, layer, head, show, rang
   }
   if (tab !== FIRST.tab) parts.tab = tab;
   if (guide) parts.guide = String(guide);
-  if (surprise) parts.surprise = surprise;
   if (word) parts.word = word;
   if (stage !== FIRST.stage) parts.stage = String(stage);
   if (changes.temperature !== undefined) parts.temperature = fixed(changes.temperature, 3);
@@ -91,7 +90,7 @@ export function readAddress(hash = location.hash || kept.view || "") {
   if (show === "weights" || show === "scores" || show === "uniform") found.show = show;
   const range = parts.get("range");
   if (range === "unit" || range === "uniform" || range === "own") found.range = range;
-  for (const name of /** @type {const} */ (["word", "tab", "surprise"])) {
+  for (const name of /** @type {const} */ (["word", "tab"])) {
     const text = parts.get(name);
     if (text) found[name] = text;
   }
@@ -105,7 +104,6 @@ export function readAddress(hash = location.hash || kept.view || "") {
 
 /** @param {string | null | undefined} text @returns {View["run"]} */
 function runOf(text) {
-  if (text === "mean" || text === "deviation") return text;
   const number = Number(text ?? 0);
   return Number.isInteger(number) && number >= 0 ? number : 0;
 }

@@ -4,17 +4,9 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "./page.mjs";
 
-const [{ page }, state, { unpack }, { Run }, { statisticOf }, { scaleOf }, { startLive }, { captionsOf }] = await load("facts.js", "state.js", "own-numbers.js", "run.js", "sources/statistic.js", "colour.js", "own-run.js", "parts/captions.js");
+const [{ page }, state, { unpack }, { Run }, { startLive }, { captionsOf }] = await load("facts.js", "state.js", "own-numbers.js", "run.js", "own-run.js", "parts/captions.js");
 await unpack();
 const [run] = state.runs.value;
-
-test("the name of a run does not make it a standard deviation", () => {
-  const named = new Run({ ...run.facts, name: "standard deviation 1" }, run.source);
-  assert.equal(scaleOf(named, "weights", "unit", 0, 0).name, "0 to 1");
-  assert.equal(named.isDeviation, false);
-  assert.equal(statisticOf([run, run], "mean").isDeviation, false);
-  assert.equal(scaleOf(statisticOf([run, run], "deviation"), "weights", "unit", 0, 0).name, "standard deviation");
-});
 
 test("the badge of the page's numbers does not come from a sentence", () => {
   page.runs[0].again = { recorded: "Live: a reason that begins with a badge" };

@@ -1,32 +1,21 @@
-// What the page computes from its numbers: statistics, the what-if, outcomes, addresses, colours and exports.
+// What the page computes from its numbers: outcomes, addresses, colours and exports.
 
 import assert from "node:assert/strict";
 import test from "node:test";
 import { difference, fixture, load } from "./page.mjs";
 
-const [state, { unpack }, { changedRun }, numbers, views, { colours }, { csvOf, jsonOf }, { panelOf }, { page }] =
-  await load("state.js", "own-numbers.js", "changes.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js", "facts.js");
+const [state, { unpack }, { changedRun, changesFor }, numbers, views, { colours }, { jsonOf, matrixCsvOf }, { panelOf }] =
+  await load("state.js", "own-numbers.js", "changes.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js");
 await unpack();
 const [run] = state.runs.value;
 const [sample] = run.samples;
 const P = run.positions;
 const rowOf = (values, row) => values.slice(row * P, row * P + P);
 
-test("the mean and the standard deviation over runs", () => {
-  const values = [1, 2, 4.5];
-  assert.equal(numbers.mean(values), 2.5);
-  // numpy.std([1, 2, 4.5], ddof=1)
-  assert.ok(Math.abs(numbers.deviation(values) - 1.8027756377319946) < 1e-12);
-  assert.match(page.apart, /differ/);
-  assert.equal(state.runOf("mean"), run);
-});
-
-test("the what-if is the softmax of the recorded scores", () => {
-  const shown = changedRun(run, { temperature: 2, causal: true }).row(sample, 0, 0, 0, 2, "weights");
-  const shares = rowOf(fixture.runs[0][0].scores, 2).map((score) => Math.exp(score / 2));
-  const sum = shares.reduce((total, share) => total + share, 0);
-  assert.ok(difference(Array.from(shown), shares.map((share) => share / sum)) < 1e-12);
-  assert.equal(changedRun(run, {}), run);
+test("a recording has no changes", () => {
+  const wanted = { temperature: 2, causal: true, keys: [1] };
+  assert.deepEqual(changesFor(run, wanted), {});
+  assert.equal(changedRun(run, wanted), run);
 });
 
 test("the difference from uniform is over the allowed keys", () => {
@@ -74,7 +63,7 @@ test("text is shortened by characters, not by halves of them", () => {
 test("exports hold the matrix in view", () => {
   const place = { run, base: run, sample: "10", at: 3, layer: 0, head: 0, show: "weights", settings: {}, changes: {}, changesText: "" };
   const panels = [panelOf("now", place)];
-  const [head, ...lines] = csvOf(panels).trimEnd().split("\n");
+  const [head, ...lines] = matrixCsvOf(panels).trimEnd().split("\n");
   assert.match(head, /^panel,run,sample,step,layer,head,show,.*,query,query_token,key,key_token,value$/);
   const weights = fixture.runs[0][3].weights.slice(0, P * P);
   const isMasked = (cell) => cell % P > Math.floor(cell / P);

@@ -146,7 +146,11 @@ impl OtherAttention {
         let known = known.map(|(index, score)| if allows(index) { score } else { 0.0 });
         let known = known.map(|score| score.clamp(-LARGEST, LARGEST));
         dump.arrays[Array::Scores] = known.collect();
-        dump.attention_mask = mask.contains(&false).then_some(mask);
+        if mask.contains(&false) {
+            // Under a causal mask, the first query sees itself alone.
+            dump.meta.read_position = Some(positions - 1);
+            dump.attention_mask = Some(mask);
+        }
         dump.arrays[Array::Weights] = self.weights;
         dump
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headlight_dump::{Array, AttentionDump};
 use serde::Serialize;
 
-use super::{Again, Evidence, Lab, LossPoint, Page, PageRun, SeedComparison};
+use super::{Again, Evidence, Lab, LossPoint, Page, PageRun};
 use crate::theme::VIRIDIS;
 
 /// How far from 1 float32 sums of weights are at most.
@@ -16,9 +16,6 @@ const SUM_TOLERANCE: f64 = 1e-3;
 pub(super) struct Facts<'a> {
     viridis: [[u8; 3]; 9],
     runs: Vec<RunFacts<'a>>,
-    /// The reason why the runs have no mean, if they have none.
-    apart: Option<&'static str>,
-    seeds: Option<&'a SeedComparison>,
     question: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lab: Option<&'a Lab>,
@@ -102,8 +99,6 @@ impl Page {
         Facts {
             viridis: VIRIDIS,
             runs: self.runs.iter().filter_map(PageRun::facts).collect(),
-            apart: self.apart(),
-            seeds: self.seeds.as_ref(),
             question: self.question.as_deref(),
             lab: self.lab.as_ref(),
         }
@@ -256,19 +251,19 @@ impl PageRun {
         if with_vectors.len() < kept_steps {
             let names: Vec<&str> = self.vectors().map(Array::name).collect();
             notes.push(format!(
-                "It has vectors ({}) for steps {} only.",
+                "Vectors ({}) are recorded for the steps {}.",
                 names.join(", "),
-                with_vectors.join(" and ")
+                with_vectors.join(", ")
             ));
         }
         if kept_steps < steps {
             notes.push(format!(
-                "It has {kept_steps} of {steps} recorded steps, evenly spread; with the others it would be too large."
+                "{kept_steps} of the {steps} recorded steps are included, to limit the size."
             ));
         }
         if kept < samples {
             notes.push(format!(
-                "It has {kept} of {samples} recorded samples, the first of each class; with the others it would be too large."
+                "{kept} of the {samples} recorded samples are included, the first of each class, to limit the size."
             ));
         }
         notes

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 
 use super::again::module;
-use super::{Page, fallback, text91};
+use super::{Page, text91};
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
@@ -46,11 +46,9 @@ impl Page {
     /// # Errors
     /// If compression or serialisation fails.
     pub fn html(&self) -> std::io::Result<String> {
-        let without_scripts = match self.runs.first() {
-            Some(run) => fallback::table(run),
-            None if self.lab.is_some() => fallback::NO_RUN.to_owned(),
-            None => return Ok(String::new()),
-        };
+        if self.runs.is_empty() && self.lab.is_none() {
+            return Ok(String::new());
+        }
         let title = self.title();
         let heading = match &self.question {
             Some(question) => format!("<h1>{}</h1>\n<p>{}</p>", escape(question), escape(&title)),
@@ -64,7 +62,7 @@ impl Page {
         // The script puts its own in place of the header.
         let mut body = format!(
             r#"<div id="page"><header>{heading}</header></div>
-<noscript><main>{without_scripts}</main></noscript>
+<noscript><main><p>This page needs scripts.</p></main></noscript>
 <script type="application/json" id="facts">{facts}</script>
 "#
         );

@@ -4,11 +4,9 @@
 mod again;
 mod attention;
 mod facts;
-mod fallback;
 mod html;
 mod numbers;
 mod run;
-mod seeds;
 mod selection;
 mod series;
 mod text91;
@@ -23,7 +21,6 @@ use crate::words::counted;
 pub use again::{Again, Lab, OwnData, OwnLabel};
 pub use attention::OtherAttention;
 pub use run::PageRun;
-pub use seeds::{OwnRow, SeedComparison, SeedFigures, SeedRow};
 
 /// The loss at a step of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -65,8 +62,6 @@ pub struct Page {
     attention: Option<String>,
     /// The question that the classifier answers, if it is known.
     pub question: Option<String>,
-    /// The seeds of a sweep, to compare the runs with.
-    pub seeds: Option<SeedComparison>,
 }
 
 impl Page {
@@ -148,38 +143,6 @@ impl Page {
             [only] => format!("Attention of {}", only.name),
             [one, other] => format!("Attention of {} and {}", one.name, other.name),
             runs => format!("Attention of {} runs", runs.len()),
-        }
-    }
-
-    /// The reason why the runs have no mean, if they have none.
-    fn apart(&self) -> Option<&'static str> {
-        let (_, first) = self.first()?;
-        let steps =
-            |run: &PageRun| -> Vec<_> { run.dumps.iter().map(|dump| dump.meta.step).collect() };
-        let same = |is: fn(&AttentionDump, &AttentionDump) -> bool| {
-            let last = |run: &PageRun| run.dumps.last().is_some_and(|dump| is(dump, first));
-            self.runs.iter().all(last)
-        };
-        if !same(|one, other| one.tokens == other.tokens && one.meta.samples == other.meta.samples)
-        {
-            Some("their samples differ")
-        } else if !same(|one, other| {
-            let bits = |dump: &AttentionDump| -> Vec<u32> {
-                dump.labels.iter().map(|label| label.to_bits()).collect()
-            };
-            bits(one) == bits(other) && one.meta.label_positions == other.meta.label_positions
-        }) {
-            Some("their labels differ")
-        } else if !same(|one, other| one.attention_mask == other.attention_mask) {
-            Some("their masks differ")
-        } else if self
-            .runs
-            .iter()
-            .any(|run| steps(run) != steps(&self.runs[0]))
-        {
-            Some("their recorded steps differ")
-        } else {
-            None
         }
     }
 }

@@ -67,12 +67,6 @@ impl PageRun {
         &self.selection.steps
     }
 
-    /// The dump that the page shows first: that of the best model, or else the last.
-    pub(super) fn first_shown(&self) -> Option<&AttentionDump> {
-        let best = self.selection.best.and_then(|best| self.dumps.get(best));
-        best.or(self.dumps.last())
-    }
-
     /// The arrays of vectors that all of its dumps have: the first dumps of a run may be older than the last.
     pub(super) fn vectors(&self) -> impl Iterator<Item = Array> {
         let dumps = &self.dumps;

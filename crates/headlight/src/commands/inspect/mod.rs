@@ -24,7 +24,7 @@ use chosen::{Chosen, places, ranges};
 /// Show attention in the terminal, as a picture or as a page
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nAll heads in one picture: headlight inspect runs/notebook-1 --layer all --head all --svg heads.svg\nTwo runs and a sweep's seeds on one page: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --sweep seeds.jsonl --open"
+    after_help = "Example: headlight inspect runs/notebook-1 --sample 10 --step 500\nAll heads in one picture: headlight inspect runs/notebook-1 --layer all --head all --svg heads.svg\nTwo runs on one page: headlight inspect runs/notebook-1 runs/notebook-2 --html page.html --open"
 )]
 pub(crate) struct Arguments {
     /// A run directory or a dump (.npz)
@@ -69,9 +69,6 @@ pub(crate) struct Arguments {
     /// Write a page of all samples, steps and heads instead of printing one heatmap
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "query", "range", "scores", "svg", "png", "watch"])]
     html: Option<Destination>,
-    /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
-    #[arg(long, value_name = "RESULTS", requires = "html", conflicts_with_all = ["svg", "png"])]
-    sweep: Option<PathBuf>,
     /// Open a page in a browser: the one that --html writes, or else the run's own page
     #[arg(long, conflicts_with_all = ["svg", "png", "watch"])]
     open: bool,
@@ -95,8 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(html) = &arguments.html {
         let sources = [&arguments.source].into_iter().chain(&arguments.others);
-        let sweep = arguments.sweep.as_deref();
-        page::write(sources, sweep, html, arguments.output.force)?;
+        page::write(sources, html, arguments.output.force)?;
         if arguments.open {
             browser::open(html.path());
         }

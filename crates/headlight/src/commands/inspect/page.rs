@@ -10,12 +10,10 @@ use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::shown;
 
 use crate::browser;
-use crate::commands::seeds;
 
-/// Writes the page of runs and single dumps to `html`, with the seeds of a sweep if there is one.
+/// Writes the page of runs and single dumps to `html`.
 pub(super) fn write<'a>(
     paths: impl Iterator<Item = &'a PathBuf>,
-    sweep: Option<&Path>,
     html: &Destination,
     force: bool,
 ) -> Result<(), Failure> {
@@ -24,10 +22,7 @@ pub(super) fn write<'a>(
         .collect::<Result<_, _>>()?;
     let out = Output::new(html, force)?;
     Output::check_formats(&[Some(out)], ["html"])?;
-    let page = match sweep {
-        Some(results) => seeds::page(&sources, results)?,
-        None => page::page(&sources, |_, _, _| Ok(()))?,
-    };
+    let page = page::page(&sources)?;
     let text = page::html(&page)?;
     out.write_all(text.as_bytes())?;
     let size = text.len() as f64 / 1000.0;

@@ -2,9 +2,8 @@
 
 import { computed } from "@preact/signals";
 import { changesFor } from "../changes.js";
-import { page } from "../facts.js";
 import { fixed } from "../numbers.js";
-import { base, ghost, here, runOf, runs, settingsOf } from "../state.js";
+import { base, ghost, here, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
 import { paced } from "../parts/calm.js";
 import { Choice, ColourChoice } from "../parts/choices.jsx";
@@ -24,43 +23,35 @@ function describe() {
   const name = run.sampleName(sample);
   const title = name[0].toUpperCase() + name.slice(1) + (run.asksEach ? `, position ${run.reader}` : "");
   if (!one) return `${title} in this page, at step ${run.stepName(at)}. A dot stands for tokens that differ.`;
+  if (run.isAlone) return `${title}.`;
   const chance = run.classCount < 3 ? "probability" : one.label === null ? `probability of ${run.className(run.predicted(one, at))}` : "probability of its class";
-  const which = run.isStatistic ? `${run.name} of the ${chance}` : chance;
-  const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${which} ${fixed(run.probability(one, at))}`;
-  // Recorded results are those of the run, whatever the reader changes.
-  if (now.isWhatIf && !run.isLive) return `${text}, recorded without the change.`;
-  const result = outcomeText(one, at);
+  const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${chance} ${fixed(run.probability(one, at))}`;
+  const result = run.outcomes[run.outcome(one, at)];
   return `${text}${now.isWhatIf ? " with the change" : ""}${result ? `: ${result}` : ""}.`;
 }
 
-/** @param {import("../types").Sample} sample @param {number} at */
-function outcomeText(sample, at) {
-  const { run } = /** @type {NonNullable<typeof paced.value>} */ (paced.value);
-  const found = (run.isStatistic ? runs.value : [run]).map((own) => own.outcome(sample, at));
-  if (!found[0]) return "";
-  return found.length === 1 ? run.outcomes[found[0]] : `right in ${found.filter((kind) => kind === "right").length} of ${found.length} runs`;
-}
-
-const What = () => <p id="what" class={paced.value?.isWhatIf && paced.value.run.isLive ? "what-if" : ""}>{describe()}</p>;
+const What = () => <p id="what" class={paced.value?.isWhatIf ? "what-if" : ""}>{describe()}</p>;
 
 // Controls.
 
 /** @returns {[string, string][]} */
-function runNames() {
-  const statistics = runs.value.length > 1 && !page.apart ? ["mean", "deviation"] : [];
-  return [...runs.value.keys(), ...statistics].map((key) => [String(key), runOf(/** @type {View["run"]} */ (key))?.name ?? ""]);
-}
+const runNames = () => runs.value.map(({ name }, key) => [String(key), name]);
 
-/** @param {boolean} hasSoftmax @returns {[string, string][]} */
-const showsOf = (hasSoftmax) => [["weights", "weights"], ...(hasSoftmax ? /** @type {[string, string][]} */ ([["scores", "scores, before the softmax"], ["uniform", "difference from uniform"]]) : [/** @type {[string, string]} */ (["scores", "scores"])])];
+/** What the matrix can show of a run. @param {import("../run.js").Run | undefined} run @returns {[string, string][]} */
+function showsOf(run) {
+  const hasSoftmax = run?.model.attention?.softmax !== false;
+  /** @type {[string, string][]} */
+  const scores = run?.facts.without_scores ? [] : [["scores", hasSoftmax ? "scores, before the softmax" : "scores"]];
+  return [["weights", "weights"], ...scores, ...(hasSoftmax ? [/** @type {[string, string]} */ (["uniform", "difference from uniform"])] : [])];
+}
 
 function Controls() {
   const several = runs.value.length > 1;
   const { run } = view.value;
   return (
     <div class="row tools" role="group" aria-label="What the matrix shows">
-      {several && <Choice id="run" label="Run" value={run} options={runNames()} onChoose={(key) => change({ run: key === "mean" || key === "deviation" ? key : Number(key), settings: {} })} />}
-      <Choice id="show" label="Show" value={show.value} options={showsOf(here.value?.run.model.attention?.softmax !== false)} onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })} />
+      {several && <Choice id="run" label="Run" value={run} options={runNames()} onChoose={(key) => change({ run: Number(key), settings: {} })} />}
+      <Choice id="show" label="Show" value={show.value} options={showsOf(here.value?.run)} onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })} />
       <ColourChoice />
       <Pin />
       <HeadSwitch />
@@ -70,7 +61,7 @@ function Controls() {
 
 /** Switches the shown head off: it gives nothing to the residual stream. */
 function HeadSwitch() {
-  if (!base.value?.isLive || base.value.isStatistic) return null;
+  if (!base.value?.isLive) return null;
   const off = isOff(layer.value, head.value);
   return <button id="head-switch" type="button" title="A head that is off adds nothing to the residual stream" onClick={() => toggleHead(layer.value, head.value)}>Turn head {off ? "on" : "off"}</button>;
 }
@@ -116,7 +107,7 @@ export function Attention() {
       <Reason />
       <Matrices />
       <Foot />
-      <p class="hint">Rows are queries (from), columns keys (to). <span aria-hidden="true">◆</span> decides the label. Click a cell or use the arrow keys.</p>
+      <p class="hint">Rows are queries (from), columns keys (to).{here.value?.run.samples.some(({ marked }) => marked.length) && <> <span aria-hidden="true">◆</span> decides the label.</>} Click a cell or use the arrow keys.</p>
     </section>
   );
 }

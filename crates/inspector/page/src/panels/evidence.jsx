@@ -17,7 +17,6 @@ export function Evidence() {
       <h2>Origin of the numbers</h2>
       <Origin />
       <Experiment />
-      {page.apart && <p>No mean over the runs: {page.apart}.</p>}
       {all.map((run, at) => <OfRun key={at} run={run} isAlone={all.length === 1} />)}
     </div>
   );

@@ -1,7 +1,6 @@
 // The guide: captions, each of which sets the view. The first asks the reader to predict.
 
 import { computed, effect } from "@preact/signals";
-import { page } from "../facts.js";
 import { canAsk, canEdit, canPlay, canTrain } from "../parts/abilities.js";
 import { captionsOf } from "../parts/captions.js";
 import { later } from "../parts/deferred.js";
@@ -10,14 +9,13 @@ import { isNarrow } from "../parts/narrow.js";
 import { play } from "../parts/play.js";
 import { base, here, origin, shown } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
-import { hasSurprises, Surprises, SurprisesButton } from "./surprises.jsx";
 
 /** The run that the captions are about: without the reader's changes. They come after all else of a run. */
 const told = later(base);
 const captions = computed(() => {
   const run = told.value;
   void run?.source.arrived?.value;
-  return run && !run.isStatistic ? captionsOf(run) : [];
+  return run && !run.isAlone ? captionsOf(run) : [];
 });
 const at = computed(() => Math.min(view.value.guide, captions.value.length));
 
@@ -38,7 +36,7 @@ function open(number) {
   guess.value = null;
   // What the guide has changed in the model goes with it.
   const changes = captions.peek()[at.peek() - 1]?.parts.changes ?? {};
-  change({ guide: number, surprise: "", ...(number ? partsOf(number) : Object.keys(changes).length ? { changes: {} } : {}) });
+  change({ guide: number, ...(number ? partsOf(number) : Object.keys(changes).length ? { changes: {} } : {}) });
 }
 
 // An address that names a caption and no step means the caption's view; and when another run is shown, its captions have
@@ -63,7 +61,6 @@ export function Guide() {
   const all = captions.value;
   const number = at.value;
   const caption = all[number - 1];
-  if (!caption && hasSurprises.value) return <Surprises />;
   if (!caption) {
     return (
       <section id="guide" aria-label="Guide">
@@ -78,7 +75,7 @@ export function Guide() {
       <button type="button" aria-label="Caption before" aria-disabled={number === 1} onClick={() => number > 1 && open(number - 1)}>‹</button>
       <ol>{all.map(({ title }, index) => <li key={title}><button type="button" aria-current={index + 1 === number ? "step" : undefined} aria-label={`${index + 1}: ${title}`} title={title} onClick={() => open(index + 1)}>{index + 1}</button></li>)}</ol>
       <button type="button" id="guide-next" aria-label="Next caption" aria-disabled={number === all.length} onClick={() => number < all.length && open(number + 1)}>›</button>
-      <p role="status"><b>{caption.title}</b> {text}{caption.seeds && (canTrain.value || page.seeds) && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}{number === all.length && <> <SurprisesButton class="link" /></>}</p>
+      <p role="status"><b>{caption.title}</b> {text}{caption.seeds && canTrain.value && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
       <button type="button" id="guide-close" aria-label="Close the guide" onClick={() => { open(0); focusGuide(); }}>×</button>
     </section>
   );

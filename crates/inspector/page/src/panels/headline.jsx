@@ -11,7 +11,7 @@ import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
 import { base, baseConfig, config, configOf, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
-import { ShareButton, ShareDialog } from "./share.jsx";
+import { SaveButton, SaveDialog } from "./save.jsx";
 
 effect(() => { document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE; });
 
@@ -32,14 +32,13 @@ const told = (names) => names.length > 4 ? `${names.slice(0, 4).join(", ")}, …
 const outcome = computed(() => runs.value.length === 1 && !departure.value ? base.value?.facts.outcome ?? "" : "");
 
 export function Headline() {
-  const text = asked.value || TITLE;
   return (
     <header id="headline">
-      <h1>{text}</h1>
+      <h1>{asked.value || TITLE}</h1>
       {outcome.value && <p id="outcome">{outcome.value}</p>}
-      {isNarrow.value && canTrain.value ? <div class="chips-fold"><details><summary>{canAsk.value ? "Change the question" : hasWords.value ? "Change the seed or the texts" : "Change the seed"}</summary><Chips /></details><ShareButton /></div> : <Chips />}
+      {isNarrow.value && canTrain.value ? <div class="chips-fold"><details><summary>{canAsk.value ? "Change the question" : hasWords.value ? "Change the seed or the texts" : "Change the seed"}</summary><Chips /></details><SaveButton /></div> : <Chips />}
       <Status />
-      <ShareDialog question={text} />
+      <SaveDialog />
     </header>
   );
 }
@@ -51,7 +50,7 @@ function Chips() {
   const key = settingsKey.value;
   const own = baseConfig();
   const now = config.peek();
-  if (!canTrain.value || !own || !now) return <div class="chips"><ShareButton /></div>;
+  if (!canTrain.value || !own || !now) return <div class="chips"><SaveButton /></div>;
   const rule = now.data.rule;
   const settings = view.peek().settings;
   return (
@@ -70,7 +69,7 @@ function Chips() {
       <NumberChip id="seed" title="seed" value={Number(valueOf(now, "seed") ?? 0)} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
       <button type="button" id="next-seed" onClick={() => openSeed(Number(valueOf(now, "seed") ?? 0) + 1)}>New seed</button>
       {hasWords.value && <button type="button" id="open-texts" onClick={openTexts}>Your own texts</button>}
-      {!isNarrow.value && <ShareButton />}
+      {!isNarrow.value && <SaveButton />}
       {(key !== "{}" || hasChanges.value) && <button type="button" id="back-to-run" onClick={goBack}>Back to the {page.lab ? "beginning" : "run"}</button>}
     </form>
   );
@@ -85,7 +84,7 @@ function openTexts() {
 function goBack() {
   change({ settings: {}, changes: {} });
   // The button is gone.
-  document.getElementById("share")?.focus();
+  document.getElementById("save")?.focus();
 }
 
 const hasChanges = computed(() => Object.keys(view.value.changes).length > 0);

@@ -25,8 +25,8 @@ export function SampleCard() {
       <Heading />
       <Tokens />
       <Sentence />
-      <Answer />
-      <Paste />
+      {!run.value.isAlone && <Answer />}
+      {run.value.isLive ? <Paste /> : <p class="hint">Click a token to see where it looks. {run.value.isAlone && run.value.facts.notes.join(" ")}</p>}
     </section>
   );
 }
@@ -52,7 +52,7 @@ function Heading() {
         </select>
         <button type="button" id="sample-next" aria-label="Next sample" onClick={() => move(1)}>›</button>
       </span>
-      {query.value !== now.reader && <button type="button" id="from-cls" onClick={() => change({ query: now.reader })}>Show {now.readerName} again</button>}
+      {query.value !== now.reader && !now.isAlone && <button type="button" id="from-cls" onClick={() => change({ query: now.reader })}>Show {now.readerName} again</button>}
     </div>
   );
 }
@@ -69,7 +69,6 @@ function optionText(run, sample) {
 
 function Paste() {
   const now = /** @type {Run} */ (run.value);
-  if (!now.isLive) return null;
   const sample = one.value;
   const text = sample ? now.joined(now.texts(sample)) : "";
   const form = (

@@ -1,4 +1,4 @@
-// Seeds: the same training from many starts, and what a sweep recorded.
+// Seeds: the same training from many starts.
 
 import { computed, signal } from "@preact/signals";
 import { settingsText } from "../config.js";
@@ -10,8 +10,7 @@ import { fixed, range } from "../numbers.js";
 import { copyText, say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
 import { Swarm, pointed } from "../parts/swarm.jsx";
-import { Sweep, decides, sidesOf } from "../parts/sweep.jsx";
-import { config, dataOf, experiment, here, origin, runs, shown } from "../state.js";
+import { config, dataOf, experiment, here, origin, shown } from "../state.js";
 import { f1Of, isLearned, swarmOf } from "../swarm.js";
 import { view } from "../view.js";
 
@@ -23,13 +22,8 @@ const MANY = 1000;
 const count = (/** @type {number} */ number) => number.toLocaleString("en");
 
 export function Seeds() {
-  const [run] = runs.value;
-  return (
-    <div id="seeds">
-      <Trained />
-      {page.seeds && run && <Sweep seeds={page.seeds} run={run} />}
-    </div>
-  );
+  const why = whyNot();
+  return <div id="seeds">{why ? <p class="hint" id="no-seeds">{why}</p> : <TrainedHere />}</div>;
 }
 
 /** Why no seeds can be trained now; empty if they can. */
@@ -46,12 +40,6 @@ function whyNot() {
   const isKnown = swarmOf(config.value, data.value).count > 0;
   if (experiment.value && experiment.value.state !== "trained" && !isKnown) return "Seeds can be trained here once the experiment above is trained.";
   return "";
-}
-
-function Trained() {
-  const why = whyNot();
-  if (why) return <p class="hint" id="no-seeds">{why}</p>;
-  return <TrainedHere />;
 }
 
 // Parts of the view on their own: while steps play, the swarm stays as it is.
@@ -95,8 +83,18 @@ function TrainedHere() {
 /** @param {number} from @param {number} to */
 const fifths = (from, to) => range(6).map((part) => from + part / 5 * (to - from));
 
-/** The names of the samples of label 1, and of those of label 0. */
-const sides = () => sidesOf(/** @type {import("../run.js").Run} */ (shown.value));
+/** The names of the samples of label 1 or more, and of those of label 0. */
+function sides() {
+  const run = /** @type {import("../run.js").Run} */ (shown.value);
+  const name = (/** @type {number} */ label) => run.classCount === 2 || run.facts.classes.length ? `“${run.className(label)}”` : `label ${label}`;
+  return { positive: run.classCount === 2 ? name(1) : `all but ${name(0)}`, negative: name(0) };
+}
+
+/** Whether a position decides the label of every sample: where other positions decide in each, none does. @param {import("../run.js").Run} run @param {number} position */
+function decides(run, position) {
+  const known = run.samples.filter(({ label }) => label !== null);
+  return known.some(({ label }) => label) && known.every(({ marked }) => marked.includes(position));
+}
 
 /** @param {number[]} positions @param {number} uniform @returns {import("../parts/swarm.jsx").Axes} */
 function attentionAxes(positions, uniform) {

@@ -4,7 +4,7 @@ import { classColour } from "../colour.js";
 import { fixed, mean, range, shorten } from "../numbers.js";
 import { isOwn } from "../run.js";
 import { changesFor, changesText } from "../changes.js";
-import { base, runs } from "../state.js";
+import { base } from "../state.js";
 import { view } from "../view.js";
 import { paced } from "./calm.js";
 import { spoken } from "./play.js";
@@ -26,8 +26,7 @@ export function Answer() {
   const members = run.members(sample);
   const several = run.classCount > 2;
   const results = resultsOf(run, at, members);
-  // Recorded results are those of the run, whatever the reader changes.
-  const before = now.isWhatIf && run.isLive && base.value ? resultsOf(base.value, at, members) : null;
+  const before = now.isWhatIf && base.value ? resultsOf(base.value, at, members) : null;
   const label = labelOf(run, sample);
   return (
     <div class="answer">
@@ -54,14 +53,13 @@ const labelOf = (run, sample) => run.isGroup(sample) ? run.groups[sample] : run.
 
 /** @param {{ value: number, before?: number, run: Run }} props */
 function Gauge({ value, before, run }) {
-  const name = `Probability of “${run.className(1)}”`;
   return (
     <div class="gauge">
-      <span class="gauge-name">{run.isDeviation ? `Standard deviation: ${name.charAt(0).toLowerCase()}${name.slice(1)}` : name}</span>
+      <span class="gauge-name">Probability of “{run.className(1)}”</span>
       <b class="gauge-value">{before !== undefined && <span class="was">{fixed(before)} → </span>}{fixed(value)}</b>
       <span class="track" aria-hidden="true">
         <span class="fill" style={{ transform: `scaleX(${value})` }} />
-        {!run.isDeviation && <span class="half" />}
+        <span class="half" />
         <Before value={before} />
       </span>
     </div>
@@ -92,11 +90,9 @@ function Verdict({ now, members, label }) {
   const { run, at } = now;
   if (label === null) return <>{members[0]?.each?.length ? `No label counts at position ${run.reader}` : "Label unknown"}; the model answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>.</>;
   const name = <>{run.asksEach && `at position ${run.reader}: `}<bdi>{run.className(label)}</bdi></>;
-  const own = run.isStatistic ? runs.value : [run];
-  const outcomes = members.flatMap((member) => own.map((each) => each.outcome(member, at)));
+  const outcomes = members.map((member) => run.outcome(member, at));
   const right = outcomes.filter((outcome) => outcome === "right").length;
-  if (run.isStatistic && members.length === 1) return <>Label{run.asksEach ? " " : ": "}{name}. The model is right in {right} of {own.length} runs.</>;
-  if (outcomes.length > 1) return <>Label{run.asksEach ? " " : ": "}{name}. Right: {right} of {outcomes.length}{run.isStatistic ? ` (${members.length} samples in ${own.length} runs)` : ""}.</>;
+  if (outcomes.length > 1) return <>Label{run.asksEach ? " " : ": "}{name}. Right: {right} of {outcomes.length}.</>;
   if (right) return <>Label{run.asksEach ? " " : ": "}{name}. The model is <b class="good">right</b>.</>;
   const mistake = run.facts.classes.length ? undefined : MISTAKES[outcomes[0]];
   return <>Label{run.asksEach ? " " : ": "}{name}. The model is <b class="bad">wrong: {mistake ?? <>it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>}</b>.</>;
@@ -104,13 +100,12 @@ function Verdict({ now, members, label }) {
 
 /** How many positions of a sample are right, if each has an answer. @param {Run} run @param {Sample} sample @param {number} at */
 function wholeText(run, sample, at) {
-  const [right, count] = run.asksEach && !run.isStatistic ? run.tally(sample, at) : [0, 0];
+  const [right, count] = run.asksEach ? run.tally(sample, at) : [0, 0];
   return count > 0 && ` Of the ${count} positions with a label, ${right === count ? "all are" : right === 1 ? "1 is" : `${right} are`} right.`;
 }
 
 /** @param {NonNullable<typeof paced.value>} now @param {Sample[]} members */
 function noteOf({ run, isWhatIf, sample }, members) {
-  if (isWhatIf && !run.isLive) return "As recorded: the change ends at the weights above.";
   const [own] = members;
   const unknown = own?.typed?.filter(Boolean) ?? [];
   const unread = unknown.length ? `Unknown to this model, which reads [UNK] instead: ${shorten(unknown.join(", "), 60)}. ` : "";

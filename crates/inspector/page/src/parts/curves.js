@@ -166,13 +166,12 @@ const attentionChart = computed(() => {
     lines.push({ label: `Pinned: ${of}${held.run.sampleName(held.sample)}`, style: "pinned", points: attentionOf(held.run, held.sample) });
   }
   if (!lines.length) return null;
-  const isDeviation = run.isDeviation && !held;
   const drawnPoints = lines.flatMap(({ points, before }) => [points, before]);
   const isShare = [run, other, held?.run].every((one) => one?.isShare ?? true);
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
-    name: "attention", title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`, lines, level: isDeviation ? undefined : uniformOf(run) ?? undefined,
-    top: isDeviation ? niceTop(most(...lines.map(({ points }) => points))) : isShare ? 1 : niceTop(Math.max(most(...drawnPoints), 0.1)),
+    name: "attention", title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`, lines, level: uniformOf(run) ?? undefined,
+    top: isShare ? 1 : niceTop(Math.max(most(...drawnPoints), 0.1)),
     ...(least(...drawnPoints) < 0 ? { low: -niceTop(-least(...drawnPoints)) } : {}),
   };
 });

@@ -37,7 +37,7 @@ const exact = (value) => Number(value.toPrecision(9));
 const stepOf = (/** @type {Place} */ { run, at }) => run.facts.steps[at];
 
 /** @param {Panel[]} panels */
-export function csvOf(panels) {
+export function matrixCsvOf(panels) {
   const quoted = (/** @type {string | number} */ text) => `"${String(text).replaceAll('"', '""')}"`;
   const lines = ["panel,run,sample,step,layer,head,show,experiment_and_changes,query,query_token,key,key_token,value"];
   for (const { id, place, show, positions, cells, forbidden, tokens } of panels) {
@@ -54,10 +54,9 @@ export function csvOf(panels) {
 export function jsonOf(panels) {
   const of = (/** @type {Panel} */ { id, place, show, positions, cells, forbidden, tokens, marks }) => {
     const { changes, settings } = place;
-    const { temperature = 1, causal = false } = changes;
     return {
       panel: id, run: place.run.name, sample: place.sample, step: stepOf(place), layer: place.layer, head: place.head, show,
-      what_if: place.changesText ? { temperature, causal } : null, changes, settings, tokens,
+      changes, settings, tokens,
       label_positions: range(positions).filter((position) => marks[position]),
       values: range(positions).map((query) => range(positions).map((key) => forbidden?.[query * positions + key] ? null : exact(cells[query * positions + key]))),
     };
@@ -66,15 +65,15 @@ export function jsonOf(panels) {
 }
 
 /** Text for XML, without characters that it cannot hold. @param {string} text */
-export const xmlText = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
+const xmlText = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
   .replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter] ?? letter);
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 /** Such text, isolated so that it does not reorder the text around it. @param {string} text */
-export const isolated = (text) => RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+const isolated = (text) => RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
 
 /** A title in lines of at most this many characters, broken between its parts where it can be. @param {string} title @param {number} most */
-export function linesOf(title, most) {
+function linesOf(title, most) {
   /** @type {string[]} */
   const lines = [];
   for (const word of title.split(/(?<= )/)) {
@@ -128,7 +127,7 @@ export function svgOf(panels) {
     for (const part of range(64)) box(left + part * 3, end, 3.2, 12, colours(valueAt((part + 0.5) / 64, scale), scale).fill);
     const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
     text(fixed(scale.from, decimals), left - 5, end + 10, 11, "end");
-    text(`${fixed(scale.to, decimals)}${scale.more ? " or more" : ""} (${scale.name}${scale.log ? ", log" : ""})`, left + 198, end + 10, 11);
+    text(`${fixed(scale.to, decimals)} (${scale.name}${scale.log ? ", log" : ""})`, left + 198, end + 10, 11);
     if (forbidden) {
       box(left, end + 18, 12, 12, "url(#masked)");
       text("masked", left + 18, end + 28, 11);

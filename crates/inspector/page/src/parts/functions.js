@@ -8,12 +8,12 @@ function erf(x) {
   return 2 / Math.sqrt(Math.PI) * Math.exp(-x * x) * sum;
 }
 
-/** Activations: what they are called around a formula, what they do in words, and their values. */
+/** Activations: what they are called around a formula, and their values. */
 export const ACTIVATIONS = {
-  relu: { call: "max(0, ", words: "what is below 0 becomes 0", of: (/** @type {number} */ x) => Math.max(0, x) },
-  gelu: { call: "GELU(", words: "each through GELU, x · Φ(x)", of: (/** @type {number} */ x) => x / 2 * (1 + erf(x / Math.SQRT2)) },
-  "gelu-tanh": { call: "GELU-tanh(", words: "each through GELU's approximation by tanh", of: (/** @type {number} */ x) => x / 2 * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))) },
-  silu: { call: "SiLU(", words: "each through SiLU, x / (1 + exp(−x))", of: (/** @type {number} */ x) => x / (1 + Math.exp(-x)) },
+  relu: { call: "max(0, ", of: (/** @type {number} */ x) => Math.max(0, x) },
+  gelu: { call: "GELU(", of: (/** @type {number} */ x) => x / 2 * (1 + erf(x / Math.SQRT2)) },
+  "gelu-tanh": { call: "GELU-tanh(", of: (/** @type {number} */ x) => x / 2 * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3))) },
+  silu: { call: "SiLU(", of: (/** @type {number} */ x) => x / (1 + Math.exp(-x)) },
 };
 
 /** @param {number} position @param {number} pair @param {number} width */

@@ -12,7 +12,7 @@ import { setChanges } from "./what-if.js";
 function Effect() {
   const now = here.value;
   const before = base.value;
-  if (!now?.one || !before?.isLive) return null;
+  if (!now?.one || !before) return null;
   const [old, found] = [before.probability(now.one, now.at), now.run.probability(now.one, now.at)];
   const name = now.run.classCount > 2 ? "Probability of the sample's class" : `Probability of “${now.run.className(1)}”`;
   return <p id="effect"><b>{name}, step {now.run.stepName(now.at)}: {fixed(old)} → <output>{fixed(found)}</output></b>{now.isWhatIf ? "" : " (no change)"}</p>;
@@ -20,14 +20,13 @@ function Effect() {
 
 export function Interventions() {
   const now = here.value;
-  if (!now || now.run.isStatistic) return null;
-  const { isLive } = now.run;
+  if (!now?.run.isLive) return null;
   const { temperature = 1, causal = false } = view.value.changes;
   return (
     <section class="card" id="what-if" aria-labelledby="what-if-title">
       <h2 id="what-if-title">What if: the same weights, another computation</h2>
       <Effect />
-      {isLive && <p class="how">Close the eye under a token, above, and no query may look there. Switch a head off beside the matrix.</p>}
+      <p class="how">Close the eye under a token, above, and no query may look there. Switch a head off beside the matrix.</p>
       <div class="row">
         <label>Scores divided by <input id="temperature" type="range" min="-2" max="2" step="0.1" value={Math.log2(temperature)} onInput={({ currentTarget }) => {
           const factor = 2 ** Number(currentTarget.value);
@@ -36,13 +35,8 @@ export function Interventions() {
         <label><input id="causal" type="checkbox" checked={causal} onChange={({ currentTarget }) => setChanges({ causal: currentTarget.checked })} /> causal mask</label>
         <button id="reset" type="button" disabled={!now.isWhatIf} onClick={() => change({ changes: {} })}>Reset all changes</button>
       </div>
-      {!isLive && <p class="hint">The page computes the softmax of this block's recorded scores again, and nothing after it: probabilities stay as they were.</p>}
-      {isLive && (
-        <>
-          <Weights />
-          <Patch />
-        </>
-      )}
+      <Weights />
+      <Patch />
     </section>
   );
 }

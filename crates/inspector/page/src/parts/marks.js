@@ -7,22 +7,22 @@ import { LOOKS } from "./sentence.js";
 
 /** @typedef {import("../run.js").Run} Run */
 /** @typedef {import("./series.js").Points} Points */
-/** @typedef {{ step: number, text: string, meaning: string, isRecorded: boolean }} Mark */
+/** @typedef {{ step: number, text: string, meaning: string }} Mark */
 
 /** @type {import("@preact/signals").ReadonlySignal<Mark[]>} */
 export const marks = computed(() => {
   const run = drawn.value;
-  if (!run || run.isStatistic) return [];
+  if (!run) return [];
   const isRecorded = run.times.length <= run.last;
   /** @type {Mark[]} */
   const found = [];
   const first = startsLooking(run);
   if (first !== null) {
     const whose = run.classCount > 2 ? "samples with a label's position" : "positive samples";
-    found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which ${run.readerName} gives the label's position more than ${LOOKS} times uniform attention in ${whose}`, isRecorded });
+    found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which ${run.readerName} gives the label's position more than ${LOOKS} times uniform attention in ${whose}` });
   }
   const learned = learnedAt(run);
-  if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all ${run.asksEach ? "positions of the samples" : "samples"} of this page correctly`, isRecorded });
+  if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all ${run.asksEach ? "positions of the samples" : "samples"} of this page correctly` });
   return found;
 });
 

@@ -52,7 +52,7 @@ const masks = new WeakMap();
 const MOST_MASKS = 64;
 
 /** 1 where no sample of the key allows the query to look. Null if all is allowed. @param {Place} place @returns {Uint8Array | null} */
-export function forbiddenOf({ run, sample, changes }) {
+function forbiddenOf({ run, sample, changes }) {
   const known = masks.get(run) ?? new Map();
   masks.set(run, known);
   if (!known.has(sample)) {
@@ -156,7 +156,6 @@ export function panelOf(id, place, count = place.run.length(place.sample)) {
 /** Why two matrices have no difference; empty if they have one. @param {Panel} now @param {Panel} pinned */
 export function apart(now, pinned) {
   if (now.positions !== pinned.positions) return `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
-  if (now.place.run.isDeviation !== pinned.place.run.isDeviation) return "They have no difference: one of them is a standard deviation.";
   return "";
 }
 

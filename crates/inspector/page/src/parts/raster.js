@@ -1,27 +1,18 @@
-// SVG as pixels: an image, and a PNG.
-
-/** @typedef {{ svg: string, width: number, height: number }} Drawing */
+// SVG as pixels.
 
 // Browsers refuse canvases of more pixels than this on a side.
 const MOST_PIXELS = 8000;
 
-/** An image of a drawing, decoded. @param {Drawing} drawing */
-export async function imageOf({ svg, width, height }) {
+/** @param {{ svg: string, width: number, height: number }} drawing @returns {Promise<Blob>} */
+export async function pngOf({ svg, width, height }) {
   const image = new Image(width, height);
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   try {
     image.src = url;
     await image.decode();
-    return image;
   } finally {
     URL.revokeObjectURL(url);
   }
-}
-
-/** @param {Drawing} drawing @returns {Promise<Blob>} */
-export async function pngOf(drawing) {
-  const image = await imageOf(drawing);
-  const { width, height } = drawing;
   const share = Math.min(2, MOST_PIXELS / Math.max(width, height));
   const canvas = Object.assign(document.createElement("canvas"), { width: Math.ceil(width * share), height: Math.ceil(height * share) });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);

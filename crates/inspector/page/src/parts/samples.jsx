@@ -3,7 +3,7 @@
 import { computed, signal } from "@preact/signals";
 import { fixed } from "../numbers.js";
 import { isOwn } from "../run.js";
-import { base, runs } from "../state.js";
+import { base } from "../state.js";
 import { change } from "../view.js";
 import { calm } from "./calm.js";
 import { say } from "./dom.jsx";
@@ -43,21 +43,14 @@ const found = computed(() => {
   if (!now) return [];
   return ordered.value.filter((sample) => matches(sample, sample.tokens.map((_, position) => now.tokenText(sample, position)), words)
     && (!label.value || (sample.each ?? [[sample.label]]).some(([own]) => String(own) === label.value))
-    && (!outcome.value || outcomesOf(now, sample, at).some((kind) => kind === outcome.value)));
+    && (!outcome.value || outcomeOf(now, sample, at) === outcome.value));
 });
 
-/** The outcome of a sample in the run, or in each run for a statistic. @param {Run} run @param {Sample} sample @param {number} at */
-const outcomesOf = (run, sample, at) => (run.isStatistic ? runs.value : [run]).map((own) => own.asksEach ? wholeOutcome(own.tally(sample, at)) : own.outcome(sample, at));
+/** @param {Run} run @param {Sample} sample @param {number} at */
+const outcomeOf = (run, sample, at) => run.asksEach ? wholeOutcome(run.tally(sample, at)) : run.outcome(sample, at);
 
 /** @param {[right: number, count: number]} tally */
 const wholeOutcome = ([right, count]) => !count ? "" : right === count ? "right" : "wrong";
-
-/** @param {Run} run @param {Sample} sample @param {number} at */
-function outcomeText(run, sample, at) {
-  const all = outcomesOf(run, sample, at);
-  if (all.length === 1) return run.outcomes[all[0]] ?? "";
-  return all[0] && `right in ${all.filter((kind) => kind === "right").length} of ${all.length} runs`;
-}
 
 /** @param {Run} run */
 function countText(run) {
@@ -144,14 +137,14 @@ function Entry({ name, isCurrent, isStop, children }) {
 
 /** @param {{ run: Run, sample: Sample, at: number, isCurrent: boolean, isStop: boolean }} props */
 function SampleEntry({ run, sample, at, isCurrent, isStop }) {
-  const [kind = ""] = run.isStatistic ? [] : outcomesOf(run, sample, at);
+  const kind = outcomeOf(run, sample, at);
   const [right, count] = run.asksEach ? run.tally(sample, at) : [];
   return (
     <Entry name={sample.key} isCurrent={isCurrent} isStop={isStop}>
       <span class="number">{isOwn(sample.key) ? "yours" : sample.key}</span>{" "}
       <Tokens run={run} sample={sample} />{" "}
       {count === undefined
-        ? <><span class={`outcome ${kind}`}>{[sample.label === null ? "" : run.className(sample.label), outcomeText(run, sample, at)].filter(Boolean).join(", ")}</span>{" "}<span class="probability">{fixed(run.probability(sample, at))}</span></>
+        ? <><span class={`outcome ${kind}`}>{[sample.label === null ? "" : run.className(sample.label), run.outcomes[kind]].filter(Boolean).join(", ")}</span>{" "}<span class="probability">{fixed(run.probability(sample, at))}</span></>
         : count > 0 && <span class={`outcome ${kind}`}>{right} of {count} right</span>}
     </Entry>
   );

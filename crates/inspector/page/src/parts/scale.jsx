@@ -17,7 +17,7 @@ export function rangesOf(show, isShare = true) {
 
 /** One scale of panels that are to be compared. @param {Cells[]} panels @param {import("../types").Range} range @returns {Scale} */
 export function sharedScale(panels, range) {
-  const [{ id, show, place: { run, layer, head } }] = panels;
+  const [{ id, show, place: { run } }] = panels;
   // Of weights that are no shares of 1, the colours say which are below 0.
   const isFree = show === "weights" && panels.some(({ place }) => !place.run.isShare);
   const isOwn = range === "own";
@@ -28,18 +28,17 @@ export function sharedScale(panels, range) {
     return { from: -end, to: end, diverging: true, name: id === "difference" ? "difference" : "score" };
   }
   if (show === "uniform" || show === "difference") return { from: -most, to: most, diverging: true, name: show === "uniform" ? "weight minus uniform" : "difference" };
-  if (panels.every(({ place }) => place.run.isDeviation)) return isOwn ? { from: least, to: highest, diverging: false, name: "standard deviation" } : scaleOf(run, show, "unit", layer, head);
   if (isFree && least < 0) return { from: -most, to: most, diverging: true, name: "weight" };
   if (isOwn) return { from: least, to: highest, diverging: false, name: "weight" };
   if (isFree) return { from: 0, to: Math.max(highest, 1), diverging: false, name: "weight" };
-  return { ...scaleOf(run, show, range, layer, head), name: range === "uniform" ? "weight, times uniform" : "weight" };
+  return scaleOf(run, range);
 }
 
 /** The ticks of a scale, from its first to its last colour. @param {Scale} scale */
 function ticksOf(scale) {
   if (scale.log) return [`1/${scale.to} ×`, "1 ×", `${scale.to} ×`];
   const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
-  return [0, 0.5, 1].map((share) => (share === 1 && scale.more ? "≥ " : "") + fixed(valueAt(share, scale), decimals));
+  return [0, 0.5, 1].map((share) => fixed(valueAt(share, scale), decimals));
 }
 
 /** The colours of a scale as a gradient. @param {Scale} scale */

@@ -51,27 +51,22 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const who = `${query === run.reader ? run.readerName : placesText(run, sample, [query], -1)}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
   const share = keys.reduce((sum, key) => sum + weights[key], 0);
-  if (run.isDeviation) {
-    const where = keys.length ? keys : [weights.indexOf(Math.max(...weights))];
-    return capital(`${step}${over}the attention of ${who} on ${placesText(run, sample, where, query)} differs between the runs: its standard deviation is ${where.map((key) => weights[key].toFixed(2)).join(" and ")}.`);
-  }
   const uniform = uniformText({ run, sample, at, layer, head });
-  const named = run.isStatistic ? `in the ${run.name}, ` : "";
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
-    const none = run.asksEach && run.marked(sample, query) ? "It alone decides this label." : run.sample(sample)?.each?.length && run.sample(sample)?.label === null ? "No label counts there." : !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
-    if (uniform) return `${capital(`${step}${over}${named}${who} looks at all positions about alike: none gets more than ${weightText(run, weights[most])}.`)} ${none}`;
-    return `${capital(`${step}${over}${named}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most], query)}.`)} ${none}`;
+    const none = run.isAlone ? "" : run.asksEach && run.marked(sample, query) ? "It alone decides this label." : run.sample(sample)?.each?.length && run.sample(sample)?.label === null ? "No label counts there." : !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
+    if (uniform) return `${capital(`${step}${over}${who} looks at all positions about alike: none gets more than ${weightText(run, weights[most])}.`)} ${none}`;
+    return `${capital(`${step}${over}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most], query)}.`)} ${none}`;
   }
   const members = run.members(sample);
-  if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${named}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);
+  if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);
   const shares = listed(keys.map((key) => weightText(run, weights[key])));
   const places = placesText(run, sample, keys, query);
   const where = keys.length < 2 ? places : places.endsWith(")") ? places.replace(/\)$/, `: ${shares})`) : `${places} (${shares})`;
   const decides = `${keys.length > 1 ? "decide" : "decides"} the label${(run.cls < 0 || run.asksEach) && run.marked(sample, query) ? " together with it" : ""}`;
   const even = run.uniform(members, query, () => keys);
   const level = Number.isNaN(even) ? "" : ` Uniform attention would give ${weightText(run, even)}.`;
-  return `${capital(`${step}${over}${named}${who} gives ${run.isShare ? `${percent(share)} of its attention` : `${keys.length > 1 ? "weights that add up to" : "the weight"} ${fixed(share, 2)}`} to ${where}, which ${decides}.`)}${level}${uniform}`;
+  return `${capital(`${step}${over}${who} gives ${run.isShare ? `${percent(share)} of its attention` : `${keys.length > 1 ? "weights that add up to" : "the weight"} ${fixed(share, 2)}`} to ${where}, which ${decides}.`)}${level}${uniform}`;
 }
 
 /** @param {string} text */

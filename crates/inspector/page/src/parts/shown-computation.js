@@ -2,24 +2,15 @@
 
 import { computed } from "@preact/signals";
 import { changesFor } from "../changes.js";
-import { base } from "../state.js";
 import { view } from "../view.js";
 import { calm } from "./calm.js";
 import { Computation } from "./computation.js";
 
-/** The run whose vectors are followed: recorded ones have no changes. */
-export const followed = computed(() => {
-  const now = calm.value;
-  if (!now || now.run.isLive || !now.isWhatIf) return now?.run ?? null;
-  return base.value?.facts === now.run.facts ? base.value.asking(now.run.asked ?? NaN) : now.run;
-});
-
-/** Null for the mean over a class, for a statistic over runs, and where a recording has no vectors. @type {import("@preact/signals").ReadonlySignal<Computation | null>} */
+/** Null for the mean over a class, and where a recording has no vectors. @type {import("@preact/signals").ReadonlySignal<Computation | null>} */
 export const way = computed(() => {
   const now = calm.value;
-  const run = followed.value;
-  if (!now?.one || !run || run.isStatistic) return null;
-  const { one: sample, at, layer, head, query } = now;
+  if (!now?.one) return null;
+  const { run, one: sample, at, layer, head, query } = now;
   const { source } = run;
   const arrays = source.arrays(at, sample);
   return arrays && new Computation({
@@ -29,6 +20,6 @@ export const way = computed(() => {
     allows: (query, key) => run.allows(sample, query, key),
     logits: source.results("logits", at, sample),
     probabilities: source.results("probabilities", at, sample),
-    changes: run.isLive ? changesFor(run, view.peek().changes) : {},
+    changes: changesFor(run, view.peek().changes),
   });
 });

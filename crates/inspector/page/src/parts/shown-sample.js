@@ -19,5 +19,7 @@ export const weights = computed(() => here.value ? weightsOf(here.value).subarra
 /** For what is read. */
 export const readWeights = computed(() => paced.value ? weightsOf(paced.value) : new Float64Array());
 
+/** Whether tokens may be as long as words. */
+export const isWide = () => run.value?.unit === "word" || run.value?.isAlone === true;
 // More positions than these may need more room than there is; words are longer than numbers.
-export const mostInARow = () => run.value?.unit === "word" ? 5 : isNarrow.value ? 9 : 14;
+export const mostInARow = () => isWide() ? 5 : isNarrow.value ? 9 : 14;

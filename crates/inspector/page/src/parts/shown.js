@@ -66,7 +66,6 @@ export const panels = computed(() => {
   if (!now) return [];
   const pinned = pinnedPanel.value;
   if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], colourRange.value) }];
-  if (now.place.run.isDeviation !== pinned.place.run.isDeviation) return [now, pinned].map((panel) => ({ ...panel, scale: sharedScale([panel], colourRange.value) }));
   const scale = sharedScale([now, pinned], colourRange.value);
   const pair = [{ ...now, scale }, { ...pinned, scale }];
   if (apart(now, pinned)) return pair;

@@ -7,7 +7,6 @@ import { extents } from "./choices.jsx";
 import { apart, fitting, MOST_CELLS } from "./matrices.js";
 import { Matrix, MOST_LONG } from "./matrix.jsx";
 import { Picture } from "./picture.jsx";
-import { Save } from "./save.jsx";
 import { Legend } from "./scale.jsx";
 import { colourRange, nowPanel, panels, pinnedPanel } from "./shown.js";
 import { Thumbnails } from "./thumbnails.jsx";
@@ -70,7 +69,6 @@ export function Foot() {
   return (
     <div class="row foot">
       {legends.map(({ id, scale }) => scale && <Legend scale={scale} key={id} />)}
-      <Save panels={() => panels.peek()} />
     </div>
   );
 }

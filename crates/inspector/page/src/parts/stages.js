@@ -1,4 +1,4 @@
-// The stages of the stepper: what each computes, with its numbers and a sentence.
+// The stages of the walk: what each computes, with its numbers and a sentence.
 
 import { fixed, percent, range } from "../numbers.js";
 import { chancesOf } from "./computation.js";

@@ -1,4 +1,4 @@
-// A stepper: one stage at a time, with its formula, its numbers and its sentence.
+// A way through computations, a stage at a time or all at once: of each its formula, its numbers and its sentence.
 
 import { fixed } from "../numbers.js";
 import { difference } from "./computation.js";
@@ -9,35 +9,46 @@ import { difference } from "./computation.js";
 /** Where the arrow keys have work of their own. */
 const TAKES_ARROWS = "select, input, textarea, summary, .scroll";
 
-/** @param {{ stages: Stage[], at: number, onMove: (at: number) => void, children?: any }} props `at` counts from 0 */
+/** @param {{ stages: Stage[], at: number, onMove: (at: number) => void, children?: any }} props `at` counts from 1; 0 shows all */
 export function Steps({ stages, at, onMove, children }) {
-  const stage = stages[at];
+  const count = stages.length;
   /** @param {KeyboardEvent & { currentTarget: HTMLElement }} event */
   const step = (event) => {
     const target = /** @type {Element} */ (event.target);
-    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: stages.length - 1 }[event.key];
-    if (to === undefined || !stages[to] || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || target.closest(TAKES_ARROWS)) return;
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 1, End: count }[event.key];
+    if (to === undefined || to < 0 || to > count || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || target.closest(TAKES_ARROWS)) return;
     event.preventDefault();
     onMove(to);
     // In the list the focus is where the stage is.
     if (target.closest(".stages")) /** @type {HTMLElement | undefined} */ (event.currentTarget.querySelectorAll(".stages button")[to])?.focus();
   };
+  const [isFirst, isLast] = [at < 2, at === count];
   return (
     <div class="steps" onKeyDown={step}>
       <div class="row moves">
-        <button type="button" id="stage-before" aria-disabled={at === 0} onClick={() => at > 0 && onMove(at - 1)}>‹ Back</button>
-        <button type="button" id="stage-next" aria-disabled={at === stages.length - 1} onClick={() => at < stages.length - 1 && onMove(at + 1)}>Next ›</button>
-        <ol class="stages" aria-label="Stages">
-          {stages.map(({ title }, index) => (
-            <li key={title}><button type="button" aria-current={index === at ? "step" : undefined} tabIndex={index === at ? 0 : -1} onClick={() => onMove(index)}>{index + 1} <span class="name">{title}</span></button></li>
+        <button type="button" id="stage-before" aria-disabled={isFirst} onClick={() => isFirst || onMove(at - 1)}>‹ Back</button>
+        <button type="button" id="stage-next" aria-disabled={isLast} onClick={() => isLast || onMove(at + 1)}>Next ›</button>
+        <ol class="stages" start={0} aria-label="Stages">
+          {["All", ...stages.map(({ title }) => title)].map((title, index) => (
+            <li key={index}><button type="button" aria-current={index === at ? "step" : undefined} tabIndex={index === at ? 0 : -1} onClick={() => onMove(index)}>{index || ""} <span class={index ? "name" : ""}>{title}</span></button></li>
           ))}
         </ol>
       </div>
       {children}
-      <h3 id="stage-title">{at + 1} of {stages.length}: {stage.title}</h3>
+      {stages.map((stage, index) => (at === 0 || at === index + 1) && <StageOf key={stage.title} stage={stage} name={`${index + 1} of ${count}: ${stage.title}`} />)}
+      <p class="hint">← and → do the same as Back and Next. A framed row is that of the query, or of the key that the sentence names.</p>
+    </div>
+  );
+}
+
+/** @param {{ stage: Stage, name: string }} props */
+function StageOf({ stage, name }) {
+  return (
+    <section class="stage" aria-label={name}>
+      <h3>{name}</h3>
       <p class="formula"><Formula text={stage.formula} /></p>
       <p class="sentence">{stage.sentence}</p>
-      <div class="grids" key={stage.title}>{stage.grids.map((grid) => <NumberGrid grid={grid} key={grid.name} />)}</div>
+      <div class="grids">{stage.grids.map((grid) => <NumberGrid grid={grid} key={grid.name} />)}</div>
       {stage.weights && stage.weights.length > 0 && (
         <details>
           <summary>The model's weights in this stage</summary>
@@ -45,7 +56,7 @@ export function Steps({ stages, at, onMove, children }) {
         </details>
       )}
       {stage.checks && stage.checks.length > 0 && <Check of={stage.checks} isChanged={stage.isChanged} />}
-    </div>
+    </section>
   );
 }
 
@@ -53,14 +64,14 @@ export function Steps({ stages, at, onMove, children }) {
 const Formula = ({ text }) => <>{text.split(/([_^][A-Za-z0-9]+)/).map((part, at) => part.startsWith("_") ? <sub key={at}>{part.slice(1)}</sub> : part.startsWith("^") ? <sup key={at}>{part.slice(1)}</sup> : part)}</>;
 
 /** How far results are from the engine's. @param {{ of: NonNullable<Stage["checks"]>, isChanged?: boolean }} props */
-export function Check({ of, isChanged = false }) {
+function Check({ of, isChanged = false }) {
   const most = Math.max(...of.map(([computed, engine]) => difference(computed, engine)));
   const size = Math.max(1, ...of.flatMap(([, engine]) => Array.from(engine, Math.abs)));
   const isFar = !(most <= 1e-5 * size);
   return (
-    <span class={isFar ? "check failed" : "check"}>
+    <p class={isFar ? "check failed" : "check"}>
       {isChanged ? "A change of yours takes effect here. " : ""}Largest difference from the engine's numbers: {most === 0 ? "0" : most.toExponential(1)}.
-    </span>
+    </p>
   );
 }
 

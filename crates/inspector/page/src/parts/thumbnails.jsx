@@ -109,7 +109,7 @@ function Layer({ layer, layers, heads, chosen, off }) {
 /** Where the shown query looks most in a head. @param {{ layer: number, head: number }} props */
 function Numbers({ layer, head }) {
   const now = paced.value;
-  if (!now || now.run.isDeviation) return null;
+  if (!now) return null;
   const { run, sample, query } = now;
   const weights = weightsOf({ ...now, layer, head });
   const most = weights.indexOf(Math.max(...weights));

@@ -7,7 +7,7 @@ import { change, view } from "../view.js";
 import { paced } from "./calm.js";
 import { guess, isAsked } from "./guess.js";
 import { decisive, percent } from "./sentence.js";
-import { guide, key, length, mostInARow, one, query, readWeights, run, weights } from "./shown-sample.js";
+import { guide, isWide, key, length, mostInARow, one, query, readWeights, run, weights } from "./shown-sample.js";
 import { TokenRow } from "./token-row.jsx";
 import { tokenOf, typedOf } from "./tokens.js";
 import { said, showOwn, takeText, told } from "./typing.js";
@@ -26,7 +26,7 @@ const closed = computed(() => String(view.value.changes.keys ?? ""));
 export function Tokens() {
   const now = /** @type {Run} */ (run.value);
   return (
-    <TokenRow isFaint={isHeadOff.value} query={query.value} weights={weights.value} isMarked={(position) => now.marked(key.value, position)} tile={now.unit === "word" ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : now.asksEach ? query.value : decisive(now, key.value)[0]}>
+    <TokenRow isFaint={isHeadOff.value} query={query.value} weights={weights.value} isMarked={(position) => now.isAlone || now.marked(key.value, position)} tile={isWide() ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"} about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`} sight={isAsked.value ? 0 : now.asksEach ? query.value : decisive(now, key.value)[0]}>
       {tiles}
     </TokenRow>
   );
@@ -38,7 +38,7 @@ function Tiles() {
   const canEdit = now.isLive && sample !== null;
   const shut = closed.value.split(",");
   return (
-    <ol class={now.unit === "word" ? "tiles words" : "tiles"} tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : "Tokens"} onKeyDown={moveTile}>
+    <ol class={isWide() ? "tiles words" : "tiles"} tabIndex={length.value > mostInARow() ? 0 : undefined} aria-label={isAsked.value ? "Tokens; choose where the model looks most" : canEdit ? "Tokens; change one to see what the model makes of it" : now.isLive ? "Tokens" : "Tokens; choose the query"} onKeyDown={moveTile}>
       {range(length.value).map((position) => {
         const isMarked = !isAsked.value && now.marked(key.value, position);
         const isCls = position === now.cls;
@@ -52,7 +52,9 @@ function Tiles() {
               ? <button type="button" class={isCls ? "tile cls" : "tile"} onClick={() => { guess.value = position; document.getElementById("guide-next")?.focus(); }}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></button>
               : canEdit && !isCls
               ? <Tile run={now} sample={sample} position={position} name={name} />
-              : <span class={isCls ? "tile cls" : "tile"}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></span>}
+              : now.isLive
+              ? <span class={isCls ? "tile cls" : "tile"}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></span>
+              : <button type="button" class={isCls ? "tile cls" : "tile"} aria-pressed={position === query.value} title={now.tokenAt(key.value, position)} onClick={() => change({ query: position })}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></button>}
             {now.isLive && !isAsked.value
               ? <button type="button" class="under eye" aria-pressed={isShut} aria-label={`No query may look at position ${position}`} title={isShut ? "No query may look here. Open it again" : "Forbid all queries to look here"} onClick={() => toggleKey(position)}>{under}<Eye isShut={isShut} /></button>
               : <span class="under" aria-hidden="true">{under}</span>}
@@ -74,7 +76,7 @@ const Eye = ({ isShut }) => <svg viewBox="0 0 16 12" aria-hidden="true"><path d=
 /** @param {{ position: number }} props */
 function ShareOf({ position }) {
   const share = readWeights.value[position] ?? 0;
-  return <span class="share">{run.value?.isDeviation ? `±${share.toFixed(2)}` : !run.value?.isShare ? fixed(share, 2) : run.value.positions > mostInARow() ? percent(share) : whole(share)}</span>;
+  return <span class="share">{!run.value?.isShare ? fixed(share, 2) : run.value.positions > mostInARow() ? percent(share) : whole(share)}</span>;
 }
 
 /** What the model answers at a position, which asks that position; nothing where no label counts. @param {{ position: number }} props */

@@ -90,14 +90,11 @@ pub fn no_dumps(source: &Path) -> Failure {
     Failure::reading(source, "it holds no npz dumps; add \"npz\" to dump.formats")
 }
 
-/// The page of runs and dumps. Calls `visit` with the name and the last dump of each source.
+/// The page of runs and dumps.
 ///
 /// # Errors
-/// When a file cannot be read, the sources do not belong together, or `visit` fails.
-pub fn page(
-    sources: &[Source],
-    mut visit: impl FnMut(&Source, &str, &AttentionDump) -> Result<(), Failure>,
-) -> Result<Page, Failure> {
+/// When a file cannot be read, or the sources do not belong together.
+pub fn page(sources: &[Source]) -> Result<Page, Failure> {
     let mut page = Page::default();
     let mut questions = Vec::new();
     for (index, source) in sources.iter().enumerate() {
@@ -111,7 +108,6 @@ pub fn page(
         };
         let last = read_dump(path)?;
         let name = source.name(sources);
-        visit(source, &name, &last)?;
         questions.push(question(&last));
         let added = page.add(page_run(name, source, &last, sources.len())?);
         added.map_err(|reason| Failure::reading(&source.path, reason))?;
@@ -209,7 +205,7 @@ pub fn write(run: &RunDir, outcome: Option<&Outcome>) -> Result<Option<PathBuf>,
     }
     let mut source = Source::open(run.path())?;
     source.outcome = outcome.cloned();
-    let html = html(&page(&[source], |_, _, _| Ok(()))?)?;
+    let html = html(&page(&[source])?)?;
     run.write_page(&html)?;
     Ok(Some(run.page_path()))
 }

@@ -1,0 +1,71 @@
+// A page of worked examples: their stages, a step at a time. Without scripts, the page shows all stages at once.
+
+import { computed, signal } from "@preact/signals";
+import { render } from "preact";
+import { said, say } from "../parts/dom.jsx";
+import { Steps } from "../parts/steps.jsx";
+import { caseStages, numbersOf } from "./stages.js";
+
+/** @typedef {import("./stages.js").Example} Example */
+
+/** @type {import("@preact/signals").Signal<Example>} */
+const example = signal({ title: "", cases: [] });
+const shown = signal(0);
+const query = signal(0);
+const stage = signal(1);
+const current = computed(() => example.value.cases[shown.value]);
+const stages = computed(() => caseStages(current.value, query.value));
+const queries = computed(() => numbersOf(current.value, "weights")?.rows ?? []);
+
+/** @param {number} to */
+function openCase(to) {
+  query.value = 0;
+  shown.value = to;
+  stage.value = Math.min(stage.value, stages.value.length);
+}
+
+/** @param {number} to */
+function move(to) {
+  stage.value = to;
+  const { title, sentence } = stages.value[to - 1] ?? {};
+  say(to ? `${to} of ${stages.value.length}: ${title}. ${sentence}` : `All ${stages.value.length} stages`);
+}
+
+function Walkthrough() {
+  const { cases } = example.value;
+  return (
+    <section id="walk" aria-labelledby="walk-title">
+      <h2 id="walk-title">Step by step</h2>
+      <Steps stages={stages.value} at={stage.value} onMove={move}>
+        <p class="row place">
+          {cases.length > 1 && (
+            <label>Case <select id="case" value={shown.value} onChange={(event) => openCase(Number(event.currentTarget.value))}>
+              {cases.map(({ title }, at) => <option key={at} value={at}>{title}</option>)}
+            </select></label>
+          )}
+          {queries.value.length > 1 && (
+            <label>Query <select id="query" value={query.value} onChange={(event) => { query.value = Number(event.currentTarget.value); }}>
+              {queries.value.map((token, at) => <option key={at} value={at}>{token}</option>)}
+            </select></label>
+          )}
+        </p>
+        {current.value.about && <p>{current.value.about}</p>}
+      </Steps>
+      <p class="unseen" role="status">{said.value}</p>
+    </section>
+  );
+}
+
+/** Puts the steps before the document, which stands folded below them. @param {Example} given */
+export function openWalkthrough(given) {
+  example.value = given;
+  const root = Object.assign(document.createElement("div"), { id: "walkthrough" });
+  const all = document.createElement("details");
+  all.append(Object.assign(document.createElement("summary"), { textContent: "The same as a document, beside the numbers that it prints" }));
+  const sections = [...document.querySelectorAll("main > section")];
+  sections[0].before(root, all);
+  all.append(...sections);
+  addEventListener("beforeprint", () => { all.open = true; });
+  render(<Walkthrough />, root);
+  document.documentElement.dataset.ready = performance.now().toFixed(1);
+}
