@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { difference, fixture, load } from "./page.mjs";
+import { difference, load, openFixture } from "./page.mjs";
 
+const fixture = openFixture();
 const [state, { unpack }, { range }] = await load("state.js", "own-numbers.js", "numbers.js");
 await unpack();
 const runs = state.runs.value;

@@ -1,24 +1,49 @@
-// The page's modules without a browser, over a page that a Rust test writes (`.ci/check page-script`).
+// The page's modules without a browser, over the HTML of a page.
 
 import { readFileSync } from "node:fs";
+import { resolveObjectURL } from "node:buffer";
 import { moduleOf } from "../bundle.mjs";
 
-if (!process.env.PAGE_FIXTURE) throw new Error("the tests need a page; .ci/check page-script writes one and runs them");
-export const fixture = JSON.parse(readFileSync(process.env.PAGE_FIXTURE, "utf8"));
+const HELD = /<script type="[^"]*" id="(\w+)"([^>]*)>([^<]*)<\/script>/g;
 
-const NUMBERS = /<script type="text\/plain" id="numbers" data-bytes="(\d+)">([^<]*)<\/script>/;
-const FACTS = /<script type="application\/json" id="facts">([^<]*)<\/script>/;
+/** Makes a page's HTML the document. @param {string} html */
+export function open(html) {
+  const elements = Object.fromEntries(
+    Array.from(html.matchAll(HELD), ([, id, attributes, textContent]) => [id, { textContent, dataset: Object.fromEntries(Array.from(attributes.matchAll(/data-(\w+)="([^"]*)"/g), ([, name, value]) => [name, value])) }]),
+  );
+  Object.assign(globalThis, {
+    document: { getElementById: (id) => elements[id] ?? null, documentElement: { dataset: {} } },
+    location: { hash: "" },
+    history: { pushState() {}, replaceState() {} },
+    Worker,
+  });
+}
 
-const [, bytes, text] = NUMBERS.exec(fixture.html);
-const elements = {
-  facts: { textContent: FACTS.exec(fixture.html)[1] },
-  numbers: { textContent: text, dataset: { bytes } },
-};
-Object.assign(globalThis, {
-  document: { getElementById: (id) => elements[id] ?? null, documentElement: { dataset: {} } },
-  location: { hash: "" },
-  history: { pushState() {}, replaceState() {} },
-});
+/** A worker of the page, in this thread. */
+class Worker {
+  #begun;
+
+  constructor(url) {
+    this.#begun = resolveObjectURL(url).text().then((code) => {
+      const answer = (data) => this.onmessage({ data });
+      return new Function("postMessage", `let onmessage;${code};return onmessage`)(answer);
+    });
+  }
+
+  postMessage(data) {
+    this.#begun.then((onmessage) => onmessage({ data }));
+  }
+
+  terminate() {}
+}
+
+/** The page that a Rust test writes, and the numbers that it must show (`.ci/check page-script`). */
+export function openFixture() {
+  if (!process.env.PAGE_FIXTURE) throw new Error("the test needs a page; .ci/check page-script writes one and runs the tests");
+  const fixture = JSON.parse(readFileSync(process.env.PAGE_FIXTURE, "utf8"));
+  open(fixture.html);
+  return fixture;
+}
 
 /** Modules by their paths in `src`. They share one state, apart from that of other calls. */
 export async function load(...paths) {

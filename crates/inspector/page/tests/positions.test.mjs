@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { load } from "./page.mjs";
+import { load, openFixture } from "./page.mjs";
 
+openFixture();
 const [{ Run }, { sentenceOf }, { captionsOf }] = await load("run.js", "parts/sentence.js", "parts/captions.js");
 
 const PADDING = 9;

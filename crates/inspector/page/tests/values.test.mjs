@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { load } from "./page.mjs";
+import { load, openFixture } from "./page.mjs";
 
+openFixture();
 const [{ page }, state, { unpack }, { Run }, { startLive }, { captionsOf }] = await load("facts.js", "state.js", "own-numbers.js", "run.js", "own-run.js", "parts/captions.js");
 await unpack();
 const [run] = state.runs.value;

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { difference, fixture, load } from "./page.mjs";
+import { difference, load, openFixture } from "./page.mjs";
 
+const fixture = openFixture();
 const [state, { unpack }, { changedRun, changesFor }, numbers, views, { colours }, { jsonOf, matrixCsvOf }, { panelOf }] =
   await load("state.js", "own-numbers.js", "changes.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js");
 await unpack();

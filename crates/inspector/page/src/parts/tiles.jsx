@@ -54,7 +54,7 @@ function Tiles() {
               ? <Tile run={now} sample={sample} position={position} name={name} />
               : now.isLive
               ? <span class={isCls ? "tile cls" : "tile"}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></span>
-              : <button type="button" class={isCls ? "tile cls" : "tile"} aria-pressed={position === query.value} title={now.tokenAt(key.value, position)} onClick={() => change({ query: position })}><span class="unseen">{name}: </span><bdi>{now.tokenAt(key.value, position)}</bdi></button>}
+              : <button type="button" class={isCls ? "tile cls" : "tile"} aria-pressed={position === query.value} aria-label={`${name}: ${now.tokenAt(key.value, position)}`} title={now.tokenAt(key.value, position)} onClick={() => change({ query: position })}><bdi>{now.tokenAt(key.value, position)}</bdi></button>}
             {now.isLive && !isAsked.value
               ? <button type="button" class="under eye" aria-pressed={isShut} aria-label={`No query may look at position ${position}`} title={isShut ? "No query may look here. Open it again" : "Forbid all queries to look here"} onClick={() => toggleKey(position)}>{under}<Eye isShut={isShut} /></button>
               : <span class="under" aria-hidden="true">{under}</span>}
