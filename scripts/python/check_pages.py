@@ -23,25 +23,14 @@ import urllib.request
 import numpy as np
 
 ROOT = pathlib.Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT / "scripts/checks"), str(ROOT / "crates/python/tests")]
-from check_bands import check_bands  # noqa: E402
-from check_live_page import settled  # noqa: E402
-from check_page import Page, check, same  # noqa: E402
-
+sys.path.append(str(ROOT / "crates/python/tests"))
+from browser import Page, check, same  # noqa: E402
 from ten import TEN  # noqa: E402
 
 import headlight as hl  # noqa: E402
 
 # A notebook with a thousand seeds on a slow machine.
 PATIENCE = 600
-
-
-def wait_for(page, script, what, seconds):
-    deadline = time.monotonic() + seconds
-    while not (found := page.js(script)):
-        assert time.monotonic() < deadline, f"{what} does not come"
-        time.sleep(0.2)
-    return found
 
 
 def free_port():
@@ -70,9 +59,9 @@ def serve(folder):
 def run_notebook(page, address, path, pictures):
     name = path.name
     page.driver.get(f"{address}/tree/notebooks/{name}?reset")
-    wait_for(page, "return globalThis.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 0 && jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'", "the notebook's kernel", 120)
+    page.wait_for("return globalThis.jupyterapp?.shell.currentWidget?.content?.widgets?.length > 0 && jupyterapp.shell.currentWidget.sessionContext.session?.kernel?.status === 'idle'", "the notebook's kernel", 120)
     page.js("jupyterapp.commands.execute('notebook:run-all-cells').then(() => { globalThis.hasRun = true; }, (error) => { globalThis.hasRun = String(error); })")
-    wait_for(page, "return globalThis.hasRun", "the end of the notebook", PATIENCE)
+    page.wait_for("return globalThis.hasRun", "the end of the notebook", PATIENCE)
     failed = page.js("return jupyterapp.shell.currentWidget.content.widgets.flatMap((cell) => cell.model.toJSON().outputs ?? []).filter((output) => output.output_type === 'error').map((output) => output.evalue)")
     check(f"{name}: no cell fails", not failed, failed)
     held = page.js("return jupyterapp.shell.currentWidget.content.widgets.flatMap((cell) => cell.model.toJSON().outputs ?? []).flatMap((output) => Object.keys(output.data ?? {}))")
@@ -80,12 +69,12 @@ def run_notebook(page, address, path, pictures):
     check(f"{name}: no cell styles the pictures of the whole page", page.js("return [...document.querySelectorAll('.jp-OutputArea style')].filter((style) => style.textContent.includes('svg')).length") == 0)
     # Cells out of sight are not drawn.
     page.js("const { content } = jupyterapp.shell.currentWidget; content.activeCellIndex = content.widgets.length - 1; content.scrollToItem(content.widgets.length - 1)")
-    frame = wait_for(page, "return [...document.querySelectorAll('.jp-OutputArea iframe')].at(-1)", "a page in a cell", 60)
+    frame = page.wait_for("return [...document.querySelectorAll('.jp-OutputArea iframe')].at(-1)", "a page in a cell", 60)
     page.js("arguments[0].scrollIntoView({ block: 'start' })", frame)
     page.driver.switch_to.frame(frame)
-    wait_for(page, "return document.documentElement.dataset.ready", "the page in the cell", 60)
+    page.wait_for("return document.documentElement.dataset.ready", "the page in the cell", 60)
     if page.js("return 'again' in JSON.parse(document.getElementById('facts').textContent).runs[0] && document.getElementById('lab') !== null"):
-        state = wait_for(page, "return document.documentElement.dataset.run", "the page's own training", 120)
+        state = page.wait_for("return document.documentElement.dataset.run", "the page's own training", 120)
         check(f"{name}: the page has trained the run again", state == "live", state)
     check(f"{name}: it shows a matrix", page.grid().size > 0)
     wide = page.js("return [document.documentElement.scrollWidth, innerWidth]")
@@ -103,7 +92,7 @@ def look_at_attention(folder):
     weights /= weights.sum(-1, keepdims=True)
     tokens = [["<b>", "the", "שלום", "x" * 40, "&amp;", " "], list("abcdef")]
     hl.show(weights, tokens, scores=scores, title="</title>").save(folder / "shown.html")
-    page = Page(folder / "shown.html", folder)
+    page = Page(folder / "shown.html")
     try:
         page.open()
         for sample, layer, head in np.ndindex(2, 3, 2):
@@ -118,7 +107,7 @@ def look_at_attention(folder):
         page.find("#card li:nth-child(3) .tile").click()
         check("a token becomes the query", page.js("return headlight.view.value.query") == 2)
         # The query at position 2 may look at three keys; the others have no band.
-        check_bands(page, "hl.show", 3)
+        check("bands", page.js("return document.querySelectorAll('#card .band').length") == 3)
         for width in [360, 768, 1280]:
             page.resize(width, 900)
             check(f"it fits into {width} pixels", page.js("return document.documentElement.scrollWidth <= innerWidth"))
@@ -137,10 +126,10 @@ def look_at_runs(folder):
     for number, (name, sections) in enumerate(TEN):
         place = folder / f"{number}.html"
         place.write_text(hl.train(name, seed=11, **sections).html(), encoding="utf-8")
-        page = Page(place, folder)
+        page = Page(place)
         try:
             page.open()
-            state = settled(page)
+            state = page.settled()
             check(f"{name}: the page has Python's weights", state == "live", state)
         finally:
             page.driver.quit()
@@ -163,7 +152,7 @@ def main():
             check(f"{path.name} is committed without outputs", not any(cell.get("outputs") for cell in cells))
             shutil.copy(path, folder / "notebooks")
         server, address = serve(folder)
-        page = Page(folder / "none", folder)
+        page = Page(folder / "none")
         try:
             page.resize(1400, 1000)
             for path in arguments.notebooks:

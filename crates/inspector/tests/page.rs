@@ -434,7 +434,7 @@ fn attention_that_is_none_is_refused() {
     }
 }
 
-/// `page/tests/*.test.mjs` read this page and compare its numbers (`.ci/check page-script`).
+/// `page/tests` reads these pages and compares their numbers (`.ci/check page-script`, `.ci/evidence browser`).
 #[test]
 #[ignore = "writes the fixture of the script's tests to the file that PAGE_FIXTURE names"]
 fn writes_the_fixture_of_the_script_tests() {
@@ -481,8 +481,9 @@ fn writes_the_fixture_of_the_script_tests() {
         marked: Vec::new(),
         cells: (0..25_u8).map(|cell| f32::from(cell) / 24.0).collect(),
     };
+    let attention = Page::of_attention(other_attention()).unwrap();
     let fixture = json!({
-        "html": page.html().unwrap(), "runs": runs, "heatmap": heatmap.svg(), "shares": heatmap.cells,
+        "html": page.html().unwrap(), "attention": attention.html().unwrap(), "runs": runs, "heatmap": heatmap.svg(), "shares": heatmap.cells,
     });
     std::fs::write(std::env::var("PAGE_FIXTURE").unwrap(), fixture.to_string()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Requests and their answers. `scripts/checks/check_live_page.py` compares what the module computes in a browser.
+//! Requests and their answers. `inspector/page/tests` compares what the module computes in a page.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;

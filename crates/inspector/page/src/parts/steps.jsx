@@ -81,7 +81,7 @@ function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key, ma
   return (
     <div class="term">
       {sign && <span class="sign">{sign}</span>}
-      <div class="scroll" role="region" tabIndex={0} aria-label={name.replace(/[_^]/g, "")}>
+      <div class="scroll" role="group" tabIndex={0} aria-label={name.replace(/[_^]/g, "")}>
         <table class="grid">
           <caption><Formula text={name} /></caption>
           <thead><tr><td />{columns.map((column, at) => <th scope="col" key={at} class={at === key ? "chosen" : ""}><bdi>{column}</bdi></th>)}</tr></thead>
