@@ -5,18 +5,12 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { recordedScriptOf, scriptOf, styleOf } from "./bundle.mjs";
+import { scriptOf, styleOf } from "./bundle.mjs";
 import { unlzma } from "./src/engine/lzma.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 const [loader, script, style] = await Promise.all([scriptOf("src/loader.js"), scriptOf("src/main.jsx"), styleOf("src/main.css")]);
-const recorded = await recordedScriptOf("src/main.jsx");
-const [attention, attentionStyle] = await Promise.all([scriptOf("src/attention/main.jsx"), styleOf("src/attention/main.css")]);
-
-// The page of a walkthrough has its script as it is, where `<` could end the script element.
-const walkthrough = (await scriptOf("src/walkthrough/main.jsx")).replaceAll("</script", "<\\/script").replaceAll("<!--", "<\\!--");
-const walkthroughStyle = await styleOf("src/walkthrough/main.css");
 
 const [option, folder = here("../src/page")] = process.argv.slice(2);
 
@@ -27,10 +21,9 @@ function packed(path, text) {
   return true;
 }
 
-const all = [["loader.js", `${loader}\n`], ["page.js", `${script}\n`], ["recorded.js", `${recorded}\n`], ["page.css", style], ["attention.js", `${attention}\n`], ["attention.css", attentionStyle], ["walkthrough.js", `${walkthrough}\n`], ["walkthrough.css", walkthroughStyle]];
-const loaded = all.filter(([name]) => /^(page|recorded|attention)\./.test(name));
+const loaded = [["page.js", `${script}\n`], ["page.css", style]];
 const sources = loaded.map(([name, text]) => [`${name}.source`, `'sha256-${createHash("sha256").update(text).digest("base64")}'`]);
-for (const [name, text] of [...all, ...sources]) {
+for (const [name, text] of [["loader.js", `${loader}\n`], ...loaded, ...sources]) {
   const path = `${folder}/${name}`;
   if (option !== "--check") {
     writeFileSync(path, text);

@@ -17,8 +17,6 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 const SCRIPT: &str = include_str!("../src/page/page.js");
-/// The script of pages without an engine.
-const RECORDED_SCRIPT: &str = include_str!("../src/page/recorded.js");
 
 const POSITIONS: usize = 3;
 const SAMPLES: usize = 2;
@@ -145,7 +143,6 @@ fn a_live_page_has_the_experiment() {
     // What the policy of a page that computes allows besides, and nothing else.
     let [live, recorded] = [live, recorded].map(|html| policy(&html).to_owned());
     let live = live.replace("'wasm-unsafe-eval' ", "");
-    let live = live.replace(&source(SCRIPT), &source(RECORDED_SCRIPT));
     assert_eq!(live.replace("; worker-src blob:", ""), recorded);
     assert_ne!(live, recorded);
 }
@@ -282,25 +279,13 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
     let policy = policy(&html);
     assert!(policy.starts_with("default-src 'none'; "), "{policy}");
     let loader = between(&html, "<script>", "</script>");
-    let script = RECORDED_SCRIPT;
+    let script = SCRIPT;
     let colours = between(&html, "<style>", "</style>");
     let style = include_str!("../src/page/page.css");
     let scripts = format!("script-src {} {};", source(loader), source(script));
     let styles = format!("style-src {} {};", source(colours), source(style));
     for sources in [scripts, styles] {
         assert!(policy.contains(&sources), "{policy}");
-    }
-    // Only a page with an engine has what needs one.
-    for engine in [
-        "new Worker(",
-        "choose a file",
-        "Integrated gradients",
-        "principal components",
-    ] {
-        assert!(
-            SCRIPT.contains(engine) && !script.contains(engine),
-            "{engine}"
-        );
     }
     // Facts, numbers, style, script, and the loader of the last two.
     assert_eq!(html.matches("<script").count(), 5);
@@ -313,7 +298,7 @@ fn the_page_runs_its_own_script_only_and_loads_nothing() {
         assert!(is_set || colours.contains(&format!("{name}:")), "{name}");
     }
     // Names of XML and places in a picture, which no browser asks for.
-    let without_names = [&html, SCRIPT, script, style].concat();
+    let without_names = [&html, script, style].concat();
     let without_names = without_names.replace("http://www.w3.org/", "");
     let without_names = without_names.replace("url(#", "");
     for forbidden in [

@@ -5,17 +5,12 @@ use std::fmt::Write;
 use super::table::{Cell, Column};
 use super::{Document, Listing, Table};
 use crate::markup::{escape, file, source_of};
+use crate::page::hold_script;
 use crate::plots;
 use crate::theme::{properties, svg_style};
 
 /// A cell's shade is one of twenty classes: the content security policy allows no style attributes.
 const STYLE: &str = include_str!("document.css");
-
-/// Shows worked examples a step at a time. `crates/inspector/page` builds it.
-const STEPPER: [&str; 2] = [
-    include_str!("../page/walkthrough.css"),
-    include_str!("../page/walkthrough.js"),
-];
 
 impl Document {
     /// The document as HTML, for any browser, without a network.
@@ -23,23 +18,20 @@ impl Document {
         self.html_with("", "", "")
     }
 
-    /// The document as HTML, with a stepper for the examples that `json` describes.
+    /// The document as HTML, whose script goes through the examples that `json` describes a step at a time.
     pub fn stepwise_html(&self, json: &str) -> String {
-        let [style, script] = STEPPER;
-        let json = json.replace('<', "\\u003c");
-        let elements = format!(
-            "<script type=\"application/json\" id=\"example\">{json}</script>\n<script id=\"stepwise\">{script}</script>\n"
+        let json = json.replace('<', "\u003c");
+        let mut elements = format!(
+            "<script type=\"application/json\" id=\"facts\">{{\"runs\":[],\"example\":{json}}}</script>
+"
         );
-        self.html_with(
-            &format!("script-src {}; ", source_of(script)),
-            style,
-            &elements,
-        )
+        let [scripts, style] = hold_script(&mut elements);
+        self.html_with(&format!("script-src {scripts}; "), &style, &elements)
     }
 
-    fn html_with(&self, sources: &str, style: &str, elements: &str) -> String {
-        let style = properties() + STYLE + style;
-        let mut sources = format!("{sources}style-src {}", source_of(&style));
+    fn html_with(&self, sources: &str, other_style: &str, elements: &str) -> String {
+        let style = properties() + STYLE;
+        let mut sources = format!("{sources}style-src {} {other_style}", source_of(&style));
         if self
             .sections
             .iter()

@@ -21,15 +21,10 @@ macro_rules! packed {
     };
 }
 
-// What the package in `crates/inspector/page` is bundled to. The page holds style and script packed, and a loader puts
-// them in.
+// What the package in `crates/inspector/page` is bundled to, for pages of all kinds. The page holds style and script packed,
+// and a loader puts them in.
 const STYLE: Packed = packed!("page.css");
 const SCRIPT: Packed = packed!("page.js");
-// A page without an engine has no part that needs one.
-const RECORDED_SCRIPT: Packed = packed!("recorded.js");
-// The page of attention alone has less of both.
-const ATTENTION_STYLE: Packed = packed!("attention.css");
-const ATTENTION_SCRIPT: Packed = packed!("attention.js");
 const LOADER: &str = include_str!("loader.js");
 
 /// A style or a script that the loader unpacks and puts in.
@@ -70,16 +65,9 @@ impl Page {
             hold(&mut body, "numbers", &deflated(&self.numbers())?);
         }
         let trained = self.trained();
-        let (style, script) = match (&self.attention, trained) {
-            (Some(_), _) => (ATTENTION_STYLE, ATTENTION_SCRIPT),
-            (None, Some(_)) => (STYLE, SCRIPT),
-            (None, None) => (STYLE, RECORDED_SCRIPT),
-        };
-        hold(&mut body, "style", style.bytes);
-        hold(&mut body, "script", script.bytes);
+        let [scripts, style] = hold_script(&mut body);
         let colours = properties();
-        let scripts = format!("{} {}", source_of(LOADER), script.source);
-        let styles = format!("{} {}", source_of(&colours), style.source);
+        let styles = format!("{} {style}", source_of(&colours));
         let (mut compiling, mut workers) = ("", "");
         if let Some(config) = trained {
             hold(&mut body, "lab", module(config));
@@ -88,7 +76,6 @@ impl Page {
         let sources = format!(
             "script-src {compiling}{scripts}; style-src {styles}; img-src blob: data:{workers}"
         );
-        let _ = write!(body, "<script>{LOADER}</script>");
         let links = format!(
             "<link rel=\"icon\" href=\"data:,\">\n{}",
             self.preview(&title)
@@ -128,6 +115,15 @@ fn deflated(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
     deflate.write_all(bytes)?;
     deflate.finish()
+}
+
+/// Adds the page's style and script, and what puts them in. Returns the sources by which a policy allows scripts and the style.
+pub(crate) fn hold_script(body: &mut String) -> [String; 2] {
+    hold(body, "style", STYLE.bytes);
+    hold(body, "script", SCRIPT.bytes);
+    let _ = writeln!(body, "<script>{LOADER}</script>");
+    let scripts = format!("{} {}", source_of(LOADER), SCRIPT.source);
+    [scripts, STYLE.source.to_owned()]
 }
 
 /// Adds an element that holds bytes.

@@ -20,6 +20,7 @@ use crate::words::counted;
 
 pub use again::{Again, Lab, OwnData, OwnLabel};
 pub use attention::OtherAttention;
+pub(crate) use html::hold_script;
 pub use run::PageRun;
 
 /// The loss at a step of training.
