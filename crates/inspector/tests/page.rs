@@ -10,8 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_dump::{Array, Arrays, AttentionDump, Dims, Meta, VERSION, axes};
 use headlight_inspector::{
-    Again, ColourRange, Heatmap, Lab, OtherAttention, OwnData, OwnLabel, Page, PageRun,
-    Quantity,
+    Again, ColourRange, Heatmap, Lab, OtherAttention, OwnData, OwnLabel, Page, PageRun, Quantity,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};

@@ -20,7 +20,7 @@ impl Document {
 
     /// The document as HTML, whose script goes through the examples that `json` describes a step at a time.
     pub fn stepwise_html(&self, json: &str) -> String {
-        let json = json.replace('<', "\u003c");
+        let json = json.replace('<', "\\u003c");
         let mut elements = format!(
             "<script type=\"application/json\" id=\"facts\">{{\"runs\":[],\"example\":{json}}}</script>
 "

@@ -65,14 +65,15 @@ impl Page {
             hold(&mut body, "numbers", &deflated(&self.numbers())?);
         }
         let trained = self.trained();
-        let [scripts, style] = hold_script(&mut body);
-        let colours = properties();
-        let styles = format!("{} {style}", source_of(&colours));
         let (mut compiling, mut workers) = ("", "");
         if let Some(config) = trained {
             hold(&mut body, "lab", module(config));
             (compiling, workers) = ("'wasm-unsafe-eval' ", "; worker-src blob:");
         }
+        // The script starts at once, so all that it reads stands before it.
+        let [scripts, style] = hold_script(&mut body);
+        let colours = properties();
+        let styles = format!("{} {style}", source_of(&colours));
         let sources = format!(
             "script-src {compiling}{scripts}; style-src {styles}; img-src blob: data:{workers}"
         );

@@ -7,7 +7,7 @@ import { METRICS } from "../described.js";
 import { cannot } from "../engine/cannot.js";
 import { page } from "../facts.js";
 import { fixed, range } from "../numbers.js";
-import { copyText, say } from "../parts/dom.jsx";
+import { say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
 import { Swarm, pointed } from "../parts/swarm.jsx";
 import { config, dataOf, experiment, here, origin, shown } from "../state.js";
@@ -72,7 +72,7 @@ function TrainedHere() {
             <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, swarm.uniform)}</p>
             <p class="hint"><span class="sign learned" aria-hidden="true">●</span> learned <span class="sign unlearned" aria-hidden="true">×</span> not learned <span class="sign own" aria-hidden="true">○</span> shown above. {hasBoth ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last layer. " : ""}Click a dot, or a button of the table, to open its seed.</p>
             <Hovered positions={positions} />
-            <Table seeds={seeds} failed={swarm.failed.value} positions={positions} uniform={swarm.uniform} isTraining={swarm.state.value.name === "training"} own={own} open={open} />
+            <Table seeds={seeds} positions={positions} uniform={swarm.uniform} isTraining={swarm.state.value.name === "training"} own={own} open={open} />
           </div>
         </div>
       )}
@@ -199,8 +199,8 @@ const listed = signal("all");
 const isOpen = signal(false);
 const room = signal(100);
 
-/** @param {{ seeds: Seed[], failed: Seed[], positions: number[], uniform: number, isTraining: boolean, own: number, open: (seed: number) => void }} props */
-function Table({ seeds, failed, positions, uniform, isTraining, own, open }) {
+/** @param {{ seeds: Seed[], positions: number[], uniform: number, isTraining: boolean, own: number, open: (seed: number) => void }} props */
+function Table({ seeds, positions, uniform, isTraining, own, open }) {
   if (isTraining) return <p class="hint">The table follows when the training has ended.</p>;
   const sorted = seeds.toSorted((one, other) => one.seed - other.seed);
   const kinds = {
@@ -217,20 +217,11 @@ function Table({ seeds, failed, positions, uniform, isTraining, own, open }) {
     ...[held_out, train].flatMap((measured) => measured ? METRICS.map(([key]) => measured[key]) : []),
   ];
   const text = (/** @type {number | null} */ value) => value === null ? "–" : fixed(value);
-  const copy = () => {
-    const places = range(seeds[0].attention.positive?.length ?? seeds[0].attention.negative?.length ?? 0);
-    const head = [...columns, ...places.flatMap((position) => [`positive ${position}`, `negative ${position}`]), "weights_sha256"];
-    const lines = rows.map((seed) => [
-      seed.seed, isLearned(seed) ? "yes" : "no", ...numbersOf(seed), ...places.flatMap((position) => [seed.attention.positive?.[position] ?? "", seed.attention.negative?.[position] ?? ""]), seed.weights_sha256,
-    ].join("\t"));
-    copyText([head.join("\t"), ...lines, ...failed.map(({ seed, failed }) => `${seed}\tfailed: ${failed}`)].join("\n"), `${rows.length} seeds`);
-  };
   return (
     <details class="seed-table" open={isOpen.value} onToggle={(event) => { isOpen.value = event.currentTarget.open; }}>
       <summary>All numbers as a table</summary>
       <div class="row">
         <label>Seeds <select id="listed-seeds" value={kind} onChange={(event) => { listed.value = event.currentTarget.value; room.value = 100; }}>{Object.entries(kinds).map(([name, { length }]) => <option key={name} value={name}>{names[/** @type {keyof typeof names} */ (name)]} ({length})</option>)}</select></label>
-        <button type="button" onClick={copy}>Copy, with all positions and hashes</button>
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Seeds">
         <table class="numbers">

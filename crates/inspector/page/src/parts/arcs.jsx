@@ -3,18 +3,18 @@
 
 import { range } from "../numbers.js";
 
-export const COLUMN = 100;
-export const HEIGHT = 100;
+const COLUMN = 100;
+const HEIGHT = 100;
 // The width of all bands together.
-export const WIDTH = 84;
+const WIDTH = 84;
 // The thinnest band is still a line.
-export const LEAST = 0.6;
+const LEAST = 0.6;
 // Of more keys than these, all but the strongest few are faint.
 const MOST_KEYS = 16;
 const STRONGEST = 8;
 
 /** The share of each weight in the width of all bands. @param {ArrayLike<number>} weights */
-export function sharesOf(weights) {
+function sharesOf(weights) {
   const sizes = Array.from(weights, Math.abs);
   const total = Math.max(sizes.reduce((one, other) => one + other, 0), 1);
   return sizes.map((size) => size / total);

@@ -9,7 +9,7 @@ import { fixed, percent as whole, range } from "../numbers.js";
 export const percent = (share) => share < 0.0995 && share > 0 ? `${(100 * share).toFixed(1)}%` : whole(share);
 
 /** A weight as a share of the query's attention, or as a number where the weights of a query have another sum. @param {Run} run @param {number} weight */
-export const weightText = (run, weight) => run.isShare ? percent(weight) : fixed(weight, 2);
+const weightText = (run, weight) => run.isShare ? percent(weight) : fixed(weight, 2);
 
 /** The weights of a query: of a sample, or the mean over a class. `[key]` @param {Place} place */
 export function weightsOf({ run, sample, at, query, layer, head }) {
@@ -40,7 +40,7 @@ export function placesText(run, sample, positions, query = run.reader) {
 }
 
 /** That a head is close to uniform attention; empty if it is not. @param {Omit<Place, "query">} place */
-export const uniformText = ({ run, sample, at, layer, head }) => run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention." : "";
+const uniformText = ({ run, sample, at, layer, head }) => run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention." : "";
 
 /** One to three sentences on where a query looks. @param {Place} place @param {Float64Array} weights */
 export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
