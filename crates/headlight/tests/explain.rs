@@ -176,25 +176,4 @@ fn one_sample_and_one_model_are_explained() {
     refuses_in(&folder, &picture, &["--explain"]);
     let both = ["--text", "barks", "--json", "--svg", "-"];
     refuse(&both, &["--json"]);
-    let sweep = [
-        "sweep",
-        "pets.toml",
-        "--seeds",
-        "0..2",
-        "--out",
-        "seeds.jsonl",
-    ];
-    let few = ["--set", "training.epochs=1"];
-    run_in(&folder, &[&sweep[..], &few].concat()).done();
-    let several = [
-        "predict",
-        "seeds.jsonl",
-        "--config",
-        "pets.toml",
-        "--text",
-        "barks",
-        "--explain",
-    ];
-    let finished = run_in(&folder, &[&several[..], &few].concat());
-    crate::common::ended(&finished, 2, &["--explain", "2"]);
 }

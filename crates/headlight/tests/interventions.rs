@@ -395,34 +395,6 @@ fn dumps_of_other_models_and_older_ones_are_refused() {
     run_in(&folder, &[&command[..], &patch].concat()).done();
 }
 
-#[test]
-fn the_runs_of_a_results_file_are_not_changed_together() {
-    let folder = folder("interventions_many");
-    run_in(&folder, &["init", "quick", "--out", "quick.toml"]).done();
-    let sweep = [
-        "sweep",
-        "quick.toml",
-        "--seeds",
-        "0..2",
-        "--out",
-        "rows.jsonl",
-        "--quiet",
-    ];
-    run_in(
-        &folder,
-        &[&sweep[..], &["--set", "training.steps=2"]].concat(),
-    )
-    .done();
-    let many = ["evaluate", "rows.jsonl", "--config", "quick.toml"];
-    let removed = ["--set", "training.steps=2", "--without-position", "3"];
-    let removed = [&many[..], &removed].concat();
-    refuses_in(&folder, &removed, &["--without-position", "2"]);
-    let rows = fs::read_to_string(folder.join("rows.jsonl")).unwrap();
-    let first = rows.lines().next().unwrap();
-    fs::write(folder.join("rows.jsonl"), format!("{first}\n")).unwrap();
-    run_in(&folder, &removed).done();
-}
-
 #[cfg(unix)]
 #[test]
 fn no_output_takes_the_place_of_a_dump() {

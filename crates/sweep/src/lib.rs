@@ -4,14 +4,12 @@
 //! added later without renumbering earlier runs. [`run`] trains one run and returns its [`Row`]. [`work`]
 //! trains runs on all cores and passes their results on in order. [`Results`] is the file that rows are written
 //! to: its bytes depend only on the plan. [`merge`] joins the files of shards. A [`Summary`] holds the tables
-//! and plots of `headlight report`. [`Again`] trains the runs of a results file again, for their weights.
+//! and plots of `headlight report`.
 
-mod again;
 mod attention;
 mod fields;
 mod grid;
 mod limits;
-mod measured;
 mod merge;
 mod origin;
 mod outcome;
@@ -27,10 +25,8 @@ mod summary;
 mod thread_limit;
 mod workers;
 
-pub use again::Again;
 pub use attention::{SeedAttention, attention};
 pub use grid::{Folds, Grid, Seeds};
-pub use measured::{Measured, Remeasure};
 pub use merge::{Merged, merge};
 pub use outcome::Outcome;
 pub use plan::Plan;

@@ -300,26 +300,19 @@ struct Suited {
 }
 
 impl Interventions {
-    /// Reads the dumps, and checks all but the number of samples. `models` is how many predict together.
+    /// Reads the dumps, and checks all but the number of samples.
     ///
     /// # Errors
-    /// When the model lacks a part, a dump is not of this model or cannot be read, there are several models, or an engine
+    /// When the model lacks a part, a dump is not of this model or cannot be read, or an engine
     /// other than the fused one would compute.
     pub(super) fn new(
         arguments: &InterventionArguments,
         config: &ExperimentConfig,
-        models: usize,
     ) -> Result<Self, Failure> {
         let changes = arguments.changes();
         let Some(first) = changes.first() else {
             return Ok(Self::default());
         };
-        if models > 1 {
-            return Err(Failure::Input(format!(
-                "{}: it changes one model, and the results file has {models}, whose parts differ; give a run directory",
-                first.typed()
-            )));
-        }
         if engine_for(config)? != EngineName::Fused {
             return Err(Failure::Input(format!(
                 "{}: only the engine `fused` computes it, on a CPU, and this run is computed by `burn`; add `--device flex`",

@@ -4,9 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use headlight_inspector::counted;
-use headlight_sweep::{
-    Busy, Measured, Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work,
-};
+use headlight_sweep::{Busy, Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::few_threads;
 use headlight_trainer::sessions::signals::Signals;
@@ -26,7 +24,7 @@ pub(super) fn train(
     threads: usize,
     busy: Busy<'_>,
     signals: &Signals,
-) -> Result<Measured, Failure> {
+) -> Result<(), Failure> {
     let results = Results::open(out, plan, runs.clone(), busy)?;
     if results.finished > 0 {
         note(&format!(
@@ -42,7 +40,6 @@ pub(super) fn train(
         display: SweepDisplay::new(left.len()),
         threads: threads.min(left.len().max(1)),
         results,
-        measured: Measured::default(),
     };
     let train = |index| train_one(plan, index, signals);
     let worked = work(
@@ -57,7 +54,6 @@ pub(super) fn train(
         display,
         threads,
         mut results,
-        measured,
     } = writer;
     display.finish(threads);
     if worked.is_err() {
@@ -76,7 +72,7 @@ pub(super) fn train(
                 counted(runs.len(), "run")
             ),
         }),
-        None => Ok(measured),
+        None => Ok(()),
     }
 }
 
@@ -85,7 +81,6 @@ struct Writer {
     display: SweepDisplay,
     threads: usize,
     results: Results,
-    measured: Measured,
 }
 
 impl Sink<Row> for Writer {
@@ -109,7 +104,6 @@ impl Sink<Row> for Writer {
     }
 
     fn in_order(&mut self, row: Row) -> Result<(), Failure> {
-        self.measured.add(&row);
         self.results.append(&row)
     }
 }

@@ -9,7 +9,7 @@ use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::EngineName;
 use headlight_inspector::counted;
-use headlight_sweep::{Assignment, Busy, Measured, Plan, Results, ShardRequest, Summary, commands};
+use headlight_sweep::{Assignment, AttentionTarget, Busy, Plan, Results, ShardRequest, Summary, commands};
 use headlight_sweep::{Folds, Grid, Seeds, Shard};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
@@ -117,8 +117,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         Busy::Refuse
     };
-    let measured = rows::train(&plan, runs.clone(), out, threads, busy, &signals)?;
-    summarise(out, picture, &plan, runs.len(), measured)
+    rows::train(&plan, runs.clone(), out, threads, busy, &signals)?;
+    summarise(out, picture, &plan, runs.len())
 }
 
 /// Prints the command of each shard.
@@ -158,7 +158,6 @@ fn summarise(
     picture: Output<'_>,
     plan: &Plan,
     runs: usize,
-    measured: Measured,
 ) -> Result<(), Failure> {
     if runs == 0 {
         note(&format!(
@@ -168,7 +167,7 @@ fn summarise(
         let all = counted(plan.len(), "run");
         return print(&format!("{}: 0 of {all}\n", shown(path)));
     }
-    let summary = Summary::read(path, plan, measured)?;
+    let summary = Summary::of(path, AttentionTarget::Deciding, &[], None)?;
     if runs < plan.len() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
         let all = plan.len();

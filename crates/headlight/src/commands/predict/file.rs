@@ -68,12 +68,13 @@ pub(super) fn write_rows(
     }
     let trained = model.trained_on(&read);
     drop(read);
-    let (session, members, interventions) = model.session(dataset)?;
-    let mut predictor = members.predictor(&session, &interventions, &mut |_| Ok(()))?;
+    let own = model.session(dataset)?;
+    let mut predictor = own.predictor()?;
+    let experiment = &own.session.experiment;
     let rows = Rows {
-        dataset: &session.experiment.splits.train,
-        config: &session.experiment.config.data,
-        padding: session.experiment.config.model.attention.padding_token,
+        dataset: &experiment.splits.train,
+        config: &experiment.config.data,
+        padding: experiment.config.model.attention.padding_token,
         labelled,
     };
     let mut count = Count::default();

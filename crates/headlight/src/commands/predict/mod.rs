@@ -12,6 +12,7 @@ use crate::printing::{note, print, print_json, tell};
 use clap::{ArgGroup, Args};
 use headlight_data::Task;
 use headlight_trainer::Failure;
+use headlight_trainer::documents::explanation;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::{STANDARD, shown};
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::interventions::{InterventionArguments, Interventions};
 use super::model::RunModel;
-use crate::arguments::{Force, Form, SweptArguments, device};
+use crate::arguments::{Force, Form, device};
 
 /// Classify one sample with a run's model and show where it looks, or classify the samples of a file
 #[derive(Args, Debug)]
@@ -28,14 +29,12 @@ use crate::arguments::{Force, Form, SweptArguments, device};
 )]
 #[command(group = ArgGroup::new("sample").args(["file", "tokens", "text"]).required(true))]
 pub(crate) struct Arguments {
-    /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
+    /// A run directory
     run: PathBuf,
     /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz, or - for standard
     /// input): each of its rows is written as it is, with the prediction after its own columns
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    #[command(flatten)]
-    swept: SweptArguments,
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, where
     /// the run's samples have it. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
     /// lines from standard input
@@ -81,13 +80,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         explain::check_one(arguments.file.as_deref().or(listed))?;
         arguments.interventions.refuse_beside_explain()?;
     }
-    let model = RunModel::open(
-        &arguments.run,
-        weights,
-        arguments.device.as_ref(),
-        &arguments.swept,
-    )?
-    .with(&arguments.interventions)?;
+    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?
+        .with(&arguments.interventions)?;
     if let Some(path) = &arguments.file {
         if path != Path::new(STANDARD) && !path.exists() {
             return Err(Failure::Input(format!(
@@ -99,9 +93,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let which = Which::of(&model);
         let count = beside::write(model, path, out)?;
         return tell_count(arguments, out, &count, &which);
-    }
-    if arguments.explain {
-        explain::check(&model)?;
     }
     if let Some(path) = listed {
         if path != Path::new(STANDARD) && !path.exists() {
@@ -119,7 +110,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let message = "--out needs a file of samples";
         return Err(Failure::Input(message.to_owned()));
     }
-    let (config, models) = (model.config.clone(), model.members.len());
+    let config = model.config.clone();
     let dataset = match (&arguments.text, tokens) {
         (Some(text), _) => samples::parse_texts([text.as_str()], "--text", &config)?,
         (None, tokens) => {
@@ -138,9 +129,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let [picture] = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
     Output::check_formats(&[picture], ["svg"])?;
     arguments.form.check(&[picture])?;
-    let model = model.trained()?;
     let explained = if arguments.explain {
-        explain::of(&model, &dataset, arguments.text.as_deref())?
+        let text = arguments.text.as_deref();
+        Some(explanation::of_sample(&config, &model.parameters, &dataset, text)?)
     } else {
         None
     };
@@ -171,7 +162,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&line);
     }
     let which = which.map(|which| format!("\n{which}\n"));
-    let heads = sample::heads(&dump, &config, models, &interventions);
+    let heads = sample::heads(&dump, &config, &interventions);
     print(&(described + &heads + &which.unwrap_or_default()))
 }
 
