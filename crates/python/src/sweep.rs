@@ -6,7 +6,7 @@ use std::thread;
 
 use headlight_inspector::counted;
 use headlight_sweep::{
-    AttentionTarget, Busy, Grid, Plan, ROWS_AHEAD, Results, Row, Seeds, Sink, Summary, run, work,
+    AttentionTarget, Grid, Plan, ROWS_AHEAD, Results, Row, Seeds, Sink, Summary, run, work,
 };
 use headlight_trainer::Failure;
 use headlight_trainer::storage::inputs;
@@ -44,7 +44,7 @@ pub(crate) fn sweep(
         let seeds: Seeds = seeds.parse().map_err(Failure::Input)?;
         let plan = Plan::new(&config, &changes, &seeds, &grid)?;
         Results::check_name(&out)?;
-        let results = Results::open(&out, &plan, 0..plan.len(), Busy::Refuse)?;
+        let results = Results::open(&out, &plan, 0..plan.len())?;
         let left = results.finished..plan.len();
         let threads =
             threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use headlight_inspector::counted;
-use headlight_sweep::{Busy, Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work};
+use headlight_sweep::{Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::few_threads;
 use headlight_trainer::sessions::signals::Signals;
@@ -22,10 +22,9 @@ pub(super) fn train(
     runs: Range<usize>,
     out: &Path,
     threads: usize,
-    busy: Busy<'_>,
     signals: &Signals,
 ) -> Result<(), Failure> {
-    let results = Results::open(out, plan, runs.clone(), busy)?;
+    let results = Results::open(out, plan, runs.clone())?;
     if results.finished > 0 {
         note(&format!(
             "{} of {} {} already in {}; skipping them",
