@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import numpy as np
 from tokenizers import Tokenizer
 
 PIECES = [
@@ -53,9 +54,10 @@ def main() -> None:
             texts = PIECES + [text(rng) for _ in range(1000)]
             samples = work / f"new{case}.jsonl"
             samples.write_text("".join(json.dumps({"sentence": text}) + "\n" for text in texts))
-            out = work / f"out{case}.jsonl"
-            subprocess.run([headlight, "predict", run, "--tokens", samples, "--out", out], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            rows = [json.loads(row)["tokens"] for row in out.read_text().splitlines()]
+            out = work / f"out{case}.npz"
+            dump = [headlight, "dump", run / "config.toml", "--weights", run / "model.safetensors", "--tokens", samples, "--out", out]
+            subprocess.run(dump, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            rows = np.load(out)["tokens"].tolist()
             tokenizer = Tokenizer.from_file(str(run / "tokenizer.json"))
             assert len(rows) == len(texts)
             for own, sample in zip(rows, texts):

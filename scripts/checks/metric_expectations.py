@@ -9,7 +9,6 @@ Probabilities are multiples of 1/64: exact, and with ties.
 
 import argparse
 import csv
-import io
 import json
 import pathlib
 import subprocess
@@ -162,7 +161,9 @@ def check_runs(headlight: str) -> None:
             found = json.loads(call("evaluate", run, data, "--json"))
             bins = found["calibration"]["bins"]
             found["calibration"]["bins"] = [[row["samples"], row["mean_probability"], row["share"]] for row in bins]
-            rows = list(csv.DictReader(io.StringIO(call("predict", run, "--tokens", data))))
+            call("predict", run, data, "--out", f"{folder}/predictions.csv")
+            with open(f"{folder}/predictions.csv", newline="") as file:
+                rows = list(csv.DictReader(file))
             labels = np.array([int(row["label"]) for row in rows])
             names = [name for name in rows[0] if name.startswith("probability")]
             probabilities = np.array([[float(np.float32(row[name])) for name in names] for row in rows])

@@ -170,8 +170,7 @@ fn one_sample_and_one_model_are_explained() {
     let refuse = |more: &[&str], parts: &[&str]| {
         refuses_in(&folder, &[&command[..], more].concat(), parts);
     };
-    refuse(&["--tokens", "new.txt"], &["--explain", "new.txt"]);
-    refuse(&["new.txt", "--svg", "x.svg"], &["--explain", "new.txt"]);
+    refuse(&["new.txt"], &["--explain", "FILE"]);
     let picture = ["predict", "run", "--text", "barks", "--svg", "x.svg"];
     refuses_in(&folder, &picture, &["--explain"]);
     let both = ["--text", "barks", "--json", "--svg", "-"];

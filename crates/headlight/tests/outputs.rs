@@ -222,7 +222,7 @@ fn standard_output_is_one_file() {
             refuses_in(&folder, &both, &["--json"]);
         }
     }
-    let predict = ["predict", "run", "--tokens", "-", "--json", "--out", "-"];
+    let predict = ["predict", "run", "-", "--json", "--out", "-"];
     refused(&fed(&folder, &predict, "0 1 2 3 4 5 6\n"), &["--json"]);
     let rows = fs::read_to_string(folder.join("seeds.jsonl")).unwrap();
     let merged = fed(&folder, &["merge", "-", "--out", "-"], &rows).done();

@@ -18,7 +18,9 @@ const SMALL: &str = "notebook --seeds 0..10 --threads 1 --set training.epochs=1"
 fn command(document: &str, index: &str) -> String {
     let lines = document.lines();
     let mut lines = lines.filter(|line| line.contains("headlight sweep") && line.contains(index));
-    let line = lines.next().unwrap_or_else(|| panic!("no line with {index}"));
+    let line = lines
+        .next()
+        .unwrap_or_else(|| panic!("no line with {index}"));
     assert!(line.contains(DOCUMENTED), "{line}");
     let start = line.find("headlight sweep").unwrap();
     let end = line.find(".jsonl").unwrap() + ".jsonl".len();
@@ -64,9 +66,16 @@ fn the_shards_of_each_scheduler_are_the_sweep() {
         let merge = "headlight merge results/seeds-*-of-8.jsonl --out results/seeds.jsonl";
         assert!(document.contains(merge));
         let mut shell = Command::new("bash");
-        shell.args(["-c", merge]).env("PATH", &path).current_dir(&folder);
+        shell
+            .args(["-c", merge])
+            .env("PATH", &path)
+            .current_dir(&folder);
         Finished::from(shell.output().unwrap()).done();
-        assert_eq!(fs::read(results.join("seeds.jsonl")).unwrap(), whole, "{variable}");
+        assert_eq!(
+            fs::read(results.join("seeds.jsonl")).unwrap(),
+            whole,
+            "{variable}"
+        );
         // A file for each shard, the merged one, and the config.
         assert_eq!(fs::read_dir(&results).unwrap().count(), 10, "{variable}");
         fs::remove_dir_all(&results).unwrap();

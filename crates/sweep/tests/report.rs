@@ -203,7 +203,10 @@ fn values_have_shares_groups_and_points() {
     let values = Summary::of(&path, first, &[], Some(0.85)).unwrap();
     let values = serde_json::to_value(values.values()).unwrap();
     assert_eq!(values["looks_away"], Value::Null);
-    assert_eq!(values["samples"]["attention_of_positives"]["mean"], json!(0.125));
+    assert_eq!(
+        values["samples"]["attention_of_positives"]["mean"],
+        json!(0.125)
+    );
 }
 
 /// Runs that look away from what decides are counted in each group, and stand out.
@@ -211,7 +214,12 @@ fn values_have_shares_groups_and_points() {
 fn runs_that_look_away_are_counted() {
     let rows: Vec<String> = rows()
         .iter()
-        .map(|row| row.replace("\"deciding_uniform_positive\":0.3333333333333333", "\"deciding_uniform_positive\":0.5"))
+        .map(|row| {
+            row.replace(
+                "\"deciding_uniform_positive\":0.3333333333333333",
+                "\"deciding_uniform_positive\":0.5",
+            )
+        })
         .collect();
     let path = file(&folder("report away"), "rows.jsonl", &rows);
     let values = Summary::of(&path, AttentionTarget::Deciding, &[], Some(0.85)).unwrap();
@@ -293,7 +301,11 @@ fn rows_without_the_columns_say_so() {
     let path = file(&folder("report older"), "rows.jsonl", &older);
     let summary = summary(&path, AttentionTarget::Deciding, &[]);
     let text = summary.document("").markdown(200);
-    for part in ["these rows do not hold it", "--position N", "Attention of [CLS] on each position"] {
+    for part in [
+        "these rows do not hold it",
+        "--position N",
+        "Attention of [CLS] on each position",
+    ] {
         assert!(text.contains(part), "{text}");
     }
     let values = serde_json::to_value(summary.values()).unwrap();

@@ -21,7 +21,7 @@ use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
-use super::interventions::{InterventionArguments, Interventions};
+use super::interventions::InterventionArguments;
 use super::model::RunModel;
 use crate::arguments::{Force, Form, device};
 use crate::terminal;
@@ -71,8 +71,8 @@ struct Line<'a> {
     split: Option<Split>,
     /// The steps that the model was trained for, if they are known.
     step: Option<usize>,
-    #[serde(skip_serializing_if = "Interventions::is_empty")]
-    interventions: Interventions,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    interventions: Vec<&'a str>,
     /// In the order of the classes; empty if they have only numbers.
     class_names: &'a [String],
     #[serde(flatten)]
@@ -121,12 +121,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let mut document = document(
         &title(arguments, split, assessment.samples, data.task),
-        about(
-            arguments,
-            split,
-            [which, interventions.text()],
-            trained,
-        ),
+        about(arguments, split, [which, interventions.text()], trained),
         data,
         &assessment,
     );
@@ -146,7 +141,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         data: file.map(Path::to_string_lossy),
         split,
         step,
-        interventions,
+        interventions: interventions.typed(),
         class_names: &data.classes,
         assessment: &assessment,
         measures: measures
@@ -220,14 +215,7 @@ fn about(
     let known = (split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
-    let all = [
-        which,
-        weights,
-        interventions,
-        none_held_out,
-        known,
-        trained,
-    ];
+    let all = [which, weights, interventions, none_held_out, known, trained];
     all.into_iter().flatten().collect()
 }
 

@@ -102,12 +102,7 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     Plan::new(arguments.config.path(), &overrides, &seeds, &grid)
 }
 
-fn summarise(
-    path: &Path,
-    picture: Output<'_>,
-    plan: &Plan,
-    runs: usize,
-) -> Result<(), Failure> {
+fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Result<(), Failure> {
     if runs == 0 {
         note(&format!(
             "{} is empty, because there are more shards than runs",

@@ -66,7 +66,9 @@ impl About {
             has_softmax: configs.iter().all(|config| config.model.attention.softmax),
             has_rule: Some(rules().any(|rule| rule.is_some())),
             deciding: common(configs, |config| fixed(config.data.rule.as_ref())).flatten(),
-            deciding_differ: rules().flatten().any(|rule| rule.fixed_positions().is_none()),
+            deciding_differ: rules()
+                .flatten()
+                .any(|rule| rule.fixed_positions().is_none()),
             keys: if padded {
                 Vec::new()
             } else {

@@ -98,7 +98,9 @@ impl Columns {
         Self {
             points: Vec::new(),
             seeds: Vec::new(),
-            numbers: places.map(|place| (place.clone(), place.column())).collect(),
+            numbers: places
+                .map(|place| (place.clone(), place.column()))
+                .collect(),
             lists: lists().map(|_| Vec::new()).collect(),
         }
     }
@@ -168,8 +170,8 @@ impl Columns {
             }
             for (index, column) in columns.iter_mut().enumerate() {
                 let value = number(list.get(index));
-                let value =
-                    value.ok_or_else(|| format!("its `{}` is not a list of numbers", field.name))?;
+                let value = value
+                    .ok_or_else(|| format!("its `{}` is not a list of numbers", field.name))?;
                 column.push(value as f32);
             }
         }

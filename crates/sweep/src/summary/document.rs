@@ -132,7 +132,9 @@ fn attention(summary: &Summary) -> Option<String> {
     let target = summary.target_name();
     if !summary.is_measured() {
         return Some(if summary.holds_deciding {
-            format!("attention on {target} is not known: no sample has a position that decides its label")
+            format!(
+                "attention on {target} is not known: no sample has a position that decides its label"
+            )
         } else if about.has_rule == Some(false) {
             "attention: no rule of the config says which positions decide the label; `headlight report FILE --position N` \
              measures one"

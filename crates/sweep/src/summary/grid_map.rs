@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cells::MOST_ROWS;
-use super::groups::display;
 use super::columns::Column;
+use super::groups::display;
 use super::statistics::Sample;
 use super::summary::Summary;
 

@@ -247,8 +247,7 @@ impl Summary {
             };
             let is_held_out = self.known().any(|column| column.quantity == f1(true));
             let of_fields = f1(is_held_out);
-            let is_compared =
-                |column: &&Column| column.is_compared || column.quantity == of_fields;
+            let is_compared = |column: &&Column| column.is_compared || column.quantity == of_fields;
             return self.known().filter(is_compared).collect();
         }
         let named = |name: &String| self.known().find(|column| column.name == *name);

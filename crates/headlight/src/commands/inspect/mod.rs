@@ -67,7 +67,12 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "query", "range", "scores", "svg", "watch"])]
     html: Option<Destination>,
     /// Add a sweep's seeds to the page, from a results file of `headlight sweep` with the run's config
-    #[arg(long, value_name = "RESULTS", requires = "html", conflicts_with = "svg")]
+    #[arg(
+        long,
+        value_name = "RESULTS",
+        requires = "html",
+        conflicts_with = "svg"
+    )]
     sweep: Option<PathBuf>,
     /// Open a page in a browser: the one that --html writes, or else the run's own page
     #[arg(long, conflicts_with_all = ["svg", "watch"])]

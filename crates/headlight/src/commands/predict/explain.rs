@@ -1,31 +1,15 @@
 //! `headlight predict --explain`: which words decided.
 
-use std::path::Path;
-
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::explain::Explanation;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::explanation;
 use headlight_trainer::storage::outputs::Output;
-use headlight_trainer::storage::standard::shown;
 use serde_json::Value;
 
 use crate::arguments::Form;
 use crate::printing::{print_beside, print_json};
 use crate::terminal;
-
-/// Refuses to explain many samples.
-///
-/// # Errors
-/// When a file is given.
-pub(super) fn check_one(file: Option<&Path>) -> Result<(), Failure> {
-    file.map_or(Ok(()), |file| {
-        Err(Failure::Input(format!(
-            "--explain explains one sample, and {} is a file; give the sample with --text or --tokens",
-            shown(file)
-        )))
-    })
-}
 
 /// Prints the explanation below what is predicted, or writes its picture. `json` is the prediction as JSON.
 ///

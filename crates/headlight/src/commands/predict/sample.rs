@@ -12,7 +12,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use serde_json::{Value, json};
 
-use super::{file, positions};
+use super::{positions, predictions};
 use crate::commands::interventions::Interventions;
 use crate::commands::model::RunModel;
 
@@ -49,7 +49,13 @@ pub(super) fn dump(
         config: &own.session.experiment.config,
         parameters: &own.parameters,
     };
-    dumping::dump_changed(one, &samples, origin, &own.session.device, &own.interventions)
+    dumping::dump_changed(
+        one,
+        &samples,
+        origin,
+        &own.session.device,
+        &own.interventions,
+    )
 }
 
 /// What the model says of the sample, and the weights of the position that the class is read from by layer, head and key.
@@ -58,7 +64,7 @@ pub(super) fn as_json(
     config: &ExperimentConfig,
     label: Option<u32>,
 ) -> Value {
-    let class = |class| file::class_value(&config.data, class);
+    let class = |class| predictions::class_value(&config.data, class);
     let predicted = if dump.dims.per_position {
         positions::as_json(dump, &config.data)
     } else {
