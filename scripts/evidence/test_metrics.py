@@ -4,7 +4,6 @@ Probabilities are multiples of 1/64: exact, and with ties.
 """
 
 import csv
-import io
 import json
 
 import numpy as np
@@ -158,7 +157,10 @@ def test_an_evaluation_has_scikit_learns_metrics(headlight, config):
     headlight("data", config, *(part for change in few for part in ("--set", change)), "--out", data)
     found = headlight.json("evaluate", run, data)
     found["calibration"]["bins"] = [[row["samples"], row["mean_probability"], row["share"]] for row in found["calibration"]["bins"]]
-    rows = list(csv.DictReader(io.StringIO(headlight("predict", run, "--tokens", data))))
+    predictions = data.with_suffix(".csv")
+    headlight("predict", run, data, "--out", predictions)
+    with predictions.open(newline="") as file:
+        rows = list(csv.DictReader(file))
     labels = np.array([int(row["label"]) for row in rows])
     names = [name for name in rows[0] if name.startswith("probability")]
     probabilities = np.array([[float(np.float32(row[name])) for name in names] for row in rows])

@@ -14,7 +14,6 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What is embedded, for the files that Headlight writes: name with licence, and the file of its text.
 EMBEDDED = [
-    ("DejaVu Sans, Bitstream Vera and Arev", ROOT / "crates/inspector/fonts/LICENSE"),
     ("preact, MIT", ROOT / "crates/inspector/page/node_modules/preact/LICENSE"),
     ("@preact/signals, MIT", ROOT / "crates/inspector/page/node_modules/@preact/signals/LICENSE"),
 ]

@@ -16,6 +16,7 @@ import csv
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -53,19 +54,21 @@ def headlight(binary: str, folder: pathlib.Path, dropout: float, blocks: int) ->
     """The probability of "positive" for each test sentence: of one seed, and of the mean of several."""
 
     def run(*arguments: str) -> None:
-        subprocess.run([binary, *arguments, "--quiet", "--force"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        force = ["--force"] * (arguments[0] == "predict")
+        subprocess.run([binary, *arguments, "--quiet", *force], cwd=folder, check=True, stdout=subprocess.DEVNULL)
 
     (folder / "config.toml").write_text(CONFIG.format(dropout=dropout, blocks=blocks))
-    (folder / "seeds.jsonl").unlink(missing_ok=True)
-    run("sweep", "config.toml", "--seeds", f"0..{SEEDS[-1]}", "--out", "seeds.jsonl")
-    rows = (folder / "seeds.jsonl").read_text().splitlines(keepends=True)
+    each = []
+    for seed in range(SEEDS[-1]):
+        run("train", "config.toml", "--set", f"seed={seed}", "--run", f"run-{seed}")
+        run("predict", f"run-{seed}", "test.csv", "--out", "predictions.jsonl")
+        shutil.rmtree(folder / f"run-{seed}")
+        predictions = (folder / "predictions.jsonl").read_text().splitlines()
+        each.append([json.loads(row)["probabilities"]["positive"] for row in predictions])
     found = {}
     for seeds in SEEDS:
-        (folder / "some.jsonl").write_text("".join(rows[:seeds]))
-        run("predict", "some.jsonl", "--config", "config.toml", "--tokens", "test.csv", "--out", "predictions.jsonl")
-        predictions = (folder / "predictions.jsonl").read_text().splitlines()
         name = f"Headlight, {blocks} block{'s' * (blocks > 1)}, token_dropout {dropout}, {seeds} seed{'s' * (seeds > 1)}"
-        found[name] = np.array([json.loads(row)["probabilities"]["positive"] for row in predictions])
+        found[name] = np.mean(each[:seeds], axis=0)
     return found
 
 

@@ -56,11 +56,6 @@ pub(crate) enum Place<'a> {
     Booleans(&'a mut Vec<bool>),
 }
 
-/// Whether every dump of a model that computes this array has it: the first dumps end with these arrays.
-pub(crate) fn is_required(array: Array) -> bool {
-    array <= Array::FeedForwardResidual
-}
-
 impl Member {
     /// All arrays, in the order of the npz and JSON formats.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
@@ -109,9 +104,8 @@ impl Member {
             Self::Logits => Values::Floats(&dump.logits),
             Self::Probabilities => Values::Floats(&dump.probabilities),
             Self::Computed(array) => {
-                let values = &dump.arrays[array];
-                let is_there = is_required(array) || !values.is_empty();
-                (is_there && array.exists(dump.dims)).then_some(Values::Floats(values))?
+                let values = Values::Floats(&dump.arrays[array]);
+                array.exists(dump.dims).then_some(values)?
             }
             Self::Mask => Values::Booleans(dump.attention_mask.as_ref()?),
         })

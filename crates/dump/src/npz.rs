@@ -6,13 +6,10 @@ use headlight_fused::Array;
 use headlight_npz::{NpzReader, NpzWriter};
 use serde::Deserialize;
 
-use crate::arrays::{Member, Place, Values, is_required};
+use crate::arrays::{Member, Place, Values};
 use crate::{AttentionDump, Dims, DumpError, Meta, VERSION};
 
 const META: &str = "meta";
-
-/// The text file that older dumps have instead.
-const OLD_META: &str = "meta.json";
 
 impl AttentionDump {
     /// Writes the dump as npz.
@@ -41,11 +38,7 @@ impl AttentionDump {
     /// When it is damaged, of another version, or its numbers cannot be attention.
     pub fn read_npz(reader: impl Read + Seek) -> Result<Self, DumpError> {
         let mut npz = NpzReader::new(reader)?;
-        let meta = if npz.contains(META) {
-            npz.string(META)?
-        } else {
-            npz.text(OLD_META)?
-        };
+        let meta = npz.string(META)?;
         // Before the other keys, which may differ in other versions.
         let Version { version } = serde_json::from_str(&meta)?;
         if version != u64::from(VERSION) {
@@ -94,14 +87,13 @@ fn present<R: Read + Seek>(npz: &NpzReader<R>) -> Vec<Member> {
     let without = Dims::default();
     let mut feed_forward = Array::ALL
         .into_iter()
-        .filter(|&array| is_required(array) && !array.exists(without));
+        .filter(|&array| !array.exists(without));
     let dims = Dims {
         d_ff: usize::from(feed_forward.all(|array| npz.contains(array.name()))),
         ..without
     };
     let members = Member::all().filter(|&member| match member {
-        Member::Computed(array) if is_required(array) => array.exists(dims),
-        Member::Computed(array) => array.exists(dims) && npz.contains(array.name()),
+        Member::Computed(array) => array.exists(dims),
         Member::Mask => npz.contains(member.name()),
         _ => true,
     });

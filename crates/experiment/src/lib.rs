@@ -31,7 +31,6 @@ mod changed;
 pub mod config;
 pub mod contexts;
 mod engine;
-mod ensemble;
 mod error;
 pub mod evaluate;
 mod experiment;
@@ -51,7 +50,6 @@ pub mod train;
 
 pub use changed::Changed;
 pub use engine::{Engine, Predictions, Predictor, TrainingState};
-pub use ensemble::Ensemble;
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;

@@ -208,17 +208,6 @@ impl Form {
     }
 }
 
-/// The experiment of a results file, which holds no config.
-#[derive(Args, Debug)]
-pub(crate) struct SweptArguments {
-    /// The experiment of the results file: a TOML file, or the name of a built-in config
-    #[arg(long, value_name = "NAME|FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// A change to the config, the same as the sweep was given; can be given several times
-    #[arg(long = "set", value_name = "KEY=VALUE", requires = "config")]
-    pub(crate) overrides: Vec<String>,
-}
-
 /// A count of at least 1.
 pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse()

@@ -129,14 +129,7 @@ fn check_readers(kept: &Kept) {
     let file = kept.path.with_file_name("tokens.txt");
     fs::write(&file, format!("{tokens}\n")).unwrap();
     let out = kept.path.with_file_name("predictions.csv");
-    let file = [
-        "predict",
-        path,
-        "--tokens",
-        text(&file),
-        "--out",
-        text(&out),
-    ];
+    let file = ["predict", path, text(&file), "--out", text(&out)];
     assert_eq!(asked(&file, &[])["step"], kept.best["step"]);
 
     let shown = run(&["inspect", path]).done().stdout;

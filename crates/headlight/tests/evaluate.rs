@@ -78,15 +78,14 @@ fn numbers_follow_from_the_predictions() {
     let held_out = ["--set", "data.held_out=100", "--set", "seed=3"];
     let write = ["data", "quick", "--out", text(&data)];
     run(&[&write[..], &set, &held_out].concat()).done();
-    let printed = run(&["predict", text(&path), "--tokens", text(&data)])
-        .done()
-        .stdout;
+    let printed = run(&["predict", text(&path), text(&data)]).done().stdout;
     let samples: Vec<(f64, bool)> = printed
         .lines()
         .skip(1)
         .map(|line| {
+            // The columns of the file, the label among them, and then the prediction.
             let cells: Vec<&str> = line.split(',').collect();
-            (cells[2].parse().unwrap(), cells[3] == "1")
+            (cells[cells.len() - 1].parse().unwrap(), cells[1] == "1")
         })
         .collect();
     assert_eq!(samples.len(), 400);
@@ -274,7 +273,7 @@ fn weights_can_be_given_and_must_give_numbers() {
     fs::write(&samples, "0 1 2 3 4 5 6\n").unwrap();
     let out = folder.join("predictions.csv");
     let predict = ["predict", text(&path), "--weights", text(&damaged)];
-    let of_file = [&predict[..], &["--tokens", text(&samples)]].concat();
+    let of_file = [&predict[..], &[text(&samples)]].concat();
     refuses(&folder, &of_file, &["sample 0", "weights"]);
     let to_file = [&of_file[..], &["--out", text(&out)]].concat();
     refuses(&folder, &to_file, &["sample 0", "weights"]);

@@ -170,31 +170,9 @@ fn one_sample_and_one_model_are_explained() {
     let refuse = |more: &[&str], parts: &[&str]| {
         refuses_in(&folder, &[&command[..], more].concat(), parts);
     };
-    refuse(&["--tokens", "new.txt"], &["--explain", "new.txt"]);
-    refuse(&["new.txt", "--svg", "x.svg"], &["--explain", "new.txt"]);
+    refuse(&["new.txt"], &["--explain", "FILE"]);
     let picture = ["predict", "run", "--text", "barks", "--svg", "x.svg"];
     refuses_in(&folder, &picture, &["--explain"]);
     let both = ["--text", "barks", "--json", "--svg", "-"];
     refuse(&both, &["--json"]);
-    let sweep = [
-        "sweep",
-        "pets.toml",
-        "--seeds",
-        "0..2",
-        "--out",
-        "seeds.jsonl",
-    ];
-    let few = ["--set", "training.epochs=1"];
-    run_in(&folder, &[&sweep[..], &few].concat()).done();
-    let several = [
-        "predict",
-        "seeds.jsonl",
-        "--config",
-        "pets.toml",
-        "--text",
-        "barks",
-        "--explain",
-    ];
-    let finished = run_in(&folder, &[&several[..], &few].concat());
-    crate::common::ended(&finished, 2, &["--explain", "2"]);
 }

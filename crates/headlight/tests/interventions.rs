@@ -2,11 +2,9 @@
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use std::fs;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use crate::common::{folder, refuses_in, run_in};
-use headlight_dump::{Array, AttentionDump};
 use serde_json::{Value, from_str};
 
 /// Two samples that differ in each position; the second one holds the token that the rule asks for.
@@ -174,7 +172,7 @@ fn a_patch_is_the_vector_of_its_dump() {
 
 /// The probabilities of a file's samples, as `predict` writes them.
 fn probabilities(folder: &Path, interventions: &[&str]) -> Vec<f64> {
-    let command = ["predict", "run", "--tokens", "both.txt"];
+    let command = ["predict", "run", "both.txt"];
     let printed = run_in(folder, &[&command[..], interventions].concat())
         .done()
         .stdout;
@@ -200,8 +198,7 @@ fn files_get_a_vector_for_each_sample_or_one_for_all() {
     let command = ["predict", "run", "data.csv", "--out", "p.csv", "--json"];
     let printed = run_in(&folder, &[&command[..], &borrowed(&one)].concat()).done();
     let line: Value = from_str(&printed.stdout).unwrap();
-    assert_eq!(line["interventions"][6]["array"], "residual.1");
-    assert_eq!(line["interventions"][6]["position"], 6);
+    assert_eq!(line["interventions"][6], "--patch residual.1:6=other.npz");
     let mut rows = csv::Reader::from_path(folder.join("p.csv")).unwrap();
     let column = rows
         .headers()
@@ -228,13 +225,7 @@ fn an_evaluation_says_what_was_changed() {
     assert_eq!(plain.get("interventions"), None);
     let removed = evaluated(&["--without-position", "3", "--without-head", "1.0"]);
     let applied = removed["interventions"].as_array().unwrap();
-    assert_eq!(applied[0]["kind"], "without-head");
-    assert_eq!(
-        (&applied[0]["layer"], &applied[0]["head"]),
-        (&1.into(), &0.into())
-    );
-    assert_eq!(applied[1]["kind"], "without-position");
-    assert_eq!(applied[1]["position"], 3);
+    assert_eq!(applied[..], ["--without-head 1.0", "--without-position 3"]);
     // Position 3 has the token that decides.
     assert_eq!(plain["accuracy"], 1.0);
     assert!(removed["accuracy"].as_f64().unwrap() < 0.7, "{removed}");
@@ -253,7 +244,7 @@ fn an_evaluation_says_what_was_changed() {
     let shown = run_in(&folder, &[&["evaluate", "run"], &page[..]].concat()).done();
     let html = fs::read_to_string(folder.join("e.html")).unwrap();
     for text in [&shown.stdout, &html] {
-        let named = ["without head 1.0", "without block 0"];
+        let named = ["--without-head 1.0", "--without-block 0"];
         assert!(named.iter().all(|part| text.contains(part)), "{text}");
     }
     let command = [
@@ -265,7 +256,7 @@ fn an_evaluation_says_what_was_changed() {
         "head.0.1:2=own.npz",
     ];
     let shown = run_in(&folder, &command).done().stdout;
-    assert!(shown.contains("head.0.1:2 from own.npz"), "{shown}");
+    assert!(shown.contains("--patch head.0.1:2=own.npz"), "{shown}");
 }
 
 #[test]
@@ -379,48 +370,6 @@ fn dumps_of_other_models_and_older_ones_are_refused() {
         );
         fs::remove_dir_all(folder.join("strange")).unwrap();
     }
-    // A dump that an older Headlight wrote, without the blocks' outputs.
-    let own = fs::read(folder.join("own.npz")).unwrap();
-    let mut old = AttentionDump::read_npz(Cursor::new(own)).unwrap();
-    old.arrays[Array::Output].clear();
-    old.write_npz(fs::File::create(folder.join("old.npz")).unwrap())
-        .unwrap();
-    let patch = ["--patch", "output.0:3=old.npz"];
-    refuses_in(
-        &folder,
-        &[&command[..], &patch].concat(),
-        &["old.npz", "output"],
-    );
-    let patch = ["--patch", "residual.0:3=old.npz"];
-    run_in(&folder, &[&command[..], &patch].concat()).done();
-}
-
-#[test]
-fn the_runs_of_a_results_file_are_not_changed_together() {
-    let folder = folder("interventions_many");
-    run_in(&folder, &["init", "quick", "--out", "quick.toml"]).done();
-    let sweep = [
-        "sweep",
-        "quick.toml",
-        "--seeds",
-        "0..2",
-        "--out",
-        "rows.jsonl",
-        "--quiet",
-    ];
-    run_in(
-        &folder,
-        &[&sweep[..], &["--set", "training.steps=2"]].concat(),
-    )
-    .done();
-    let many = ["evaluate", "rows.jsonl", "--config", "quick.toml"];
-    let removed = ["--set", "training.steps=2", "--without-position", "3"];
-    let removed = [&many[..], &removed].concat();
-    refuses_in(&folder, &removed, &["--without-position", "2"]);
-    let rows = fs::read_to_string(folder.join("rows.jsonl")).unwrap();
-    let first = rows.lines().next().unwrap();
-    fs::write(folder.join("rows.jsonl"), format!("{first}\n")).unwrap();
-    run_in(&folder, &removed).done();
 }
 
 #[cfg(unix)]
@@ -428,10 +377,7 @@ fn the_runs_of_a_results_file_are_not_changed_together() {
 fn no_output_takes_the_place_of_a_dump() {
     let folder = trained("interventions_kept");
     for (command, link) in [
-        (
-            &["predict", "run", "--tokens", "both.txt", "--out"][..],
-            "p.csv",
-        ),
+        (&["predict", "run", "both.txt", "--out"][..], "p.csv"),
         (&["evaluate", "run", "--html"], "e.html"),
         (&["evaluate", "run", "--svg"], "e.svg"),
     ] {

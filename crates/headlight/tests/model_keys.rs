@@ -168,7 +168,7 @@ fn two_logits_are_reported_as_one() {
     let samples = ["1 2 42 3 4 5", "1 2 3 4 5 6"];
     fs::write(folder.join("t.txt"), samples.join("\n")).unwrap();
     let csv = ["one", "two"].map(|run| {
-        let predict = ["predict", run, "--tokens", "t.txt"];
+        let predict = ["predict", run, "t.txt"];
         let csv = run_in(&folder, &predict).done().stdout;
         let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
         csv.lines().map(cells).collect::<Vec<_>>()
@@ -191,11 +191,12 @@ fn two_logits_are_reported_as_one() {
     // The Brier score is that of one probability, half of that of both.
     run_in(&folder, &["data", "quick", "--out", "q.csv"]).done();
     let found = object(&folder, &["evaluate", "two", "q.csv"]);
-    let predict = ["predict", "two", "--tokens", "q.csv"];
+    let predict = ["predict", "two", "q.csv"];
     let all = run_in(&folder, &predict).done().stdout;
     let square = |line: &str| {
-        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
-        (cells[2] - cells[3]).powi(2)
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |cell: &str| cell.parse::<f64>().unwrap();
+        (number(cells[cells.len() - 1]) - number(cells[1])).powi(2)
     };
     let squares: Vec<f64> = all.lines().skip(1).map(square).collect();
     let brier = squares.iter().sum::<f64>() / squares.len() as f64;

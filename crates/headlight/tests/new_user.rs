@@ -24,7 +24,7 @@ const COMMANDS: [(&str, &str, &[&str]); 9] = [
     ),
     (
         "predict",
-        "predict runs/quick-1 --tokens samples.csv --out predictions.csv",
+        "predict runs/quick-1 samples.csv --out predictions.csv",
         &["predictions.csv"],
     ),
     (

@@ -29,11 +29,10 @@ fn outputs_replace_nothing() {
     let step = fs::read_dir(folder.join("run/attention")).unwrap();
     let step = step.map(|entry| entry.unwrap().path()).max().unwrap();
 
-    let cases: [(&[&str], &str, &str, &str); 10] = [
+    let cases: [(&[&str], &str, &str, &str); 9] = [
         (&["data", "quick.toml"], "--out", "new.csv", "quick.toml"),
         (&dump, "--out", "new.npz", "tokens.txt"),
         (&["inspect", "run"], "--svg", "new.svg", text(&step)),
-        (&["inspect", "run"], "--png", "new.png", text(&step)),
         (&["inspect", "run"], "--html", "new.html", text(&step)),
         (&["lab", "quick.toml"], "--html", "lab.html", "quick.toml"),
         (
@@ -130,7 +129,7 @@ fn a_linked_dump_is_spared() {
     fs::rename(&dump, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &dump).unwrap();
     let before = fs::read(&elsewhere).unwrap();
-    let inspect = ["inspect", "run", "--force", "--png"];
+    let inspect = ["inspect", "run", "--force", "--svg"];
     let inspect = [&inspect[..], &["run/attention/step-000000.npz"]].concat();
     refuses_in(&folder, &inspect, &["step-000000.npz"]);
     assert!(dump.is_symlink());
@@ -223,7 +222,7 @@ fn standard_output_is_one_file() {
             refuses_in(&folder, &both, &["--json"]);
         }
     }
-    let predict = ["predict", "run", "--tokens", "-", "--json", "--out", "-"];
+    let predict = ["predict", "run", "-", "--json", "--out", "-"];
     refused(&fed(&folder, &predict, "0 1 2 3 4 5 6\n"), &["--json"]);
     let rows = fs::read_to_string(folder.join("seeds.jsonl")).unwrap();
     let merged = fed(&folder, &["merge", "-", "--out", "-"], &rows).done();

@@ -69,7 +69,7 @@ fn the_documented_files_train_and_predict() {
     )
     .done();
     assert_eq!(with_cls.stdout, told.stdout);
-    let file = run_in(&folder, &["predict", "run", "--tokens", "new.txt"]).done();
+    let file = run_in(&folder, &["predict", "run", "new.txt"]).done();
     let mut csv = csv::Reader::from_reader(file.stdout.as_bytes());
     let header: Vec<String> = csv.headers().unwrap().iter().map(str::to_owned).collect();
     assert_eq!(
@@ -194,11 +194,7 @@ fn names_of_classes_are_in_predictions() {
         assert_eq!(json["predicted"], name);
     }
     for out in ["out.csv", "out.jsonl"] {
-        run_in(
-            &folder,
-            &["predict", "run", "--tokens", "mine.jsonl", "--out", out],
-        )
-        .done();
+        run_in(&folder, &["predict", "run", "mine.jsonl", "--out", out]).done();
     }
     let mut csv = csv::Reader::from_path(folder.join("out.csv")).unwrap();
     assert_eq!(&csv.headers().unwrap()[3], "probability_naïve|x");
@@ -314,7 +310,7 @@ fn new_samples_are_checked_against_the_run() {
         ("new.txt", "1\n\n1 2 3 4 5 6\n", ["new.txt: line 3", "6"]),
     ] {
         fs::write(folder.join(name), file).unwrap();
-        let out = ["--tokens", name, "--out", "out.csv"];
+        let out = [name, "--out", "out.csv"];
         let finished = run_in(&folder, &[&["predict", "run"], &out[..]].concat());
         refused(&finished, &parts);
         assert!(!folder.join("out.csv").exists());

@@ -67,22 +67,31 @@ fn samples_that_a_run_does_not_take_are_refused() {
         ("10", &["padding"]),
         ("99", &["--tokens: token 99", "1 to 9"]),
         ("1 2 3 4", &["4 tokens", "1 to 3"]),
-        ("hello", &["hello", ".txt", "token ids"]),
-        ("none.csv", &["none.csv", ".txt"]),
-        ("padding.csv", &["line 2", "token 10"]),
-        ("label.csv", &["line 3", "eggs"]),
-        ("quote.csv", &["line 2", "quote"]),
-        ("large.csv", &["large.csv: line 2", "4000000000"]),
-        ("samples.TXT", &[".txt"]),
+        ("hello", &["--tokens", "hello"]),
+        (
+            "label.csv",
+            &["--tokens label.csv", "headlight predict run label.csv"],
+        ),
+        ("-", &["--tokens -", "headlight predict run -"]),
     ] {
         refused(
             &run_in(&folder, &["predict", "run", "--tokens", tokens]),
             parts,
         );
     }
+    for (file, parts) in [
+        ("none.csv", &["none.csv", "--tokens"][..]),
+        ("padding.csv", &["line 2", "token 10"]),
+        ("label.csv", &["line 3", "eggs"]),
+        ("quote.csv", &["line 2", "quote"]),
+        ("large.csv", &["large.csv: line 2", "4000000000"]),
+        ("samples.TXT", &[".txt"]),
+    ] {
+        refused(&run_in(&folder, &["predict", "run", file]), parts);
+    }
     let some = "label,token_0\nham,3\n,4\n";
     fs::write(folder.join("some.csv"), some).unwrap();
-    let predicted = run_in(&folder, &["predict", "run", "--tokens", "some.csv"]).done();
+    let predicted = run_in(&folder, &["predict", "run", "some.csv"]).done();
     assert_eq!(predicted.stdout.lines().count(), 3);
     refused(
         &run_in(&folder, &["evaluate", "run", "some.csv"]),
@@ -94,14 +103,13 @@ fn samples_that_a_run_does_not_take_are_refused() {
 #[test]
 fn standard_input_takes_every_format() {
     let folder = trained("refused_standard");
-    let expected = run_in(&folder, &["predict", "run", "--tokens", "mine.csv"]).done();
     for format in ["csv", "jsonl", "npz"] {
         let name = format!("copy.{format}");
         run_in(&folder, &["data", "mine.toml", "--out", &name]).done();
+        let expected = run_in(&folder, &["predict", "run", &name]).done();
+        assert!(expected.stdout.lines().count() > 3, "{}", expected.stdout);
         let mut predict = headlight();
-        predict
-            .current_dir(&folder)
-            .args(["predict", "run", "--tokens", "-"]);
+        predict.current_dir(&folder).args(["predict", "run", "-"]);
         predict.stdin(Stdio::from(fs::File::open(folder.join(&name)).unwrap()));
         let predicted = Finished::from(predict.output().unwrap()).done();
         assert_eq!(predicted.stdout, expected.stdout, "{format}");

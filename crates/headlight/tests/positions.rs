@@ -77,11 +77,7 @@ fn answers_are_counted_by_position() {
         held_out.join("\n").replace("held_out", "train"),
     )
     .unwrap();
-    run_in(
-        &folder,
-        &["predict", "r", "--tokens", "held.jsonl", "--out", "p.jsonl"],
-    )
-    .done();
+    run_in(&folder, &["predict", "r", "held.jsonl", "--out", "p.jsonl"]).done();
     let predicted = fs::read_to_string(folder.join("p.jsonl")).unwrap();
     let (mut right, mut all, mut whole) = (0_usize, 0_usize, 0_usize);
     for (own, found) in held_out.iter().zip(predicted.lines()) {
@@ -249,11 +245,7 @@ fn a_model_of_the_next_token_writes_texts() {
 
     // Loss in nats over all tokens, with the ends of texts.
     let last = metrics(&folder.join("r")).pop().unwrap();
-    run_in(
-        &folder,
-        &["predict", "r", "--tokens", "names.txt", "--out", "p.jsonl"],
-    )
-    .done();
+    run_in(&folder, &["predict", "r", "names.txt", "--out", "p.jsonl"]).done();
     let lines = fs::read_to_string(folder.join("p.jsonl")).unwrap();
     assert_eq!(lines.lines().count(), 60);
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();

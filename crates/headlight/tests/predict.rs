@@ -34,17 +34,10 @@ fn columns(path: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
 
 #[test]
 fn a_file_of_samples_gets_a_row_each() {
-    for format in ["npz", "csv", "jsonl"] {
+    for format in ["npz", "jsonl"] {
         let (folder, path, data) = run_and_data(&format!("predict_{format}"), format);
         let out = folder.join("predictions.csv");
-        let arguments = [
-            "predict",
-            text(&path),
-            "--tokens",
-            text(&data),
-            "--out",
-            text(&out),
-        ];
+        let arguments = ["predict", text(&path), text(&data), "--out", text(&out)];
         let printed = run(&arguments).done().stdout;
         assert!(mentions(&printed, "2000"), "{printed}");
         let (names, rows) = columns(&out);
@@ -79,8 +72,8 @@ fn a_file_of_samples_gets_a_row_each() {
 
 #[test]
 fn predictions_are_csv_or_jsonl_in_a_file_or_csv_on_standard_output() {
-    let (folder, path, data) = run_and_data("predict_formats", "csv");
-    let command = ["predict", text(&path), "--tokens", text(&data)];
+    let (folder, path, data) = run_and_data("predict_formats", "npz");
+    let command = ["predict", text(&path), text(&data)];
     let (csv, jsonl) = (folder.join("p.csv"), folder.join("p.jsonl"));
     for out in [&csv, &jsonl] {
         run(&[&command[..], &["--out", text(out)]].concat()).done();
@@ -112,7 +105,7 @@ fn predictions_are_csv_or_jsonl_in_a_file_or_csv_on_standard_output() {
 
     let to = |out| [&command[..], &["--out", out]].concat();
     refuses(&folder, &to(text(&csv)), &["p.csv", "--force"]);
-    refuses(&folder, &to(text(&data)), &["data.csv"]);
+    refuses(&folder, &to(text(&data)), &["data.npz"]);
     refuses(
         &folder,
         &to(text(&folder.join("p.txt"))),
@@ -124,7 +117,7 @@ fn predictions_are_csv_or_jsonl_in_a_file_or_csv_on_standard_output() {
         &["--out"],
     );
     ended(
-        &run(&["predict", text(&path), "--tokens", "missing.csv"]),
+        &run(&["predict", text(&path), "missing.csv"]),
         2,
         &["missing.csv"],
     );
@@ -140,15 +133,7 @@ fn several_classes_get_a_probability_each() {
     );
     run(&["train", "count", "--run", text(&path)]).done();
     run(&["data", "count", "--out", text(&data)]).done();
-    run(&[
-        "predict",
-        text(&path),
-        "--tokens",
-        text(&data),
-        "--out",
-        text(&out),
-    ])
-    .done();
+    run(&["predict", text(&path), text(&data), "--out", text(&out)]).done();
     let (names, rows) = columns(&out);
     assert_eq!(
         names[2..6],

@@ -18,7 +18,6 @@ mod disturbed;
 mod dump_volume;
 mod embed;
 mod engines;
-mod ensemble;
 mod environment;
 mod evaluate;
 mod explain;

@@ -255,8 +255,7 @@ fn no_number_becomes_another_one() {
             [&step["min"], &step["max"]],
             steps.map(|step| step as f64).each_ref()
         );
-        // The two numbers of the first row's lists: no figure has them, and they are counted.
-        assert_eq!(values["outside_range"], 2);
+        // No figure has the two numbers of the first row's lists, which float32 cannot hold.
         assert_eq!(values["epoch_loss"][0]["runs"], 1);
         assert_eq!(values["epoch_loss"][0]["max"], 0.75);
         assert_eq!(values["attention_positive"][1]["runs"], 1);

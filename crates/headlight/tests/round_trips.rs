@@ -269,10 +269,6 @@ fn lines_may_end_with_a_carriage_return() {
         assert!(weights(&folder, &returns, &[]) == expected, "{name}");
     }
     fs::write(folder.join("new.txt"), "w1 w2\rw3\r").unwrap();
-    let predicted = run_in(
-        &folder,
-        &["predict", "a.csv-run", "--tokens", "new.txt", "--out", "-"],
-    )
-    .done();
+    let predicted = run_in(&folder, &["predict", "a.csv-run", "new.txt", "--out", "-"]).done();
     assert_eq!(predicted.stdout.lines().count(), 3);
 }

@@ -253,8 +253,11 @@ fn recommended_commands_run() {
     assert!(config.contains("epochs = 2"), "{config}");
     let svg = fs::read_to_string(folder.join("run-folds.svg")).unwrap();
     assert!(svg.contains("2 classes from a file"));
-    let again = ["evaluate", "few.csv", "--config", "few.csv"];
-    refuses_in(&folder, &again, &["--set data.label"]);
+    refuses_in(
+        &folder,
+        &["evaluate", "few.csv"],
+        &["few.csv", "run directory"],
+    );
 
     // A copy has the split of the run, which folds would contradict.
     run_in(&folder, &["data", "run/config.toml", "--out", "copy.csv"]).done();

@@ -144,7 +144,7 @@ fn dashes_are_standard_input_and_output() {
 
     let samples = "0 45 48 42 4 4 40\n0 1 2 3 4 5 6\n";
     fs::write(folder.join("samples.txt"), samples).unwrap();
-    let predict = ["predict", "run", "--tokens"];
+    let predict = ["predict", "run"];
     let write = ["samples.txt", "--out", "predictions.csv"];
     run_in(&folder, &[&predict[..], &write].concat()).done();
     for out in [&["-"][..], &["-", "--out", "-"]] {

@@ -221,44 +221,6 @@ fn edited_rows_are_noticed_when_the_sweep_ends() {
 }
 
 #[test]
-fn a_task_of_a_slurm_array_takes_its_share() {
-    let folder = folder("sweep_slurm");
-    let task = |id: &str, more: &[&str]| -> (PathBuf, Finished) {
-        let out = folder.join(format!("{id}.jsonl"));
-        let output = headlight()
-            .args([
-                "sweep",
-                "--seeds",
-                "0..10",
-                "--out",
-                text(&out),
-                "--set",
-                "training.epochs=1",
-            ])
-            .args(more)
-            .envs([
-                ("SLURM_ARRAY_TASK_ID", id),
-                ("SLURM_ARRAY_TASK_MIN", "4"),
-                ("SLURM_ARRAY_TASK_STEP", "2"),
-                ("SLURM_ARRAY_TASK_COUNT", "3"),
-            ])
-            .output();
-        (out, output.unwrap().into())
-    };
-    let mut seeds = Vec::new();
-    for id in ["4", "6", "8"] {
-        let (out, finished) = task(id, &[]);
-        finished.done();
-        seeds.extend(rows(&out).iter().map(|row| row["seed"].as_u64().unwrap()));
-    }
-    assert_eq!(seeds, (0..10).collect::<Vec<_>>());
-    let (_, finished) = task("6", &["--shard", "1/3"]);
-    refused(&finished, &["--shard 1/3", "SLURM_ARRAY_TASK_ID"]);
-    let (_, finished) = task("5", &[]);
-    refused(&finished, &["SLURM_ARRAY_TASK_ID", "5"]);
-}
-
-#[test]
 fn rows_that_contradict_each_other_are_not_merged() {
     let folder = folder("merge_refused");
     let out = folder.join("rows.jsonl");

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
@@ -128,14 +128,10 @@ fn a_sweep_that_fails_before_its_first_row_leaves_no_file() {
     }
 }
 
-/// Task `index` of three.
-fn task(folder: &Path, index: usize) -> Finished {
-    let mut command = headlight();
-    command
-        .current_dir(folder)
-        .env("JOB_COMPLETION_INDEX", index.to_string());
-    let command = command.args(sweep("rows.jsonl", "0..2", &["--shards", "3"]));
-    command.output().unwrap().into()
+/// Shard `index` of three.
+fn shard(folder: &Path, index: usize) -> Finished {
+    let (shard, out) = (format!("{index}/3"), format!("rows-{index}-of-3.jsonl"));
+    run_in(folder, &sweep(&out, "0..2", &["--shard", &shard]))
 }
 
 #[test]
@@ -144,9 +140,9 @@ fn a_shard_without_runs_is_done() {
     run_in(&folder, &sweep("whole.jsonl", "0..2", &[])).done();
     let parts = [1, 2, 3].map(|shard| format!("rows-{shard}-of-3.jsonl"));
     // A task that is started again is done too.
-    for index in [0, 1, 2, 0, 1, 2] {
-        let done = task(&folder, index).done();
-        assert!(mentions(&done.stderr, &parts[index]), "{}", done.stderr);
+    for index in [1, 2, 3, 1, 2, 3] {
+        let done = shard(&folder, index).done();
+        assert!(mentions(&done.stdout, &parts[index - 1]), "{}", done.stdout);
     }
     let length = |part: &String| folder.join(part).metadata().unwrap().len();
     let empty: Vec<&String> = parts.iter().filter(|part| length(part) == 0).collect();
@@ -176,7 +172,7 @@ fn a_shard_without_runs_is_done() {
     fs::copy(folder.join("whole.jsonl"), folder.join(empty)).unwrap();
     let before = contents(&folder);
     let index = parts.iter().position(|part| part == empty).unwrap();
-    refused(&task(&folder, index), &[empty]);
+    refused(&shard(&folder, index + 1), &[empty]);
     assert!(contents(&folder) == before);
 }
 
@@ -221,42 +217,6 @@ fn outputs_take_away_what_killed_processes_left() {
         }
         for path in kept.iter().chain([&folder.join("target")]) {
             assert!(path.exists(), "{arguments:?}: {}", path.display());
-        }
-    }
-}
-
-#[test]
-fn a_listed_command_is_one_line_that_a_shell_runs() {
-    let folder = folder("listed_names");
-    run_in(&folder, &["init", "quick"]).done();
-    let config = "it's a \"quick\" $HOME.toml";
-    fs::rename(folder.join("quick.toml"), folder.join(config)).unwrap();
-    for out in [
-        "-dash", "a b", "it's", "\\$HOME*", "ü", "\"", "\u{2028}", "#", "~", "!",
-    ] {
-        let named = format!("--out={out}.jsonl");
-        let sweep = ["sweep", config, "--seeds", "0..2", "--shards", "2"];
-        let list = run_in(&folder, &[&sweep[..], &SHORT, &["--list", &named]].concat()).done();
-        let lines: Vec<&str> = list.stdout.split_terminator('\n').collect();
-        assert_eq!(lines.len(), 2, "{lines:?}");
-        for (line, shard) in lines.iter().zip(1..) {
-            let shell = Command::new("sh")
-                .args(["-c", line])
-                .current_dir(&folder)
-                .output();
-            Finished::from(shell.unwrap()).done();
-            let part: PathBuf = folder.join(format!("{out}-{shard}-of-2.jsonl"));
-            assert!(part.is_file(), "{line}");
-        }
-    }
-    for name in ["new\nline", "a\rb", "a\tb", "\u{1b}[31m", "\u{85}"] {
-        let (out, toml) = (format!("{name}.jsonl"), format!("{name}.toml"));
-        fs::copy(folder.join(config), folder.join(&toml)).unwrap();
-        for (config, out) in [(config, &out), (toml.as_str(), &"rows.jsonl".to_owned())] {
-            let sweep = [
-                "sweep", config, "--seeds", "0..2", "--shards", "2", "--list",
-            ];
-            refuses_in(&folder, &[&sweep[..], &["--out", out]].concat(), &[]);
         }
     }
 }

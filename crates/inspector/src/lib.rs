@@ -2,8 +2,7 @@
 //!
 //! - [`Document`]: paragraphs, tables and plots, as text, Markdown, HTML or SVG.
 //! - [`Plot`]: a distribution over many runs, or curves and counts of one model, in a document. [`Heatmap`]: the attention
-//!   matrices of one head or of several. `png` rasterises SVG,
-//!   with the feature of that name.
+//!   matrices of one head or of several.
 //! - [`Screen`]: the first screen after training.
 //! - [`Page`]: the interactive page of one run, or of several, as one HTML file.
 
@@ -11,8 +10,6 @@ mod document;
 mod markup;
 mod page;
 mod plots;
-#[cfg(feature = "png")]
-mod png;
 mod screen;
 mod svg;
 pub mod terminal;
@@ -26,8 +23,6 @@ pub use page::{
 pub use plots::{
     BarColumn, BarTable, ColourRange, Curve, GridPlot, Heatmap, Histogram, Plot, Quantity, largest,
 };
-#[cfg(feature = "png")]
-pub use png::{PngError, png};
 pub use screen::{Part, Screen, Weights, Word};
 pub use terminal::ColourMode;
 pub use words::{counted, number, shorten, shorten_apart};

@@ -1,8 +1,7 @@
-//! Heatmaps as pictures: they contain every number, tokens stay text, and pixels have the cells' colours.
+//! Heatmaps as pictures: they contain every number, tokens stay text, and cells have their colours.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_inspector::{ColourRange, Heatmap, Quantity, png};
-use resvg::tiny_skia::Pixmap;
+use headlight_inspector::{ColourRange, Heatmap, Quantity};
 
 fn heatmap(tokens: &[&str], quantity: Quantity) -> Heatmap {
     let count = tokens.len();
@@ -44,8 +43,7 @@ fn tokens_are_text_whatever_they_say() {
     .svg();
     assert!(!svg.contains("<script"));
     assert!(!svg.contains('\u{7}'));
-    // Still well-formed: it can be drawn.
-    png(&svg).unwrap();
+    assert!(svg.contains("&lt;script&gt;"));
 }
 
 #[test]
@@ -59,29 +57,14 @@ fn many_positions_have_colours_and_no_numbers() {
 
 /// The first and the last cell have the colours at the ends of matplotlib's viridis.
 #[test]
-fn pixels_have_the_colours_of_their_cells() {
+fn cells_have_the_colours_of_their_values() {
     let svg = heatmap(&["a", "b"], Quantity::Weights).svg();
-    let pixels = Pixmap::decode_png(&png(&svg).unwrap()).unwrap();
-    let corner = |which: &str| -> (u32, u32) {
-        let cell = svg.lines().find(|line| line.contains(which)).unwrap();
-        let number = |name: &str| -> f32 {
-            let rest = cell.split(&format!(" {name}=\"")).nth(1).unwrap();
-            rest.split('"').next().unwrap().parse().unwrap()
-        };
-        // Two pixels each; a little into the cell, beside its number.
-        (2 * number("x") as u32 + 8, 2 * number("y") as u32 + 8)
-    };
     for (which, colour) in [
-        ("query 0 a, key 0 a", [68, 1, 84]),
-        ("query 1* b, key 1* b", [253, 231, 37]),
+        ("query 0 a, key 0 a", "#440154"),
+        ("query 1* b, key 1* b", "#fde725"),
     ] {
-        let (x, y) = corner(which);
-        let pixel = pixels.pixel(x, y).unwrap();
-        assert_eq!(
-            [pixel.red(), pixel.green(), pixel.blue()],
-            colour,
-            "{which}"
-        );
+        let cell = svg.lines().find(|line| line.contains(which)).unwrap();
+        assert!(cell.contains(&format!("fill=\"{colour}\"")), "{cell}");
     }
 }
 
@@ -120,7 +103,6 @@ fn several_heads_are_a_grid_with_one_scale() {
     ] {
         assert!(svg.contains(title), "{title}");
     }
-    png(&svg).unwrap();
 }
 
 /// 32 heads over 100 positions, each cell drawn, in a file that a browser opens.
@@ -135,12 +117,6 @@ fn a_large_grid_has_every_cell() {
     let svg = grid.svg();
     assert_eq!(svg.matches("h2v2h-2z").count(), 320_000);
     assert!(svg.len() < 8_000_000, "{}", svg.len());
-}
-
-#[test]
-fn invalid_svg_is_an_error() {
-    assert!(png("<svg").is_err());
-    assert!(png("").is_err());
 }
 
 #[test]

@@ -4,11 +4,9 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::thread;
 
-use headlight_experiment::config::LEARNED;
 use headlight_inspector::counted;
 use headlight_sweep::{
-    AttentionTarget, Busy, Grid, Measured, Plan, ROWS_AHEAD, Results, Row, Seeds, Sink, Summary,
-    run, work,
+    AttentionTarget, Grid, Plan, ROWS_AHEAD, Results, Row, Seeds, Sink, Summary, run, work,
 };
 use headlight_trainer::Failure;
 use headlight_trainer::storage::inputs;
@@ -46,7 +44,7 @@ pub(crate) fn sweep(
         let seeds: Seeds = seeds.parse().map_err(Failure::Input)?;
         let plan = Plan::new(&config, &changes, &seeds, &grid)?;
         Results::check_name(&out)?;
-        let results = Results::open(&out, &plan, 0..plan.len(), Busy::Refuse)?;
+        let results = Results::open(&out, &plan, 0..plan.len())?;
         let left = results.finished..plan.len();
         let threads =
             threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
@@ -55,7 +53,6 @@ pub(crate) fn sweep(
             done: results.finished,
             count: plan.len(),
             results,
-            measured: Measured::default(),
         };
         let train = |index| run(&plan, index, signals);
         let worked = work(
@@ -66,11 +63,7 @@ pub(crate) fn sweep(
             signals,
             &mut rows,
         );
-        let Rows {
-            mut results,
-            measured,
-            ..
-        } = rows;
+        let Rows { mut results, .. } = rows;
         if worked.is_err() {
             results.discard_empty();
         }
@@ -80,7 +73,7 @@ pub(crate) fn sweep(
         if signals.received().is_some() {
             return Ok(String::new());
         }
-        let summary = Summary::read(&out, &plan, measured)?;
+        let summary = Summary::of(&out, AttentionTarget::Deciding, &[], None)?;
         let title = counted(summary.runs(), "run");
         Ok(summary.picture(&title))
     })
@@ -89,7 +82,7 @@ pub(crate) fn sweep(
 /// The pictures of a results file, as SVG.
 #[pyfunction]
 pub(crate) fn sweep_picture(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let read = py.detach(|| Summary::of(&path, AttentionTarget::Main, &[], LEARNED));
+    let read = py.detach(|| Summary::of(&path, AttentionTarget::Deciding, &[], None));
     warn(py)?;
     let summary = read.map_err(raised)?;
     Ok(summary.picture(&counted(summary.runs(), "run")))
@@ -112,7 +105,6 @@ struct Rows {
     done: usize,
     count: usize,
     results: Results,
-    measured: Measured,
 }
 
 impl Sink<Row> for Rows {
@@ -124,7 +116,6 @@ impl Sink<Row> for Rows {
     }
 
     fn in_order(&mut self, row: Row) -> Result<(), Failure> {
-        self.measured.add(&row);
         self.results.append(&row)
     }
 }

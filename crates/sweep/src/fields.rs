@@ -35,6 +35,9 @@ pub(crate) enum Quantity {
     WholeSamples { held_out: bool },
     /// Attention of `[CLS]` to each position, of positives or of negatives.
     Attention { positive: bool },
+    /// Attention of `[CLS]` on the positions that decide each sample's label, or what it would be if it were uniform; rows of
+    /// configs without a rule do not have it.
+    Deciding(Metric),
     /// The step after which the task was learned.
     LearnedAtStep,
     /// The metrics on each test set; rows of configs without any do not have it.
@@ -72,6 +75,30 @@ pub(crate) enum FieldValue<'a> {
 
 /// The key of the metrics on test sets.
 pub(crate) const TESTS: &str = "tests";
+
+/// The fields of attention on the positions that decide the label: their keys, and their names in tables.
+const DECIDING: [(&str, &str, Metric); 4] = [
+    (
+        "deciding_attention_positive",
+        "attention on what decides, positives",
+        Metric::AttentionPositive,
+    ),
+    (
+        "deciding_attention_negative",
+        "attention on what decides, negatives",
+        Metric::AttentionNegative,
+    ),
+    (
+        "deciding_uniform_positive",
+        "uniform attention on what decides, positives",
+        Metric::UniformPositive,
+    ),
+    (
+        "deciding_uniform_negative",
+        "uniform attention on what decides, negatives",
+        Metric::UniformNegative,
+    ),
+];
 
 /// All fields, in the order of a row.
 pub(crate) fn fields() -> &'static [Field] {
@@ -120,6 +147,9 @@ fn table() -> Vec<Field> {
     fields.extend(metrics(false, false));
     fields.push(attention("attention_positive", true));
     fields.push(attention("attention_negative", false));
+    for (name, label, metric) in DECIDING {
+        fields.push(field(name, label, 3, Quantity::Deciding(metric)));
+    }
     fields.push(field(
         "learned_at_step",
         "learned at step",
@@ -145,6 +175,7 @@ impl Field {
             Quantity::Measure(measure) if measure.info().is_per_head => Kind::PerHead,
             Quantity::Metric { .. }
             | Quantity::WholeSamples { .. }
+            | Quantity::Deciding(_)
             | Quantity::LearnedAtStep
             | Quantity::Measure(_) => Kind::Number,
             Quantity::WeightsSha256 => Kind::Text,
@@ -155,6 +186,7 @@ impl Field {
     pub(crate) fn is_in_rows_of(&self, config: &ExperimentConfig) -> bool {
         match self.quantity {
             Quantity::WholeSamples { .. } => config.data.task.is_per_position(),
+            Quantity::Deciding(_) => config.data.rule.is_some(),
             Quantity::Tests => !config.tests.is_empty(),
             Quantity::Measure(measure) => config.report.measures.contains(&measure),
             _ => true,
@@ -187,6 +219,7 @@ impl Field {
             Quantity::Attention { positive: false } => {
                 FieldValue::List(outcome.attention_negative.as_deref())
             }
+            Quantity::Deciding(metric) => FieldValue::Number(outcome.deciding.as_ref()?[metric]),
             Quantity::LearnedAtStep => FieldValue::Step(outcome.learned_at_step),
             Quantity::Tests if outcome.tests.is_empty() => return None,
             Quantity::Tests => FieldValue::Tests(&outcome.tests),

@@ -4,13 +4,11 @@
 //! added later without renumbering earlier runs. [`run`] trains one run and returns its [`Row`]. [`work`]
 //! trains runs on all cores and passes their results on in order. [`Results`] is the file that rows are written
 //! to: its bytes depend only on the plan. [`merge`] joins the files of shards. A [`Summary`] holds the tables
-//! and plots of `headlight report`. [`Again`] trains the runs of a results file again, for their weights.
+//! and plots of `headlight report`.
 
-mod again;
 mod fields;
 mod grid;
 mod limits;
-mod measured;
 mod merge;
 mod origin;
 mod outcome;
@@ -20,23 +18,19 @@ mod results;
 mod row;
 mod run;
 mod shard;
-mod shard_commands;
 mod stored_row;
 mod summary;
 mod thread_limit;
 mod workers;
 
-pub use again::Again;
 pub use grid::{Folds, Grid, Seeds};
-pub use measured::{Measured, Remeasure};
 pub use merge::{Merged, merge};
 pub use outcome::Outcome;
 pub use plan::Plan;
 pub use records::{Record, records};
-pub use results::{Busy, Results};
+pub use results::Results;
 pub use row::Row;
 pub use run::run;
-pub use shard::{Assignment, Shard, ShardRequest};
-pub use shard_commands::commands;
+pub use shard::Shard;
 pub use summary::{AttentionTarget, Summary, Values};
 pub use workers::{ROWS_AHEAD, Sink, work};

@@ -19,7 +19,10 @@ pub struct Outcome {
     pub attention_positive: Option<Vec<f64>>,
     /// The same for negative training samples.
     pub attention_negative: Option<Vec<f64>>,
-    /// The first step after which held-out F1 was 0.99 or more.
+    /// The metrics of the same samples, which hold the attention of `[CLS]` on the positions that decide each sample's label, and what
+    /// it would be if it were uniform; `None` if no rule says which positions decide.
+    pub deciding: Option<EvalMetrics>,
+    /// The first step after which F1 on the samples that judge a model was `report.learned` or more.
     pub learned_at_step: Option<usize>,
     /// The measures that `report.measures` asks for, of the final model on the held-out samples, or else on the training
     /// samples.

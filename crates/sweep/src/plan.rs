@@ -65,27 +65,7 @@ impl Plan {
                 .map(|(key, value)| (key.clone(), json(value)))
                 .collect()
         };
-        let points = product(grids)?.into_iter().map(point).collect();
-        Self::of(path, overrides, seeds, points)
-    }
-
-    /// As [`new`](Self::new), for runs that are named one by one, of these points.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
-    pub(crate) fn of_points(
-        path: &Path,
-        points: Vec<Vec<(String, Value)>>,
-    ) -> Result<Self, Failure> {
-        Self::of(path, &[], &Seeds(0..1), points)
-    }
-
-    fn of(
-        path: &Path,
-        overrides: &[String],
-        seeds: &Seeds,
-        values: Vec<Vec<(String, Value)>>,
-    ) -> Result<Self, Failure> {
+        let values: Vec<Vec<(String, Value)>> = product(grids)?.into_iter().map(point).collect();
         let mut points: Vec<Point> = Vec::new();
         let mut origin = None;
         // A sweep trains all epochs, and the config of a data file would stop early.

@@ -4,13 +4,11 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, Read, Seek, Take};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use headlight_input::Line;
 use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
-use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::files::{Log, cannot_write, folder_of, is_at, open, sync_names};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 
@@ -22,16 +20,6 @@ use crate::stored_row::StoredRow;
 
 /// The most time between two syncs of the file while rows are added.
 const SYNCED_EVERY: Duration = Duration::from_secs(10);
-
-/// What to do if another sweep is writing the file.
-#[derive(Clone, Copy, Debug)]
-pub enum Busy<'a> {
-    /// Return an error.
-    Refuse,
-    /// Wait, until a signal arrives. A scheduler that has lost a node starts its tasks again on another one,
-    /// while the old tasks may still be running.
-    Wait(&'a Signals),
-}
 
 /// A results file, locked while a sweep writes it.
 #[derive(Debug)]
@@ -76,12 +64,7 @@ impl Results {
     ///
     /// # Errors
     /// When the file cannot be written, another sweep is writing it, or it holds rows of other runs.
-    pub fn open(
-        path: &Path,
-        plan: &Plan,
-        runs: Range<usize>,
-        busy: Busy<'_>,
-    ) -> Result<Self, Failure> {
+    pub fn open(path: &Path, plan: &Plan, runs: Range<usize>) -> Result<Self, Failure> {
         if path.exists() {
             headlight_input::check_kind(path).map_err(|error| Failure::unreadable(path, &error))?;
         }
@@ -93,7 +76,7 @@ impl Results {
                 .truncate(false)
                 .open(path)
                 .map_err(|error| cannot_write(path, &error))?;
-            lock(&file, path, busy)?;
+            lock(&file, path)?;
             // The sweep that held the lock may have removed the file.
             if is_at(&file, path) {
                 break file;
@@ -151,31 +134,14 @@ impl Results {
     }
 }
 
-fn lock(file: &File, path: &Path, busy: Busy<'_>) -> Result<(), Failure> {
-    let mut noted = false;
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) => return Err(Failure::writing(path, &error)),
-        }
-        let writing = format!("another sweep is writing {}", shown(path));
-        let Busy::Wait(signals) = busy else {
-            return Err(Failure::Input(format!(
-                "{writing}; wait until it ends, or choose another --out"
-            )));
-        };
-        if let Some(signal) = signals.received() {
-            return Err(Failure::Interrupted {
-                signal,
-                message: format!("interrupted while waiting: {writing}"),
-            });
-        }
-        if !noted {
-            note(&format!("{writing}: waiting for it"));
-            noted = true;
-        }
-        thread::sleep(Duration::from_millis(200));
+fn lock(file: &File, path: &Path) -> Result<(), Failure> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
+            "another sweep is writing {}; wait until it ends, or choose another --out",
+            shown(path)
+        ))),
+        Err(TryLockError::Error(error)) => Err(Failure::writing(path, &error)),
     }
 }
 

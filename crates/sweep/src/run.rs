@@ -22,17 +22,7 @@ use crate::row::Row;
 /// # Errors
 /// When the system fails. A run that diverges is not an error: its row holds the message.
 pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
-    let (seed, point) = plan.place(index);
-    run_of(plan, seed, point, signals)
-}
-
-/// As [`run`], of a seed and a point.
-pub(crate) fn run_of(
-    plan: &Plan,
-    seed: u64,
-    point_index: usize,
-    signals: &Signals,
-) -> Result<Option<Row>, Failure> {
+    let (seed, point_index) = plan.place(index);
     let point = &plan.points()[point_index];
     let session = point.session(seed)?;
     let outcome = match outcome(&session, signals) {
@@ -63,13 +53,10 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
     if ending == Ending::Interrupted {
         return Ok(None);
     }
-    // Rows hold the attention on each position. Where other positions decide in each sample, it is measured there, too.
-    let rule = experiment.config.data.rule.as_ref();
-    let differ = rule.is_some_and(|rule| rule.fixed_positions().is_none());
-    let ruled = differ.then_some(&experiment.config);
-    // Where each step draws its own samples, the last batch is too small for that, and held-out ones tell.
+    // Attention is measured on the training samples. Where each step draws its own, the last batch is too small for that, and held-out
+    // ones tell.
     let is_fresh = experiment.is_fresh();
-    let of = |held_out: bool| ruled.filter(|_| held_out == is_fresh);
+    let of = |held_out: bool| (held_out == is_fresh).then_some(&experiment.config);
     let train = experiment.trained_on(experiment.steps())?;
     let train = evaluate(engine, &train, n_classes, of(false))
         .ok_or_else(|| Failure::Input("the dataset has no training samples".to_owned()))?;
@@ -84,6 +71,8 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         shown.attention_negative.clone(),
     );
     let config = &experiment.config;
+    let has_rule = config.data.rule.is_some();
+    let deciding = has_rule.then(|| shown.metrics.clone());
     let watch = |_| {
         if interrupted() {
             return Err(Error::Input("interrupted".to_owned()));
@@ -104,6 +93,7 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         tests: tested(experiment, engine, |_| true)?,
         attention_positive,
         attention_negative,
+        deciding,
         learned_at_step: learning.learned_at_step,
         measures,
         weights_sha256: format!("{:x}", Sha256::digest(weights)),

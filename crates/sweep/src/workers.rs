@@ -54,7 +54,9 @@ pub fn work<T: Send>(
     let worker = |sender: mpsc::Sender<(usize, Result<Option<T>, Failure>)>| {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            while index >= reported.load(Ordering::Relaxed) + ahead && !stop.load(Ordering::Relaxed)
+            while index >= reported.load(Ordering::Relaxed) + ahead
+                && !stop.load(Ordering::Relaxed)
+                && signals.received().is_none()
             {
                 thread::sleep(Duration::from_millis(1));
             }

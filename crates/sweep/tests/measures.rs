@@ -6,7 +6,6 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{file, folder};
-use headlight_experiment::config::LEARNED;
 use headlight_inspector::Plot;
 use headlight_sweep::{AttentionTarget, Summary};
 use serde_json::{Value, json};
@@ -58,8 +57,8 @@ fn summary(path: &Path, by: &[&str], metrics: &[&str]) -> Result<Summary, String
             .map(|name| (*name).to_owned())
             .collect::<Vec<_>>()
     };
-    let read = Summary::of(path, AttentionTarget::Main, &owned(by), LEARNED);
-    let shown = read.and_then(|summary| summary.showing(path, &owned(metrics)));
+    let read = Summary::of(path, AttentionTarget::Deciding, &owned(by), None);
+    let shown = read.and_then(|summary| summary.comparing(path, &owned(metrics)));
     shown.map_err(|failure| failure.to_string())
 }
 

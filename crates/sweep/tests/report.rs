@@ -64,6 +64,10 @@ fn rows() -> Vec<String> {
                     "held_out_f1": f1,
                     "attention_positive": positive,
                     "attention_negative": negative,
+                    "deciding_attention_positive": positive[2],
+                    "deciding_attention_negative": negative[2],
+                    "deciding_uniform_positive": 1.0 / 3.0,
+                    "deciding_uniform_negative": 1.0 / 3.0,
                     "learned_at_step": learned,
                 });
                 fields.extend(more.as_object().unwrap().clone());
@@ -76,12 +80,12 @@ fn rows() -> Vec<String> {
 
 fn summary(path: &Path, target: AttentionTarget, by: &[&str]) -> Summary {
     let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
-    Summary::of(path, target, &by, LEARNED).unwrap()
+    Summary::of(path, target, &by, None).unwrap()
 }
 
 fn refused(path: &Path, target: AttentionTarget, by: &[&str]) -> String {
     let by: Vec<String> = by.iter().map(|key| (*key).to_owned()).collect();
-    Summary::of(path, target, &by, LEARNED)
+    Summary::of(path, target, &by, None)
         .unwrap_err()
         .to_string()
 }
@@ -164,7 +168,7 @@ fn numbers(plot: &Plot) -> String {
 #[test]
 fn a_report_shows_all_runs_and_compares_the_grids_values() {
     let path = file(&folder("report golden"), "rows.jsonl", &rows());
-    let summary = summary(&path, AttentionTarget::Main, &[]);
+    let summary = summary(&path, AttentionTarget::Deciding, &[]);
     assert_eq!((summary.runs(), summary.failures()), (16, 2));
     let document = summary.document("Title");
     assert_eq!(document.title, "Title");
@@ -182,7 +186,7 @@ fn a_report_shows_all_runs_and_compares_the_grids_values() {
 #[test]
 fn values_have_shares_groups_and_points() {
     let path = file(&folder("report_values"), "rows.jsonl", &rows());
-    let values = summary(&path, AttentionTarget::Main, &[]);
+    let values = summary(&path, AttentionTarget::Deciding, &[]);
     let values = serde_json::to_value(values.values()).unwrap();
     let counts = ["runs", "failed", "learned", "learned_share"].map(|key| values[key].clone());
     let expected = [json!(16), json!(2), json!(3), json!(3.0 / 16.0)];
@@ -191,11 +195,34 @@ fn values_have_shares_groups_and_points() {
     let keys = |group: &Value| group["settings"].as_object().unwrap().len();
     let keys: Vec<usize> = groups.iter().map(keys).collect();
     assert_eq!(keys, [1, 1, 1, 1, 2, 2, 2, 2]);
-    // Position 2 gets 0.375 or more from positives in every run, and uniform attention is a third.
+    // What decides gets 0.375 or more from positives in every run, and uniform attention is a third.
     let looks = ["looks_towards", "looks_away"].map(|key| values[key].clone());
     assert_eq!(looks, [json!(14), json!(0)]);
+    // A position of the user's has its uniform attention from the config, which is not there.
     let first = AttentionTarget::Positions(vec![0]);
-    let values = Summary::of(&path, first, &[], 0.85).unwrap();
+    let values = Summary::of(&path, first, &[], Some(0.85)).unwrap();
+    let values = serde_json::to_value(values.values()).unwrap();
+    assert_eq!(values["looks_away"], Value::Null);
+    assert_eq!(
+        values["samples"]["attention_of_positives"]["mean"],
+        json!(0.125)
+    );
+}
+
+/// Runs that look away from what decides are counted in each group, and stand out.
+#[test]
+fn runs_that_look_away_are_counted() {
+    let rows: Vec<String> = rows()
+        .iter()
+        .map(|row| {
+            row.replace(
+                "\"deciding_uniform_positive\":0.3333333333333333",
+                "\"deciding_uniform_positive\":0.5",
+            )
+        })
+        .collect();
+    let path = file(&folder("report away"), "rows.jsonl", &rows);
+    let values = Summary::of(&path, AttentionTarget::Deciding, &[], Some(0.85)).unwrap();
     let values = serde_json::to_value(values.values()).unwrap();
     assert_eq!(values["looks_away"], json!(14));
     let away = values["groups"].as_array().unwrap().iter();
@@ -237,12 +264,10 @@ fn attention_is_measured_where_it_is_asked_for() {
         one[0].contains("label 1 or more: attention on position 1") && one[0].contains("0.312"),
         "{one:?}"
     );
-    assert!(attention(&path, AttentionTarget::Nothing).is_empty());
-    let main = attention(&path, AttentionTarget::Main);
+    let deciding = attention(&path, AttentionTarget::Deciding);
     assert!(
-        main.iter()
-            .any(|line| line.contains("label 1 or more: attention on position 2")),
-        "{main:?}"
+        deciding[0].contains("label 1 or more: attention on the positions that decide"),
+        "{deciding:?}"
     );
 
     let marks = |target| {
@@ -253,16 +278,39 @@ fn attention_is_measured_where_it_is_asked_for() {
         };
         document.sections[0].plots.iter().find_map(mark)
     };
-    assert_eq!(
-        marks(AttentionTarget::Positions(vec![1, 2])),
-        Some(2.0 / 3.0)
-    );
-    assert_eq!(marks(AttentionTarget::Nothing), None);
+    assert_eq!(marks(AttentionTarget::Deciding), Some(1.0 / 3.0));
+    // Nothing says which keys may be looked at.
+    assert_eq!(marks(AttentionTarget::Positions(vec![1, 2])), None);
     let message = refused(&path, AttentionTarget::Positions(vec![3]), &[]);
     assert!(
         message.contains("--position 3") && message.contains("0 to 2"),
         "{message}"
     );
+}
+
+/// Rows of a sweep that did not measure what decides: the report says so, and still has the attention by position.
+#[test]
+fn rows_without_the_columns_say_so() {
+    let is_deciding = |key: &str| key.starts_with("deciding_");
+    let older = rows().into_iter().map(|row| {
+        let mut row: serde_json::Map<String, Value> = serde_json::from_str(&row).unwrap();
+        row.retain(|key, _| !is_deciding(key));
+        Value::from(row).to_string()
+    });
+    let older: Vec<String> = older.collect();
+    let path = file(&folder("report older"), "rows.jsonl", &older);
+    let summary = summary(&path, AttentionTarget::Deciding, &[]);
+    let text = summary.document("").markdown(200);
+    for part in [
+        "these rows do not hold it",
+        "--position N",
+        "Attention of [CLS] on each position",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+    let values = serde_json::to_value(summary.values()).unwrap();
+    assert_eq!(values["looks_towards"], Value::Null);
+    assert_eq!(values["samples"]["attention_of_positives"], Value::Null);
 }
 
 /// The final model decides: not the step at which one was good enough, and not an F1 of one class for all samples.
@@ -279,13 +327,13 @@ fn a_run_learned_if_its_final_model_did() {
     let rows = [row(0, 0.99, 0.99), row(1, 0.95, 0.99), row(2, 0.997, 0.995)];
     let path = file(&folder("report learned"), "rows.jsonl", &rows);
     let learned = |from: f64| {
-        let summary = Summary::of(&path, AttentionTarget::Main, &[], from).unwrap();
+        let summary = Summary::of(&path, AttentionTarget::Deciding, &[], Some(from)).unwrap();
         serde_json::to_value(summary.values()).unwrap()["learned"].clone()
     };
     assert_eq!(learned(LEARNED), json!(1));
     assert_eq!(learned(0.9), json!(2));
     // The others had such an F1 at a step, and lost it.
-    let summary = Summary::of(&path, AttentionTarget::Main, &[], LEARNED).unwrap();
+    let summary = Summary::of(&path, AttentionTarget::Deciding, &[], None).unwrap();
     let values = serde_json::to_value(summary.values()).unwrap();
     assert_eq!(values["samples"]["learned_at_step"]["mean"], json!(7.0));
     let found = values["stand_outs"].as_array().unwrap().iter();
@@ -309,7 +357,7 @@ fn the_user_names_the_keys_to_compare() {
     let folder = folder("report by");
     let path = file(&folder, "rows.jsonl", &rows());
     let compared = |by: &[&str]| {
-        let text = summary(&path, AttentionTarget::Nothing, by)
+        let text = summary(&path, AttentionTarget::Deciding, by)
             .document("")
             .markdown(200);
         let titles = [
@@ -321,7 +369,7 @@ fn the_user_names_the_keys_to_compare() {
     };
     assert_eq!(compared(&[]), [true, true, true]);
     assert_eq!(compared(&["model.d_model"]), [true, false, false]);
-    let message = refused(&path, AttentionTarget::Nothing, &["model.d_ff"]);
+    let message = refused(&path, AttentionTarget::Deciding, &["model.d_ff"]);
     for part in [
         "--by model.d_ff",
         "model.d_model, training.token_second_moment",
@@ -335,7 +383,7 @@ fn the_user_names_the_keys_to_compare() {
         .collect();
     let path = file(&folder, "half.jsonl", &half);
     let by = |by: &[&str]| {
-        summary(&path, AttentionTarget::Nothing, by)
+        summary(&path, AttentionTarget::Deciding, by)
             .document("")
             .markdown(200)
     };
@@ -346,7 +394,7 @@ fn the_user_names_the_keys_to_compare() {
         "plain.jsonl",
         &[json!({ "seed": 0, "config_sha256": "a" }).to_string()],
     );
-    assert!(refused(&plain, AttentionTarget::Nothing, &["a.b"]).contains("--by a.b"));
+    assert!(refused(&plain, AttentionTarget::Deciding, &["a.b"]).contains("--by a.b"));
 }
 
 /// Of more than 64 values, the report shows the first 64, and says so.
@@ -360,7 +408,7 @@ fn a_key_of_many_values_is_cut() {
         };
         let rows: Vec<String> = (0..values).map(row).collect();
         let path = file(&folder, "rows.jsonl", &rows);
-        summary(&path, AttentionTarget::Nothing, &["x.y"]).document("")
+        summary(&path, AttentionTarget::Deciding, &["x.y"]).document("")
     };
     let [few, most, more] = [2, 64, 65].map(document);
     assert_eq!(most.paragraphs.len(), few.paragraphs.len());
@@ -415,7 +463,7 @@ fn a_run_without_f1_stands_out_with_its_loss() {
     let text = |unlearned: Value| {
         let rows = [learned.to_string(), unlearned.to_string()];
         let path = file(&folder("report without f1"), "rows.jsonl", &rows);
-        let summary = summary(&path, AttentionTarget::Nothing, &[]);
+        let summary = summary(&path, AttentionTarget::Deciding, &[]);
         // Attention is not measured, so nothing is known of where runs look.
         let values = serde_json::to_value(summary.values()).unwrap();
         assert_eq!(values["looks_towards"], Value::Null);
@@ -454,23 +502,6 @@ fn uniform_attention_is_known_where_no_sample_is_padded() {
     );
 }
 
-/// Numbers of lists are kept in float32; others are counted.
-#[test]
-fn numbers_outside_the_range_are_counted() {
-    let paragraphs = |loss: &str| {
-        let row = format!(
-            "{{\"seed\":0,\"config_sha256\":\"a\",\"final_loss\":0.5,\"epoch_loss\":[{loss}]}}"
-        );
-        let path = file(&folder("report outside"), "rows.jsonl", &[row]);
-        summary(&path, AttentionTarget::Nothing, &[])
-            .document("")
-            .paragraphs
-    };
-    let (inside, outside) = (paragraphs("0.5"), paragraphs("1e300"));
-    assert_eq!(outside.len(), inside.len() + 1);
-    assert!(inside.iter().all(|text| !text.contains("float32")));
-}
-
 fn failure(seed: usize, message: &str) -> String {
     json!({ "seed": seed, "error": message, "config_sha256": "a" }).to_string()
 }
@@ -486,7 +517,7 @@ fn failures_with_the_same_reason_are_counted_together() {
     ];
     let table = |rows: &[String]| {
         let path = file(&folder, "rows.jsonl", rows);
-        let summary = summary(&path, AttentionTarget::Nothing, &[]);
+        let summary = summary(&path, AttentionTarget::Deciding, &[]);
         assert_eq!(
             (summary.runs(), summary.failures()),
             (rows.len(), rows.len())
@@ -541,7 +572,7 @@ fn rows_out_of_order_or_of_other_values_are_refused() {
     let good = rows();
     let refuse = |lines: &[String]| {
         let path: PathBuf = file(&folder, "rows.jsonl", lines);
-        refused(&path, AttentionTarget::Nothing, &[])
+        refused(&path, AttentionTarget::Deciding, &[])
     };
     for lines in [[0, 1, 1], [0, 2, 1], [4, 5, 0]] {
         let message = refuse(&lines.map(|line| good[line].clone()));
@@ -576,7 +607,7 @@ fn rows_out_of_order_or_of_other_values_are_refused() {
     let row =
         |list: &[Value]| json!({ "seed": 0, "epoch_loss": list, "config_sha256": "a" }).to_string();
     let path = file(&folder, "long.jsonl", &[row(&long)]);
-    assert_eq!(summary(&path, AttentionTarget::Nothing, &[]).runs(), 1);
+    assert_eq!(summary(&path, AttentionTarget::Deciding, &[]).runs(), 1);
     long.push(json!(1));
     assert!(refuse(&[row(&long)]).contains("262145 values, more than 262144"));
 }

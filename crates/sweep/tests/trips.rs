@@ -74,6 +74,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
                     })
                     .collect(),
                 held_out: learned_at_step.map(|_| train.clone()),
+                deciding: learned_at_step.map(|_| train.clone()),
                 train,
                 attention_positive,
                 attention_negative: None,

@@ -105,13 +105,6 @@ pub(crate) fn plain() -> AttentionDump {
     dump
 }
 
-/// The dump as programs before `output` wrote it.
-pub(crate) fn without_output(mut dump: AttentionDump) -> AttentionDump {
-    dump.arrays[Array::Output].clear();
-    dump.meta.axes.remove("output");
-    dump
-}
-
 pub(crate) fn npz(dump: &AttentionDump) -> Vec<u8> {
     let mut bytes = Vec::new();
     dump.write_npz(&mut bytes).unwrap();

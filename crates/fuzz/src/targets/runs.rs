@@ -134,18 +134,18 @@ fn rows(hash: &str) -> Vec<u8> {
 
 /// A results file that a sweep resumes.
 pub(crate) mod results {
-    use headlight_sweep::{Busy, Measured, Results, Summary};
+    use headlight_sweep::{AttentionTarget, Results, Summary};
 
     use super::{file, fs, plan, rows};
 
     pub(crate) fn read(bytes: &[u8]) {
         let path = file("results.jsonl");
         fs::write(&path, bytes).unwrap();
-        let opened = Results::open(&path, plan(), 0..plan().len(), Busy::Refuse);
+        let opened = Results::open(&path, plan(), 0..plan().len());
         match opened.map(drop) {
             // A summary reads fields that resuming a sweep does not read.
             Ok(()) => {
-                let _ = Summary::read(&path, plan(), Measured::default())
+                let _ = Summary::of(&path, AttentionTarget::Deciding, &[], None)
                     .map(|summary| summary.document("").markdown(80));
             }
             // A refused file is not changed.
@@ -192,7 +192,6 @@ pub(crate) mod merge {
 
 /// A results file to report on.
 pub(crate) mod report {
-    use headlight_experiment::config::LEARNED;
     use headlight_sweep::{AttentionTarget, Summary};
 
     use super::{file, fs, rows};
@@ -200,7 +199,7 @@ pub(crate) mod report {
     pub(crate) fn read(bytes: &[u8]) {
         let path = file("report.jsonl");
         fs::write(&path, bytes).unwrap();
-        if let Ok(summary) = Summary::of(&path, AttentionTarget::Main, &[], LEARNED) {
+        if let Ok(summary) = Summary::of(&path, AttentionTarget::Deciding, &[], None) {
             let document = summary.document("fuzzed");
             let _ = (document.markdown(80), document.plots_svg(), document.html());
         }

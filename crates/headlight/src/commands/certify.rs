@@ -14,8 +14,8 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
-use super::model::{Members, RunModel};
-use crate::arguments::{Form, SweptArguments, at_least_one};
+use super::model::RunModel;
+use crate::arguments::{Form, at_least_one};
 use crate::printing::{print, print_json};
 use crate::terminal::{self, set_share, share_bar};
 
@@ -31,10 +31,8 @@ const MOST_EXAMPLES: usize = 10_000;
     after_help = "Example: headlight certify runs/notebook-1\nWith more of the worst inputs: headlight certify runs/notebook-1 --examples 50\nFor other models, an estimate: headlight certify runs/equal_positions-1 --sample 1000000"
 )]
 pub(crate) struct Arguments {
-    /// Run directory; or a results file of `headlight sweep` with one row, whose run is trained again
+    /// A run directory
     run: PathBuf,
-    #[command(flatten)]
-    swept: SweptArguments,
     /// Use these weights, a safetensors file [default: those of the best model if the run keeps it, or else those after the last
     /// step]
     #[arg(long, value_name = "FILE")]
@@ -82,26 +80,9 @@ fn few(text: &str) -> Result<usize, String> {
 /// # Errors
 /// When the run cannot be read, its model has no certificate, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let model = RunModel::open(
-        &arguments.run,
-        arguments.weights.as_deref(),
-        None,
-        &arguments.swept,
-    )?;
-    if model.members.len() > 1 {
-        return Err(Failure::Input(format!(
-            "{} holds {} runs, and a certificate is of one model; `headlight sweep --certify` counts for each run of a sweep",
-            shown(&arguments.run),
-            model.members.len()
-        )));
-    }
-    let model = model.trained()?;
-    let Members::One(parameters) = &model.members else {
-        return Ok(()); // There is one.
-    };
-    let weights = parameters
-        .iter()
-        .flat_map(|parameter| parameter.values.iter().copied());
+    let model = RunModel::open(&arguments.run, arguments.weights.as_deref(), None)?;
+    let weights = model.parameters.iter();
+    let weights = weights.flat_map(|parameter| parameter.values.iter().copied());
     let weights: Vec<f32> = weights.collect();
     let config = &model.config;
     if let (Err(reason), None) = (certificate::check(config), arguments.sample) {

@@ -21,9 +21,9 @@ use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
-use super::interventions::{InterventionArguments, Interventions};
-use super::model::{Members, RunModel};
-use crate::arguments::{Force, Form, SweptArguments, device};
+use super::interventions::InterventionArguments;
+use super::model::RunModel;
+use crate::arguments::{Force, Form, device};
 use crate::terminal;
 
 /// Evaluate a run's model on labelled samples: confusion matrix, F1, ROC-AUC, thresholds, calibration
@@ -32,10 +32,8 @@ use crate::terminal;
     after_help = "Example: headlight evaluate runs/notebook-1\nOn other samples, with curves: headlight evaluate runs/notebook-1 samples.csv --html evaluation.html\nFor a script: headlight evaluate runs/notebook-1 --json"
 )]
 pub(crate) struct Arguments {
-    /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
+    /// A run directory
     run: PathBuf,
-    #[command(flatten)]
-    swept: SweptArguments,
     /// A dataset file with labels [default: the run's own held-out samples, or its training samples if it holds
     /// out none]
     data: Option<PathBuf>,
@@ -73,15 +71,13 @@ struct Line<'a> {
     split: Option<Split>,
     /// The steps that the model was trained for, if they are known.
     step: Option<usize>,
-    /// How many models' probabilities are averaged.
-    models: usize,
-    #[serde(skip_serializing_if = "Interventions::is_empty")]
-    interventions: Interventions,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    interventions: Vec<&'a str>,
     /// In the order of the classes; empty if they have only numbers.
     class_names: &'a [String],
     #[serde(flatten)]
     assessment: &'a Assessment,
-    /// What the config asks for in report.measures; of one model without interventions alone.
+    /// What the config asks for in report.measures; without interventions alone.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     measures: BTreeMap<&'static str, &'a Measured>,
 }
@@ -92,20 +88,8 @@ struct Line<'a> {
 /// When the run or the samples cannot be read, the samples have no labels, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (file, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
-    let checked = || {
-        let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
-        let outputs = Output::all(outputs, arguments.output.force)?;
-        Output::check_formats(&outputs, ["svg", "html"]).map(|()| outputs)
-    };
-    // Before runs are trained again; and below, once all files are read.
-    arguments.form.check(&checked()?)?;
-    let model = RunModel::open(
-        &arguments.run,
-        weights,
-        arguments.device.as_ref(),
-        &arguments.swept,
-    )?
-    .with(&arguments.interventions)?;
+    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?
+        .with(&arguments.interventions)?;
     let (dataset, split, trained) = if let Some(path) = file {
         let (dataset, rows) = samples::read_labelled(path, &model.config)?;
         (dataset, None, model.trained_on(&rows))
@@ -113,34 +97,31 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (dataset, split) = own(&arguments.run, &model.config, arguments.split)?;
         (dataset, split, None)
     };
-    let outputs = checked()?;
+    let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
+    let outputs = Output::all(outputs, arguments.output.force)?;
+    Output::check_formats(&outputs, ["svg", "html"])?;
+    arguments.form.check(&outputs)?;
     let [svg, html] = outputs;
     let (step, which) = (model.step(), model.which());
     let interventions = model.interventions.clone();
-    let (session, members, own) = model.session(dataset)?;
-    let models = members.len();
-    let samples = &session.experiment.splits.train;
-    let measures = match &members {
-        Members::One(weights) if own.is_empty() => {
-            let weights = weights.iter().flat_map(|parameter| &parameter.values);
-            let weights: Vec<f32> = weights.copied().collect();
-            measured(&session.experiment.config, &weights, samples, None)?
-        }
-        _ => Vec::new(),
+    let own = model.session(dataset)?;
+    let experiment = &own.session.experiment;
+    let samples = &experiment.splits.train;
+    let measures = if own.interventions.is_empty() {
+        let weights = own.parameters.iter();
+        let weights = weights.flat_map(|parameter| &parameter.values);
+        let weights: Vec<f32> = weights.copied().collect();
+        measured(&experiment.config, &weights, samples, None)?
+    } else {
+        Vec::new()
     };
-    let mut predictor = members.predictor(&session, &own, &mut |_| Ok(()))?;
-    let data = &session.experiment.config.data;
+    let mut predictor = own.predictor()?;
+    let data = &experiment.config.data;
     let assessment = assess(predictor.as_mut(), samples, data.n_classes)?;
 
     let mut document = document(
         &title(arguments, split, assessment.samples, data.task),
-        about(
-            arguments,
-            split,
-            models,
-            [which, interventions.text()],
-            trained,
-        ),
+        about(arguments, split, [which, interventions.text()], trained),
         data,
         &assessment,
     );
@@ -160,8 +141,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         data: file.map(Path::to_string_lossy),
         split,
         step,
-        models,
-        interventions,
+        interventions: interventions.typed(),
         class_names: &data.classes,
         assessment: &assessment,
         measures: measures
@@ -214,16 +194,13 @@ fn title(arguments: &Arguments, split: Option<Split>, samples: usize, task: Task
     format!("{} on {samples}", shown(&arguments.run))
 }
 
-/// What a reader must know about the models and the samples.
+/// What a reader must know about the model and the samples.
 fn about(
     arguments: &Arguments,
     split: Option<Split>,
-    models: usize,
     of_model: [Option<String>; 2],
     trained: Option<usize>,
 ) -> Vec<String> {
-    let averaged =
-        (models > 1).then(|| format!("Each probability is the mean of those of {models} models."));
     let sentence = |own: String| format!("{}{}.", own[..1].to_uppercase(), &own[1..]);
     let [which, interventions] = of_model.map(|own| own.map(sentence));
     let weights = arguments.weights.as_ref();
@@ -238,15 +215,7 @@ fn about(
     let known = (split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
-    let all = [
-        averaged,
-        which,
-        weights,
-        interventions,
-        none_held_out,
-        known,
-        trained,
-    ];
+    let all = [which, weights, interventions, none_held_out, known, trained];
     all.into_iter().flatten().collect()
 }
 

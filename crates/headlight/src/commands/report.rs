@@ -1,20 +1,17 @@
 //! `headlight report`: summarises the results of a sweep.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::thread;
+use std::path::PathBuf;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
-use headlight_experiment::config::LEARNED;
 use headlight_inspector::counted;
-use headlight_sweep::{AttentionTarget, Measured, Remeasure, Row, Sink, Summary};
+use headlight_sweep::{AttentionTarget, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::outputs::{Destination, Output};
 
 use crate::arguments::{Force, Form};
-use crate::terminal::{self, SweepDisplay};
+use crate::terminal;
 
 /// Summarise a sweep's results: tables, distributions, learning curves
 #[derive(Args, Debug)]
@@ -32,15 +29,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
     /// Measure attention on this position; if given several times, on their sum; positions count from 0, `[CLS]` among them
-    /// [default: the positions that decide the label, by the config beside the results]
+    /// [default: the positions that decide the label of each sample]
     #[arg(long, value_name = "N")]
     position: Vec<usize>,
-    /// Train the runs again, to measure attention where the positions that decide differ from sample to sample; at most 1,000
-    #[arg(long, conflicts_with = "position")]
-    again: bool,
-    /// The F1 from which a run's final model counts as learned: its config's report.learned
-    #[arg(long, value_name = "F1", default_value_t = LEARNED, value_parser = share)]
-    learned: f64,
+    /// The F1 from which a run's final model counts as learned [default: report.learned of the config beside the results, or else
+    /// 0.99]
+    #[arg(long, value_name = "F1", value_parser = share)]
+    learned: Option<f64>,
     /// Also write the plots, as an SVG picture
     #[arg(long, value_name = "FILE")]
     svg: Option<Destination>,
@@ -59,15 +54,8 @@ pub(crate) struct Arguments {
 /// When the results cannot be read, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.results;
-    let checked = || {
-        let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
-        let outputs = Output::all(outputs, arguments.output.force)?;
-        Output::check_formats(&outputs, ["svg", "html"]).map(|()| outputs)
-    };
-    // Before runs are trained again; and below, once all files are read.
-    arguments.form.check(&checked()?)?;
     let target = match arguments.position.as_slice() {
-        [] => AttentionTarget::Main,
+        [] => AttentionTarget::Deciding,
         positions => AttentionTarget::Positions(
             BTreeSet::from_iter(positions)
                 .into_iter()
@@ -75,14 +63,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
                 .collect(),
         ),
     };
-    let measured = if arguments.again {
-        measure_again(path)?
-    } else {
-        Measured::default()
-    };
-    let summary = Summary::with(path, target, &arguments.by, arguments.learned, measured)?
-        .showing(path, &arguments.metric)?;
-    let outputs = checked()?;
+    let summary = Summary::of(path, target, &arguments.by, arguments.learned)?
+        .comparing(path, &arguments.metric)?;
+    let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
+    let outputs = Output::all(outputs, arguments.output.force)?;
+    Output::check_formats(&outputs, ["svg", "html"])?;
+    arguments.form.check(&outputs)?;
     let [svg, html] = outputs;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = summary.document(&format!("{} of {name}", counted(summary.runs(), "run")));
@@ -96,54 +82,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&summary.values());
     }
     print_beside(&outputs, &terminal::written(&document))
-}
-
-/// Trains the runs of a results file again.
-fn measure_again(path: &Path) -> Result<Measured, Failure> {
-    let runs = Remeasure::read(path)?;
-    let signals = Signals::listen()
-        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
-    let mut found = Found {
-        display: SweepDisplay::new(runs.len()),
-        threads: thread::available_parallelism().map_or(1, usize::from),
-        measured: Measured::default(),
-    };
-    runs.train(path, found.threads, &signals, &mut found)?;
-    let Found {
-        display,
-        threads,
-        measured,
-    } = found;
-    display.finish(threads);
-    match signals.received() {
-        Some(signal) => Err(Failure::Interrupted {
-            signal,
-            message: "interrupted while training the runs again".to_owned(),
-        }),
-        None => Ok(measured),
-    }
-}
-
-/// Keeps what runs measure, and shows the progress.
-struct Found {
-    display: SweepDisplay,
-    threads: usize,
-    measured: Measured,
-}
-
-impl Sink<Row> for Found {
-    fn started(&mut self, threads: usize) {
-        self.threads = threads;
-    }
-
-    fn finished(&mut self, row: &Row) {
-        self.display.run_finished();
-        self.measured.add(row);
-    }
-
-    fn in_order(&mut self, _row: Row) -> Result<(), Failure> {
-        Ok(())
-    }
 }
 
 /// Reads a number from 0 to 1.

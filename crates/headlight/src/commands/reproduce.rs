@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use headlight_inspector::{Document, Section, Table, counted};
 use headlight_studies::{Part, Rows, STUDIES, Study, study};
-use headlight_sweep::{Busy, Plan, Seeds, Shard, records};
+use headlight_sweep::{Plan, Seeds, Shard, records};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
@@ -194,7 +194,7 @@ fn train(
             .map_or_else(|| out.clone(), |shard| shard.file(&out));
         let runs = runs(part, arguments);
         note(&format!("{}: {}", part.name, counted(runs.len(), "run")));
-        rows::train(&plan, runs, &out, threads, Busy::Refuse, signals)?;
+        rows::train(&plan, runs, &out, threads, signals)?;
     }
     if !out.exists() {
         return Ok(Rows::default());

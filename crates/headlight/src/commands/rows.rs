@@ -4,9 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use headlight_inspector::counted;
-use headlight_sweep::{
-    Busy, Measured, Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work,
-};
+use headlight_sweep::{Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::few_threads;
 use headlight_trainer::sessions::signals::Signals;
@@ -24,10 +22,9 @@ pub(super) fn train(
     runs: Range<usize>,
     out: &Path,
     threads: usize,
-    busy: Busy<'_>,
     signals: &Signals,
-) -> Result<Measured, Failure> {
-    let results = Results::open(out, plan, runs.clone(), busy)?;
+) -> Result<(), Failure> {
+    let results = Results::open(out, plan, runs.clone())?;
     if results.finished > 0 {
         note(&format!(
             "{} of {} {} already in {}; skipping them",
@@ -42,7 +39,6 @@ pub(super) fn train(
         display: SweepDisplay::new(left.len()),
         threads: threads.min(left.len().max(1)),
         results,
-        measured: Measured::default(),
     };
     let train = |index| train_one(plan, index, signals);
     let worked = work(
@@ -57,7 +53,6 @@ pub(super) fn train(
         display,
         threads,
         mut results,
-        measured,
     } = writer;
     display.finish(threads);
     if worked.is_err() {
@@ -76,7 +71,7 @@ pub(super) fn train(
                 counted(runs.len(), "run")
             ),
         }),
-        None => Ok(measured),
+        None => Ok(()),
     }
 }
 
@@ -85,7 +80,6 @@ struct Writer {
     display: SweepDisplay,
     threads: usize,
     results: Results,
-    measured: Measured,
 }
 
 impl Sink<Row> for Writer {
@@ -109,7 +103,6 @@ impl Sink<Row> for Writer {
     }
 
     fn in_order(&mut self, row: Row) -> Result<(), Failure> {
-        self.measured.add(&row);
         self.results.append(&row)
     }
 }

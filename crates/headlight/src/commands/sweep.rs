@@ -1,6 +1,5 @@
-//! `headlight sweep`: many runs, into one results file or one per shard.
+//! `headlight sweep`: many runs, or a shard of them, into one results file.
 
-use std::env;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::thread;
@@ -9,8 +8,7 @@ use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::EngineName;
 use headlight_inspector::counted;
-use headlight_sweep::{Assignment, Busy, Measured, Plan, Results, ShardRequest, Summary, commands};
-use headlight_sweep::{Folds, Grid, Seeds, Shard};
+use headlight_sweep::{AttentionTarget, Folds, Grid, Plan, Results, Seeds, Shard, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::outputs::{Destination, Output};
@@ -23,7 +21,7 @@ use crate::terminal;
 /// Train many seeds on all cores, with optional grids of config values
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nIn 64 shards with GNU parallel: headlight sweep --seeds 0..100000 --out seeds.jsonl --shards 64 --list | parallel\nFor Slurm, HyperQueue and Kubernetes, see docs/clusters.md."
+    after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nA part of it, for many machines: headlight sweep --seeds 0..1000 --shard 3/40 --out part-3.jsonl (see docs/clusters.md)"
 )]
 pub(crate) struct Arguments {
     /// The experiment
@@ -39,16 +37,9 @@ pub(crate) struct Arguments {
     /// Train every seed with each of these values of a config key; can be given several times
     #[arg(long, value_name = "KEY=V1,V2")]
     grid: Vec<Grid>,
-    /// Run only shard I of N [default: the shard of this Slurm array task, or all runs]
-    #[arg(long, value_name = "I/N")]
-    shard: Option<Shard>,
-    /// Split the runs into N shards and run the shard of this array task; its results go to
-    /// FILE-I-of-N.jsonl, beside --out
-    #[arg(long, value_name = "N", conflicts_with = "shard", value_parser = at_least_one)]
-    shards: Option<NonZeroUsize>,
-    /// Print the command of each shard, one per line, and train nothing
-    #[arg(long, requires = "shards")]
-    list: bool,
+    /// Run only shard I of N, counted from 1 [default: all runs]
+    #[arg(long, value_name = "I/N", default_value_t = Shard::WHOLE, hide_default_value = true)]
+    shard: Shard,
     #[command(flatten)]
     certify: Certify,
     /// The number of runs at a time [default: one per core]
@@ -76,31 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let plan = plan(arguments)?;
     let out = arguments.out.path();
     Results::check_name(out)?;
-    if let (Some(count), true) = (arguments.shards, arguments.list) {
-        return list(&plan, count, out);
-    }
-    let request = match (arguments.shard, arguments.shards) {
-        (Some(shard), _) => ShardRequest::This(shard),
-        (None, Some(count)) => ShardRequest::OneOf(count),
-        (None, None) => ShardRequest::Unspecified,
-    };
-    let assignment = Assignment::new(request, |name| {
-        env::var_os(name).map(|value| value.to_string_lossy().into_owned())
-    })?;
-    let runs = assignment.shard.runs(plan.len());
-    let out = match arguments.shards {
-        Some(_) => assignment.shard.file(out),
-        None => out.to_owned(),
-    };
-    if let Some(named_by) = assignment.named_by {
-        note(&format!(
-            "shard {} by {named_by}: {} of {}, written to {}",
-            assignment.shard,
-            runs.len(),
-            counted(plan.len(), "run"),
-            shown(&out)
-        ));
-    }
+    let runs = arguments.shard.runs(plan.len());
     let threads = match arguments.threads {
         Some(threads) => threads.get(),
         None => thread::available_parallelism().map_or(1, usize::from),
@@ -108,29 +75,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     // Rows are added to a file that exists. A sweep replaces its own picture: one beside such a file.
     let picture = Destination::from(out.with_extension("svg"));
     let picture = Output::new(&picture, arguments.force || out.exists())?;
-    let out = Destination::from(out);
-    let out = Output::new(&out, true)?.path();
+    let out = Output::new(&arguments.out, true)?.path();
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
-    let busy = if assignment.is_scheduled() {
-        Busy::Wait(&signals)
-    } else {
-        Busy::Refuse
-    };
-    let measured = rows::train(&plan, runs.clone(), out, threads, busy, &signals)?;
-    summarise(out, picture, &plan, runs.len(), measured)
-}
-
-/// Prints the command of each shard.
-fn list(plan: &Plan, count: NonZeroUsize, out: &Path) -> Result<(), Failure> {
-    if count.get() > plan.len() {
-        return Err(Failure::Input(format!(
-            "--shards {count} exceeds the {} of this sweep; choose fewer shards",
-            counted(plan.len(), "run")
-        )));
-    }
-    let lines = commands(env::args_os(), count, out)?;
-    print(&(lines.join("\n") + "\n"))
+    rows::train(&plan, runs.clone(), out, threads, &signals)?;
+    summarise(out, picture, &plan, runs.len())
 }
 
 /// The runs that the arguments describe.
@@ -153,13 +102,7 @@ fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     Plan::new(arguments.config.path(), &overrides, &seeds, &grid)
 }
 
-fn summarise(
-    path: &Path,
-    picture: Output<'_>,
-    plan: &Plan,
-    runs: usize,
-    measured: Measured,
-) -> Result<(), Failure> {
+fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Result<(), Failure> {
     if runs == 0 {
         note(&format!(
             "{} is empty, because there are more shards than runs",
@@ -168,7 +111,7 @@ fn summarise(
         let all = counted(plan.len(), "run");
         return print(&format!("{}: 0 of {all}\n", shown(path)));
     }
-    let summary = Summary::read(path, plan, measured)?;
+    let summary = Summary::of(path, AttentionTarget::Deciding, &[], None)?;
     if runs < plan.len() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
         let all = plan.len();

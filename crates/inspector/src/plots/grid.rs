@@ -1,21 +1,14 @@
 //! A quantity at each pair of settings, as a map of colours in a panel of its own.
 
-use super::colour_bar::{MASKED, fill};
+use super::cells::{names, size_of_cell, write};
+use super::colour_bar::{MASKED, colours, fill};
 use super::size::{BOTTOM, DIGIT, HEIGHT, LEFT, LETTER, LINE, RIGHT, Room, TOP, WIDTH};
 use crate::svg::Svg;
-use crate::theme::{takes_black_ink, viridis};
-use crate::words::{number, shorten_apart, width, wrap_tightly};
+use crate::words::{number, width, wrap_tightly};
 
-/// The most names along a side; of more, every n-th is shown.
-const MOST_NAMES: usize = 16;
-
-/// The widest name, in columns of a terminal.
-const MOST_NAME: usize = 20;
-
-/// The colour bar: its distance from the map, its width, and the number of colours in it.
+/// The colour bar: its distance from the map, and its width.
 const GAP: f64 = 10.0;
 const BAR: f64 = 10.0;
-const STEPS: usize = 40;
 
 /// A quantity at each pair of two settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,19 +57,20 @@ pub(super) fn grid(grid: &GridPlot) -> Option<(Svg, Room)> {
     };
     let mut svg = Svg::default();
     svg.group("class=\"colour\"", |svg| cells(svg, grid, &colours));
-    let mut room = bar(&mut svg, grid, &colours);
-    names(&mut svg, grid, &mut room);
+    let size = size(grid);
+    let middle = |row| HEIGHT - BOTTOM - (row as f64 + 0.5) * size[1];
+    let [across, up] = &grid.names;
+    let mut room = Room {
+        right: bar(&mut svg, grid, &colours),
+        ..names(&mut svg, [across, up], size, middle)
+    };
     labels(&mut svg, grid, &mut room);
     Some((svg, room))
 }
 
 /// The size of a cell.
 fn size(grid: &GridPlot) -> [f64; 2] {
-    let counts = [&grid.names[0], &grid.names[1]].map(|names| names.len().max(1) as f64);
-    [
-        (WIDTH - RIGHT - LEFT) / counts[0],
-        (HEIGHT - BOTTOM - TOP) / counts[1],
-    ]
+    size_of_cell([grid.names[0].len(), grid.names[1].len()])
 }
 
 fn cells(svg: &mut Svg, grid: &GridPlot, colours: &Colours) {
@@ -104,80 +98,29 @@ fn cells(svg: &mut Svg, grid: &GridPlot, colours: &Colours) {
             );
             svg.named_rect(&fill(share), corner, size, &name);
             // Fewer decimals rather than no number.
-            let fits = |text: &String| size[0] >= (width(text) as f64 + 0.8) * DIGIT;
-            let mut shorter = (grid.decimals.min(1)..=grid.decimals.min(3)).rev();
-            let text = shorter
-                .by_ref()
-                .map(|decimals| number(Some(*value), decimals))
-                .find(fits);
-            if let (Some(text), true) = (text, size[1] >= 14.0) {
-                let ink = if takes_black_ink(viridis(share)) {
-                    "on-light"
-                } else {
-                    "on-dark"
-                };
-                let middle = [corner[0] + size[0] / 2.0, corner[1] + size[1] / 2.0 + 4.0];
-                svg.text(&format!("middle {ink}"), middle, &text);
-            }
+            let shorter = (grid.decimals.min(1)..=grid.decimals.min(3)).rev();
+            let texts = shorter.map(|decimals| number(Some(*value), decimals));
+            write(svg, share, corner, size, texts);
         }
     }
 }
 
-/// The colours, with the least and the largest value beside them.
-fn bar(svg: &mut Svg, grid: &GridPlot, colours: &Colours) -> Room {
-    let (left, length) = (WIDTH - RIGHT + GAP, HEIGHT - BOTTOM - TOP);
-    let step = length / STEPS as f64;
-    svg.group("class=\"colour\"", |svg| {
-        for index in 0..STEPS {
-            let share = 1.0 - (index as f32 + 0.5) / STEPS as f32;
-            let corner = [left, TOP + index as f64 * step];
-            svg.rect(&fill(share), corner, [BAR, step + 0.5]);
-        }
-    });
-    let mut room = Room::default();
-    for (value, baseline) in [(colours.most, TOP + 9.0), (colours.least, HEIGHT - BOTTOM)] {
+/// The colours, with the least and the largest value beside them. Returns the room that they take.
+fn bar(svg: &mut Svg, grid: &GridPlot, range: &Colours) -> f64 {
+    let left = WIDTH - RIGHT + GAP;
+    colours(svg, [left, TOP], [BAR, HEIGHT - BOTTOM - TOP]);
+    let mut room = 0.0_f64;
+    for (value, baseline) in [(range.most, TOP + 9.0), (range.least, HEIGHT - BOTTOM)] {
         let text = number(Some(value), grid.decimals.min(3));
         let from = left + BAR + 4.0;
-        room.right = room.right.max(from + width(&text) as f64 * DIGIT - WIDTH);
+        room = room.max(from + width(&text) as f64 * DIGIT - WIDTH);
         svg.text("quiet", [from, baseline], &text);
         // One value has one colour.
-        if colours.least >= colours.most {
+        if range.least >= range.most {
             break;
         }
     }
     room
-}
-
-fn names(svg: &mut Svg, grid: &GridPlot, room: &mut Room) {
-    let (bottom, size) = (HEIGHT - BOTTOM, size(grid));
-    let shown = |side: usize| {
-        let names: Vec<&str> = grid.names[side].iter().map(String::as_str).collect();
-        let every = names.len().div_ceil(MOST_NAMES).max(1);
-        let shown = shorten_apart(&names, MOST_NAME);
-        let widest = shown.iter().map(|name| width(name)).max().unwrap_or(0) as f64 * DIGIT;
-        (shown, every, widest)
-    };
-    let (across, every, widest) = shown(0);
-    let is_crowded = widest + DIGIT > size[0] * every as f64;
-    for (index, name) in across.iter().enumerate().step_by(every) {
-        let middle = LEFT + (index as f64 + 0.5) * size[0];
-        if is_crowded {
-            svg.upright("end", [middle + 4.0, bottom + 8.0], name);
-        } else {
-            svg.text("middle", [middle, bottom + 16.0], name);
-        }
-    }
-    room.below = if is_crowded {
-        (widest - 12.0).max(0.0)
-    } else {
-        0.0
-    };
-    let (up, every, widest) = shown(1);
-    for (index, name) in up.iter().enumerate().step_by(every) {
-        let middle = bottom - (index as f64 + 0.5) * size[1];
-        svg.text("end", [LEFT - 6.0, middle + 4.0], name);
-    }
-    room.left = (widest - (LEFT - 6.0)).max(0.0);
 }
 
 /// What columns are, below; above the map the quantity, and under it what rows are.

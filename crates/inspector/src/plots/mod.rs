@@ -2,11 +2,11 @@
 
 mod axis;
 mod bar_table;
+mod cells;
 mod colour_bar;
 mod colour_range;
 mod curves;
 mod grid;
-mod heads_svg;
 mod heatmap;
 mod heatmap_svg;
 mod heatmap_text;

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use headlight_inspector::{Plot, Table, number};
 
 use super::cells::{MOST_ROWS, header, mean_and_sd};
-use super::columns::{LEARNED, LOSS, numbers};
+use super::columns::{LEARNED, LOSS};
 use super::statistics::Sample;
 use super::summary::Summary;
 
@@ -30,18 +30,15 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
         row.extend(QUANTILES.map(|(_, share)| number(Some(sample.quantile(share)), decimals)));
         rows.push(row);
     };
-    for field in numbers().filter(|field| field.quantity != LEARNED) {
-        let column = summary.columns.number(field.quantity).iter();
-        add(&field.label, field.decimals, Sample::of(column.copied()));
-    }
-    for shown in summary.series() {
-        if shown.quantity.is_none() && shown.is_listed {
-            let values = shown.values.iter();
-            add(&shown.label, shown.decimals, Sample::of(values.copied()));
+    for column in summary.columns.all() {
+        if column.is_listed && column.quantity != LEARNED {
+            let values = column.values.iter();
+            add(&column.label, column.decimals, Sample::of(values.copied()));
         }
     }
-    for (class, column) in summary.classes.iter().zip(&summary.attention) {
-        let name = format!("{class}: attention on {}", summary.target.name());
+    let target = summary.target_name();
+    for (class, column) in summary.about.classes.iter().zip(&summary.attention.paid) {
+        let name = format!("{class}: attention on {target}");
         add(&name, 3, Sample::of(column.iter().copied()));
     }
     let steps = summary.columns.number(LEARNED).iter();
@@ -59,7 +56,7 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
         "final models, after {end}: a sweep uses neither training.keep_best nor training.patience; loss: mean \
          cross-entropy over {over}; attention: of {} in the last layer, mean over heads and {shown}; \
          sd: standard deviation; 5% and 95%: that share of the runs has a lower value",
-        summary.reader
+        summary.about.reader
     );
     Table::of_text("All runs", &how, rows)
 }
@@ -86,13 +83,13 @@ pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
         let known = column.iter().filter(|value| value.is_finite());
         known.copied().collect()
     };
-    let (attention, steps) = (&summary.attention[0], summary.columns.number(LEARNED));
+    let (attention, steps) = (&summary.attention.paid[0], summary.columns.number(LEARNED));
     let uniform = summary.common_uniform();
-    let name = format!("attention on {}", summary.target.name());
+    let name = format!("attention on {}", summary.target_name());
     let both = steps.iter().zip(attention);
     let points = both
         .filter(|(step, paid)| step.is_finite() && paid.is_finite())
-        .map(|(&step, &paid)| [step, f64::from(paid)])
+        .map(|(&step, &paid)| [step, paid])
         .collect();
     let histogram = |label: String, values| Plot::Histogram {
         label,
@@ -104,10 +101,9 @@ pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
         known(summary.columns.number(LOSS)),
     )];
     if summary.is_measured() {
-        let finite = attention.iter().filter(|value| value.is_finite());
         plots.push(Plot::Histogram {
-            label: format!("{name}, {}", summary.classes[0]),
-            values: finite.map(|&value| f64::from(value)).collect(),
+            label: format!("{name}, {}", summary.about.classes[0]),
+            values: known(attention),
             mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
         });
     }

@@ -5,9 +5,8 @@ use headlight_inspector::{Plot, Table, number};
 use serde_json::Value;
 
 use super::cells::{share, with_margin};
-use super::columns::{LOSS, compared};
+use super::columns::{Column, LOSS, compared};
 use super::groups::Group;
-use super::shown::Shown;
 use super::statistics::Sample;
 use super::summary::Summary;
 
@@ -29,7 +28,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
     ];
     let more = more(summary);
     let metrics = compared().map(|field| &*field.label);
-    let metrics = metrics.chain(more.iter().map(|(_, shown)| &*shown.label));
+    let metrics = metrics.chain(more.iter().map(|(_, column)| &*column.label));
     let is_attended = summary.is_measured();
     let is_compared = summary.knows_uniform();
     let attention: &[&str] = match (is_attended, is_compared) {
@@ -57,7 +56,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
         row.extend(metrics.map(|(field, sample)| with_margin(sample.as_ref(), field.decimals)));
         let more = more
             .iter()
-            .map(|(place, shown)| (shown.decimals, &group.shown[*place]));
+            .map(|(place, column)| (column.decimals, &group.compared[*place]));
         row.extend(more.map(|(decimals, sample)| with_margin(sample.as_ref(), decimals)));
         if is_attended {
             row.push(with_margin(group.attention.as_ref(), 3));
@@ -70,8 +69,8 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
     let attention = if is_attended {
         format!(
             "attention is that on {}, of {}; {}",
-            summary.target.name(),
-            summary.classes[0],
+            summary.target_name(),
+            summary.about.classes[0],
             if is_compared {
                 "more: runs that look there more than uniformly; less: runs that look there less; "
             } else {
@@ -94,12 +93,11 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
 }
 
 /// The numbers to be compared that are not compared in any case, with their places.
-fn more(summary: &Summary) -> Vec<(usize, Shown<'_>)> {
-    let is_more = |(_, shown): &(usize, Shown<'_>)| {
-        compared().all(|field| Some(field.quantity) != shown.quantity)
-    };
-    let shown = summary.shown().into_iter().enumerate();
-    shown.filter(is_more).collect()
+fn more(summary: &Summary) -> Vec<(usize, &Column)> {
+    let is_more =
+        |(_, column): &(usize, &Column)| compared().all(|field| field.quantity != column.quantity);
+    let columns = summary.compared().into_iter().enumerate();
+    columns.filter(is_more).collect()
 }
 
 /// Plots the share that learned, the loss, the attention and the numbers to be compared by the values of a key: as a curve if
@@ -131,7 +129,7 @@ pub(super) fn group_panels(
         Some([mean - margin, mean, mean + margin])
             .filter(|range| range.iter().all(|end| end.is_finite()))
     };
-    let attention = format!("attention on {}", summary.target.name());
+    let attention = format!("attention on {}", summary.target_name());
     let loss = compared().position(|field| field.quantity == LOSS);
     let loss = loss.map(|place| {
         let means = groups.iter().map(|group| mean(&group.metrics[place]));
@@ -141,13 +139,13 @@ pub(super) fn group_panels(
         attention,
         groups.iter().map(|group| mean(&group.attention)).collect(),
     );
-    let shown = summary
-        .shown()
+    let numbers_compared = summary
+        .compared()
         .into_iter()
         .enumerate()
-        .map(|(place, shown)| {
-            let means = groups.iter().map(|group| mean(&group.shown[place]));
-            (format!("mean {}", shown.label), means.collect())
+        .map(|(place, column)| {
+            let means = groups.iter().map(|group| mean(&group.compared[place]));
+            (format!("mean {}", column.label), means.collect())
         });
     let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| {
         let labels = [key.to_owned(), format!("{what} (95% interval)")];
@@ -172,6 +170,6 @@ pub(super) fn group_panels(
         .into_iter()
         .chain(loss)
         .chain(attention)
-        .chain(shown);
+        .chain(numbers_compared);
     panels.map(panel).collect()
 }

@@ -99,7 +99,7 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
             "{except}; {runs} reached it only because the model predicts the most frequent class for all samples, and count as not learned"
         );
     }
-    let mut paragraphs = if summary.task == Task::NextToken {
+    let mut paragraphs = if summary.about.task == Task::NextToken {
         // Where chance has a part in what follows, no model has such an F1.
         vec![format!(
             "{runs_text}{failed}; models of the next token are compared by their loss"
@@ -113,35 +113,11 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         ]
     };
     paragraphs.extend(attention(summary));
-    if summary.reads_mean && summary.is_measured() {
+    if summary.about.reads_mean && summary.is_measured() {
         paragraphs.push(format!(
             "models with model.pooling = \"mean\" read the class from the mean of all positions; the attention is that of {}, \
              one of them",
-            summary.reader
-        ));
-    }
-    if summary.target_is_chosen && !summary.columns.list(POSITIVE).is_empty() {
-        paragraphs.push(format!(
-            "attention is measured on {}, which gets the most attention in samples of {} over all runs: the config of \
-             the sweep, which says what decides, is not beside the results",
-            summary.target.name(),
-            summary.classes[0]
-        ));
-    }
-    let outside = summary.columns.outside();
-    if outside > 0 {
-        paragraphs.push(format!(
-            "{} of lists (`epoch_loss`, attention) {} outside the range of float32 and left out of all figures",
-            counted(outside, "number"),
-            if outside == 1 { "is" } else { "are" }
-        ));
-    }
-    let every = summary.columns.every;
-    if every > 1 {
-        paragraphs.push(format!(
-            "counts and shares cover all runs; all other figures cover {} of them: one in {every} of each point \
-             of the grid",
-            summary.columns.points.len()
+            summary.about.reader
         ));
     }
     paragraphs
@@ -149,52 +125,54 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
 
 /// Where the runs look, or why that is unknown.
 fn attention(summary: &Summary) -> Option<String> {
-    if summary.columns.list(POSITIVE).is_empty() || summary.target_is_chosen {
+    let about = &summary.about;
+    if summary.columns.list(POSITIVE).is_empty() {
         return None;
     }
-    let target = summary.target.name();
+    let target = summary.target_name();
     if !summary.is_measured() {
-        return Some(if summary.target.differs() {
-            "attention on the positions that decide: they differ from sample to sample, and the results file holds \
-             attention by position alone; `headlight report FILE --again` trains the runs again and measures it"
-                .to_owned()
-        } else {
+        return Some(if summary.holds_deciding {
+            format!(
+                "attention on {target} is not known: no sample has a position that decides its label"
+            )
+        } else if about.has_rule == Some(false) {
             "attention: no rule of the config says which positions decide the label; `headlight report FILE --position N` \
              measures one"
+                .to_owned()
+        } else {
+            "attention on the positions that decide: these rows do not hold it; `headlight sweep` writes it in new rows, and \
+             `headlight report FILE --position N` measures one position"
                 .to_owned()
         });
     }
     if !summary.knows_uniform() {
-        let why = if summary.rates.contains(&None) {
+        let why = if !about.has_softmax {
             "weights that are no softmax have no uniform attention"
+        } else if about.padded {
+            "samples differ in length, so uniform attention differs, too"
         } else {
-            "samples differ in length, so uniform attention differs, too, and the results file does not hold it"
+            "the config of the sweep, which says which keys may be looked at, is not beside the results"
         };
         return Some(format!(
             "attention is measured on {target}; whether runs look there more than uniformly is not known: {why}"
         ));
     }
     let Looks { towards, away } = summary.looks();
-    let reader = &summary.reader;
+    let reader = &about.reader;
     let uniform = match summary.common_uniform() {
         Some(uniform) => format!("uniform attention, {}", number(Some(uniform), 3)),
         None => format!("uniform attention over the keys that {reader} may look at"),
     };
     let verb = if towards == 1 { "looks" } else { "look" };
-    let known = summary.attention[0]
-        .iter()
-        .filter(|value| value.is_finite());
+    let paid = summary.attention.paid[0].iter();
     let runs = summary.columns.points.len();
-    let part = match known.count() {
-        known if known == runs || !summary.target.differs() => String::new(),
-        known => format!(
-            " (measured in {known} of {}; `headlight report FILE --again` measures all)",
-            counted(runs, "run")
-        ),
+    let part = match paid.filter(|value| value.is_finite()).count() {
+        known if known == runs => String::new(),
+        known => format!(" (measured in {known} of {})", counted(runs, "run")),
     };
     Some(format!(
         "{towards} {verb} at {target} more than uniformly, {away} less: the mean attention of {reader} there, in samples of {}, is \
          above or below {uniform}{part}",
-        summary.classes[0]
+        about.classes[0]
     ))
 }

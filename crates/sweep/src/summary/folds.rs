@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cells::{MOST_ROWS, with_margin};
-use super::columns::numbers;
+use super::columns::field_of;
 use super::groups::settings;
 use super::statistics::Sample;
 use super::summary::Summary;
@@ -32,7 +32,7 @@ pub(super) struct OverFolds<'a> {
 fn shown() -> impl Iterator<Item = &'static Field> {
     SHOWN.into_iter().filter_map(|metric| {
         let held_out = true;
-        numbers().find(|field| field.quantity == Quantity::Metric { metric, held_out })
+        field_of(Quantity::Metric { metric, held_out })
     })
 }
 

@@ -7,8 +7,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::cells::MOST_ROWS;
+use super::columns::Column;
 use super::groups::display;
-use super::shown::Shown;
 use super::statistics::Sample;
 use super::summary::Summary;
 
@@ -43,20 +43,20 @@ pub(super) fn find(summary: &Summary) -> Vec<GridMap<'_>> {
     if !is_drawn || across == up {
         return Vec::new();
     }
-    let shown = summary.shown().into_iter();
-    shown
-        .map(|shown| map(summary, &shown, keys, &values))
+    let columns = summary.compared().into_iter();
+    columns
+        .map(|column| map(summary, column, keys, &values))
         .collect()
 }
 
 fn map<'a>(
     summary: &'a Summary,
-    shown: &Shown<'_>,
+    column: &Column,
     keys: [&'a str; 2],
     values: &[Vec<Value>; 2],
 ) -> GridMap<'a> {
     let mut runs: BTreeMap<[usize; 2], Vec<f64>> = BTreeMap::new();
-    for (point, value) in summary.columns.points.iter().zip(shown.values) {
+    for (point, value) in summary.columns.points.iter().zip(&column.values) {
         let point = &summary.points[*point as usize];
         let place = |side: usize| {
             let value = point.value(keys[side])?;
@@ -70,9 +70,9 @@ fn map<'a>(
     let columns = values[0].len();
     let row = |row| (0..columns).map(|column| sample(row, column)).collect();
     GridMap {
-        metric: shown.name.clone(),
-        label: shown.label.clone(),
-        decimals: shown.decimals,
+        metric: column.name.clone(),
+        label: column.label.clone(),
+        decimals: column.decimals,
         keys,
         cells: (0..values[1].len()).map(row).collect(),
         values: values.clone(),

@@ -17,8 +17,8 @@ pub(super) struct Group {
     /// In the order of [`compared`].
     pub(super) metrics: Vec<Option<Sample>>,
     pub(super) attention: Option<Sample>,
-    /// In the order of [`Summary::shown`].
-    pub(super) shown: Vec<Option<Sample>>,
+    /// In the order of [`Summary::compared`].
+    pub(super) compared: Vec<Option<Sample>>,
     /// The runs that look towards the target, and those that look away.
     pub(super) looks: Looks,
 }
@@ -126,12 +126,12 @@ impl Summary {
                 looks[place].add(self.looks_towards(run));
             }
         }
-        let mut shown: Vec<_> = self
-            .shown()
+        let mut numbers: Vec<_> = self
+            .compared()
             .iter()
-            .map(|shown| samples(&mut shown.values.iter().copied()))
+            .map(|column| samples(&mut column.values.iter().copied()))
             .collect();
-        let mut attention = samples(&mut self.attention[0].iter().map(|&value| f64::from(value)));
+        let mut attention = samples(&mut self.attention.paid[0].iter().copied());
         names
             .iter()
             .enumerate()
@@ -143,7 +143,7 @@ impl Summary {
                 steps: steps.next().flatten(),
                 metrics: metrics.iter_mut().map(|all| all.next().flatten()).collect(),
                 attention: attention.next().flatten(),
-                shown: shown.iter_mut().map(|all| all.next().flatten()).collect(),
+                compared: numbers.iter_mut().map(|all| all.next().flatten()).collect(),
                 looks: looks[place],
             })
             .collect()

@@ -17,7 +17,7 @@ fn by_position(summary: &Summary, class: Quantity) -> Vec<Option<Sample>> {
 }
 
 pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
-    let [positive, negative] = &summary.classes;
+    let [positive, negative] = &summary.about.classes;
     let classes = [(positive, POSITIVE), (negative, NEGATIVE)]
         .map(|(name, class)| (name, by_position(summary, class)));
     let positions = classes.iter().map(|(_, samples)| samples.len()).max()?;
@@ -43,7 +43,7 @@ pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
         "each run's mean over heads and over the samples of a class{}",
         lengths(summary)
     );
-    let title = format!("Attention of {} on each position", summary.reader);
+    let title = format!("Attention of {} on each position", summary.about.reader);
     (rows.len() > 1).then(|| Table::of_text(&title, &how, rows))
 }
 
@@ -51,17 +51,17 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
     let range = |sample: Option<Sample>| {
         sample.map(|sample| [0.05, 0.5, 0.95].map(|share| sample.quantile(share)))
     };
-    let [positive, negative] = &summary.classes;
+    let [positive, negative] = &summary.about.classes;
     let sets = [(positive, POSITIVE), (negative, NEGATIVE)].map(|(name, class)| {
         let ranges = by_position(summary, class).into_iter().map(range).collect();
         (name.clone(), ranges)
     });
     let positions = positions(summary);
-    let uniform = summary.visible().each();
+    let uniform = summary.about.uniform();
     (positions > 0).then(|| Plot::Ranges {
         labels: [
             format!("position{}", lengths(summary)),
-            format!("attention of {} (median, 5% to 95%)", summary.reader),
+            format!("attention of {} (median, 5% to 95%)", summary.about.reader),
         ],
         groups: (0..positions.min(MOST_ROWS))
             .map(|position| position.to_string())
@@ -73,7 +73,7 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
 
 /// What samples of different lengths do to means by position, of which rows hold no more.
 fn lengths(summary: &Summary) -> &'static str {
-    if summary.padded {
+    if summary.about.padded {
         "; late positions are small because short samples lack them"
     } else {
         ""

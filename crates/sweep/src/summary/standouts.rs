@@ -18,7 +18,7 @@ const SHOWN: usize = 3;
 /// A run is late if it learned after this many times the median step.
 const LATE: f64 = 2.0;
 
-/// A run that stands out; `null` in JSON is a number that its row lacks, or that float32 cannot hold.
+/// A run that stands out; `null` in JSON is a number that its row lacks.
 #[derive(Serialize)]
 pub(super) struct StandOut<'a> {
     seed: u64,
@@ -30,8 +30,8 @@ pub(super) struct StandOut<'a> {
     held_out_f1: f64,
     learned_at_step: Option<u64>,
     /// To the target, of positives and of negatives.
-    attention_positive: f32,
-    attention_negative: f32,
+    attention_positive: f64,
+    attention_negative: f64,
     /// What uniform attention to the target is, of positives.
     uniform: f64,
 }
@@ -61,7 +61,7 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     let Some(median) = median_step(summary) else {
         return Vec::new();
     };
-    let [positive, negative] = &summary.attention;
+    let [positive, negative] = &summary.attention.paid;
     let mut all = Vec::new();
     let mut add = |why: Why, strength: &dyn Fn(usize) -> Option<f64>| {
         let found = (0..columns.seeds.len()).filter_map(|run| Some((run, strength(run)?)));
@@ -82,7 +82,7 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
                 learned_at_step: (!steps[run].is_nan()).then_some(steps[run] as u64),
                 attention_positive: positive[run],
                 attention_negative: negative[run],
-                uniform: summary.uniform[run],
+                uniform: summary.attention.uniform[run],
             }
         }));
     };
@@ -97,13 +97,13 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     // Where positions differ from sample to sample, they decide both classes.
     let elsewhere = |run: usize| {
         let less = negative[run] - positive[run];
-        let found = !summary.target.differs() && less > 0.0 && less.is_finite();
-        (found && !steps[run].is_nan()).then_some(f64::from(less))
+        let found = !summary.target_differs() && less > 0.0 && less.is_finite();
+        (found && !steps[run].is_nan()).then_some(less)
     };
     add(Why::LooksElsewhere, &elsewhere);
     add(Why::LooksAway, &|run| {
         let away = summary.looks_towards(run) == Some(false) && !steps[run].is_nan();
-        let less = summary.uniform[run] - f64::from(positive[run]);
+        let less = summary.attention.uniform[run] - positive[run];
         (away && elsewhere(run).is_none()).then_some(less)
     });
     all
@@ -112,8 +112,8 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
 /// The table of the runs that stand out, if there are any.
 pub(super) fn table(summary: &Summary) -> Option<Table> {
     let median = median_step(summary)?;
-    let target = summary.target.name();
-    let [positive, negative] = &summary.classes;
+    let target = summary.target_name();
+    let [positive, negative] = &summary.about.classes;
     let mut rows = vec![
         ["seed", "why it stands out", "settings"]
             .map(str::to_owned)

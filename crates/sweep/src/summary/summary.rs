@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use headlight_data::Task;
-use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::config::LEARNED as LEARNED_FROM;
 use headlight_experiment::metrics::Metric;
 use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
@@ -12,15 +11,12 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::classes::{classes, rate, reader, task};
-use super::columns::{Columns, EPOCHS, LEARNED, NEGATIVE, POSITIVE, numbers};
-use super::padding::is_padded;
-use super::target::AttentionTarget;
+use super::about::About;
+use super::columns::{Column, Columns, EPOCHS, LEARNED, field_of};
+use super::target::{AttentionTarget, TargetAttention};
 use crate::fields::Quantity;
 use crate::grid::FOLD;
-use crate::measured::Measured;
 use crate::origin::Origin;
-use crate::plan::Plan;
 use crate::results::Rows;
 use crate::stored_row::StoredRow;
 
@@ -46,28 +42,15 @@ pub struct Summary {
     pub(super) of_one_class: usize,
     /// The positions at which attention is measured.
     pub(super) target: AttentionTarget,
-    /// Whether the target was chosen from the rows, not given.
-    pub(super) target_is_chosen: bool,
-    /// Attention to the target, of positives and of negatives. `[run]`
-    pub(super) attention: [Vec<f32>; 2],
-    /// Whether samples may hold padding, so that rows do not tell how many keys a query may look at.
-    pub(super) padded: bool,
-    /// What uniform attention to the target would be, of positives; NaN if rows do not tell. `[run]`
-    pub(super) uniform: Vec<f64>,
-    /// The names of positives and of negatives.
-    pub(super) classes: [String; 2],
-    /// The position whose attention rows hold: `[CLS]`, or the one that the class is read from.
-    pub(super) reader: String,
-    /// Whether some of the models read the class from the mean of all positions.
-    pub(super) reads_mean: bool,
-    /// What the models answer.
-    pub(super) task: Task,
-    /// The attention rate of each point of the grid, `None` if its weights are no softmax; the last holds for later points. Empty
-    /// if no config says.
-    pub(super) rates: Vec<Option<f64>>,
+    /// The attention of each run to the target.
+    pub(super) attention: TargetAttention,
+    /// Whether some row holds its attention on the positions that decide.
+    pub(super) holds_deciding: bool,
+    /// What the config beside the file says of its runs.
+    pub(super) about: About,
     /// The grid's keys that the tables and plots compare.
     pub(super) by: Vec<String>,
-    /// The fields that they compare, by their columns in CSV; if empty, F1 and what configs ask for.
+    /// The numbers that they compare, by their columns in CSV; if empty, F1 and what configs ask for.
     pub(super) metrics: Vec<String>,
 }
 
@@ -92,28 +75,8 @@ pub(super) struct Reason {
 }
 
 impl Summary {
-    /// Reads the results of a plan.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or is not a results file.
-    pub fn read(path: &Path, plan: &Plan, measured: Measured) -> Result<Self, Failure> {
-        let configs = || plan.points().iter().map(crate::plan::Point::config);
-        let rules = configs().map(|config| config.data.rule.as_ref());
-        let target = AttentionTarget::of(rules, measured);
-        let learned_from = plan.points()[0].config().report.learned;
-        let padded = configs().any(is_padded);
-        let rates: Vec<_> = configs().map(rate).collect();
-        let own = Self::unread(target, learned_from, padded);
-        let own = Self { rates, ..own };
-        let mut summary = own.filled(path, &[], Measured::default())?;
-        summary.classes = classes(configs());
-        summary.reader = reader(configs());
-        summary.reads_mean = configs().any(ExperimentConfig::reads_mean);
-        summary.task = task(configs());
-        Ok(summary)
-    }
-
-    /// Reads a results file in one pass. A run learned if [`is_learned`] says so of its final model. Compares the values of the keys in `by`; if it is empty, of each key that
+    /// Reads a results file in one pass. A run learned if [`is_learned`] says so of its final model, for `learned_from` or else for
+    /// `report.learned` of the config beside the file. Compares the values of the keys in `by`; if it is empty, of each key that
     /// varies.
     ///
     /// # Errors
@@ -122,56 +85,32 @@ impl Summary {
         path: &Path,
         target: AttentionTarget,
         by: &[String],
-        learned_from: f64,
+        learned_from: Option<f64>,
     ) -> Result<Self, Failure> {
-        Self::with(path, target, by, learned_from, Measured::default())
-    }
-
-    /// As [`of`](Self::of), with what its runs measured when they were trained again.
-    ///
-    /// # Errors
-    /// As [`of`](Self::of).
-    pub fn with(
-        path: &Path,
-        target: AttentionTarget,
-        by: &[String],
-        learned_from: f64,
-        measured: Measured,
-    ) -> Result<Self, Failure> {
-        Self::unread(target, learned_from, false).filled(path, by, measured)
-    }
-
-    /// A summary of no rows yet.
-    fn unread(target: AttentionTarget, learned_from: f64, padded: bool) -> Self {
-        Self {
-            padded,
+        let mut summary = Self {
             points: Vec::new(),
             columns: Columns::new(),
             reasons: BTreeMap::new(),
-            target_is_chosen: false,
-            target,
-            learned_from,
+            learned_from: learned_from.unwrap_or(LEARNED_FROM),
             lost: 0,
             of_one_class: 0,
-            attention: [Vec::new(), Vec::new()],
-            uniform: Vec::new(),
-            classes: ["label 1 or more", "label 0"].map(str::to_owned),
-            reader: "[CLS]".to_owned(),
-            reads_mean: false,
-            task: Task::Classification,
-            rates: Vec::new(),
+            target,
+            attention: TargetAttention::default(),
+            holds_deciding: false,
+            about: About::unknown(),
             by: Vec::new(),
             metrics: Vec::new(),
-        }
-    }
-
-    /// Adds the rows of a file.
-    fn filled(mut self, path: &Path, by: &[String], measured: Measured) -> Result<Self, Failure> {
-        let summary = &mut self;
+        };
         let mut rows = Rows::open(path)?;
-        let mut last = None;
+        let (mut last, mut origin) = (None, None);
         let wanted = |key: &str| key == "error" || key.contains('.') || Columns::keeps(key);
         while let Some(line) = rows.next(wanted)? {
+            if last.is_none() {
+                origin = Origin::of(path, &line.config_sha256);
+                let config = origin.as_ref().and_then(|origin| origin.config(&[]).ok());
+                let own = config.map(|config| config.report.learned);
+                summary.learned_from = learned_from.or(own).unwrap_or(LEARNED_FROM);
+            }
             let place = Some((line.seed, line.point));
             if place <= last {
                 return Err(rows.invalid_row(&format!(
@@ -191,12 +130,12 @@ impl Summary {
                 "the file holds no rows; name a .jsonl file of `headlight sweep` or `headlight merge`",
             ));
         }
-        if let Some(origin) = rows.config().and_then(|hash| Origin::of(path, hash)) {
-            summary.take_config(&origin, measured);
+        if let Some(origin) = &origin {
+            summary.about = summary.about_of(origin);
         }
-        summary.choose_target(path)?;
+        summary.measure(&shown(path))?;
         summary.by = summary.keys(path, by)?;
-        Ok(self)
+        Ok(summary)
     }
 
     fn add(&mut self, mut line: StoredRow) -> Result<(), String> {
@@ -216,6 +155,7 @@ impl Summary {
             ));
         }
         point.runs += 1;
+        self.holds_deciding |= holds_deciding(&line.fields);
         if let Some(error) = line.fields.get("error") {
             point.failed += 1;
             self.fail(line.seed, error.as_str().unwrap_or("(no message)"));
@@ -255,17 +195,14 @@ impl Summary {
         reason.runs += 1;
     }
 
-    /// Takes from the config of the rows the names of classes, and the target if it was not given.
-    fn take_config(&mut self, origin: &Origin, measured: Measured) {
+    /// What the config beside the file says. One that can no longer be read, as when its dataset file is gone, says nothing.
+    fn about_of(&self, origin: &Origin) -> About {
         let keys = self.points.iter().flat_map(|point| &point.values);
-        // Otherwise, the rule, the position that the class is read from, and uniform attention are the same at all points.
+        // Otherwise, all that is asked of a config is the same at all points.
         let varies = |(key, _): &(String, Value)| {
-            let of_model = [
-                "model.pooling",
-                "model.attention.rate",
-                "model.attention.softmax",
-            ];
-            key.starts_with("data.") && key != FOLD || of_model.contains(&key.as_str())
+            key.starts_with("data.") && key != FOLD
+                || key == "model.pooling"
+                || key.starts_with("model.attention.")
         };
         let points = if keys.into_iter().any(varies) {
             &self.points[..]
@@ -273,60 +210,48 @@ impl Summary {
             &self.points[..1]
         };
         let configs = points.iter().map(|point| origin.config(&point.values));
-        // A config that can no longer be read, as when its dataset file is gone, says nothing.
-        let Ok(configs) = configs.collect::<Result<Vec<_>, _>>() else {
-            return;
-        };
-        self.classes = classes(configs.iter());
-        self.reader = reader(configs.iter());
-        self.reads_mean = configs.iter().any(ExperimentConfig::reads_mean);
-        self.task = task(configs.iter());
-        self.rates = configs.iter().map(rate).collect();
-        self.padded |= configs.iter().any(is_padded);
-        if self.target == AttentionTarget::Main {
-            let rules = configs.iter().map(|config| config.data.rule.as_ref());
-            self.target = AttentionTarget::of(rules, measured);
-        }
+        let configs: Result<Vec<_>, _> = configs.collect();
+        configs.map_or_else(|_| About::unknown(), |configs| About::of(&configs))
     }
 
-    /// Chooses the target if nothing gives it, and measures the attention to it.
-    fn choose_target(&mut self, path: &Path) -> Result<(), Failure> {
-        let [positive, negative] = [POSITIVE, NEGATIVE].map(|class| self.columns.list(class));
-        let positions = positive.len().max(negative.len());
-        if self.target == AttentionTarget::Main {
-            let main = positive
-                .iter()
-                .enumerate()
-                .map(|(position, column)| {
-                    let known = column.iter().filter(|value| value.is_finite());
-                    (position, known.map(|&value| f64::from(value)).sum::<f64>())
-                })
-                .max_by(|(_, a), (_, b)| a.total_cmp(b));
-            self.target_is_chosen = true;
-            self.target = main.map_or(AttentionTarget::Nothing, |(position, _)| {
-                AttentionTarget::Positions(vec![position])
-            });
-        }
-        if let AttentionTarget::Positions(named) = &self.target
-            && let Some(outside) = named.iter().find(|position| **position >= positions)
-            && positions > 0
-        {
+    /// Compares these numbers of rows between settings, by the names of their columns in CSV, in place of F1 and what configs
+    /// ask for.
+    ///
+    /// # Errors
+    /// When no row has a number of such a name. Names those that there are.
+    pub fn comparing(mut self, path: &Path, metrics: &[String]) -> Result<Self, Failure> {
+        let names: Vec<&str> = self.known().map(|column| &*column.name).collect();
+        if let Some(unknown) = metrics.iter().find(|name| !names.contains(&&***name)) {
             return Err(Failure::Input(format!(
-                "--position {outside}: the runs of {} have positions 0 to {}",
+                "--metric {unknown}: the rows of {} have no such number; they have {}",
                 shown(path),
-                positions - 1
+                names.join(", ")
             )));
         }
-        let looks = self.target.looks(
-            &self.columns,
-            [POSITIVE, NEGATIVE],
-            self.padded,
-            &self.rates,
-        );
-        self.attention =
-            [0, 1].map(|class| looks.iter().map(|look| look.attention[class]).collect());
-        self.uniform = looks.iter().map(|look| look.uniform).collect();
-        Ok(())
+        metrics.clone_into(&mut self.metrics);
+        Ok(self)
+    }
+
+    /// All numbers that some row has.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Column> {
+        let known = |column: &&Column| column.values.iter().any(|value| value.is_finite());
+        self.columns.all().filter(known)
+    }
+
+    /// The numbers that are compared between settings.
+    pub(super) fn compared(&self) -> Vec<&Column> {
+        if self.metrics.is_empty() {
+            let f1 = |held_out| {
+                let metric = Metric::F1;
+                Quantity::Metric { metric, held_out }
+            };
+            let is_held_out = self.known().any(|column| column.quantity == f1(true));
+            let of_fields = f1(is_held_out);
+            let is_compared = |column: &&Column| column.is_compared || column.quantity == of_fields;
+            return self.known().filter(is_compared).collect();
+        }
+        let named = |name: &String| self.known().find(|column| column.name == *name);
+        self.metrics.iter().filter_map(named).collect()
     }
 
     /// The keys that the user named, or all keys that vary.
@@ -403,6 +328,12 @@ impl Summary {
     }
 }
 
+/// Whether a row holds its attention on the positions that decide.
+fn holds_deciding(fields: &Map<String, Value>) -> bool {
+    let field = field_of(Quantity::Deciding(Metric::AttentionPositive));
+    field.is_some_and(|field| fields.contains_key(&field.name))
+}
+
 /// What came of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
@@ -415,8 +346,7 @@ enum Ending {
 fn ending(fields: &Map<String, Value>, learned_from: f64) -> Ending {
     let value = |metric: Metric, held_out: bool| {
         let quantity = Quantity::Metric { metric, held_out };
-        let field = numbers().find(|field| field.quantity == quantity)?;
-        fields.get(&field.name)
+        fields.get(&field_of(quantity)?.name)
     };
     let held_out = value(Metric::F1, true).is_some()
         && value(Metric::Loss, true).is_some_and(Value::is_number);

@@ -6,24 +6,19 @@ use headlight_experiment::metrics::wilson;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::columns::{EPOCHS, NEGATIVE, POSITIVE, compared, numbers};
+use super::columns::{EPOCHS, NEGATIVE, POSITIVE, compared};
 use super::folds::{self, OverFolds};
 use super::grid_map::{self, GridMap};
 use super::groups::{Group, Looks};
 use super::standouts::{self, StandOut};
 use super::statistics::Sample;
 use super::summary::{Reason, Summary};
-use super::target::AttentionTarget;
 
 /// A summary's numbers; `null` in JSON is a value that no run has.
 #[derive(Serialize)]
 pub struct Values<'a> {
     #[serde(flatten)]
     counts: Counts,
-    /// All other numbers are those of one run in `one_in` of each point of the grid.
-    one_in: usize,
-    /// The numbers of `epoch_loss` and of attention that float32 cannot hold; no figure includes them.
-    outside_range: usize,
     /// The positions at which attention is measured; `null` where they differ between samples or points, or are unknown.
     positions_of_attention: Option<&'a [usize]>,
     /// Each quantity of the final models, by its field in the rows, and the attention to those positions.
@@ -48,7 +43,6 @@ pub struct Values<'a> {
 struct Counts {
     runs: usize,
     failed: usize,
-    /// `null`, with its share and interval, if it was not measured.
     learned: usize,
     learned_share: f64,
     /// Wilson's 95% interval of the share.
@@ -73,19 +67,16 @@ struct GroupValues<'a> {
 impl Summary {
     /// Its numbers, for JSON.
     pub fn values(&self) -> Values<'_> {
-        let fields = numbers().map(|field| {
-            let column = self.columns.number(field.quantity).iter();
-            (field.name.clone(), Sample::of(column.copied()))
-        });
-        let measures = self.columns.asked.iter().map(|(series, values)| {
-            let sample = Sample::of(values.iter().copied());
-            (series.name(), sample)
+        let columns = self.columns.all().map(|column| {
+            let sample = Sample::of(column.values.iter().copied());
+            (column.name.clone(), sample)
         });
         let targets = ["attention_of_positives", "attention_of_negatives"];
         let targets = targets
             .into_iter()
             .map(str::to_owned)
-            .zip(self.attention.iter().map(|values| sample(values)));
+            .zip(&self.attention.paid)
+            .map(|(name, values)| (name, Sample::of(values.iter().copied())));
         let list = |quantity| {
             self.columns
                 .list(quantity)
@@ -94,15 +85,8 @@ impl Summary {
         };
         Values {
             counts: self.counts(self.runs(), self.failures(), self.learned(), self.looks()),
-            one_in: self.columns.every,
-            outside_range: self.columns.outside(),
-            positions_of_attention: match &self.target {
-                AttentionTarget::Positions(positions) => Some(positions),
-                AttentionTarget::Main | AttentionTarget::Deciding(_) | AttentionTarget::Nothing => {
-                    None
-                }
-            },
-            samples: fields.chain(measures).chain(targets).collect(),
+            positions_of_attention: self.target_positions(),
+            samples: columns.chain(targets).collect(),
             epoch_loss: list(EPOCHS).collect(),
             attention_positive: list(POSITIVE).collect(),
             attention_negative: list(NEGATIVE).collect(),
@@ -130,16 +114,17 @@ impl Summary {
     fn group_values(&self) -> Vec<GroupValues<'_>> {
         let mut all = Vec::new();
         let names: Vec<String> = compared().map(|field| field.name.clone()).collect();
-        let shown: Vec<String> = self.shown().into_iter().map(|shown| shown.name).collect();
+        let columns = self.compared().into_iter();
+        let numbers: Vec<String> = columns.map(|column| column.name.clone()).collect();
         let mut add = |settings: BTreeMap<_, _>, group: Group| {
             all.push(GroupValues {
                 settings,
                 counts: self.counts(group.runs, group.failed, group.learned, group.looks),
                 learned_at_step: group.steps,
-                metrics: shown
+                metrics: numbers
                     .iter()
                     .cloned()
-                    .zip(group.shown)
+                    .zip(group.compared)
                     .chain(names.iter().cloned().zip(group.metrics))
                     .filter(|(name, _)| name != "learned_at_step")
                     .collect(),

@@ -104,14 +104,11 @@ pub fn open_as(path: &Path, data: &DatasetConfig) -> Result<(File, Option<Format
     Ok((file, Some(format).filter(|format| *format != Format::Txt)))
 }
 
-/// The format that a name tells; `None` for lines of token ids.
+/// The format that a name tells; `None` for lines.
 fn format_named(path: &Path) -> Result<Option<Format>, Failure> {
-    if path.extension().is_some_and(|name| name == "txt") {
-        return Ok(None);
-    }
     let reason = "unknown file extension; use .npz, .csv, .tsv, .jsonl or .txt";
     let format = Format::to_read(path).ok_or_else(|| Failure::reading(path, reason))?;
-    Ok(Some(format))
+    Ok(Some(format).filter(|format| *format != Format::Txt))
 }
 
 /// The format of a file without a name, by its start; `None` for lines of text.

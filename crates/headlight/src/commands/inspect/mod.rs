@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::printing::{note, print, print_beside};
 use clap::Args;
 use headlight_dump::AttentionDump;
-use headlight_inspector::{ColourRange, Heatmap, Quantity, counted, png};
+use headlight_inspector::{ColourRange, Heatmap, Quantity, counted};
 use headlight_trainer::Failure;
 use headlight_trainer::documents::page::{no_dumps, read_dump};
 use headlight_trainer::storage::outputs::{Destination, Output};
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// A run directory or a dump (.npz)
     source: PathBuf,
     /// More run directories or dumps, to compare on one page
-    #[arg(value_name = "OTHER", requires = "html", conflicts_with_all = ["svg", "png"])]
+    #[arg(value_name = "OTHER", requires = "html", conflicts_with = "svg")]
     others: Vec<PathBuf>,
     /// The sample: its index in the training set, or its row in a dump of other samples
     /// [default: the first sample of the dump]
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     step: Option<usize>,
     /// Follow a run during training: draw each new dump until the run ends
-    #[arg(long, conflicts_with_all = ["step", "svg", "png"])]
+    #[arg(long, conflicts_with_all = ["step", "svg"])]
     watch: bool,
     /// The layer (transformer block), counted from 0, or `all` [default: the last]
     #[arg(long, value_name = "N|all")]
@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
     head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
     /// position that the class is read from]
-    #[arg(long, value_name = "N", conflicts_with_all = ["svg", "png"])]
+    #[arg(long, value_name = "N", conflicts_with = "svg")]
     query: Option<usize>,
     /// The values that the colours stand for: `unit`, 0 to 1; `uniform`, multiples of uniform attention on a log scale;
     /// `data`, the smallest to the largest value [default: uniform; data for scores]
@@ -63,14 +63,11 @@ pub(crate) struct Arguments {
     /// Write the heatmap as an SVG picture instead of printing it
     #[arg(long, value_name = "FILE")]
     svg: Option<Destination>,
-    /// Write the heatmap as a PNG picture instead of printing it
-    #[arg(long, value_name = "FILE")]
-    png: Option<Destination>,
     /// Write a page of all samples, steps and heads instead of printing one heatmap
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "query", "range", "scores", "svg", "png", "watch"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "step", "layer", "head", "query", "range", "scores", "svg", "watch"])]
     html: Option<Destination>,
     /// Open a page in a browser: the one that --html writes, or else the run's own page
-    #[arg(long, conflicts_with_all = ["svg", "png", "watch"])]
+    #[arg(long, conflicts_with_all = ["svg", "watch"])]
     open: bool,
     #[command(flatten)]
     output: Force,
@@ -106,12 +103,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if is_best {
         heatmap.title.push_str(" · best model");
     }
-    let pictures = [arguments.svg.as_ref(), arguments.png.as_ref()];
-    let outputs = Output::all(pictures, arguments.output.force)?;
-    Output::check_formats(&outputs, ["svg", "png"])?;
-    if outputs.iter().all(Option::is_none) {
+    let outputs = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
+    Output::check_formats(&outputs, ["svg"])?;
+    let [Some(picture)] = outputs else {
         return print(&heatmap.text(terminal::options(), arguments.query));
-    }
+    };
     let cells = heatmap.cells.len();
     if cells > PICTURE_LIMIT {
         let remedy = match heatmap.matrices() {
@@ -124,18 +120,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             counted(heatmap.matrices(), "head")
         )));
     }
-    let [svg, picture] = outputs;
-    if let Some(out) = svg {
-        out.write_all(heatmap.svg().as_bytes())?;
-    }
-    if let Some(out) = picture {
-        let picture = png(&heatmap.svg())
-            .map_err(|error| Failure::System(format!("cannot write {}: {error}", out.shown())))?;
-        out.write_all(&picture)?;
-    }
-    let paths = outputs.iter().flatten().map(|out| out.shown());
-    let written = paths.map(|path| format!("{path}: {}\n", heatmap.title));
-    print_beside(&outputs, &written.collect::<String>())
+    picture.write_all(heatmap.svg().as_bytes())?;
+    let written = format!("{}: {}\n", picture.shown(), heatmap.title);
+    print_beside(&outputs, &written)
 }
 
 /// The requested heads of a dump.

@@ -1,62 +1,15 @@
 //! `headlight predict --explain`: which words decided.
 
-use std::path::Path;
-
-use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::explain::Explanation;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::explanation;
 use headlight_trainer::storage::outputs::Output;
-use headlight_trainer::storage::standard::shown;
 use serde_json::Value;
 
 use crate::arguments::Form;
-use crate::commands::model::{Members, RunModel};
 use crate::printing::{print_beside, print_json};
 use crate::terminal;
-
-/// Refuses to explain many samples.
-///
-/// # Errors
-/// When a file is given.
-pub(super) fn check_one(file: Option<&Path>) -> Result<(), Failure> {
-    file.map_or(Ok(()), |file| {
-        Err(Failure::Input(format!(
-            "--explain explains one sample, and {} is a file; give the sample with --text or --tokens",
-            shown(file)
-        )))
-    })
-}
-
-/// Refuses to explain many models.
-///
-/// # Errors
-/// When they are those of a results file.
-pub(super) fn check(model: &RunModel) -> Result<(), Failure> {
-    let models = model.members.len();
-    if models > 1 {
-        return Err(Failure::Input(format!(
-            "--explain explains one model, and the results file has {models}, whose heads differ; give a run directory"
-        )));
-    }
-    Ok(())
-}
-
-/// The explanation of the only sample of a dataset; `text` is the sample as typed.
-///
-/// # Errors
-/// When the model's output is not finite.
-pub(super) fn of(
-    model: &RunModel,
-    dataset: &Dataset,
-    text: Option<&str>,
-) -> Result<Option<Explanation>, Failure> {
-    let Members::One(parameters) = &model.members else {
-        return Ok(None);
-    };
-    explanation::of_sample(&model.config, parameters, dataset, text).map(Some)
-}
 
 /// Prints the explanation below what is predicted, or writes its picture. `json` is the prediction as JSON.
 ///

@@ -1,9 +1,9 @@
 //! `headlight predict`: classifies one sample, or those of a file, with a run's model.
 
-mod beside;
 mod explain;
 mod file;
 mod positions;
+mod predictions;
 mod sample;
 
 use std::path::{Path, PathBuf};
@@ -12,14 +12,16 @@ use crate::printing::{note, print, print_json, tell};
 use clap::{ArgGroup, Args};
 use headlight_data::Task;
 use headlight_trainer::Failure;
+use headlight_trainer::documents::explanation;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
-use headlight_trainer::storage::standard::{STANDARD, shown};
+use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
 use serde_json::{Value, json};
 
+use self::predictions::Count;
 use super::interventions::{InterventionArguments, Interventions};
 use super::model::RunModel;
-use crate::arguments::{Force, Form, SweptArguments, device};
+use crate::arguments::{Force, Form, device};
 
 /// Classify one sample with a run's model and show where it looks, or classify the samples of a file
 #[derive(Args, Debug)]
@@ -28,28 +30,29 @@ use crate::arguments::{Force, Form, SweptArguments, device};
 )]
 #[command(group = ArgGroup::new("sample").args(["file", "tokens", "text"]).required(true))]
 pub(crate) struct Arguments {
-    /// A run directory; or a results file of `headlight sweep`, whose runs are trained again and averaged
+    /// A run directory
     run: PathBuf,
-    /// A .csv, .tsv or .jsonl file with the columns that the run was trained on (or one of these with .gz, or - for standard
-    /// input): each of its rows is written as it is, with the prediction after its own columns
+    /// A file of samples: .csv, .tsv or .jsonl with the columns that the run was trained on, each of whose rows is written as it is,
+    /// with the prediction after its own columns; .npz; or .txt with a sample per line. Or one of these with .gz, or - for
+    /// standard input
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    #[command(flatten)]
-    swept: SweptArguments,
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, where
-    /// the run's samples have it. Or a file of samples: a dataset file, or a .txt file with one sample per line. Or -, to read such
-    /// lines from standard input
-    #[arg(long, value_name = "IDS|FILE")]
+    /// the run's samples have it
+    #[arg(long, value_name = "IDS")]
     tokens: Option<String>,
     /// The sample as text, for a run that was trained on texts; or a value of each column, separated by commas, for one that
     /// was trained on columns
     #[arg(long)]
     text: Option<String>,
-    /// Write the predictions for a file of samples to this file, .csv or .jsonl, instead of printing them as CSV
-    #[arg(long, value_name = "FILE")]
+    /// Write the predictions for FILE to this file, .csv, .tsv or .jsonl, instead of printing them
+    #[arg(long, value_name = "FILE", requires = "file")]
     out: Option<Destination>,
     /// Show which words decided: the prediction without each word, and integrated gradients, beside attention
-    #[arg(long, conflicts_with = "out")]
+    #[arg(
+        long,
+        conflicts_with_all = ["file", "out", "without_head", "without_position", "without_block", "patch"]
+    )]
     explain: bool,
     /// Also write what --explain shows as an SVG picture
     #[arg(long, value_name = "FILE", requires = "explain")]
@@ -76,18 +79,18 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let weights = arguments.weights.as_deref();
     let tokens = arguments.tokens.as_deref();
-    let listed = tokens.filter(|tokens| !is_sample(tokens)).map(Path::new);
-    if arguments.explain {
-        explain::check_one(arguments.file.as_deref().or(listed))?;
-        arguments.interventions.refuse_beside_explain()?;
+    let is_id = |c: char| c.is_ascii_digit() || c.is_whitespace() || c == ',';
+    let is_file = |tokens: &&str| *tokens == STANDARD || Path::new(tokens).exists();
+    let files = tokens.filter(|tokens| !tokens.chars().all(is_id));
+    if let Some(file) = files.filter(is_file) {
+        return Err(Failure::Input(format!(
+            "--tokens {0}: token ids are needed, such as \"3 7 4\"; a file stands after the run: `headlight predict {1} {0}`",
+            quoted(Path::new(file)),
+            quoted(&arguments.run)
+        )));
     }
-    let model = RunModel::open(
-        &arguments.run,
-        weights,
-        arguments.device.as_ref(),
-        &arguments.swept,
-    )?
-    .with(&arguments.interventions)?;
+    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?
+        .with(&arguments.interventions)?;
     if let Some(path) = &arguments.file {
         if path != Path::new(STANDARD) && !path.exists() {
             return Err(Failure::Input(format!(
@@ -97,29 +100,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         let out = output(arguments)?;
         let which = Which::of(&model);
-        let count = beside::write(model, path, out)?;
-        return tell_count(arguments, out, &count, &which);
-    }
-    if arguments.explain {
-        explain::check(&model)?;
-    }
-    if let Some(path) = listed {
-        if path != Path::new(STANDARD) && !path.exists() {
-            return Err(Failure::Input(format!(
-                "--tokens: there is no file {}; give token ids (\"3 7 4\"), a file .npz, .csv, .jsonl or .txt, or - for standard input",
-                shown(path)
-            )));
-        }
-        let out = output(arguments)?;
-        let which = Which::of(&model);
         let count = file::write(model, path, out)?;
         return tell_count(arguments, out, &count, &which);
     }
-    if arguments.out.is_some() {
-        let message = "--out needs a file of samples";
-        return Err(Failure::Input(message.to_owned()));
-    }
-    let (config, models) = (model.config.clone(), model.members.len());
+    let config = model.config.clone();
     let dataset = match (&arguments.text, tokens) {
         (Some(text), _) => samples::parse_texts([text.as_str()], "--text", &config)?,
         (None, tokens) => {
@@ -138,9 +122,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let [picture] = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
     Output::check_formats(&[picture], ["svg"])?;
     arguments.form.check(&[picture])?;
-    let model = model.trained()?;
     let explained = if arguments.explain {
-        explain::of(&model, &dataset, arguments.text.as_deref())?
+        let text = arguments.text.as_deref();
+        Some(explanation::of_sample(
+            &config,
+            &model.parameters,
+            &dataset,
+            text,
+        )?)
     } else {
         None
     };
@@ -171,7 +160,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&line);
     }
     let which = which.map(|which| format!("\n{which}\n"));
-    let heads = sample::heads(&dump, &config, models, &interventions);
+    let heads = sample::heads(&dump, &config, &interventions);
     print(&(described + &heads + &which.unwrap_or_default()))
 }
 
@@ -208,8 +197,9 @@ impl Which {
 
 /// Adds the interventions to an object, if there are any.
 fn add_interventions(line: &mut Value, interventions: &Interventions) {
-    if !interventions.is_empty() {
-        line["interventions"] = json!(interventions);
+    let typed = interventions.typed();
+    if !typed.is_empty() {
+        line["interventions"] = json!(typed);
     }
 }
 
@@ -217,7 +207,7 @@ fn add_interventions(line: &mut Value, interventions: &Interventions) {
 fn tell_count(
     arguments: &Arguments,
     out: Output<'_>,
-    count: &file::Count,
+    count: &Count,
     which: &Which,
 ) -> Result<(), Failure> {
     if arguments.form.json {
@@ -231,12 +221,4 @@ fn tell_count(
     let more = [which.text.clone(), which.interventions.text(), trained];
     let more = more.into_iter().flatten().map(|text| format!("; {text}"));
     tell(out, &format!("{count}{}", more.collect::<String>()))
-}
-
-/// Whether `--tokens` is a sample: numbers, blanks and commas. Anything else is a file, unless it has blanks and there is
-/// no such file: then the message should name the word that is not a number.
-fn is_sample(tokens: &str) -> bool {
-    let mut characters = tokens.chars();
-    let is_list = characters.all(|c| c.is_ascii_digit() || c.is_whitespace() || c == ',');
-    is_list || tokens.contains(' ') && !Path::new(tokens).exists()
 }

@@ -9,7 +9,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{cross_entropy, predicted_class};
 use serde_json::{Value, json};
 
-use super::file;
+use super::predictions;
 
 /// What the model says at a position.
 struct Answer {
@@ -55,7 +55,7 @@ pub(super) fn as_json(dump: &AttentionDump, data: &DatasetConfig) -> Value {
         if !answered.contains(&place) {
             return Value::Null;
         }
-        let class = |class| file::class_value(data, class);
+        let class = |class| predictions::class_value(data, class);
         json!({
             "predicted": class(one.class),
             "probability": one.probability,

@@ -1,13 +1,10 @@
 //! What a model says of one sample: its prediction, and where the position that the class is read from looks.
 
 use std::fmt::Write;
-use std::mem;
 
 use console::measure_text_width;
-use headlight_architecture::Parameter;
 use headlight_data::Dataset;
-use headlight_dump::{Array, AttentionDump};
-use headlight_experiment::Predictions;
+use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_inspector::{counted, shorten_apart};
@@ -15,9 +12,9 @@ use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use serde_json::{Value, json};
 
-use super::{file, positions};
+use super::{positions, predictions};
 use crate::commands::interventions::Interventions;
-use crate::commands::model::{Members, RunModel};
+use crate::commands::model::RunModel;
 
 /// The length of the bar of 1, in characters, where there is room.
 const BAR: f32 = 40.0;
@@ -31,8 +28,7 @@ const NUMBERS: usize = "  probability 0.000000  logit   -0.0000  ".len();
 const MOST_ROWS: usize = 200;
 const LEAST_ROWS: usize = 4;
 
-/// What the model computes for the sample. Of several models: the mean of their attention, and the prediction of the mean
-/// of their probabilities.
+/// What the model computes for the sample.
 pub(super) fn dump(
     model: RunModel,
     dataset: &Dataset,
@@ -48,40 +44,18 @@ pub(super) fn dump(
         step: model.step(),
         ..Origin::default()
     };
-    let (session, members, interventions) = model.session(dataset.clone())?;
-    let of = |parameters: &[Parameter]| {
-        let one = Model {
-            config: &session.experiment.config,
-            parameters,
-        };
-        dumping::dump_changed(one, &samples, origin, &session.device, &interventions)
+    let own = model.session(dataset.clone())?;
+    let one = Model {
+        config: &own.session.experiment.config,
+        parameters: &own.parameters,
     };
-    if let Members::One(parameters) = &members {
-        return of(parameters);
-    }
-    let count = members.len() as f32;
-    let mut mean: Option<AttentionDump> = None;
-    let mut predictor = members.predictor(&session, &[], &mut |parameters| {
-        let mut one = of(parameters)?;
-        let Some(mean) = &mut mean else {
-            mean = Some(one);
-            return Ok(());
-        };
-        let weights = mem::take(&mut one.arrays[Array::Weights]);
-        let sums = mean.arrays[Array::Weights].iter_mut().zip(weights);
-        sums.for_each(|(sum, weight)| *sum += weight);
-        Ok(())
-    })?;
-    let Some(mut mean) = mean else {
-        unreachable!("there is at least one model")
-    };
-    let sums = mean.arrays[Array::Weights].iter_mut();
-    sums.for_each(|sum| *sum /= count);
-    let mut found = Predictions::default();
-    predictor.predict(dataset, &[0], &mut found);
-    let narrow = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
-    (mean.logits, mean.probabilities) = (narrow(&found.logits), narrow(&found.probabilities));
-    Ok(mean)
+    dumping::dump_changed(
+        one,
+        &samples,
+        origin,
+        &own.session.device,
+        &own.interventions,
+    )
 }
 
 /// What the model says of the sample, and the weights of the position that the class is read from by layer, head and key.
@@ -90,7 +64,7 @@ pub(super) fn as_json(
     config: &ExperimentConfig,
     label: Option<u32>,
 ) -> Value {
-    let class = |class| file::class_value(&config.data, class);
+    let class = |class| predictions::class_value(&config.data, class);
     let predicted = if dump.dims.per_position {
         positions::as_json(dump, &config.data)
     } else {
@@ -173,18 +147,13 @@ pub(super) fn describe(
     text
 }
 
-/// The attention of the position that the class is read from in each head that is not removed; of several models, their mean.
+/// The attention of the position that the class is read from in each head that is not removed.
 pub(super) fn heads(
     dump: &AttentionDump,
     config: &ExperimentConfig,
-    models: usize,
     interventions: &Interventions,
 ) -> String {
     let mut text = String::new();
-    let of_mean = match models {
-        1 => String::new(),
-        _ => format!(", mean of {models} models"),
-    };
     let (names, reader) = (words(dump), dump.reader(0));
     let note = dump.mean_note();
     let all =
@@ -195,7 +164,7 @@ pub(super) fn heads(
         let removal = interventions.removal((layer, head));
         let _ = writeln!(
             text,
-            "\nattention of {reader}, layer {layer}, head {head}{of_mean}{note}{removal}"
+            "\nattention of {reader}, layer {layer}, head {head}{note}{removal}"
         );
         if removal.is_empty() {
             text += &attention(dump, config, layer, head, &names, rows);

@@ -1,0 +1,135 @@
+//! What the config beside a results file says of its runs.
+
+use headlight_architecture::Keys;
+use headlight_data::{LabelRule, Source, Task};
+use headlight_experiment::config::ExperimentConfig;
+
+/// What the configs of a sweep's points say of its runs.
+#[derive(Clone, Debug)]
+pub(super) struct About {
+    /// The names of the samples of label 1 or more, and of those of label 0, if the configs agree.
+    pub(super) classes: [String; 2],
+    /// The position whose attention rows hold, as sentences name it.
+    pub(super) reader: String,
+    /// Whether some of the models read the class from the mean of all positions.
+    pub(super) reads_mean: bool,
+    /// What the models answer.
+    pub(super) task: Task,
+    /// Whether samples may be of different lengths.
+    pub(super) padded: bool,
+    /// Whether the attention weights of all models are a softmax.
+    pub(super) has_softmax: bool,
+    /// Whether a rule says which positions decide the label; `None` without a config.
+    pub(super) has_rule: Option<bool>,
+    /// The positions that decide the label, if they are the same in all samples and at all points.
+    pub(super) deciding: Option<Vec<usize>>,
+    /// Whether other positions decide in each sample.
+    pub(super) deciding_differ: bool,
+    /// The keys that the position of `reader` may look at, by point of the grid; the last holds for later points. Empty if
+    /// they are not known, or not the same in all samples.
+    keys: Vec<Keys>,
+}
+
+impl About {
+    /// What is said of runs whose config is not known.
+    pub(super) fn unknown() -> Self {
+        Self {
+            classes: ["label 1 or more", "label 0"].map(str::to_owned),
+            reader: "[CLS]".to_owned(),
+            reads_mean: false,
+            task: Task::Classification,
+            padded: false,
+            has_softmax: true,
+            has_rule: None,
+            deciding: None,
+            deciding_differ: true,
+            keys: Vec::new(),
+        }
+    }
+
+    /// What these configs say, one for each point or one for all of them.
+    pub(super) fn of(configs: &[ExperimentConfig]) -> Self {
+        let Some(first) = configs.first() else {
+            return Self::unknown();
+        };
+        let padded = configs.iter().any(is_padded);
+        let rules = || configs.iter().map(|config| config.data.rule.as_ref());
+        let fixed = |rule: Option<&LabelRule>| rule.and_then(|rule| rule.fixed_positions());
+        Self {
+            classes: common(configs, class_names)
+                .unwrap_or_else(|| ["label 1 or more", "label 0"].map(str::to_owned)),
+            reader: common(configs, ExperimentConfig::measured_reader)
+                .unwrap_or_else(|| "the position that the class is read from".to_owned()),
+            reads_mean: configs.iter().any(ExperimentConfig::reads_mean),
+            task: first.data.task,
+            padded,
+            has_softmax: configs.iter().all(|config| config.model.attention.softmax),
+            has_rule: Some(rules().any(|rule| rule.is_some())),
+            deciding: common(configs, |config| fixed(config.data.rule.as_ref())).flatten(),
+            deciding_differ: rules()
+                .flatten()
+                .any(|rule| rule.fixed_positions().is_none()),
+            keys: if padded {
+                Vec::new()
+            } else {
+                configs.iter().map(keys).collect()
+            },
+        }
+    }
+
+    /// The keys at a point of the grid, if they are known.
+    pub(super) fn keys(&self, point: usize) -> Option<&Keys> {
+        self.keys.get(point).or(self.keys.last())
+    }
+
+    /// Uniform attention on each key, if it is known and the same at all points.
+    pub(super) fn uniform(&self) -> Option<f64> {
+        let first = self.keys.first()?;
+        self.keys
+            .iter()
+            .all(|keys| keys == first)
+            .then(|| first.each())?
+    }
+}
+
+/// What all configs have in common.
+fn common<T: PartialEq>(
+    configs: &[ExperimentConfig],
+    of: impl Fn(&ExperimentConfig) -> T,
+) -> Option<T> {
+    let first = of(configs.first()?);
+    configs
+        .iter()
+        .all(|config| of(config) == first)
+        .then_some(first)
+}
+
+/// Whether samples may be of different lengths. Those that a rule alone generates are not, and neither are those of
+/// columns of categories.
+fn is_padded(config: &ExperimentConfig) -> bool {
+    let data = &config.data;
+    let are_texts = data.words.is_some() && data.columns.features.is_empty();
+    let differ = are_texts || data.words.is_none() && matches!(data.source, Source::File(_));
+    differ && config.model.attention.padding_token.is_some()
+}
+
+/// The keys that the position which is read may look at in a sample without padding.
+fn keys(config: &ExperimentConfig) -> Keys {
+    let (attention, inputs) = (&config.model.attention, config.inputs());
+    let token = u32::from(attention.padding_token == Some(0));
+    attention.keys(inputs.read_position, &vec![token; inputs.positions])
+}
+
+fn class_names(config: &ExperimentConfig) -> [String; 2] {
+    let data = &config.data;
+    let name = |class: u32| match data.classes.get(class as usize) {
+        Some(name) => name.clone(),
+        None => format!("label {class}"),
+    };
+    let positive = match data.n_classes {
+        2 => name(1),
+        _ if data.classes.is_empty() => format!("labels 1 to {}", data.n_classes - 1),
+        _ => format!("every class but {}", name(0)),
+    };
+    [positive, name(0)]
+}
