@@ -56,7 +56,7 @@ fn shows_held_out(dump: &AttentionDump) -> bool {
 
 /// The hash of a run's weights, if it has some.
 fn weights(run: &RunDir) -> Result<Option<String>, Failure> {
-    let path = run.path().join("model.safetensors");
+    let path = run.weights_path();
     path.is_file().then(|| file_sha256(&path)).transpose()
 }
 
