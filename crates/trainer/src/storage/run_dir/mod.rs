@@ -235,6 +235,11 @@ impl RunDir {
 }
 
 fn not_a_run(path: &Path) -> Failure {
+    if let Err(error) = fs::metadata(path.join(CONFIG))
+        && error.kind() == io::ErrorKind::PermissionDenied
+    {
+        return Failure::unreadable(path, &error);
+    }
     let reason = if path.exists() {
         "it is not a run directory (it holds no config.toml)"
     } else {
