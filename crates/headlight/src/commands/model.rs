@@ -303,10 +303,6 @@ struct Trained<'a, 'b> {
 }
 
 impl Sink<Vec<Parameter>> for Trained<'_, '_> {
-    fn started(&mut self, threads: usize) {
-        self.threads = threads;
-    }
-
     fn finished(&mut self, _weights: &Vec<Parameter>) {
         self.display.run_finished();
     }

@@ -132,10 +132,6 @@ struct Found {
 }
 
 impl Sink<Row> for Found {
-    fn started(&mut self, threads: usize) {
-        self.threads = threads;
-    }
-
     fn finished(&mut self, row: &Row) {
         self.display.run_finished();
         self.measured.add(row);
