@@ -12,7 +12,7 @@ use crate::metrics::StepMetrics;
 use crate::test_sets::tested;
 
 /// The progress of training.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// Epochs finished; 0 if each step draws its own samples.
     pub epoch: usize,

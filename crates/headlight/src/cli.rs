@@ -3,16 +3,22 @@
 use std::borrow::Cow;
 
 use crate::printing::{Verbosity, complain};
-use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use headlight_experiment::config::toml;
 use headlight_trainer::brief;
 
 use crate::commands::Command;
 
-/// Reads the command line. Ends the program after `--help`, or with a message about a mistake.
-pub(crate) fn parse() -> Cli {
-    Cli::try_parse().unwrap_or_else(|mut error| {
+/// Reads the command line, also as clap matched it. Ends the program after `--help`, or with a message about a mistake.
+pub(crate) fn parse() -> (Cli, ArgMatches) {
+    let mut command = Cli::command();
+    let matched = command.try_get_matches_from_mut(std::env::args_os());
+    let parsed = matched.and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+        Ok((cli, matches))
+    });
+    parsed.unwrap_or_else(|mut error| {
         let (ErrorKind::UnknownArgument, Some(ContextValue::String(unknown))) =
             (error.kind(), error.get(ContextKind::InvalidArg).cloned())
         else {

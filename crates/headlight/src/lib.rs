@@ -4,6 +4,7 @@ mod arguments;
 mod browser;
 mod cli;
 mod commands;
+mod inputs;
 mod printing;
 mod terminal;
 
@@ -15,15 +16,17 @@ use headlight_trainer::notes;
 use headlight_trainer::sessions::signals::survive_size_limit;
 
 use cli::Cli;
+use inputs::check_outputs;
 use printing::{complain, note, set_verbosity};
 
 /// Runs the command of this process's arguments.
 pub fn run() -> ExitCode {
     survive_size_limit();
-    let cli = cli::parse();
+    let (cli, matches) = cli::parse();
     set_verbosity(cli.verbosity());
     notes::pass_on(note);
-    match cli.command.run(command) {
+    let checked = check_outputs(&command(), &matches);
+    match checked.and_then(|()| cli.command.run(command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             complain(&format!("error: {failure}"));

@@ -8,11 +8,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use headlight_trainer::storage::checkpoint::Checkpoint;
-
-use crate::common::runs::{assert_same, attempt, command, copy, files, finish, half, newest};
+use crate::common::runs::{assert_same, attempt, command, copy, files, finish, half};
 use crate::common::{
-    Delays, Finished, SHORT, ended, folder, headlight, refused, refuses, run, send, text,
+    Finished, SHORT, contents, ended, folder, headlight, refused, refuses, run, run_in, send, text,
 };
 
 /// `train --resume` with settings.
@@ -77,82 +75,69 @@ fn a_better_model_replaces_the_best_one() {
     assert!(files(&path)[best] == files(&whole)[best]);
 }
 
+/// What cannot be resumed is named, and left as it is; its config repeats the run.
 #[test]
-fn a_damaged_checkpoint_is_skipped() {
+fn a_damaged_run_is_to_be_trained_again() {
     let folder = folder("damaged");
-    let undisturbed = folder.join("undisturbed");
-    finish(&undisturbed, "fused", &[]);
-    let undisturbed = files(&undisturbed);
-    let run = folder.join("run");
-    // Killed on the way, so that something is left to compute.
-    loop {
-        let mut child = command(&run, "fused", &[]).spawn().unwrap();
-        while !run.join("attention/step-000060.npz").exists() {
-            sleep(Duration::from_micros(100));
+    let whole = half(&folder, "fused");
+    let undisturbed = files(&whole);
+    let state = "checkpoint/state.safetensors";
+    for (name, bytes) in [
+        (state, None),
+        (state, Some(&b"headlight"[..])),
+        ("metrics.jsonl", Some(b"")),
+        ("checkpoint/losses.f32", Some(b"")),
+    ] {
+        let damaged = folder.join("copy");
+        copy(&whole, &damaged);
+        match bytes {
+            Some(bytes) => fs::write(damaged.join(name), bytes).unwrap(),
+            None => fs::remove_file(damaged.join(name)).unwrap(),
         }
-        send(&child, "KILL");
-        if !child.wait().unwrap().success() {
-            break;
-        }
-        fs::remove_dir_all(&run).unwrap();
-    }
-    let name = newest(&run).strip_prefix(&run).unwrap().to_owned();
-    let whole = fs::read(run.join(&name)).unwrap();
-
-    let mut delays = Delays(11);
-    let damaged = folder.join("copy");
-    for attempt in 0..100 {
-        copy(&run, &damaged);
-        let mut bytes = whole.clone();
-        let offset = delays.below(bytes.len() as u64) as usize;
-        if attempt % 4 == 0 {
-            bytes.truncate(offset);
-        } else {
-            bytes[offset] ^= 1 << delays.below(8);
-        }
-        fs::write(damaged.join(&name), bytes).unwrap();
-        let file = text(&damaged.join(&name)).to_owned();
-        ended(&finish(&damaged, "fused", &[]), 0, &[&file]);
-        assert_same(&damaged, &undisturbed, &format!("offset {offset}"));
+        let before = contents(&damaged);
+        let config = damaged.join("config.toml");
+        refused(
+            &attempt(&damaged, "fused", &[]),
+            &["headlight train", text(&config)],
+        );
+        assert!(contents(&damaged) == before, "{name}");
+        let again = folder.join("again");
+        run(&["train", text(&config), "--run", text(&again)]).done();
+        assert_same(&again, &undisturbed, name);
         fs::remove_dir_all(&damaged).unwrap();
+        fs::remove_dir_all(&again).unwrap();
     }
-
-    // With every checkpoint damaged nothing is guessed, and nothing lost.
-    copy(&run, &damaged);
-    for entry in fs::read_dir(damaged.join("checkpoint")).unwrap() {
-        fs::write(entry.unwrap().path(), "headlight").unwrap();
-    }
-    let before = fs::read(damaged.join("metrics.jsonl")).unwrap();
-    refused(&attempt(&damaged, "fused", &[]), &["--run"]);
-    assert_eq!(fs::read(damaged.join("metrics.jsonl")).unwrap(), before);
 }
 
-/// A checkpoint of an older Headlight has no value for a key that was added since; the key's default holds then.
+/// The weights of each evaluation are those of an undisturbed run, also after an interruption between two of them.
 #[test]
-fn a_key_that_a_checkpoint_lacks_has_its_default() {
-    let folder = folder("older");
-    let run = half(&folder, "fused");
-    let path = newest(&run);
-    let bytes = fs::read(&path).unwrap();
-    let mut checkpoint = Checkpoint::decode(&bytes).unwrap();
-    let training = checkpoint.config["training"].as_object_mut().unwrap();
-    assert!(training.remove("beta_1").is_some());
-    fs::write(&path, checkpoint.encode().unwrap()).unwrap();
-    let other = ["training.epochs=4", "training.beta_1=0.8"];
-    let other = resumed_with(&run, &other);
-    refused(&other, &["training.beta_1", "0.9", "0.8"]);
-    ended(&finish(&run, "fused", &[]), 0, &["100", "200"]);
-}
-
-/// A run whose metrics were edited cannot be resumed from a checkpoint after the edit.
-#[test]
-fn edited_metrics_are_noticed() {
-    let folder = folder("changed-metrics");
-    let run = half(&folder, "fused");
-    let path = run.join("metrics.jsonl");
-    let lines = fs::read_to_string(&path).unwrap();
-    fs::write(&path, lines.replacen("\"step\":25", "\"step\":26", 1)).unwrap();
-    refused(&attempt(&run, "fused", &[]), &[text(&path)]);
+fn the_weights_of_evaluations_survive_a_kill() {
+    let folder = folder("step_weights");
+    let save = ["--set", "training.save_weights=true"];
+    let weights = |path: &Path| contents(&path.join("weights"));
+    let whole = folder.join("whole");
+    finish(&whole, "fused", &save);
+    let path = folder.join("run");
+    finish(
+        &path,
+        "fused",
+        &[&save[..], &["--set", "training.epochs=1"]].concat(),
+    );
+    // As an interruption after step 111 leaves it.
+    let first = path.join("weights/step-000025.safetensors");
+    fs::copy(first, path.join("weights/step-000111.safetensors")).unwrap();
+    finish(&path, "fused", &save);
+    assert!(
+        weights(&path)
+            .into_values()
+            .eq(weights(&whole).into_values())
+    );
+    let manifest = fs::read_to_string(path.join("manifest.sha256")).unwrap();
+    assert_eq!(
+        manifest.matches("  weights/step-").count(),
+        weights(&whole).len()
+    );
+    run(&["verify", text(&path)]).done();
 }
 
 #[test]
@@ -170,29 +155,16 @@ fn a_finished_run_stays_as_it_is() {
     run(&["train", "--resume", "--run", text(&path)]).done();
     assert_same(&path, &before, "from its own config");
     assert_eq!(fs::read(&environment).unwrap(), began);
-    // Missing dumps do not make it train again: it writes that of its last step, and names the others.
-    fs::remove_dir_all(path.join("attention")).unwrap();
-    let first = "attention/step-000000.npz";
-    ended(&attempt(&path, "fused", &[]), 2, &[first]);
-    assert!(path.join("report.md").is_file());
-    assert!(path.join("attention/step-000200.npz").is_file());
-    // With more epochs it trains on, dumps or no dumps.
-    let more = ["--set", "training.epochs=3"];
-    ended(&attempt(&path, "fused", &more), 2, &[first]);
+    // Without its report, it has not ended: its last files are written again.
+    fs::remove_file(path.join("report.md")).unwrap();
+    fs::remove_file(path.join("model.safetensors")).unwrap();
+    finish(&path, "fused", &[]);
+    assert_same(&path, &before, "ended again");
+    // With more epochs it trains on.
+    finish(&path, "fused", &["--set", "training.epochs=3"]);
     let now = fs::read_to_string(&environment).unwrap();
     let now: serde_json::Value = serde_json::from_str(&now).unwrap();
-    assert_eq!(now["resumed"][0]["step"], 200);
-}
-
-/// What a killed process left unfinished goes, also if the run has ended and there is nothing else to do.
-#[test]
-fn an_ended_run_keeps_no_unfinished_file() {
-    let path = folder("resume_unfinished").join("run");
-    finish(&path, "fused", &[]);
-    let left = path.join(".unfinished-x");
-    fs::write(&left, "").unwrap();
-    run(&["train", "--resume", "--run", text(&path)]).done();
-    assert!(!left.exists());
+    assert_eq!(now["resumed"][1]["step"], 200);
 }
 
 #[test]
@@ -254,6 +226,10 @@ fn other_samples_are_refused() {
     let lines = fs::read_to_string(&data).unwrap();
     let mut lines: Vec<&str> = lines.lines().collect();
     lines.swap(5, 6);
+    fs::write(&data, lines.join("\n") + "\n").unwrap();
+    let finished = train(&["--set", "training.epochs=3"]);
+    refused(&finished, &[text(&path), "[data]"]);
+    lines.truncate(100);
     fs::write(&data, lines.join("\n") + "\n").unwrap();
     let finished = train(&["--set", "training.epochs=3"]);
     refused(&finished, &[text(&path), "[data]"]);
@@ -328,15 +304,6 @@ fn a_folder_that_is_not_a_run_is_left_alone() {
     refuses(&folder, &train, &[text(&folder)]);
 }
 
-#[test]
-fn a_run_without_checkpoints_is_left_alone() {
-    let path = folder("no-checkpoints").join("run");
-    finish(&path, "fused", &[]);
-    fs::remove_dir_all(path.join("checkpoint")).unwrap();
-    refused(&attempt(&path, "fused", &[]), &[text(&path), "--run"]);
-    assert!(path.join("report.md").is_file());
-}
-
 /// The settings of the steps so far count, not later edits of config.toml.
 #[test]
 fn an_edited_config_is_noticed() {
@@ -360,13 +327,13 @@ fn resume_without_a_config_starts_no_run() {
     refuses(&folder, &train, &[text(&path)]);
 }
 
-/// Pipes in a run directory are replaced or refused, not waited for.
+/// Pipes in a run directory are refused, not waited for.
 #[cfg(unix)]
 #[test]
 fn pipes_in_a_run_are_not_waited_for() {
     let folder = folder("pipes");
     let whole = half(&folder, "fused");
-    for (name, code) in [("environment.json", 0), ("metrics.jsonl", 2), (".lock", 2)] {
+    for (name, code) in [("metrics.jsonl", 2), (".lock", 2)] {
         let path = folder.join(name.trim_start_matches('.'));
         copy(&whole, &path);
         fs::remove_file(path.join(name)).unwrap();
@@ -402,46 +369,68 @@ fn links_in_a_run_are_not_written_through() {
     assert_eq!(fs::read_to_string(own).unwrap(), "mine");
 }
 
-/// More samples in the file of a run are reported as such; its checkpoints are whole.
+/// The config that a run was begun with names its files; so do its dumps and checkpoints, from wherever it is resumed.
 #[test]
-fn a_dataset_that_grew_is_named() {
-    let folder = folder("resume_grown");
-    let file = folder.join("mine.csv");
-    let samples = |rows: usize| {
-        let rows = (0..rows).map(|row| format!("{},{},{}\n", row % 2, row % 7 + 1, row % 2 + 1));
-        fs::write(
-            &file,
-            "label,token_0,token_1\n".to_owned() + &rows.collect::<String>(),
-        )
-        .unwrap();
-    };
-    samples(40);
-    let config = format!(
-        "data.file = {:?}\nmodel.d_model = 4\ntraining.epochs = 2\n",
-        text(&file)
-    );
-    fs::write(folder.join("mine.toml"), config).unwrap();
-    let run_dir = folder.join("run");
-    run(&[
-        "train",
-        text(&folder.join("mine.toml")),
-        "--run",
-        text(&run_dir),
-    ])
-    .done();
-    for rows in [41, 400] {
-        samples(rows);
-        let resume = [
-            "train",
-            "--resume",
-            "--run",
-            text(&run_dir),
-            "--set",
-            "training.epochs=3",
-        ];
-        let refused = refuses(&folder, &resume, &["[data]"]);
-        assert!(!refused.stderr.contains("checkpoint"), "{}", refused.stderr);
+fn a_run_is_resumed_from_any_folder() {
+    let at = folder("resume_folder");
+    let (here, elsewhere) = (at.join("here"), at.join("elsewhere"));
+    fs::create_dir(&here).unwrap();
+    fs::create_dir(&elsewhere).unwrap();
+    let data = [
+        "data",
+        "quick",
+        "--out",
+        "x.csv",
+        "--set",
+        "data.samples=320",
+    ];
+    run_in(&here, &data).done();
+    let train = ["train", "x.csv", "--engine", "fused", "--run", "run"];
+    let sets = ["--set", "training.epochs=2", "--set", "dump.every_steps=4"];
+    run_in(&here, &[&train[..], &sets].concat()).done();
+    let path = here.join("run");
+    let undisturbed = files(&path);
+    let resume = ["train", "--resume", "--run", "../here/run", "--quiet"];
+    // Before its end, and before its first checkpoint.
+    for lost in [
+        &["report.md", "attention/step-000020.npz"][..],
+        &[
+            "report.md",
+            "model.safetensors",
+            "checkpoint/state.safetensors",
+        ],
+    ] {
+        for name in lost {
+            fs::remove_file(path.join(name)).unwrap();
+        }
+        ended(&run_in(&elsewhere, &resume), 0, &[]);
+        assert_same(&path, &undisturbed, "resumed from elsewhere");
     }
-    samples(40);
-    resumed_with(&run_dir, &["training.epochs=3"]).done();
+}
+
+/// More epochs do not train a run whose patience has run out, but its files say that it may have had them.
+#[test]
+fn a_run_out_of_patience_is_extended() {
+    let folder = folder("resume_patience");
+    let sets = [
+        "data.samples=320",
+        "training.patience=2",
+        "training.learning_rate=0.2",
+        "training.evaluate_every=5",
+    ];
+    let sets: Vec<&str> = sets.into_iter().flat_map(|set| ["--set", set]).collect();
+    let with = |epochs: &'static str| [&sets[..], &["--set", epochs]].concat();
+    let (path, longer) = (folder.join("run"), folder.join("longer"));
+    finish(&path, "fused", &with("training.epochs=4"));
+    finish(&longer, "fused", &with("training.epochs=5"));
+    let longer = files(&longer);
+    finish(&path, "fused", &with("training.epochs=5"));
+    let found = files(&path);
+    assert!(found.keys().eq(longer.keys()));
+    for (name, bytes) in &longer {
+        // Earlier dumps name the epochs of their time.
+        let is_dump = name.starts_with("attention");
+        assert!(is_dump || found[name] == *bytes, "{}", name.display());
+    }
+    run(&["verify", text(&path)]).done();
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use headlight_dump::AttentionDump;
 
-use crate::common::runs::{assert_same, attempt, command, files, finish, newest};
+use crate::common::runs::{assert_same, attempt, checkpoint, command, files, finish};
 use crate::common::{Delays, Finished, ended, folder, mentions, metrics, send, text};
 
 /// How many stops each engine has to survive.
@@ -157,8 +157,7 @@ fn an_interrupted_run_ends_with_the_row_of_its_model() {
             let steps: Vec<u64> = steps.map(Option::unwrap).collect();
             let (last, before) = steps.split_last().unwrap();
             ended(&finished, 130, &[&format!("step {last}")]);
-            let checkpoint = newest(&path);
-            assert!(checkpoint.ends_with(format!("step-{last:09}.checkpoint")));
+            assert_eq!(checkpoint(&path).counters.progress.step as u64, *last);
             assert!(!before.iter().any(between), "{before:?}");
             interrupted_between = between(last);
             best_of_one_step(&path);
@@ -255,11 +254,33 @@ fn divergence_keeps_the_last_good_checkpoint() {
             }
             let kept = ["step 1", "best.safetensors", "step 0"];
             ended(&finished, 3, &kept);
-            assert!(newest(&path).ends_with("step-000000001.checkpoint"));
+            assert_eq!(checkpoint(&path).counters.progress.step, 1);
             assert!(path.join("best.safetensors").is_file());
             best_of_one_step(&path);
         }
     }
+}
+
+/// Weights can be finite while Adam's moments are not; such a state cannot be resumed, and so is not saved.
+#[test]
+fn moments_that_overflow_are_divergence() {
+    let path = folder("moments").join("run");
+    let sets = [
+        "training.learning_rate=1e7",
+        "training.epsilon=1e-30",
+        "training.epochs=1",
+        "data.samples=32",
+        "data.held_out=0",
+        "training.keep_best=loss",
+        "checkpoint.every_steps=1",
+    ];
+    let more: Vec<&str> = sets.into_iter().flat_map(|set| ["--set", set]).collect();
+    let diverged = attempt(&path, "fused", &more);
+    ended(&diverged, 3, &["training.learning_rate"]);
+    assert!(!path.join("report.md").exists());
+    // The first step is saved, and resumes; the second is not.
+    assert_eq!(checkpoint(&path).counters.progress.step, 1);
+    ended(&attempt(&path, "fused", &more), 3, &["2"]);
 }
 
 /// `headlight train | head -1` succeeds, and so does the run.

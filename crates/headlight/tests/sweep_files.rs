@@ -3,7 +3,6 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -129,39 +128,6 @@ fn a_line_that_was_cut_short_is_computed_again() {
     }
 }
 
-/// A loss of power can leave zeros in place of rows, before others or at the end.
-#[test]
-fn a_hole_is_computed_again() {
-    let folder = folder("sweep_hole");
-    let out = folder.join("rows.jsonl");
-    sweep(&out, "0..9", &[]).done();
-    let whole = fs::read(&out).unwrap();
-    let length = whole.len();
-    let holes = [
-        0..512,
-        700..1024,
-        1024..1536,
-        512..length,
-        length - 1..length,
-        length / 2..length + 5000,
-        0..length,
-    ];
-    for hole in holes {
-        let mut holed = whole.clone();
-        holed.resize(length.max(hole.end), 0);
-        holed[hole.clone()].fill(0);
-        fs::write(&out, &holed).unwrap();
-        ended(&sweep(&out, "0..9", &[]), 0, &["rows.jsonl"]);
-        assert_eq!(fs::read(&out).unwrap(), whole, "a hole at {hole:?}");
-    }
-    // Other zeros are not a hole: whoever wrote them, it was not a sweep.
-    let mut foreign = whole;
-    foreign[700..703].fill(0);
-    fs::write(&out, &foreign).unwrap();
-    refused(&sweep(&out, "0..9", &[]), &["rows.jsonl"]);
-    assert_eq!(fs::read(&out).unwrap(), foreign);
-}
-
 #[test]
 fn a_signal_leaves_whole_rows_and_the_same_command_resumes() {
     let folder = folder("sweep_signal");
@@ -197,27 +163,6 @@ fn a_signal_leaves_whole_rows_and_the_same_command_resumes() {
             .collect();
         assert_eq!(seeds, (0..seeds.len() as u64).collect::<Vec<_>>());
     }
-}
-
-/// An edit that keeps the length is noticed at the end.
-#[test]
-fn edited_rows_are_noticed_when_the_sweep_ends() {
-    let folder = folder("sweep_edited");
-    let out = folder.join("rows.jsonl");
-    let child = headlight()
-        .args(["sweep", "--seeds", "0..50000", "--out", text(&out)])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    while fs::metadata(&out).map_or(0, |file| file.len()) == 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let mut file = fs::OpenOptions::new().write(true).open(&out).unwrap();
-    file.write_all(b"[").unwrap();
-    send(&child, "INT");
-    let finished = Finished::from(child.wait_with_output().unwrap());
-    ended(&finished, 1, &["rows.jsonl"]);
 }
 
 #[test]

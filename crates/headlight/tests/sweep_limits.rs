@@ -1,17 +1,12 @@
-//! Sweeps with too much or too little of something: large seeds, more shards than runs, few threads, little memory, few
-//! open files, odd names, and files that killed processes left.
+//! Sweeps with too much or too little of something: large seeds, more shards than runs, few open files, odd names.
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use std::fs::{self, File};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::fs;
 use std::path::Path;
-use std::process::Command;
-use std::time::{Duration, SystemTime};
 
 use crate::common::{
-    Finished, SHORT, contents, ended, folder, headlight, limited, mentions, refused, refuses_in,
-    run_in, text,
+    Finished, SHORT, contents, ended, folder, limited, mentions, refused, refuses_in, run_in,
 };
 
 /// The arguments of a short sweep.
@@ -70,54 +65,6 @@ fn every_seed_of_a_sweep_can_be_trained() {
     run_in(&folder, &[&train[..], &SHORT].concat()).done();
 }
 
-/// A sweep that must be like that of eight threads without a limit.
-fn unlimited(folder: &Path) -> Vec<u8> {
-    run_in(folder, &sweep("whole.jsonl", "0..12", &[])).done();
-    fs::read(folder.join("whole.jsonl")).unwrap()
-}
-
-#[test]
-fn a_limit_on_memory_leaves_fewer_threads() {
-    let folder = folder("little_memory");
-    let whole = unlimited(&folder);
-    // What the process itself needs depends on the build.
-    let works = |kilobytes: &usize| {
-        let limit = format!("-v {kilobytes}");
-        limited(&folder, &limit, &["devices"]).code == Some(0)
-    };
-    let least = (2..1000).map(|step| step * 8192).find(works).unwrap();
-    for more in [16_384, 50_000, 90_000, 110_000, 180_000, 260_000, 350_000] {
-        let limit = format!("-v {}", least + more);
-        let out = format!("{more}.jsonl");
-        let swept = limited(&folder, &limit, &sweep(&out, "0..12", &["--threads", "8"]));
-        ended(&swept, 0, &["8", "ulimit -v"]);
-        assert!(fs::read(folder.join(out)).unwrap() == whole, "{more}");
-    }
-}
-
-/// The limit does not hold for the superuser, so that for it the sweep runs as nobody, where `setpriv` can do that.
-#[test]
-fn a_limit_on_threads_leaves_fewer_threads() {
-    let folder = folder("few_threads");
-    let whole = unlimited(&folder);
-    fs::set_permissions(&folder, fs::Permissions::from_mode(0o777)).unwrap();
-    let nobody = "setpriv --reuid=64999 --regid=64999 --clear-groups \"$0\"";
-    let script = format!("ulimit -u 1; exec {nobody} \"$@\"");
-    let as_nobody = |arguments: &[&str]| {
-        let mut bash = Command::new("bash");
-        let bash = bash.current_dir(&folder).args(["-c", &script]);
-        let output = bash.arg(headlight().get_program()).args(arguments).output();
-        Finished::from(output.unwrap())
-    };
-    if as_nobody(&["--version"]).code != Some(0) {
-        eprintln!("skipped: setpriv cannot start the binary as another user");
-        return;
-    }
-    let swept = as_nobody(&sweep("few.jsonl", "0..12", &["--threads", "8"]));
-    ended(&swept, 0, &["8", "ulimit -u"]);
-    assert!(fs::read(folder.join("few.jsonl")).unwrap() == whole);
-}
-
 #[test]
 fn a_sweep_that_fails_before_its_first_row_leaves_no_file() {
     let folder = folder("no_first_row");
@@ -174,51 +121,6 @@ fn a_shard_without_runs_is_done() {
     let index = parts.iter().position(|part| part == empty).unwrap();
     refused(&shard(&folder, index + 1), &[empty]);
     assert!(contents(&folder) == before);
-}
-
-#[test]
-fn outputs_take_away_what_killed_processes_left() {
-    let folder = folder("abandoned");
-    run_in(&folder, &sweep("rows.jsonl", "0..2", &[])).done();
-    let place = |name: &str, age: u64| {
-        let path = folder.join(name);
-        let file = File::create(&path).unwrap();
-        let then = SystemTime::now() - Duration::from_secs(age);
-        file.set_modified(then).unwrap();
-        (path, file)
-    };
-    let abandoned = [
-        place(".unfinished-a", 3600).0,
-        place(".unfinished-b", 120).0,
-    ];
-    let (written, lock) = place(".unfinished-c", 3600);
-    lock.lock().unwrap();
-    let mut kept = vec![
-        written,
-        place(".unfinished-young", 0).0,
-        place("unfinished-own", 3600).0,
-    ];
-    kept.push(folder.join(".unfinished-folder"));
-    fs::create_dir(&kept[3]).unwrap();
-    kept.push(folder.join(".unfinished-link"));
-    symlink(place("target", 3600).0, &kept[4]).unwrap();
-    let outputs: [&[&str]; 3] = [
-        &["merge", "rows.jsonl", "--out", "merged.jsonl"],
-        &["report", "rows.jsonl", "--html", "report.html"],
-        &["data", "quick", "--out", "data.csv"],
-    ];
-    for arguments in outputs {
-        for path in &abandoned {
-            place(text(path), 3600);
-        }
-        run_in(&folder, arguments).done();
-        for path in &abandoned {
-            assert!(!path.exists(), "{arguments:?}: {}", path.display());
-        }
-        for path in kept.iter().chain([&folder.join("target")]) {
-            assert!(path.exists(), "{arguments:?}: {}", path.display());
-        }
-    }
 }
 
 #[test]

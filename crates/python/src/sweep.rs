@@ -9,7 +9,6 @@ use headlight_sweep::{
     AttentionTarget, Grid, Plan, ROWS_AHEAD, Results, Row, Seeds, Sink, Summary, run, work,
 };
 use headlight_trainer::Failure;
-use headlight_trainer::storage::inputs;
 use pyo3::prelude::*;
 use toml::Value;
 
@@ -37,7 +36,6 @@ pub(crate) fn sweep(
         ..Listeners::default()
     };
     watched(py, listeners, move |sender, signals| {
-        inputs::forget();
         let changes = changes_of(&changes)?;
         let grid = grids(&grid).map_err(Failure::Input)?;
         let seeds = format!("{}..{}", seeds.0, seeds.1);
@@ -63,13 +61,11 @@ pub(crate) fn sweep(
             signals,
             &mut rows,
         );
-        let Rows { mut results, .. } = rows;
+        let Rows { results, .. } = rows;
         if worked.is_err() {
             results.discard_empty();
         }
-        results.sync()?;
         worked?;
-        results.check()?;
         if signals.received().is_some() {
             return Ok(String::new());
         }
@@ -108,8 +104,6 @@ struct Rows {
 }
 
 impl Sink<Row> for Rows {
-    fn started(&mut self, _threads: usize) {}
-
     fn finished(&mut self, _row: &Row) {
         self.done += 1;
         let _ = self.sender.send(Report::Share(self.done, self.count));

@@ -12,9 +12,8 @@ use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::environment::SourceCommit;
-use headlight_trainer::storage::paths::found;
 use headlight_trainer::storage::run_dir::RunDir;
-use headlight_trainer::training::{Training, check_complete};
+use headlight_trainer::training::Training;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -42,23 +41,19 @@ pub(crate) fn train(
     };
     let has_callback = callback.is_some();
     watched(py, listeners, move |sender, signals| {
-        let reopened = if resume && found(&run)?.is_some() {
+        let reopened = if resume && run.exists() {
             Some(RunDir::reopen(&run)?)
         } else {
             None
         };
-        let begun = match &reopened {
-            Some(run) if run.is_begun()? => Some(run),
-            _ => None,
-        };
+        let begun = reopened.as_ref().filter(|run| run.is_begun());
         let mut session = Session::open(config)?;
         dump_volume::adapt(&mut session.experiment, begun)?;
         let training = Training::prepare(&session, begun)?;
-        if let Some(run) = begun.filter(|_| training.is_over()) {
-            run.remove_unfinished()?;
-            return check_complete(run, &training.lost());
+        if training.is_complete() {
+            return Ok(());
         }
-        dump_volume::check(&session.experiment, training.step(), force)?;
+        dump_volume::check(&session.experiment, training.step(), begun, force)?;
         let run = match reopened {
             Some(run) => run,
             None => RunDir::create(&run)?,
@@ -70,8 +65,7 @@ pub(crate) fn train(
             waits: has_callback,
         };
         let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
-        let outcome = training.train(&run, source, &sent, stopped)?;
-        check_complete(&run, &outcome.lost)
+        training.train(&run, source, &sent, stopped).map(|_| ())
     })
 }
 
@@ -144,10 +138,10 @@ impl Observer for Until {
     }
 }
 
-/// The damaged or missing files of a run, with what is wrong with each.
+/// The files of a run that are missing or changed, with what is wrong with each.
 #[pyfunction]
 pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, String)>> {
-    let damage = py.detach(|| RunDir::open_damaged(&run)?.damage());
-    let damage = damage.map_err(raised)?.into_iter();
+    let verified = py.detach(|| RunDir::open(&run)?.verify());
+    let damage = verified.map_err(raised)?.damage.into_iter();
     Ok(damage.map(|damage| (damage.file, damage.problem)).collect())
 }

@@ -8,7 +8,6 @@
 
 mod fields;
 mod grid;
-mod limits;
 mod merge;
 mod origin;
 mod outcome;
@@ -20,11 +19,11 @@ mod run;
 mod shard;
 mod stored_row;
 mod summary;
-mod thread_limit;
 mod workers;
 
 pub use grid::{Folds, Grid, Seeds};
 pub use merge::{Merged, merge};
+pub use origin::config_beside;
 pub use outcome::Outcome;
 pub use plan::Plan;
 pub use records::{Record, records};

@@ -10,7 +10,6 @@ use headlight_trainer::notes::note;
 use headlight_trainer::sessions::session::engine_for;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::files::read_text;
-use headlight_trainer::storage::inputs::note_named;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 use serde_json::Value;
@@ -32,8 +31,8 @@ pub(crate) struct Origin {
     text: String,
 }
 
-/// The file beside a results file; the shards of a sweep, `FILE-I-of-N.jsonl`, share one.
-fn beside(results: &Path) -> PathBuf {
+/// The config beside a results file; the shards of a sweep, `FILE-I-of-N.jsonl`, share one.
+pub fn config_beside(results: &Path) -> PathBuf {
     let stem = results.file_stem().unwrap_or_default().to_string_lossy();
     let whole = stem.rsplit_once("-of-").and_then(|(start, count)| {
         let (whole, index) = start.rsplit_once('-')?;
@@ -46,12 +45,11 @@ fn beside(results: &Path) -> PathBuf {
 impl Origin {
     /// The config of the rows with this hash, if it is beside their file.
     pub(crate) fn of(results: &Path, config_sha256: &str) -> Option<Self> {
-        let path = beside(results);
+        let path = config_beside(results);
         let text = read_text(&path, TEXT_LIMIT).ok()?;
         if marked(&text)? != config_sha256 {
             return None;
         }
-        let _ = text.parse().map(|config| note_named(&config));
         Some(Self { path, text })
     }
 
@@ -61,11 +59,9 @@ impl Origin {
     /// # Errors
     /// When it cannot be written.
     pub(crate) fn write(results: &Path, config: &str, config_sha256: &str) -> Result<(), Failure> {
-        let path = beside(results);
+        let path = config_beside(results);
         if path.exists() {
-            // Not as an input, which no output may replace.
-            let found = headlight_input::read(&path, TEXT_LIMIT).unwrap_or_default();
-            match marked(&String::from_utf8_lossy(&found)) {
+            match marked(&read_text(&path, TEXT_LIMIT).unwrap_or_default()) {
                 Some(hash) if hash == config_sha256 => return Ok(()),
                 Some(_) => {}
                 None => {

@@ -20,7 +20,6 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::grid::{FOLD, Grid, Seeds, product};
-use crate::limits;
 use crate::origin::{as_changes, changed};
 
 /// The change that trains all epochs.
@@ -122,11 +121,9 @@ impl Plan {
             note("a sweep trains every run to its end; training.patience is not used");
         }
         for point in &points {
-            limits::check(&point.config)?;
             point.session(seeds.0.start)?;
         }
         let origin = origin.unwrap_or_default();
-        limits::check_origin(&origin)?;
         Ok(Self {
             config_sha256: fingerprint(&points)?,
             origin,

@@ -1,32 +1,28 @@
 //! The results file: written by a sweep, read by merge and report.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, BufRead, BufReader, Read, Seek, Take};
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::BufReader;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use headlight_input::Line;
 use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
-use headlight_trainer::storage::files::{Log, cannot_write, folder_of, is_at, open, sync_names};
+use headlight_trainer::storage::files::{Log, cannot_write, open};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 
-use crate::limits::ROW_LIMIT;
 use crate::origin::{ANOTHER, Origin, difference};
 use crate::plan::Plan;
 use crate::row::Row;
 use crate::stored_row::StoredRow;
 
-/// The most time between two syncs of the file while rows are added.
-const SYNCED_EVERY: Duration = Duration::from_secs(10);
+/// The longest row, in bytes; enough for 167,000 epochs.
+pub(crate) const ROW_LIMIT: u64 = 4 << 20;
 
 /// A results file, locked while a sweep writes it.
 #[derive(Debug)]
 pub struct Results {
     lines: Log,
-    folder: PathBuf,
-    synced: Option<Instant>,
     path: PathBuf,
     /// What is to be written beside the file with its next row: the config of the sweep, and its hash.
     config: Option<(String, String)>,
@@ -59,8 +55,7 @@ impl Results {
     }
 
     /// Opens a results file, or creates it. Rows that it already holds must be those of the first `runs`. A
-    /// last line that was cut short, by a kill or a full disk, is dropped, and so is all from a hole on, which a loss
-    /// of power left.
+    /// last line that was cut short, by a kill or a full disk, is dropped.
     ///
     /// # Errors
     /// When the file cannot be written, another sweep is writing it, or it holds rows of other runs.
@@ -85,16 +80,13 @@ impl Results {
         let (finished, length) = check(&file, path, plan, runs)?;
         Ok(Self {
             lines: Log::at(file, path, length)?,
-            folder: folder_of(path).to_owned(),
-            synced: None,
             path: path.to_owned(),
             config: Some((plan.origin.clone(), plan.config_sha256.clone())),
             finished,
         })
     }
 
-    /// Appends a row, whole or not at all. The first row, and then each that comes 10 seconds after the last sync, is
-    /// on the disk at once with all before it.
+    /// Appends a row, whole or not at all.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -104,33 +96,28 @@ impl Results {
         }
         self.lines.append_line(row)?;
         self.finished += 1;
-        match self.synced {
-            Some(synced) if synced.elapsed() < SYNCED_EVERY => Ok(()),
-            _ => self.sync(),
-        }
-    }
-
-    /// Checks that the file holds these rows, and nothing else.
-    ///
-    /// # Errors
-    /// When another program has changed it.
-    pub fn check(&self) -> Result<(), Failure> {
-        self.lines.check()
+        Ok(())
     }
 
     /// Removes the file if it holds no row: a sweep that failed before its first one leaves nothing.
     pub fn discard_empty(&self) {
         self.lines.discard_empty();
     }
+}
 
-    /// Writes all rows to the disk, with the file's name.
-    ///
-    /// # Errors
-    /// When the disk fails.
-    pub fn sync(&mut self) -> Result<(), Failure> {
-        self.synced = Some(Instant::now());
-        self.lines.sync()?;
-        sync_names(&self.folder)
+/// Whether a path still leads to an open file; always `true` where the system gives files no identity.
+fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let identity = |found: Metadata| (found.dev(), found.ino());
+        let (held, found) = (file.metadata().map(identity), path.metadata().map(identity));
+        matches!((held, found), (Ok(held), Ok(found)) if held == found)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
     }
 }
 
@@ -153,8 +140,7 @@ fn check(
     runs: Range<usize>,
 ) -> Result<(usize, u64), Failure> {
     let reading = |error| Failure::unreadable(path, &error);
-    let end = hole(file).map_err(reading)?;
-    let mut lines = RowLines::until(end, file.try_clone().map_err(reading)?, path);
+    let mut lines = RowLines::new(file.try_clone().map_err(reading)?, path);
     let (mut finished, mut length) = (0, 0);
     while let Some(line) = lines.next()? {
         let invalid = |reason: String| {
@@ -194,12 +180,6 @@ fn check(
         finished += 1;
         length = lines.read();
     }
-    if end == 0 && !is_own_after_hole(file, plan).map_err(reading)? {
-        return Err(Failure::Input(format!(
-            "{} holds no row of this sweep; choose another --out, or move the file",
-            shown(path)
-        )));
-    }
     if file.metadata().map_err(reading)?.len() > length {
         note(&format!(
             "{}: the end of the file was cut short; runs without a whole line are computed again",
@@ -233,67 +213,16 @@ fn check_fragment(text: &str, plan: &Plan, run: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The longest hole, in bytes: more than a sweep writes in ten seconds.
-const HOLE_LIMIT: u64 = 64 << 20;
-
-/// Where a file has a hole: zeros up to the end of a block of the disk, or of the file. If the power fails, a part of
-/// the file can be missing although a later part, or the length, is on the disk. `u64::MAX` if it has none.
-fn hole(mut file: &File) -> io::Result<u64> {
-    const BLOCK: u64 = 512;
-    let mut reader = BufReader::with_capacity(1 << 16, file);
-    let start = skip(&mut reader, |byte| byte != 0)?;
-    let zeros = skip(&mut reader.take(HOLE_LIMIT + 1), |byte| byte == 0)?;
-    file.rewind()?;
-    let end = start + zeros;
-    let is_whole = end.is_multiple_of(BLOCK) || end == file.metadata()?.len();
-    let is_hole = (1..=HOLE_LIMIT).contains(&zeros) && is_whole;
-    Ok(if is_hole { start } else { u64::MAX })
-}
-
-/// Whether a file that begins with a hole has nothing after it, or a row of this sweep.
-fn is_own_after_hole(mut file: &File, plan: &Plan) -> io::Result<bool> {
-    let mut reader = BufReader::new(file);
-    skip(&mut reader, |byte| byte == 0)?;
-    let mut rest = Vec::new();
-    reader.take(ROW_LIMIT).read_to_end(&mut rest)?;
-    file.rewind()?;
-    let holds_row = || String::from_utf8_lossy(&rest).contains(&plan.config_sha256);
-    Ok(rest.is_empty() || holds_row())
-}
-
-/// Reads on while the bytes are `wanted`; returns their number.
-fn skip(reader: &mut impl BufRead, wanted: impl Fn(u8) -> bool) -> io::Result<u64> {
-    let mut skipped = 0;
-    loop {
-        let bytes = reader.fill_buf()?;
-        let found = bytes.iter().position(|&byte| !wanted(byte));
-        let (count, ends) = (
-            found.unwrap_or(bytes.len()),
-            found.is_some() || bytes.is_empty(),
-        );
-        reader.consume(count);
-        skipped += count as u64;
-        if ends {
-            return Ok(skipped);
-        }
-    }
-}
-
 /// The lines of a results file, one in memory at a time.
 pub(crate) struct RowLines<'a> {
-    lines: headlight_input::Lines<BufReader<Take<File>>>,
+    lines: headlight_input::Lines<BufReader<File>>,
     path: &'a Path,
 }
 
 impl<'a> RowLines<'a> {
     pub(crate) fn new(file: File, path: &'a Path) -> Self {
-        Self::until(u64::MAX, file, path)
-    }
-
-    /// The lines in the first `end` bytes.
-    fn until(end: u64, file: File, path: &'a Path) -> Self {
         Self {
-            lines: headlight_input::Lines::new(BufReader::new(file.take(end)), ROW_LIMIT),
+            lines: headlight_input::Lines::new(BufReader::new(file), ROW_LIMIT),
             path,
         }
     }

@@ -10,17 +10,12 @@ use std::time::Duration;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 
-use crate::thread_limit::threads_that_fit;
-
 /// How many runs a worker may be ahead of the last result that was passed on in order, if results are as small as a row.
 /// The results between them wait in memory.
 pub const ROWS_AHEAD: usize = 10_000;
 
 /// Receives the results of runs.
 pub trait Sink<T> {
-    /// Called once, with the number of threads that train.
-    fn started(&mut self, threads: usize);
-
     /// Called with each result as soon as its run has ended, in any order.
     fn finished(&mut self, result: &T);
 
@@ -36,10 +31,8 @@ pub trait Sink<T> {
 ///
 /// No worker is more than `ahead` runs before the last result that was passed on.
 ///
-/// Starts `threads` threads, or as many of them as the system has room for. If it has none, the calling thread trains.
-///
 /// # Errors
-/// When the sink or a run fails. The sink has received all results before that one.
+/// When the sink or a run fails, or the system starts no thread. The sink has received all results before that one.
 pub fn work<T: Send>(
     train: impl Fn(usize) -> Result<Option<T>, Failure> + Sync,
     runs: Range<usize>,
@@ -54,13 +47,11 @@ pub fn work<T: Send>(
     let worker = |sender: mpsc::Sender<(usize, Result<Option<T>, Failure>)>| {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
-            while index >= reported.load(Ordering::Relaxed) + ahead
-                && !stop.load(Ordering::Relaxed)
-                && signals.received().is_none()
-            {
+            let is_stopped = || stop.load(Ordering::Relaxed) || signals.received().is_some();
+            while index >= reported.load(Ordering::Relaxed) + ahead && !is_stopped() {
                 thread::sleep(Duration::from_millis(1));
             }
-            if index >= runs.end || stop.load(Ordering::Relaxed) || signals.received().is_some() {
+            if index >= runs.end || is_stopped() {
                 return;
             }
             if sender.send((index, train(index))).is_err() {
@@ -70,18 +61,17 @@ pub fn work<T: Send>(
     };
     thread::scope(|scope| {
         let (sender, receiver) = mpsc::channel();
-        let start = |_: &usize| {
+        for started in 0..threads {
             let sender = sender.clone();
-            let started = thread::Builder::new().spawn_scoped(scope, || worker(sender));
-            started.is_ok()
-        };
-        let started = (0..threads.min(threads_that_fit()))
-            .take_while(start)
-            .count();
+            let thread = thread::Builder::new().spawn_scoped(scope, || worker(sender));
+            if let (Err(error), 0) = (thread, started) {
+                let message = format!("the system starts no thread: {error}");
+                return Err(Failure::System(message));
+            }
+        }
         drop(sender);
-        sink.started(started.max(1));
         let mut waiting: BTreeMap<usize, T> = BTreeMap::new();
-        let mut take = |(index, result): (usize, Result<Option<T>, Failure>)| {
+        let take = |(index, result): (usize, Result<Option<T>, Failure>)| {
             let Some(result) = result? else {
                 return Ok(());
             };
@@ -93,12 +83,7 @@ pub fn work<T: Send>(
             }
             Ok(())
         };
-        let result = if started == 0 {
-            let mut own = runs.clone().take_while(|_| signals.received().is_none());
-            own.try_for_each(|index| take((index, train(index))))
-        } else {
-            receiver.into_iter().try_for_each(take)
-        };
+        let result = receiver.into_iter().try_for_each(take);
         stop.store(true, Ordering::Relaxed);
         result
     })

@@ -80,17 +80,6 @@ impl Failure {
         }
         Self::System(format!("cannot read {}: {error}", shown(path)))
     }
-
-    /// Separates what is wrong with a file from a failure of the machine, which says nothing about the file.
-    ///
-    /// # Errors
-    /// When the machine failed.
-    pub fn separate<T>(read: Result<T, Self>) -> Result<Result<T, Self>, Self> {
-        match read {
-            Err(failure @ Self::System(_)) => Err(failure),
-            read => Ok(read),
-        }
-    }
 }
 
 /// Whether an error says what a path leads to, or what a file holds. Whatever else the system reports is the machine's: no

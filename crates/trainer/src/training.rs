@@ -1,6 +1,6 @@
 //! Training into a run directory, from the start or from a checkpoint, until all of its files are written.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,14 +23,13 @@ use crate::documents::report::{RunReport, reported_samples};
 use crate::documents::screen::Ended;
 use crate::notes::note;
 use crate::sessions::dumping::{Model, Origin, dump};
-use crate::sessions::limits;
 use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
-use crate::sessions::resume;
+use crate::sessions::resume::{self, CHECKPOINT_LIMIT};
 use crate::sessions::run_writer::{Display, RunWriter, origin};
 use crate::sessions::session::Session;
-use crate::storage::checkpoint::{CHECKPOINT_LIMIT, Checkpoint};
+use crate::storage::checkpoint::Checkpoint;
 use crate::storage::environment::SourceCommit;
-use crate::storage::run_dir::{CERTIFICATE, Damage, RunDir, is_dump, step_of};
+use crate::storage::run_dir::{CERTIFICATE, REFERENCE, RunDir};
 use crate::storage::standard::shown;
 
 /// The inputs of each class in a run's certificate.
@@ -44,12 +43,17 @@ pub struct Training<'a> {
     session: &'a Session,
     engine: Box<dyn Engine + 'a>,
     comparisons: Vec<Comparison>,
-    checkpoint: Option<Checkpoint>,
-    damage: Vec<Damage>,
-    /// Whether a run that is resumed has ended, and no step is left to train.
-    is_over: bool,
-    /// Whether nothing is left to train, so that the files of the run stay what they are.
-    is_repair: bool,
+    stage: Stage,
+}
+
+/// How far the run is.
+enum Stage {
+    /// It starts with the first step.
+    New,
+    /// It goes on after its checkpoint.
+    Resumed(Checkpoint),
+    /// Nothing is left to train or to write.
+    Complete(Checkpoint),
 }
 
 /// A trained run, after all of its files are written.
@@ -71,8 +75,6 @@ pub struct Trained {
     pub parameters: Vec<Parameter>,
     /// The run's page; `None` if it was not written.
     pub page: Option<PathBuf>,
-    /// The dumps that were damaged or removed, and that no checkpoint can restore, by name.
-    pub lost: Vec<String>,
     /// The progress of training at its end.
     pub progress: Progress,
     /// Whether training was interrupted.
@@ -114,88 +116,70 @@ impl<'a> Training<'a> {
     /// # Errors
     /// When the engine or the reference run does not suit the config, or the run cannot be resumed.
     pub fn prepare(session: &'a Session, resumed: Option<&RunDir>) -> Result<Self, Failure> {
-        limits::check(&session.experiment)?;
         let mut engine = session.engine()?;
         let comparisons = match &session.reference {
             Some(reference) => compare_at_start(reference, session, engine.as_mut())?,
             None => Vec::new(),
         };
         let checkpoint = match resumed {
-            Some(run) => resume::latest_checkpoint(run, session)?,
+            Some(run) => resume::checkpoint_of(run, session)?,
             None => None,
         };
-        if let Some(checkpoint) = &checkpoint {
-            engine.restore(&checkpoint.state)?;
-        }
-        let is_trained = checkpoint
-            .as_ref()
-            .is_some_and(|saved| resume::is_trained(session, saved));
-        let (mut is_over, mut damage) = (false, Vec::new());
-        if let Some(run) = resumed
-            && run.has_ended()?
-        {
-            is_over = is_trained;
-            damage = run.damage()?;
-        }
+        let stage = match checkpoint {
+            None => Stage::New,
+            Some(checkpoint) => {
+                engine.restore(&checkpoint.state)?;
+                if resumed.is_some_and(RunDir::has_ended)
+                    && resume::is_trained(session, &checkpoint)
+                {
+                    Stage::Complete(checkpoint)
+                } else {
+                    Stage::Resumed(checkpoint)
+                }
+            }
+        };
         Ok(Self {
             session,
             engine,
             comparisons,
-            checkpoint,
-            damage,
-            is_over,
-            is_repair: is_trained,
+            stage,
         })
+    }
+
+    fn checkpoint(&self) -> Option<&Checkpoint> {
+        match &self.stage {
+            Stage::New => None,
+            Stage::Resumed(checkpoint) | Stage::Complete(checkpoint) => Some(checkpoint),
+        }
     }
 
     /// The number of steps taken so far.
     pub fn step(&self) -> usize {
-        let checkpoint = self.checkpoint.as_ref();
-        checkpoint.map_or(0, |checkpoint| checkpoint.progress.step)
+        self.checkpoint()
+            .map_or(0, |checkpoint| checkpoint.counters.progress.step)
     }
 
     /// The step of the best model so far, if the run keeps one.
     pub fn best_step(&self) -> Option<usize> {
-        Some(self.checkpoint.as_ref()?.best.as_ref()?.step)
+        Some(self.checkpoint()?.best.as_ref()?.step)
     }
 
     /// Whether nothing of the run is left to train or to write.
-    pub fn is_over(&self) -> bool {
-        self.is_over && self.repairs().next().is_none()
+    pub fn is_complete(&self) -> bool {
+        matches!(self.stage, Stage::Complete(_))
     }
 
-    /// The damaged files of a run that has ended, which are written again.
-    pub fn repairs(&self) -> impl Iterator<Item = &Damage> {
-        let damage = self.damage.iter();
-        damage.filter(|damage| !self.is_lost(damage))
-    }
-
-    /// The damaged files that the checkpoint cannot restore, by name: earlier dumps.
-    pub fn lost(&self) -> Vec<String> {
-        let lost = self.damage.iter().filter(|damage| self.is_lost(damage));
-        lost.map(|damage| damage.file.clone()).collect()
-    }
-
-    fn is_lost(&self, damage: &Damage) -> bool {
-        let step = step_of(Path::new(&damage.file));
-        damage.is_listed && is_dump(&damage.file) && step.is_some_and(|step| step < self.step())
-    }
-
-    /// The outcome of a run that [is over](Self::is_over), computed again from its evaluations and its model.
+    /// The outcome of a run that [is complete](Self::is_complete), computed again from its evaluations and its model.
     ///
     /// # Errors
     /// When `metrics.jsonl` cannot be read.
     pub fn outcome(&self, run: &RunDir) -> Result<Option<Outcome>, Failure> {
         let experiment = &self.session.experiment;
-        let used = self
-            .checkpoint
-            .as_ref()
-            .and_then(|saved| saved.best.as_ref());
         Ok(Outcome::of(
             &experiment.config,
             &experiment.splits,
             &run.step_metrics()?,
-            used.map(|best| best.step),
+            self.best_step(),
         ))
     }
 
@@ -215,21 +199,21 @@ impl<'a> Training<'a> {
             session,
             mut engine,
             comparisons,
-            checkpoint,
-            is_repair,
-            ..
+            stage,
         } = self;
         let experiment = &session.experiment;
         let engine = engine.as_mut();
-        let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
+        let checkpoint = match stage {
+            Stage::New => None,
+            Stage::Resumed(checkpoint) | Stage::Complete(checkpoint) => Some(checkpoint),
+        };
         let work = || {
-            let mut writer = RunWriter::new(session, run, checkpoint, is_repair, source, display)?;
-            writer.restore_dump(engine)?;
+            let mut writer = RunWriter::new(session, run, checkpoint, source, display)?;
             let interrupted = &interrupted;
             let ending = if writer.is_out_of_patience() {
                 Ending::Stopped
             } else {
-                let start = start.unwrap_or_default();
+                let start = writer.progress;
                 let ending = train(experiment, engine, start, interrupted, &mut writer);
                 if let Err(failure) = &ending {
                     // The curve up to a failure shows how it came about.
@@ -271,7 +255,7 @@ fn conclude(
     run.write_losses()?;
     if let Some(reference) = &session.reference {
         comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
-        run.write_json("reference.json", &comparisons)?;
+        run.write_json(REFERENCE, &comparisons)?;
     }
     writer.write_best()?;
     run.write_weights(engine.parameters())?;
@@ -324,7 +308,7 @@ fn conclude(
         tracker: writer.tracker.as_ref(),
     };
     // A run is complete without its page: `inspect --html` can write it at any time.
-    let page = Failure::separate(page::write(run, outcome.as_ref()))?.unwrap_or_else(|failure| {
+    let page = page::write(run, outcome.as_ref()).unwrap_or_else(|failure| {
         note(&format!("no inspector.html: {failure}"));
         None
     });
@@ -340,7 +324,6 @@ fn conclude(
         best_step,
         parameters: parameters.clone(),
         page,
-        lost: writer.lost,
         progress,
         was_interrupted,
         is_uncounted,
@@ -382,46 +365,27 @@ fn strongest(session: &Session, model: Model<'_>) -> Result<(usize, usize), Fail
 
 /// Adds to a failure during training what the run directory holds, or how to resume the run.
 fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
-    if let Err(moved) = run.check_in_place() {
-        return moved;
-    }
     match failure {
         Failure::Diverged(message) => {
-            let _ = page::write(run, None).and_then(|_| run.write_manifest());
-            let checkpoint = run.checkpoints().newest(CHECKPOINT_LIMIT, |_| Ok(()));
+            let _ = page::write(run, None).and_then(|_| run.write_manifest(None));
             let mut saved = "metrics".to_owned();
-            if let Ok(Some(checkpoint)) = checkpoint {
-                let step = checkpoint.progress.step;
+            if let Ok(Some(checkpoint)) = run.checkpoint(CHECKPOINT_LIMIT) {
+                let step = checkpoint.counters.progress.step;
                 saved = format!("the last good checkpoint, of step {step}, and metrics");
             }
-            if let Ok(best) = run.kept_model(&session.experiment.config)
-                && let (true, Some(step)) = (best.is_best, best.step)
-            {
+            let best = run.kept_model(&session.experiment.config);
+            if let (true, Some(step)) = (best.is_best, best.step) {
                 saved = format!("best.safetensors, of step {step}, {saved}");
             }
             let place = shown(run.path());
             Failure::Diverged(format!("{message}; {saved} so far are in {place}"))
         }
-        Failure::System(message) => Failure::System(format!("{message}; {}", run.how_to_resume())),
-        other => other,
+        Failure::System(message) if run.is_begun() => {
+            Failure::System(format!("{message}; {}", run.how_to_resume()))
+        }
+        other => {
+            run.discard_empty();
+            other
+        }
     }
-}
-
-/// Refuses to call a run without some of its dumps complete.
-///
-/// # Errors
-/// When `lost` names a dump.
-pub fn check_complete(run: &RunDir, lost: &[String]) -> Result<(), Failure> {
-    let Some(first) = lost.first() else {
-        return Ok(());
-    };
-    let more = match lost.len() - 1 {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    Err(Failure::Input(format!(
-        "the run in {} is complete except for dumps that were damaged or removed: {first}{more}; no checkpoint can \
-         restore an earlier dump, so train the same config into a new run directory to get it",
-        run.path().display()
-    )))
 }

@@ -14,12 +14,12 @@ section! {
         /// Training samples to dump, by index; held-out ones where `data.samples = "fresh"`, as for the next two keys.
         pub samples: Vec<usize> = vec![0],
         /// How many training samples of each class but 0 to add, starting from the first; where samples have a label per position,
-        /// how many samples. The default is lower where a run would write more than 20 MB of dumps.
+        /// how many samples. The default is lower where the first and the last dump would take more than 20 MB.
         pub positives: Adaptable = Adaptable::by_default(8),
         /// How many training samples of class 0 to add, starting from the first. The default is lower as for `positives`.
         pub negatives: Adaptable = Adaptable::by_default(8),
-        /// Epochs between dumps; 0 writes only those of the first and the last step. The default is higher where a run would
-        /// write more than 20 MB of dumps with one sample of each class.
+        /// Epochs between dumps; 0 writes only those of the first and the last step. The default is 0 where a run would write
+        /// more than 20 MB of dumps.
         pub every_epochs: Adaptable = Adaptable::by_default(1),
         /// Steps between dumps; 0 disables them. Above 1 GiB of dumps, `train` needs `--force`.
         pub every_steps: usize = 0,

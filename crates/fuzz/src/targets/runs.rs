@@ -42,7 +42,7 @@ fn read_run(name: &str, bytes: &[u8]) {
     fs::write(folder.join(name), bytes).unwrap();
     let run = RunDir::open(&folder).unwrap();
     let _ = run.metrics(Some);
-    let _ = run.damage();
+    let _ = run.verify();
     let _ = page(&[Source::open(&folder).unwrap()]);
 }
 

@@ -1,13 +1,13 @@
 //! `headlight data`: writes a config's dataset to a file.
 
 use clap::Args;
-use headlight_data::files::{Contents, Format};
+use headlight_data::files::{self, Contents, Format};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Task, Words};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::{dataset, fit};
+use headlight_trainer::storage::dataset_file;
 use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::{dataset_copy, dataset_file};
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::printing::tell;
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         padding_token: config.model.attention.padding_token,
         rows: rows.as_ref(),
     };
-    dataset_copy::write(contents, format, out)?;
+    out.write(|file| files::write(contents, format, file))?;
     let to_train = match &keys_beside(&config.data)[..] {
         [] => String::new(),
         keys => format!("; train on it with {}", keys.join(" ")),

@@ -6,7 +6,6 @@ use std::path::Path;
 use headlight_inspector::counted;
 use headlight_sweep::{Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work};
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::session::few_threads;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::standard::shown;
 
@@ -35,32 +34,19 @@ pub(super) fn train(
         ));
     }
     let left = runs.start + results.finished..runs.end;
+    let threads = threads.min(left.len().max(1));
     let mut writer = Writer {
         display: SweepDisplay::new(left.len()),
-        threads: threads.min(left.len().max(1)),
         results,
     };
     let train = |index| train_one(plan, index, signals);
-    let worked = work(
-        train,
-        left,
-        writer.threads,
-        ROWS_AHEAD,
-        signals,
-        &mut writer,
-    );
-    let Writer {
-        display,
-        threads,
-        mut results,
-    } = writer;
+    let worked = work(train, left, threads, ROWS_AHEAD, signals, &mut writer);
+    let Writer { display, results } = writer;
     display.finish(threads);
     if worked.is_err() {
         results.discard_empty();
     }
-    results.sync()?;
     worked?;
-    results.check()?;
     match signals.received() {
         Some(signal) => Err(Failure::Interrupted {
             signal,
@@ -78,18 +64,10 @@ pub(super) fn train(
 /// Writes rows, and shows the progress of the sweep.
 struct Writer {
     display: SweepDisplay,
-    threads: usize,
     results: Results,
 }
 
 impl Sink<Row> for Writer {
-    fn started(&mut self, threads: usize) {
-        if threads < self.threads {
-            note(&few_threads(threads, self.threads));
-        }
-        self.threads = threads;
-    }
-
     fn finished(&mut self, row: &Row) {
         self.display.run_finished();
         if let Err(message) = &row.outcome {

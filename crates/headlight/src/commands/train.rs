@@ -18,10 +18,9 @@ use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_f
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::environment::SourceCommit;
-use headlight_trainer::storage::paths::found;
-use headlight_trainer::storage::run_dir::{Damage, RunDir};
+use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
-use headlight_trainer::training::{Trained, Training, check_complete};
+use headlight_trainer::training::{Trained, Training};
 
 use super::ended::{Ended, pictures};
 use crate::arguments::{Certify, ConfigArguments, Form, at_least_one, device, engines};
@@ -72,13 +71,10 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.run.as_deref().map_or(Ok(()), check_place)?;
     let reopened = match &arguments.run {
-        Some(path) if arguments.resume && found(path)?.is_some() => Some(RunDir::reopen(path)?),
+        Some(path) if arguments.resume && path.exists() => Some(RunDir::reopen(path)?),
         _ => None,
     };
-    let begun = match &reopened {
-        Some(run) if run.is_begun()? => Some(run),
-        _ => None,
-    };
+    let begun = reopened.as_ref().filter(|run| run.is_begun());
     if let (true, None, None, Some(path)) = (
         arguments.resume,
         begun,
@@ -97,20 +93,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let training = Training::prepare(&session, begun)?;
     let start = training.step();
     if let Some(run) = begun {
-        if training.is_over() {
-            run.remove_unfinished()?;
-            return tell_over(arguments, run, &session, &training);
-        }
-        for Damage { file, problem, .. } in training.repairs() {
-            note(&format!("{file}: {problem}; Headlight repairs it"));
+        if training.is_complete() {
+            return tell_complete(arguments, run, &session, &training);
         }
         note(&format!("resuming from step {start} of {steps}"));
     }
-    let is_accepted = match begun {
-        Some(run) if !arguments.force => has_as_many_steps(run, &session)?,
-        _ => arguments.force,
-    };
-    dump_volume::check(&session.experiment, start, is_accepted)?;
+    dump_volume::check(&session.experiment, start, begun, arguments.force)?;
 
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
@@ -161,7 +149,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     uninterrupted?;
     open_page(arguments, trained.page);
-    check_complete(&run, &trained.lost)
+    Ok(())
 }
 
 /// Fails if a signal ended the training, or the count of all inputs after it.
@@ -193,7 +181,7 @@ fn check_uninterrupted(trained: &Trained, run: &RunDir, signals: &Signals) -> Re
 /// When the config is invalid.
 fn opened(arguments: &Arguments, config: ExperimentConfig) -> Result<Session, Failure> {
     let mut session = Session::open(config)?;
-    session.share_steps(threads(arguments, &session.experiment.config)?)?;
+    session.threads = threads(arguments, &session.experiment.config)?;
     Ok(session)
 }
 
@@ -253,8 +241,8 @@ fn check_place(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Tells of a run that is to be resumed, but is over.
-fn tell_over(
+/// Tells of a run that is to be resumed, but is complete.
+fn tell_complete(
     arguments: &Arguments,
     run: &RunDir,
     session: &Session,
@@ -274,19 +262,10 @@ fn tell_over(
             best_step: training.best_step(),
             was_interrupted: false,
         };
-        ended.print()?;
+        ended.print()
     } else {
-        print(&format!("saved in {}\n", shown(run.path())))?;
+        print(&format!("saved in {}\n", shown(run.path())))
     }
-    check_complete(run, &training.lost())
-}
-
-/// Whether a run was begun with at least as many steps as it has now, and so with as many dumps.
-fn has_as_many_steps(run: &RunDir, session: &Session) -> Result<bool, Failure> {
-    let experiment = &session.experiment;
-    let begun = Failure::separate(run.config())?;
-    let per_epoch = experiment.steps_per_epoch();
-    Ok(begun.is_ok_and(|begun| begun.training.total_steps(per_epoch) >= experiment.steps()))
 }
 
 /// Prints with `--verbose` the config, the samples, the engine and the device of the training.

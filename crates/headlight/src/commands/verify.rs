@@ -4,8 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::printing::{print, print_json};
 use clap::Args;
+use headlight_inspector::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::storage::run_dir::{Damage, RunDir};
+use headlight_trainer::storage::run_dir::{Damage, RunDir, Verified};
+use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
 use crate::arguments::Form;
@@ -22,58 +24,52 @@ pub(crate) struct Arguments {
 
 /// What is printed as JSON, its keys in alphabetical order.
 #[derive(Serialize)]
-struct Verified<'a> {
+struct Printed<'a> {
     damage: &'a [Damage],
     files: usize,
     run: &'a Path,
 }
 
-/// Prints the damaged files of a run, one per line.
+/// Prints the files of a run that are missing or changed, one per line.
 ///
 /// # Errors
-/// When the directory is not a run, another process is writing the run, or a file is damaged or missing.
+/// When the directory is not a run, another process is writing the run, or a file is missing or changed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let run = RunDir::open_damaged(&arguments.run)?;
-    let place = run.path().display();
-    let (files, damage) = (run.listed()?, run.damage()?);
+    let run = RunDir::open(&arguments.run)?;
+    let place = shown(run.path());
+    let Verified { files, damage } = run.verify()?;
     if !damage.is_empty() && run.is_being_written() {
         return Err(Failure::Input(format!(
             "another process is writing the run in {place}; wait for it, or stop it first"
         )));
     }
     if arguments.form.json {
-        print_json(&Verified {
-            run: run.path(),
-            files,
+        print_json(&Printed {
             damage: &damage,
+            files,
+            run: run.path(),
         })?;
+    } else if damage.is_empty() && files == 0 {
+        return print(&format!(
+            "the run has not ended, so there is nothing to check; {}\n",
+            run.how_to_resume()
+        ));
+    } else if damage.is_empty() {
+        return print(&format!(
+            "all files of the run are as Headlight wrote them: {files}\n"
+        ));
     } else {
-        for Damage { file, problem, .. } in &damage {
+        for Damage { file, problem } in &damage {
             print(&format!("{file}: {problem}\n"))?;
         }
     }
-    if damage.is_empty() {
-        if arguments.form.json {
-            return Ok(());
-        }
-        let state = match (run.has_ended()?, files) {
-            (true, _) => "all files of the run",
-            (_, 0) => {
-                return print(&format!(
-                    "the run was stopped before its first checkpoint, so there is nothing to check; {}\n",
-                    run.how_to_resume()
-                ));
-            }
-            _ => "the files of the run up to its last checkpoint",
-        };
-        return print(&format!("{state} are as Headlight wrote them: {files}\n"));
+    match damage.len() {
+        0 => Ok(()),
+        count => Err(Failure::Input(format!(
+            "{} of the run in {place} {} missing or changed; {}",
+            counted(count, "file"),
+            if count == 1 { "is" } else { "are" },
+            run.how_to_repeat()
+        ))),
     }
-    let (count, are) = match damage.len() {
-        1 => ("one file".to_owned(), "is"),
-        count => (format!("{count} files"), "are"),
-    };
-    Err(Failure::Input(format!(
-        "{count} of the run in {place} {are} damaged or missing; to restore what the last checkpoint can restore, {}",
-        run.how_to_resume()
-    )))
 }

@@ -27,7 +27,7 @@ pub(super) fn follow(
     let mut shown: Option<usize> = None;
     loop {
         // Asked before the dumps are listed: so the last dump before the end is not missed.
-        let ended = run.has_ended()? || !run.is_being_written();
+        let ended = run.has_ended() || !run.is_being_written();
         let dumps = run.dumps()?;
         let mut new: Vec<&PathBuf> = dumps.iter().filter(|path| step_of(path) > shown).collect();
         if on_terminal {

@@ -6,6 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use headlight_trainer::storage::checkpoint::Checkpoint;
+
 use super::{Finished, headlight, text};
 
 /// Dumps, evaluations and checkpoints fall on different steps.
@@ -48,18 +50,13 @@ pub fn half(folder: &Path, engine: &str) -> PathBuf {
     path
 }
 
-/// The files of a run, except for those that hold dates (or hashes of these) and checkpoints before the last.
+/// The files of a run, except for those that hold dates, or hashes of these.
 pub fn files(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for name in ["", "attention", "checkpoint"] {
         let entries = fs::read_dir(run.join(name)).unwrap();
         let paths = entries.map(|entry| entry.unwrap().path());
-        let mut paths: Vec<PathBuf> = paths.filter(|path| path.is_file()).collect();
-        paths.sort();
-        if name == "checkpoint" {
-            paths.drain(..paths.len() - 1);
-        }
-        for path in paths {
+        for path in paths.filter(|path| path.is_file()) {
             let bytes = fs::read(&path).unwrap();
             found.insert(path.strip_prefix(run).unwrap().to_owned(), bytes);
         }
@@ -94,8 +91,8 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The newest checkpoint of a run.
-pub fn newest(run: &Path) -> PathBuf {
-    let entries = fs::read_dir(run.join("checkpoint")).unwrap();
-    entries.map(|entry| entry.unwrap().path()).max().unwrap()
+/// The checkpoint of a run.
+pub fn checkpoint(run: &Path) -> Checkpoint {
+    let bytes = fs::read(run.join("checkpoint/state.safetensors")).unwrap();
+    Checkpoint::decode(&bytes).unwrap()
 }

@@ -1,16 +1,12 @@
 //! The origin of a run's numbers, for its page.
 
-use std::path::Path;
-
-use headlight_input::TEXT_LIMIT;
 use headlight_inspector::Evidence;
+use serde_json::Value;
 
 use crate::Failure;
 use crate::documents::certificate;
-use crate::storage::files::read_bounded;
 use crate::storage::hash::file_sha256;
-use crate::storage::paths::is_file;
-use crate::storage::run_dir::RunDir;
+use crate::storage::run_dir::{BEST, CONFIG, REFERENCE, RunDir, WEIGHTS};
 
 /// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
 pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
@@ -19,7 +15,8 @@ pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
         "Page made by",
         format!("headlight {}", env!("CARGO_PKG_VERSION")),
     )];
-    if let Some(environment) = json(&folder.join("environment.json"))? {
+    let environment = run.environment()?;
+    if !environment.is_null() {
         let keys = [
             "version",
             "git_commit",
@@ -30,7 +27,7 @@ pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
             "architecture",
             "started",
         ];
-        let describe = |environment: &serde_json::Value| -> String {
+        let describe = |environment: &Value| -> String {
             let facts = keys.iter().filter_map(|&key| {
                 let value = environment[key].as_str()?;
                 Some(format!("{} {value}", key.replace('_', " ")))
@@ -43,14 +40,14 @@ pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
             evidence.push(entry(&name, describe(resumed)));
         }
     }
-    for name in ["model.safetensors", "best.safetensors", "config.toml"] {
+    for name in [WEIGHTS, BEST, CONFIG] {
         let path = folder.join(name);
-        if is_file(&path)? {
+        if path.is_file() {
             let hash = file_sha256(&path)?;
             evidence.push(entry(&format!("SHA-256 of {name}"), hash));
         }
     }
-    if let Some(comparisons) = json(&folder.join("reference.json"))? {
+    if let Some(comparisons) = run.json::<Value>(REFERENCE)? {
         for comparison in comparisons.as_array().into_iter().flatten() {
             let text = |key: &str| comparison[key].as_str().unwrap_or("").to_owned();
             let within = comparison["within"].as_bool() == Some(true);
@@ -77,15 +74,4 @@ fn entry(name: &str, text: String) -> Evidence {
         text,
         inputs: Vec::new(),
     }
-}
-
-/// A JSON file, if it exists.
-fn json(path: &Path) -> Result<Option<serde_json::Value>, Failure> {
-    if !is_file(path)? {
-        return Ok(None);
-    }
-    let value = serde_json::from_slice(&read_bounded(path, TEXT_LIMIT)?);
-    value
-        .map(Some)
-        .map_err(|error| Failure::reading(path, error))
 }

@@ -5,7 +5,6 @@ pub mod burn;
 pub mod dump_volume;
 pub mod dumping;
 pub(crate) mod inputs;
-pub mod limits;
 pub mod opening;
 pub mod reference;
 pub mod resume;

@@ -1,17 +1,19 @@
 //! Resuming a run: the checkpoint that it resumes from, and the settings that may have changed.
 
+use std::fmt;
+
 use headlight_experiment::Experiment;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::toml::default_of;
 use headlight_experiment::config::{ExperimentConfig, Schedule};
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::Failure;
 use crate::sessions::inputs::inputs_sha256;
 use crate::sessions::session::Session;
-use crate::storage::checkpoint::{CHECKPOINT_LIMIT, Checkpoint};
+use crate::storage::checkpoint::Checkpoint;
 use crate::storage::run_dir::RunDir;
+use crate::storage::standard::shown;
 use crate::storage::weights::{FREE_LIMIT, HEADER_LIMIT};
 
 /// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so
@@ -47,7 +49,7 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
     Err(Failure::Input(format!(
         "the run in {} cannot be resumed with other settings: {}; only changes to [checkpoint] and, without a \
          training.schedule, larger training.epochs and training.steps are allowed; start a new run with another --run",
-        run.path().display(),
+        shown(run.path()),
         list.join(", ")
     )))
 }
@@ -56,15 +58,6 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
 pub(crate) fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
     serde_json::to_value(config)
         .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
-}
-
-/// A checkpoint's config with the default of each key that it lacks, because an older Headlight wrote it. A
-/// config that this Headlight cannot read stays as it is, so that the differences name its keys.
-fn with_defaults(config: &Value) -> Result<Value, Failure> {
-    match ExperimentConfig::deserialize(config) {
-        Ok(config) => json(&config),
-        Err(_) => Ok(config.clone()),
-    }
 }
 
 /// Adds to `found` every key under which two values differ, with both values as JSON; a key that is left out has its default.
@@ -101,59 +94,52 @@ pub fn find_differences(
 /// The checkpoint that a run resumes from; `None` if it must start again.
 ///
 /// # Errors
-/// When its checkpoints are damaged, or its settings, samples or initial weights have changed.
-pub(crate) fn latest_checkpoint(
+/// When its checkpoint is damaged, or its settings, samples or initial weights have changed.
+pub(crate) fn checkpoint_of(
     run: &RunDir,
     session: &Session,
 ) -> Result<Option<Checkpoint>, Failure> {
     let experiment = &session.experiment;
-    // The checkpoint has the settings of its steps, even if config.toml was edited since.
-    let check_settings = |checkpoint: &Checkpoint| {
-        check_config(run, &with_defaults(&checkpoint.config)?, &experiment.config)
+    let place = shown(run.path());
+    let refused = |reason: &dyn fmt::Display| {
+        let remedy = run.how_to_repeat();
+        Failure::Input(format!(
+            "the run in {place} cannot be resumed: {reason}; {remedy}"
+        ))
     };
-    let inputs = inputs_sha256(experiment, session.reference.as_ref());
-    let found = run.checkpoints().newest(limit(experiment), |checkpoint| {
-        match check_settings(checkpoint) {
-            Ok(()) if checkpoint.inputs_sha256 == inputs => {
-                check_checkpoint(run, session, checkpoint)
-            }
-            // Reported below: with other settings or samples, a whole checkpoint need not match this session.
-            _ => Ok(()),
-        }
+    let found = run.checkpoint(limit(experiment));
+    let found = found.map_err(|failure| match failure {
+        Failure::Input(reason) => refused(&reason),
+        other => other,
     })?;
-    match &found {
-        Some(checkpoint) => check_settings(checkpoint)?,
-        None => check_config(run, &json(&run.config()?)?, &experiment.config)?,
-    }
     let Some(checkpoint) = found else {
-        // Checkpoints come before weights; without this check, a finished run would be overwritten.
-        if run.has_weights()? {
-            return Err(Failure::Input(format!(
-                "the run in {} has weights but no checkpoint to resume from; start a new run with another --run",
-                run.path().display()
-            )));
+        check_config(run, &json(&run.config()?)?, &experiment.config)?;
+        // The checkpoint comes before the weights; without this check, a finished run would be overwritten.
+        if run.has_weights() {
+            return Err(refused(&"it has weights but no checkpoint"));
         }
         return Ok(None);
     };
-    if checkpoint.inputs_sha256 != inputs {
+    // The checkpoint has the settings of its steps, even if config.toml was edited since.
+    check_config(run, &checkpoint.counters.config, &experiment.config)?;
+    if checkpoint.counters.inputs_sha256 != inputs_sha256(experiment, session.reference.as_ref()) {
         return Err(Failure::Input(format!(
-            "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed \
-             since the run began; restore them, or start a new run with another --run",
-            run.path().display()
+            "the run in {place} cannot be resumed: the samples of [data], or the weights of the reference run, have changed \
+             since the run began; restore them, or start a new run with another --run"
         )));
     }
-    let step = checkpoint.progress.step;
+    let step = checkpoint.counters.progress.step;
     if step > experiment.steps() {
         let training = &experiment.config.training;
         let given = [("epochs", training.epochs), ("steps", training.steps)].into_iter();
         let given = given.filter_map(|(key, value)| Some(format!("training.{key} = {}", value?)));
         return Err(Failure::Input(format!(
-            "the run in {} is already at step {step}, more than the {} steps of {}; raise what limits them",
-            run.path().display(),
+            "the run in {place} is already at step {step}, more than the {} steps of {}; raise what limits them",
             experiment.steps(),
             given.collect::<Vec<_>>().join(" and ")
         )));
     }
+    check_checkpoint(run, session, &checkpoint).map_err(|reason| refused(&reason))?;
     Ok(Some(checkpoint))
 }
 
@@ -166,64 +152,70 @@ pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
         tracker.best.clone_from(&checkpoint.best);
         tracker.is_out_of_patience()
     });
-    (stopped || checkpoint.progress.step == experiment.steps())
-        && checkpoint.config["training"]["epochs"] == serde_json::json!(training.epochs)
-        && checkpoint.config["training"]
-            .get("steps")
-            .unwrap_or(&Value::Null)
-            == &serde_json::json!(training.steps)
+    let before = &checkpoint.counters.config["training"];
+    let is_same = |key: &str, now: Option<usize>| before[key] == serde_json::json!(now);
+    (stopped || checkpoint.counters.progress.step == experiment.steps())
+        && is_same("epochs", training.epochs)
+        && is_same("steps", training.steps)
 }
 
-/// More than the bytes before the header of a checkpoint.
-const SEAL: u64 = 1 << 12;
+/// The largest checkpoint that a reader of any run reads, in bytes: weights, two moments and the best model of the largest
+/// model that a config may ask for take 4 GiB.
+pub(crate) const CHECKPOINT_LIMIT: u64 = 5 << 30;
 
-/// The largest checkpoint that is read, in bytes: four times the model (its weights, Adam's two moments, and
-/// the best model), and at least [`FREE_LIMIT`].
-pub(crate) fn limit(experiment: &Experiment) -> u64 {
+/// The largest checkpoint of an experiment that is read, in bytes: four times the model (its weights, Adam's two moments,
+/// and the best model), and at least [`FREE_LIMIT`].
+fn limit(experiment: &Experiment) -> u64 {
     let start = experiment.start.iter();
     let counts = start.map(|parameter| parameter.values.len() as u64);
-    let model = counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT + SEAL;
+    let model = counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT;
     model.clamp(FREE_LIMIT, CHECKPOINT_LIMIT)
 }
 
-/// Checks that a whole checkpoint belongs to this run, and that the run's metrics and losses until then are
-/// unchanged.
+/// Checks that a checkpoint is of this model, and that the logs of the run reach to it.
 fn check_checkpoint(
     run: &RunDir,
     session: &Session,
     checkpoint: &Checkpoint,
 ) -> Result<(), Failure> {
-    let refused = |reason: String| Err(Failure::Input(reason));
+    let refused = |reason: &str| Err(Failure::Input(reason.to_owned()));
     let experiment = &session.experiment;
     let Checkpoint {
-        progress, state, ..
+        counters,
+        state,
+        best,
     } = checkpoint;
+    let progress = counters.progress;
     let per_epoch = experiment.steps_per_epoch();
     let is_consistent = progress.step > 0
         && state.steps as usize == progress.step
         && progress.epoch == progress.step / per_epoch
-        && progress.at_epoch_end == progress.step.is_multiple_of(per_epoch)
-        && checkpoint.losses.bytes == 4 * progress.step as u64;
+        && progress.at_epoch_end == progress.step.is_multiple_of(per_epoch);
     if !is_consistent {
-        return refused("its counters contradict each other".to_owned());
+        return refused("the counters of its checkpoint contradict each other");
     }
     state.check(&experiment.start)?;
-    let best = checkpoint.best.iter().flat_map(|best| &best.parameters);
-    let shapes = best.map(|parameter| (&parameter.name, &parameter.shape));
     let start = experiment.start.iter();
-    if checkpoint.best.is_some()
-        && !shapes.eq(start.map(|parameter| (&parameter.name, &parameter.shape)))
+    let shapes = start.map(|parameter| (&parameter.name, &parameter.shape));
+    if let Some(best) = best
+        && !(best.parameters.iter())
+            .map(|parameter| (&parameter.name, &parameter.shape))
+            .eq(shapes)
     {
-        return refused("its best model is a different model".to_owned());
+        return refused("its best model is a different model");
     }
     if let Some(name) = state.not_finite() {
-        return refused(format!("{name} holds NaN or infinite numbers"));
+        let reason = format!("{name} of its checkpoint holds NaN or infinite numbers");
+        return refused(&reason);
     }
-    for (path, mark) in [
-        (run.metrics_path(), &checkpoint.metrics),
-        (run.loss_log_path(), &checkpoint.losses),
-    ] {
-        mark.check(&path)?;
+    let logs = [
+        (run.metrics_path(), counters.metrics_bytes),
+        (run.loss_log_path(), 4 * progress.step as u64),
+    ];
+    for (path, bytes) in logs {
+        if path.metadata().map_or(0, |found| found.len()) < bytes {
+            return refused(&format!("{} was cut short", shown(&path)));
+        }
     }
     Ok(())
 }

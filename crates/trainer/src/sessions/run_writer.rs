@@ -1,6 +1,5 @@
 //! Writes a run directory during training: metrics, dumps and checkpoints.
 
-use std::path::Path;
 use std::time::Instant;
 
 use headlight_architecture::Parameter;
@@ -16,11 +15,11 @@ use crate::sessions::dumping::{Model, Origin, dump};
 use crate::sessions::inputs::inputs_sha256;
 use crate::sessions::resume;
 use crate::sessions::session::Session;
-use crate::storage::checkpoint::Checkpoint;
+use crate::storage::checkpoint::{Checkpoint, Counters};
 use crate::storage::config;
 use crate::storage::environment::{Environment, SourceCommit};
 use crate::storage::files::Log;
-use crate::storage::run_dir::{RunDir, step_of};
+use crate::storage::run_dir::RunDir;
 
 /// Shows the progress of a run.
 pub trait Display {
@@ -53,8 +52,6 @@ pub(crate) struct RunWriter<'a> {
     pub(crate) tracker: Option<BestTracker>,
     /// The progress of training.
     pub(crate) progress: Progress,
-    /// The dumps before `progress` that were damaged or removed after they had been written, by name.
-    pub(crate) lost: Vec<String>,
     /// The steps of the last dump and of the last checkpoint.
     last_dump: Option<usize>,
     last_checkpoint: Option<usize>,
@@ -62,44 +59,42 @@ pub(crate) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Begins a run, or resumes it from a checkpoint: removes metrics and dumps of later steps, unless the run is but
-    /// repaired.
+    /// Begins a run, or takes it back to a checkpoint: what is later goes, and so do the files of its end.
     pub(crate) fn new(
         session: &'a Session,
         run: &'a RunDir,
         checkpoint: Option<Checkpoint>,
-        is_repair: bool,
         source: SourceCommit,
         display: &'a dyn Display,
     ) -> Result<Self, Failure> {
         let experiment = &session.experiment;
-        let start = checkpoint.as_ref().map(|checkpoint| checkpoint.progress);
-        let step = start.map(|start| start.step);
-        let is_resumed = run.is_begun()?;
-        let before = match &checkpoint {
-            Some(checkpoint) => checkpoint.config.clone(),
-            None => run.recorded_paths()?,
+        // Whatever stands there, it is no reason not to resume.
+        let before = run.environment().unwrap_or_default();
+        let paths = match &checkpoint {
+            Some(checkpoint) => &checkpoint.counters.config,
+            None => &before["paths"],
         };
-        let config = config::with_paths_of(experiment.config.clone(), &before)?;
-        let is_kept = |dumped| dumped <= step.unwrap_or(0) && dump_is_due(experiment, dumped);
-        let rewound = run.rewind(is_kept, is_repair)?;
+        let config = config::with_paths_of(experiment.config.clone(), paths)?;
         run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
         let environment = Environment::now(source, &config, &session.device);
-        run.write_environment(&environment, step)?;
-        if is_resumed && !is_repair {
-            run.remove_outdated(&rewound)?;
-        }
         let mut tracker = BestTracker::new(&experiment.config.training);
-        let (mut progress, mut bytes, mut loss_bytes) = (Progress::default(), 0, 0);
-        if let Some(checkpoint) = checkpoint {
-            progress = checkpoint.progress;
-            (bytes, loss_bytes) = (checkpoint.metrics.bytes, checkpoint.losses.bytes);
+        let (mut progress, mut metrics_bytes, mut resumed_from) = (Progress::default(), 0, None);
+        if let Some(Checkpoint { counters, best, .. }) = checkpoint {
+            progress = counters.progress;
+            metrics_bytes = counters.metrics_bytes;
+            resumed_from = Some(progress.step);
             if let Some(tracker) = &mut tracker {
-                tracker.best = checkpoint.best;
+                tracker.best = best;
             }
         }
-        let log = run.metrics_log(bytes)?;
+        run.write_environment(&environment, before, resumed_from)?;
+        let log = run.metrics_log(metrics_bytes)?;
+        let loss_log = run.loss_log(4 * progress.step as u64)?;
         let metrics = run.step_metrics()?;
+        run.rewind(
+            |step| resumed_from.is_some_and(|last| step <= last) && dump_is_due(experiment, step),
+            |step| metrics.iter().any(|row| row.step == step),
+        )?;
         Ok(Self {
             session,
             run,
@@ -107,16 +102,14 @@ impl<'a> RunWriter<'a> {
             config,
             dumped: experiment.config.dump.chosen(experiment.splits.shown()),
             log,
-            loss_log: run.loss_log(loss_bytes)?,
+            loss_log,
             losses: Vec::new(),
             inputs_sha256: inputs_sha256(experiment, session.reference.as_ref()),
             metrics,
             tracker,
             progress,
-            lost: rewound.lost,
             last_dump: None,
-            // A repaired run has that of its end.
-            last_checkpoint: step.filter(|_| is_repair),
+            last_checkpoint: None,
             saved_at: Instant::now(),
         })
     }
@@ -159,11 +152,6 @@ impl<'a> RunWriter<'a> {
             // that was not interrupted.
             self.evaluate(engine)?;
         }
-        for log in [&self.log, &self.loss_log] {
-            log.check()?;
-            log.sync()?;
-            self.run.record(log);
-        }
         Ok(())
     }
 
@@ -192,19 +180,17 @@ impl<'a> RunWriter<'a> {
             let reason = format!("{name} is no longer finite after step {step}");
             return Err(experiment.diverged(&reason).into());
         }
-        // The checkpoint relies on these files, so they must be on the disk before it.
-        self.log.sync()?;
+        // A checkpoint relies on the logs up to it.
         self.write_losses()?;
-        self.loss_log.sync()?;
-        let tracker = self.tracker.as_ref();
         self.run.save(&Checkpoint {
-            progress: self.progress,
+            counters: Counters {
+                progress: self.progress,
+                metrics_bytes: self.log.length(),
+                config: resume::json(&self.config)?,
+                inputs_sha256: self.inputs_sha256.clone(),
+            },
             state,
-            metrics: self.log.mark(),
-            losses: self.loss_log.mark(),
-            best: tracker.and_then(|tracker| tracker.best.clone()),
-            config: resume::json(&self.config)?,
-            inputs_sha256: self.inputs_sha256.clone(),
+            best: self.best().cloned(),
         })
     }
 
@@ -212,15 +198,6 @@ impl<'a> RunWriter<'a> {
     pub(crate) fn write_losses(&mut self) -> Result<(), Failure> {
         self.loss_log.append(&self.losses)?;
         self.losses.clear();
-        Ok(())
-    }
-
-    /// Writes the dump of the step that the run resumes from, if that dump is lost.
-    pub(crate) fn restore_dump(&mut self, engine: &mut dyn Engine) -> Result<(), Failure> {
-        let is_own = |name: &String| step_of(Path::new(name)) == Some(self.progress.step);
-        if self.lost.iter().any(is_own) {
-            self.write_dump(engine)?;
-        }
         Ok(())
     }
 
@@ -232,10 +209,7 @@ impl<'a> RunWriter<'a> {
         let step = self.progress.step;
         let dump = self.dump(&engine.parameters(), step)?;
         let formats = &self.session.experiment.config.dump.formats;
-        self.run.write_dump(&dump, formats)?;
-        self.lost
-            .retain(|name| step_of(Path::new(name)) != Some(step));
-        Ok(())
+        self.run.write_dump(&dump, formats)
     }
 
     /// The dump of the model after a step.

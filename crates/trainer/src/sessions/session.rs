@@ -6,10 +6,7 @@ use headlight_architecture::{Parameter, Pooling};
 use headlight_data::files::{FitError, Rows};
 use headlight_data::{ClsPlace, Dataset, Source, Splits, Task};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{
-    Engine, Experiment, FusedEngine, Replay, check_model_size, memory_per_thread,
-};
-use headlight_input::size;
+use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
 use headlight_keys::InvalidValue;
 
 use crate::Failure;
@@ -20,7 +17,6 @@ use crate::sessions::opening::open_device;
 use crate::sessions::reference::Reference;
 use crate::sessions::test_sets::with_tests;
 use crate::storage::dataset_file;
-use crate::storage::memory::{self, PER_PARAMETER};
 
 /// An experiment, the device of its config, and the reference run that it repeats.
 #[derive(Debug)]
@@ -72,10 +68,6 @@ impl Session {
     pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
         let splits = Arc::new(with_tests(&config, dataset(&config)?)?);
         let device = open_device(&config.compute.device)?;
-        let bytes = memory_of(&config, 1);
-        if bytes > NOTED_MEMORY {
-            note(&format!("training needs about {} of memory", size(bytes)));
-        }
         let session = Self::with_shared(config, splits, device)?;
         session.experiment.check_recording()?;
         let experiment = &session.experiment;
@@ -100,7 +92,6 @@ impl Session {
         device: OpenDevice,
     ) -> Result<Self, Failure> {
         check_model_size(&config)?;
-        memory::check_training(memory_of(&config, 1), 1)?;
         let reference = match &config.reference {
             None => None,
             Some(path) => Some(Reference::load(path, &config, &splits.train)?),
@@ -112,16 +103,6 @@ impl Session {
             reference,
             threads: 1,
         })
-    }
-
-    /// Shares each step among so many threads. They change no result.
-    ///
-    /// # Errors
-    /// When the system lacks memory for them.
-    pub fn share_steps(&mut self, threads: usize) -> Result<(), Failure> {
-        memory::check_training(memory_of(&self.experiment.config, threads), threads)?;
-        self.threads = threads;
-        Ok(())
     }
 
     /// Given weights, or else those of the config's seed, for the samples of a dataset.
@@ -161,10 +142,6 @@ impl Session {
         match engine_for(&experiment.config)? {
             EngineName::Fused => {
                 let engine = FusedEngine::new(experiment)?.with_threads(self.threads);
-                let found = engine.threads();
-                if found < self.threads {
-                    note(&few_threads(found, self.threads));
-                }
                 Ok(Box::new(engine))
             }
             #[cfg(feature = "burn")]
@@ -212,23 +189,6 @@ fn untrained_classes(experiment: &Experiment) -> Option<String> {
     let named = names[..names.len().min(MOST_NAMED)].join(", ");
     (!names.is_empty())
         .then(|| format!("no training sample has these classes of held-out samples: {named}{more}"))
-}
-
-/// Training that needs more memory says so, in bytes.
-const NOTED_MEMORY: u64 = 1 << 30;
-
-/// That the system gives fewer threads than were wanted, and what to do.
-pub fn few_threads(found: usize, wanted: usize) -> String {
-    format!(
-        "the system has room for {found} of {wanted} threads; to use more, raise its limits on threads (`ulimit -u`) or memory \
-         (`ulimit -v`)"
-    )
-}
-
-/// The memory that training takes on so many threads, in bytes: its parameters, and what is computed from them.
-fn memory_of(config: &ExperimentConfig, threads: usize) -> u64 {
-    let parameters = config.model.parameter_count(config.inputs()) as u64;
-    PER_PARAMETER * parameters + memory_per_thread(config) * threads as u64
 }
 
 /// Reads or generates the dataset of a config, without its test sets.

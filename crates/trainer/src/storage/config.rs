@@ -10,7 +10,6 @@ use crate::notes::note;
 use crate::storage::built_in;
 use crate::storage::data_file;
 use crate::storage::dataset_file;
-use crate::storage::inputs::note_named;
 use crate::storage::standard::shown;
 use crate::{Failure, devices};
 use ::toml::Value;
@@ -100,7 +99,6 @@ pub fn parse<'a>(
     let name = shown(path);
     let mut of_machine = None;
     let complete = |table: &mut _| {
-        note_named(table);
         dataset_file::complete(table).map_err(|failure| {
             let message = failure.to_string();
             of_machine = Some(failure).filter(|failure| matches!(failure, Failure::System(_)));

@@ -8,7 +8,6 @@ use toml::{Table, Value};
 
 use crate::Failure;
 use crate::storage::dataset_file;
-use crate::storage::files::read_with;
 use crate::storage::standard::shown;
 
 /// The configs of files: of texts, and of other samples.
@@ -48,7 +47,7 @@ pub fn config(path: &Path, named: &Columns) -> Result<DataConfig, Failure> {
         )
     })?;
     let (file, format) = dataset_file::open_as(path)?;
-    let profile = read_with(path, file, |file| Profile::read(file, format, shown(path)))?;
+    let profile = Profile::read(file, format, shown(path))?;
     let choice = profile.choose(named).map_err(|message| FileError {
         name: shown(path),
         message,

@@ -11,9 +11,8 @@ use toml::{Table, Value};
 
 use crate::Failure;
 use crate::notes::note;
-use crate::storage::files::{open, read_with};
+use crate::storage::files::open;
 use crate::storage::standard::shown;
-use crate::storage::told::Told;
 
 /// The keys of `[data]` that a config of a file may leave out. A run's own config has all of them.
 const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
@@ -32,9 +31,7 @@ pub fn read(path: &Path, columns: &Columns) -> Result<Rows, Failure> {
         .metadata()
         .map_err(|error| Failure::unreadable(path, &error))?
         .len();
-    let rows = read_with(path, file, |file| {
-        files::read(Told::new(file, length, &name), format, columns, &name)
-    })?;
+    let rows = files::read(file, format, columns, &name)?;
     if rows.are_texts() && length > LONG {
         note(&format!("{name}: splitting the texts into words"));
     }

@@ -1,6 +1,6 @@
 //! The program, machine and arguments of a run: `environment.json`.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -35,19 +35,13 @@ pub struct Environment {
 impl Environment {
     /// The new content of `environment.json` when a run is resumed: how the run began, and each process that
     /// resumed it, with its first step.
-    ///
-    /// If the existing content is damaged, it is kept as text.
-    pub fn resumed(&self, before: &str, step: usize) -> Value {
-        let read = serde_json::from_str(before).ok();
-        let mut before = read
-            .filter(Value::is_object)
-            .unwrap_or_else(|| json!({ "damaged": before }));
+    pub(crate) fn resumed(&self, mut before: Value, step: usize) -> Value {
         let mut now = serde_json::to_value(self).unwrap_or_default();
-        if let (Some(before), Some(now)) = (before.as_object_mut(), now.as_object_mut()) {
-            now.insert("step".to_owned(), step.into());
+        now["step"] = step.into();
+        if let Some(before) = before.as_object_mut() {
             let processes = before.entry("resumed").or_insert_with(|| json!([]));
             if let Some(list) = processes.as_array_mut() {
-                list.push(Value::Object(now.clone()));
+                list.push(now);
             }
         }
         before
@@ -73,7 +67,7 @@ impl Environment {
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect(),
             paths: paths(config),
-            started: date(SystemTime::now()),
+            started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         }
     }
 }
@@ -92,34 +86,6 @@ impl SourceCommit {
         Self {
             commit: Some(commit).filter(|commit| !commit.is_empty()),
             dirty: dirty.parse().ok(),
-        }
-    }
-}
-
-/// The last second of the year 9999; RFC 3339 has no later one.
-const LAST_SECOND: u64 = 253_402_300_799;
-
-/// A time in RFC 3339, UTC. A clock that is set wrongly, before 1970 or after 9999, gives the nearest date.
-fn date(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let seconds = since.as_secs().min(LAST_SECOND);
-    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn any_clock_has_a_date() {
-        let day = Duration::from_hours(24);
-        for (time, expected) in [
-            (UNIX_EPOCH - day, "1970-01-01T00:00:00Z"),
-            (UNIX_EPOCH, "1970-01-01T00:00:00Z"),
-            (UNIX_EPOCH + day, "1970-01-02T00:00:00Z"),
-            (UNIX_EPOCH + 5_000_000 * day, "9999-12-31T23:59:59Z"),
-        ] {
-            assert_eq!(date(time), expected);
         }
     }
 }

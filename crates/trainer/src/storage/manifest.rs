@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use sha2::{Digest, Sha256};
 
-/// The files of a run as Headlight wrote them. Logs and dumps are added as they come.
+/// The files of a run as Headlight wrote them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Manifest {
     /// Hexadecimal digits, by the path within the run directory.
@@ -35,16 +35,6 @@ impl Manifest {
     /// Adds a file, or replaces what is known of it.
     pub(crate) fn record(&mut self, name: &str, sha256: String) {
         self.files.insert(name.to_owned(), sha256);
-    }
-
-    /// Forgets the files that `keep` rejects.
-    pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
-        self.files.retain(|name, _| keep(name));
-    }
-
-    /// Whether it lists a file.
-    pub(crate) fn lists(&self, name: &str) -> bool {
-        self.files.contains_key(name)
     }
 
     /// The files with their hashes, by name.

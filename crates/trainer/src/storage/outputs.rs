@@ -1,16 +1,13 @@
-//! The files that a command writes where its user says; `-` is standard output. No command replaces what it reads, or
-//! a file of a run. It replaces another file only with `--force`. Links are followed, devices and pipes written to.
+//! The files that a command writes where its user says; `-` is standard output. No command replaces a file of a run, and
+//! another file only with `--force`. Links are followed, devices and pipes written to.
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use crate::Failure;
-use crate::storage::files::{
-    folder_of, remove_unfinished, sync_names, write_atomically, write_new,
-};
-use crate::storage::inputs::{is_input, place, target};
+use crate::storage::files::{write_atomically, write_new};
 use crate::storage::run_dir::is_file_of_run;
 use crate::storage::standard::{STANDARD, shown};
 
@@ -65,28 +62,19 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Checks all outputs of a command, in the given order. What the command reads later counts when it writes.
+    /// Checks all outputs of a command, in the given order.
     ///
     /// # Errors
-    /// When an output is named twice, is an input, is a file of a run, or exists and `force` is not given; the
-    /// message names the file.
+    /// When an output is a file of a run, or exists and `force` is not given; the message names the file.
     pub fn all<const N: usize>(
         destinations: [Option<&'a Destination>; N],
         force: bool,
     ) -> Result<[Option<Self>; N], Failure> {
         let mut outputs = [None; N];
-        for (index, destination) in destinations.into_iter().enumerate() {
-            let Some(destination) = destination else {
-                continue;
-            };
-            let own = target(destination.path());
-            let mut before = destinations[..index].iter().flatten();
-            if before.any(|other| target(other.path()) == own) {
-                let named = named(destination.path());
-                let message = format!("{named} is named twice; choose another output file");
-                return Err(Failure::Input(message));
-            }
-            outputs[index] = Some(Self::new(destination, force)?);
+        for (output, destination) in outputs.iter_mut().zip(destinations) {
+            *output = destination
+                .map(|destination| Self::new(destination, force))
+                .transpose()?;
         }
         Ok(outputs)
     }
@@ -96,9 +84,7 @@ impl<'a> Output<'a> {
             return Ok(());
         }
         let own = target(self.path);
-        let reason = if is_input(self.path) {
-            "is an input of this command; choose another output file"
-        } else if is_file_of_run(&own) || is_file_of_run(&place(self.path)) {
+        let reason = if is_file_of_run(&own) || is_file_of_run(&place(self.path)) {
             "is a file of a run; choose another output file"
         } else if own.is_dir() {
             "is a folder; choose a file as the output"
@@ -140,7 +126,7 @@ impl<'a> Output<'a> {
         self.path
     }
 
-    /// Writes the file: whole, or not at all. On success, the file and its name are on the disk.
+    /// Writes the file: whole, or not at all.
     ///
     /// # Errors
     /// When it cannot be written, or has come into being since it was checked.
@@ -157,17 +143,15 @@ impl<'a> Output<'a> {
                 OpenOptions::new().write(true).open(self.path)
             });
         }
-        // What was read since, and what came into being.
-        self.check()?;
         let linked = self.path.is_symlink().then(|| target(self.path));
         let path = linked.as_deref().unwrap_or(self.path);
-        remove_unfinished(folder_of(path));
         if self.force {
-            write_atomically(path, write)?;
-        } else if !write_new(path, write)? {
-            return Err(Failure::Input(format!("{} {EXISTS}", shown(self.path))));
+            write_atomically(path, write)
+        } else if write_new(path, write)? {
+            Ok(())
+        } else {
+            Err(Failure::Input(format!("{} {EXISTS}", shown(self.path))))
         }
-        sync_names(folder_of(path))
     }
 
     /// What messages call it: its path, or standard output.
@@ -202,6 +186,26 @@ impl<'a> Output<'a> {
     pub fn write_all(self, bytes: &[u8]) -> Result<(), Failure> {
         self.write(|file| file.write_all(bytes))
     }
+}
+
+/// The file that a path leads to, through links; it may not exist yet.
+pub fn target(path: &Path) -> PathBuf {
+    if let Ok(real) = fs::canonicalize(path) {
+        return real;
+    }
+    if let Ok(link) = fs::read_link(path) {
+        return place(&path.with_file_name("").join(link));
+    }
+    place(path)
+}
+
+/// Where the name itself stands: its folder through links, but not what the name links to.
+fn place(path: &Path) -> PathBuf {
+    let found = absolute(path).ok().and_then(|whole| {
+        let folder = fs::canonicalize(whole.parent()?).ok()?;
+        Some(folder.join(whole.file_name()?))
+    });
+    found.unwrap_or_else(|| path.to_owned())
 }
 
 fn named(path: &Path) -> String {

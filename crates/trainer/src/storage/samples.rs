@@ -12,7 +12,7 @@ use headlight_input::FILE_LIMIT;
 use crate::Failure;
 use crate::notes::note;
 use crate::storage::dataset_file;
-use crate::storage::files::{open, read_with};
+use crate::storage::files::open;
 use crate::storage::standard::{STANDARD, shown};
 
 /// How much of standard input is read to find its format, in bytes.
@@ -73,15 +73,13 @@ fn rows(path: &Path, data: &DatasetConfig) -> Result<Rows, Failure> {
     }
     let (file, format) = open_as(path, data)?;
     match format {
-        Some(format) => read_with(path, file, |file| {
-            files::read(file, format, &data.columns, shown(path))
-        }),
+        Some(format) => Ok(files::read(file, format, &data.columns, shown(path))?),
         None if !data.columns.features.is_empty() => {
             let reason =
                 "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
             Err(Failure::reading(path, reason))
         }
-        None => read_with(path, file, |file| read_lines(file, are_texts, shown(path))),
+        None => Ok(read_lines(file, are_texts, shown(path))?),
     }
 }
 

@@ -10,7 +10,6 @@ use safetensors::tensor::{Dtype, SafeTensors, View};
 
 use crate::Failure;
 use crate::storage::files::read_bounded;
-use crate::storage::memory;
 
 /// The largest file that is read for a small model, in bytes; for a larger model, the limit is the size of its
 /// weights. So weights of a different model are read and reported tensor by tensor, and huge files are not read.
@@ -30,8 +29,6 @@ pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Fa
     check_model_size(config)?;
     let layout = config.model.layout(config.inputs());
     let limit = limit(&layout);
-    // The file, its numbers, and their copy in the model's order.
-    memory::check(12 * layout.iter().map(Layout::size).sum::<usize>() as u64)?;
     let given =
         decode(&read_bounded(path, limit)?).map_err(|reason| Failure::reading(path, reason))?;
     Parameter::arrange(given, &layout).map_err(|mismatch| {

@@ -186,7 +186,7 @@ fn dump_path(arguments: &Arguments) -> Result<(PathBuf, bool), Failure> {
         Some(step) => dumps.iter().find(|path| step_of(path) == Some(step)),
     };
     if let (None, Some(last)) = (arguments.step, found)
-        && run.kept_model(&run.config()?)?.is_best
+        && run.kept_model(&run.config()?).is_best
     {
         note(&format!(
             "the run has no dump of its best model; this is the last dump, {}",

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::samples::{Carried, carried};
 use crate::Failure;
 use crate::sessions::inputs::inputs_sha256;
+use crate::sessions::resume::CHECKPOINT_LIMIT;
 use crate::sessions::test_sets::with_tests;
 use crate::storage::hash::file_sha256;
 use crate::storage::run_dir::RunDir;
@@ -35,7 +36,7 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
     }
     let metrics = run.last_metrics()?;
     let steps = metrics.and_then(|row| row["step"].as_u64());
-    let (Some(steps), true) = (steps, run.has_weights()?) else {
+    let (Some(steps), true) = (steps, run.has_weights()) else {
         return recorded("The run has no weights yet");
     };
     let is_from_file = !config["data"]["file"].is_null();
@@ -65,7 +66,7 @@ pub(super) fn inexact_seed(config: &Value) -> Option<&'static str> {
     inexact.next().map(|(key, _)| key)
 }
 
-/// The samples of a run, from the file that its config names. A run directory has no copy of the file, so its newest
+/// The samples of a run, from the file that its config names. A run directory has no copy of the file, so its
 /// checkpoint tells whether the file still holds what the run was trained on. Otherwise the reason, as a sentence without
 /// its full stop; what the file holds is none of it, since somebody else may have written the config.
 ///
@@ -83,7 +84,7 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
         Ok(Carried::Nothing(why)) => return not(format!("The samples of this run {why}")),
         Err(_) => return unreadable(),
     };
-    let Some(checkpoint) = run.checkpoints().newest_whole()? else {
+    let Ok(Some(checkpoint)) = run.checkpoint(CHECKPOINT_LIMIT) else {
         return not("The samples of this run come from a file, and without a checkpoint nothing tells whether they are still the same".to_owned());
     };
     let experiment = with_tests(&config, splits)
@@ -91,7 +92,7 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
     let Ok(experiment) = experiment else {
         return unreadable();
     };
-    if inputs_sha256(&experiment, None) != checkpoint.inputs_sha256 {
+    if inputs_sha256(&experiment, None) != checkpoint.counters.inputs_sha256 {
         return not("The file with the samples of this run has changed since training".to_owned());
     }
     Ok(Ok(data))

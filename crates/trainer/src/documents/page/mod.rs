@@ -18,8 +18,7 @@ use serde::Deserialize;
 use crate::Failure;
 use crate::documents::evidence::evidence;
 use crate::documents::report::outcome_text;
-use crate::storage::files::{open, read_with};
-use crate::storage::paths::{found, is_file};
+use crate::storage::files::open;
 use crate::storage::run_dir::{RunDir, step_of};
 use crate::storage::standard::shown;
 
@@ -47,7 +46,7 @@ impl Source {
     /// # Errors
     /// When the path is neither, or the run holds no npz dump.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let is_run = found(path)?.is_some_and(|found| found.is_dir());
+        let is_run = path.is_dir();
         let (run, dumps, best) = if is_run {
             let run = RunDir::open(path)?;
             let dumps = run.dumps()?;
@@ -231,13 +230,11 @@ pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
         return Err(Failure::reading(path, reason));
     }
     let file = open(path, FILE_LIMIT)?;
-    read_with(path, file, |file| {
-        AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
-    })
+    AttentionDump::read_npz(BufReader::new(file)).map_err(|error| Failure::reading(path, error))
 }
 
 fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
-    if !is_file(&run.metrics_path())? {
+    if !run.metrics_path().is_file() {
         return Ok(Vec::new());
     }
     run.metrics(|row| {

@@ -9,33 +9,37 @@ use headlight_experiment::outcome::Outcome;
 
 use crate::Failure;
 use crate::sessions::inputs::inputs_sha256;
+use crate::sessions::resume::CHECKPOINT_LIMIT;
 use crate::sessions::session::dataset;
+use crate::sessions::test_sets::with_tests;
 use crate::storage::run_dir::RunDir;
 
 /// What came of a run, for the model that is used. `None` if it has no weights, or if its samples are gone or have changed
-/// since: a run directory has no copy of a dataset file, so its newest checkpoint tells whether the file still holds them.
+/// since: a run directory has no copy of a dataset file, so its checkpoint tells whether the file still holds them.
 ///
 /// # Errors
 /// When the machine cannot read a file.
 pub(super) fn of_run(run: &RunDir, config: &ExperimentConfig) -> Result<Option<Outcome>, Failure> {
-    if !run.has_weights()? {
+    if !run.has_weights() {
         return Ok(None);
     }
-    let Ok(splits) = dataset(config) else {
+    let Ok(splits) = dataset(config).and_then(|splits| with_tests(config, splits)) else {
         return Ok(None);
     };
     let splits = Arc::new(splits);
-    let checkpoint = run.checkpoints().newest_whole()?;
+    let checkpoint = run.checkpoint(CHECKPOINT_LIMIT).ok().flatten();
     if matches!(config.data.source, Source::File(_)) {
         let experiment = Experiment::new(config.clone(), splits.clone(), None).ok();
         let sha256 = experiment.map(|experiment| inputs_sha256(&experiment, None));
-        let saved = checkpoint.as_ref().map(|saved| saved.inputs_sha256.clone());
+        let saved = checkpoint
+            .as_ref()
+            .map(|saved| saved.counters.inputs_sha256.clone());
         if sha256.is_none() || sha256 != saved {
             return Ok(None);
         }
     }
     let best = checkpoint.and_then(|checkpoint| checkpoint.best);
-    let Ok(metrics) = Failure::separate(run.step_metrics())? else {
+    let Ok(metrics) = run.step_metrics() else {
         return Ok(None);
     };
     Ok(Outcome::of(

@@ -6,13 +6,9 @@ use std::path::{Path, PathBuf};
 
 use headlight_experiment::best::best_evaluation;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::metrics::StepMetrics;
 
-use super::damage::Damage;
-use super::{BEST, RunDir, WEIGHTS};
+use super::RunDir;
 use crate::Failure;
-use crate::notes::note;
-use crate::storage::paths::is_file;
 use crate::storage::standard::shown;
 
 /// A model of a run, with its weights in a file of the run directory.
@@ -42,11 +38,8 @@ impl fmt::Display for KeptModel {
 
 impl RunDir {
     /// The model that readers of the run use: the best one if the run has kept it, or else the last one.
-    ///
-    /// # Errors
-    /// When the machine cannot read the run.
-    pub fn kept_model(&self, config: &ExperimentConfig) -> Result<KeptModel, Failure> {
-        let is_best = config.training.keep_best.is_some() && is_file(&self.best_path())?;
+    pub fn kept_model(&self, config: &ExperimentConfig) -> KeptModel {
+        let is_best = config.training.keep_best.is_some() && self.best_path().is_file();
         self.model(config, is_best)
     }
 
@@ -54,74 +47,48 @@ impl RunDir {
     /// default. Also which model of the run that is; `None` if the file is not one of the run's.
     ///
     /// # Errors
-    /// When the machine cannot read the run.
+    /// When the run has no weights yet.
     pub fn chosen_model(
         &self,
         config: &ExperimentConfig,
         weights: Option<&Path>,
     ) -> Result<(PathBuf, Option<KeptModel>), Failure> {
         let Some(named) = weights else {
-            let kept = self.kept_model(config)?;
-            if !is_file(&kept.weights)? {
+            let kept = self.kept_model(config);
+            if !kept.weights.is_file() {
                 return Err(Failure::Input(format!(
                     "{} is not there: training was stopped before its end, or the file was deleted; {}",
                     shown(&kept.weights),
                     self.how_to_resume()
                 )));
             }
-            self.note_doubts(&[BEST, &self.name_of(&kept.weights)])?;
             return Ok((kept.weights.clone(), Some(kept)));
         };
         let path = self.path_of(named);
-        let real = |path: &Path| fs::canonicalize(path).ok();
-        let given = real(&path);
-        let is = |own: &Path| given.is_some() && real(own) == given;
+        let given = fs::canonicalize(&path).ok();
+        let is = |own: &Path| given.is_some() && fs::canonicalize(own).ok() == given;
         let is_best = is(&self.best_path());
         let is_own = is_best || is(&self.weights_path());
-        if is_own {
-            self.note_doubts(&[if is_best { BEST } else { WEIGHTS }])?;
-        }
-        let kept = is_own.then(|| self.model(config, is_best)).transpose()?;
+        let kept = is_own.then(|| self.model(config, is_best));
         Ok((path, kept))
     }
 
-    /// Notes why the model in one of these files may be another than its reader takes it for.
-    fn note_doubts(&self, names: &[&str]) -> Result<(), Failure> {
-        if !self.has_ended()? {
-            note("the run has not ended; its saved weights are from an earlier step");
-            return Ok(());
-        }
-        let mut manifest = self.manifest()?.unwrap_or_default();
-        manifest.retain(|name| names.contains(&name));
-        for Damage { file, problem, .. } in self.damage_of(&manifest)? {
-            note(&format!(
-                "{} is {problem}, so this may be another model than that of the run; to restore it, {}",
-                shown(&self.path.join(file)),
-                self.how_to_resume()
-            ));
-        }
-        Ok(())
-    }
-
-    fn model(&self, config: &ExperimentConfig, is_best: bool) -> Result<KeptModel, Failure> {
+    fn model(&self, config: &ExperimentConfig, is_best: bool) -> KeptModel {
         // A model is read without its metrics, too.
-        let rows = Failure::separate(self.step_metrics())?.unwrap_or_default();
+        let rows = self.step_metrics().unwrap_or_default();
         let best = best_evaluation(&config.training, &rows);
-        let step_of = |row: &StepMetrics| row.step;
-        // While a run is resumed, its last weights are of an earlier step.
-        let has_ended = self.has_ended()?;
-        let steps = rows.last().filter(|_| has_ended).map(step_of);
+        let steps = rows.last().map(|row| row.step);
         let (weights, step) = if is_best {
             (self.best_path(), best.map(|best| rows[best].step))
         } else {
             (self.weights_path(), steps)
         };
-        Ok(KeptModel {
+        KeptModel {
             weights,
             is_best,
             step,
             steps,
-        })
+        }
     }
 
     /// The evaluation of the model that readers of the run use; `None` before the first evaluation.
@@ -132,7 +99,7 @@ impl RunDir {
         &self,
         config: &ExperimentConfig,
     ) -> Result<Option<serde_json::Value>, Failure> {
-        let best = self.kept_model(config)?;
+        let best = self.kept_model(config);
         let mut kept = None;
         self.metrics(|row| {
             let is_of_best = row["step"].as_u64() == best.step.map(|step| step as u64);
@@ -150,10 +117,10 @@ impl RunDir {
     /// When the config is damaged.
     pub fn best_dump(&self) -> Result<Option<(usize, PathBuf)>, Failure> {
         let path = self.best_dump_path("npz");
-        if !is_file(&path)? {
+        if !path.is_file() {
             return Ok(None);
         }
-        let kept = self.kept_model(&self.config()?)?;
+        let kept = self.kept_model(&self.config()?);
         Ok(kept.step.filter(|_| kept.is_best).map(|step| (step, path)))
     }
 }

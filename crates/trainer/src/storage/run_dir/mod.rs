@@ -1,115 +1,39 @@
 //! The run directory, which holds all files of a run.
 
-mod again;
-mod damage;
 mod kept;
 mod reading;
+mod rewind;
+mod table;
+mod verify;
 mod writing;
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use headlight_experiment::config::ExperimentConfig;
-use headlight_input::TEXT_LIMIT;
-use serde::Deserialize;
-
 use crate::Failure;
-use crate::notes::note;
-use crate::storage::checkpoint::{Checkpoint, Checkpoints};
-use crate::storage::config;
-use crate::storage::files::{TEMPORARY, is_at, read_text};
-use crate::storage::inputs::note_named;
-use crate::storage::manifest::Manifest;
-use crate::storage::paths::{found, is_file, paths_in};
-use crate::storage::standard::quoted;
+use crate::storage::files::TEMPORARY;
+use crate::storage::standard::{quoted, shown};
 
-pub use again::Rewound;
-pub(crate) use damage::MANIFEST_LIMIT;
-pub use damage::{Damage, is_dump};
 pub use kept::KeptModel;
+use table::{
+    ATTENTION, BEST_DUMP, CHECKPOINT, ENVIRONMENT, LOCK, LOSS_LOG, MANIFEST, METRICS, PAGE, REPORT,
+    STATE,
+};
+pub(crate) use table::{BEST, CERTIFICATE, CONFIG, REFERENCE, WEIGHTS};
+pub use table::{is_file_of_run, step_of};
+pub use verify::{Damage, Verified};
 pub use writing::write_dump;
 
 /// The folder of numbered run directories.
 const RUNS: &str = "runs";
 
-// The files and folders of a run directory.
-/// The resolved config, the first file of a run: without it, no run has begun.
-const CONFIG: &str = "config.toml";
-/// The machine and the program.
-const ENVIRONMENT: &str = "environment.json";
-/// The words, if samples are texts.
-const TOKENIZER: &str = "tokenizer.json";
-/// The evaluations, one row each.
-const METRICS: &str = "metrics.jsonl";
-/// The loss of each step.
-const LOSSES: &str = "loss.npy";
-/// The weights after the last step.
-const WEIGHTS: &str = "model.safetensors";
-/// The weights of the best evaluation.
-const BEST: &str = "best.safetensors";
-/// What a run is resumed from.
-const CHECKPOINTS: &str = "checkpoint";
-/// The loss of each step until the last checkpoint, float32, little-endian.
-const LOSS_LOG: &str = "losses.f32";
-/// The dumps.
-const ATTENTION: &str = "attention";
-const STEP_WEIGHTS: &str = "weights";
-/// The name of the best model's dump, without its format.
-const BEST_DUMP: &str = "best";
-/// The page.
-const PAGE: &str = "inspector.html";
-/// The last file of a run: with it, the run has ended.
-const REPORT: &str = "report.md";
-/// How the model answers all possible inputs, if the config asks for it.
-pub(crate) const CERTIFICATE: &str = "certificate.json";
-/// The hashes of the files.
-const MANIFEST: &str = "manifest.sha256";
-/// The lock file. The process that writes the run holds it, so that no other process does.
-const LOCK: &str = ".lock";
-
-/// Whether a path is a file of a run: one of its names, or in one of its folders.
-pub fn is_file_of_run(path: &Path) -> bool {
-    path.ancestors().skip(1).take(2).any(|folder| {
-        let name = path.strip_prefix(folder).map(|path| path.iter().next());
-        let name = name.ok().flatten().and_then(|name| name.to_str());
-        let is_own = [
-            CONFIG,
-            ENVIRONMENT,
-            TOKENIZER,
-            METRICS,
-            LOSSES,
-            WEIGHTS,
-            BEST,
-            CHECKPOINTS,
-            ATTENTION,
-            PAGE,
-            REPORT,
-            CERTIFICATE,
-            MANIFEST,
-            LOCK,
-        ];
-        // A damaged run may lack one of them, or have something else in its place.
-        let is_run = [ENVIRONMENT, MANIFEST]
-            .iter()
-            .any(|file| folder.join(file).symlink_metadata().is_ok());
-        is_run && name.is_some_and(|name| is_own.contains(&name))
-    })
-}
-
 /// A run directory.
 #[derive(Debug)]
 pub struct RunDir {
     path: PathBuf,
-    /// The lock file, locked, if this process writes the run. It identifies the directory, whatever happens to the
-    /// directory's name.
-    lock: Option<File>,
-    /// The files that this process has written, or has found as an earlier process wrote them.
-    written: RefCell<Manifest>,
-    /// The files that a repair leaves as they are, by name.
-    whole: RefCell<BTreeSet<String>>,
+    /// The lock file, locked for as long as this process writes the run.
+    _lock: Option<File>,
 }
 
 impl RunDir {
@@ -125,7 +49,7 @@ impl RunDir {
             Failure::Input(format!(
                 "the run directory {} already exists, and a run never overwrites another; \
                  choose a new one with --run, or resume that run with --resume",
-                path.display()
+                shown(path)
             ))
         })
     }
@@ -139,7 +63,7 @@ impl RunDir {
         }
         let run = Self::locked(path, File::create_new)?;
         // Until the lock was taken, another process may have resumed the empty directory, as one that a killed process left.
-        Ok(if run.is_begun()? { None } else { Some(run) })
+        Ok(if run.is_begun() { None } else { Some(run) })
     }
 
     /// Creates the first free directory of `runs/NAME-1`, `runs/NAME-2`, ...
@@ -163,35 +87,15 @@ impl RunDir {
     /// # Errors
     /// When another process is writing it, or it holds files but no run.
     pub fn reopen(path: &Path) -> Result<Self, Failure> {
-        if found(path)?.is_none() {
+        if !path.exists() {
             return Self::create(path);
         }
         fs::read_dir(path).map_err(|error| Failure::unreadable(path, &error))?;
-        let foreign = !paths_in(path)?.iter().all(|path| may_precede_config(path));
-        let checkpoint = Checkpoints::at(path.join(CHECKPOINTS)).newest_whole()?;
-        if foreign && checkpoint.is_none() && !is_file(&path.join(CONFIG))? {
+        let is_foreign = !paths_in(path)?.iter().all(|path| may_precede_config(path));
+        if is_foreign && !path.join(CONFIG).is_file() {
             return Err(not_a_run(path));
         }
-        let run = Self::locked(path, File::create)?;
-        if let Some(checkpoint) = checkpoint {
-            run.restore_config(&checkpoint)?;
-        }
-        Ok(run)
-    }
-
-    /// Writes the config again from a checkpoint, if it is missing or cannot be read.
-    fn restore_config(&self, checkpoint: &Checkpoint) -> Result<(), Failure> {
-        let Err(reason) = Failure::separate(self.config())? else {
-            return Ok(());
-        };
-        let Ok(config) = ExperimentConfig::deserialize(&checkpoint.config) else {
-            return Ok(());
-        };
-        let step = checkpoint.progress.step;
-        note(&format!(
-            "{reason}; Headlight writes it again from the checkpoint of step {step}"
-        ));
-        self.write_config(&config::with_absolute_paths(config)?)
+        Self::locked(path, File::create)
     }
 
     /// Locks a directory. A new run creates its lock file, which fails if another run has taken the directory's name.
@@ -203,35 +107,21 @@ impl RunDir {
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
             return Err(Failure::Input(format!(
                 "another process is writing the run in {}; wait for it, or stop it first",
-                path.display()
+                shown(path)
             )));
         }
-        Ok(Self::at(path, Some(file)))
-    }
-
-    fn at(path: &Path, lock: Option<File>) -> Self {
-        Self {
+        Ok(Self {
             path: path.to_owned(),
-            lock,
-            written: RefCell::default(),
-            whole: RefCell::default(),
-        }
+            _lock: Some(file),
+        })
     }
 
-    /// Checks that the path still leads to the directory that this process writes, before each change to it.
-    ///
-    /// # Errors
-    /// When it does not: what to do.
-    pub(crate) fn check_in_place(&self) -> Result<(), Failure> {
-        let lock = self.lock.as_ref();
-        if lock.is_none_or(|lock| is_at(lock, &self.path.join(LOCK))) {
-            return Ok(());
+    /// Removes a directory in which no run has begun.
+    pub(crate) fn discard_empty(&self) {
+        if !self.is_begun() {
+            let _ = fs::remove_file(self.path.join(LOCK));
+            let _ = fs::remove_dir(&self.path);
         }
-        Err(Failure::System(format!(
-            "the run directory {} was moved, replaced or deleted while this process used it; if it still exists, \
-             resume the run under its new name",
-            self.path.display()
-        )))
     }
 
     /// Whether another process may be writing the run; always `true` on a file system without locks.
@@ -245,34 +135,21 @@ impl RunDir {
     /// # Errors
     /// When it is not a run directory.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let run = Self::at(path, None);
-        if run.is_begun()? {
-            // What a run names counts as read, whatever the command reads of it.
-            let config = read_text(&run.config_path(), TEXT_LIMIT).unwrap_or_default();
-            let _ = config.parse().map(|config| note_named(&config));
-            return Ok(run);
+        let run = Self {
+            path: path.to_owned(),
+            _lock: None,
+        };
+        // A damaged run may lack its config.
+        if run.is_begun() || path.join(MANIFEST).is_file() {
+            Ok(run)
+        } else {
+            Err(not_a_run(path))
         }
-        Err(not_a_run(path))
-    }
-
-    /// As [`open`](Self::open), for a run that may lack its config.
-    ///
-    /// # Errors
-    /// When it has neither config, manifest nor checkpoint.
-    pub fn open_damaged(path: &Path) -> Result<Self, Failure> {
-        let run = Self::at(path, None);
-        if run.manifest()?.is_some() || run.checkpoints().newest_whole()?.is_some() {
-            return Ok(run);
-        }
-        Self::open(path)
     }
 
     /// Whether the run has begun, with its config written.
-    ///
-    /// # Errors
-    /// When the machine cannot tell.
-    pub fn is_begun(&self) -> Result<bool, Failure> {
-        is_file(&self.config_path())
+    pub fn is_begun(&self) -> bool {
+        self.config_path().is_file()
     }
 
     /// The directory.
@@ -289,13 +166,21 @@ impl RunDir {
         format!("resume with: headlight train --resume --run{sign}{path}")
     }
 
+    /// The sentence for a run that cannot be resumed or is damaged: its config repeats it byte for byte.
+    pub fn how_to_repeat(&self) -> String {
+        format!(
+            "train it again: headlight train {}",
+            quoted(&self.config_path())
+        )
+    }
+
     /// The resolved config.
     pub fn config_path(&self) -> PathBuf {
         self.path.join(CONFIG)
     }
 
     /// The weights after the last step.
-    pub(crate) fn weights_path(&self) -> PathBuf {
+    pub fn weights_path(&self) -> PathBuf {
         self.path.join(WEIGHTS)
     }
 
@@ -316,12 +201,17 @@ impl RunDir {
 
     /// The file with the loss of each step until the last checkpoint.
     pub(crate) fn loss_log_path(&self) -> PathBuf {
-        self.path.join(CHECKPOINTS).join(LOSS_LOG)
+        self.path.join(CHECKPOINT).join(LOSS_LOG)
     }
 
     /// The report.
     pub fn report_path(&self) -> PathBuf {
         self.path.join(REPORT)
+    }
+
+    /// The checkpoint.
+    fn checkpoint_path(&self) -> PathBuf {
+        self.path.join(CHECKPOINT).join(STATE)
     }
 
     fn attention_path(&self) -> PathBuf {
@@ -342,15 +232,14 @@ impl RunDir {
             name.to_owned()
         }
     }
-
-    /// A file's path within the run directory.
-    fn name_of(&self, path: &Path) -> String {
-        let name = path.strip_prefix(&self.path).unwrap_or(path);
-        name.to_string_lossy().into_owned()
-    }
 }
 
 fn not_a_run(path: &Path) -> Failure {
+    if let Err(error) = fs::metadata(path.join(CONFIG))
+        && error.kind() == io::ErrorKind::PermissionDenied
+    {
+        return Failure::unreadable(path, &error);
+    }
     let reason = if path.exists() {
         "it is not a run directory (it holds no config.toml)"
     } else {
@@ -367,6 +256,18 @@ fn refuse_special(path: &Path) -> Result<(), Failure> {
     }
 }
 
+/// The paths in a folder; empty if the folder does not exist.
+fn paths_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let paths = fs::read_dir(folder).and_then(|entries| {
+        let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+        paths.collect()
+    });
+    match paths {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        paths => paths.map_err(|error| Failure::unreadable(folder, &error)),
+    }
+}
+
 /// Whether a file is a temporary one, left by a process that was killed.
 fn is_unfinished(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -376,13 +277,4 @@ fn is_unfinished(path: &Path) -> bool {
 /// Whether a file can exist in a run directory before the config: a lock, or an unfinished file.
 fn may_precede_config(path: &Path) -> bool {
     is_unfinished(path) || path.file_name().is_some_and(|name| name == LOCK)
-}
-
-/// The step in a dump's file name.
-pub fn step_of(path: &Path) -> Option<usize> {
-    path.file_stem()?
-        .to_str()?
-        .strip_prefix("step-")?
-        .parse()
-        .ok()
 }

@@ -1,21 +1,19 @@
 //! Reads what a run has written so far.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use headlight_experiment::certificate::Certificate;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_input::TEXT_LIMIT;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::damage::ENVIRONMENT_LIMIT;
-use super::{CERTIFICATE, CHECKPOINTS, ENVIRONMENT, REPORT, RunDir, step_of};
+use super::{CERTIFICATE, ENVIRONMENT, RunDir, paths_in, step_of};
 use crate::Failure;
-use crate::storage::checkpoint::Checkpoints;
+use crate::storage::checkpoint::Checkpoint;
 use crate::storage::config;
 use crate::storage::files::{read_bounded, read_json_lines};
-use crate::storage::paths::{is_file, paths_in};
 use crate::storage::weights;
 
 impl RunDir {
@@ -27,20 +25,27 @@ impl RunDir {
         config::load(&self.config_path(), &[])
     }
 
-    /// The paths of the config, as the dumps of the run name them; null if that is unknown.
+    /// What `environment.json` holds; null if it is not there.
     ///
     /// # Errors
-    /// When the machine cannot read `environment.json`.
-    pub(crate) fn recorded_paths(&self) -> Result<Value, Failure> {
-        let text = Failure::separate(read_bounded(
-            &self.path.join(ENVIRONMENT),
-            ENVIRONMENT_LIMIT,
-        ))?;
-        let environment: Value = text
-            .ok()
-            .and_then(|text| serde_json::from_slice(&text).ok())
-            .unwrap_or_default();
-        Ok(environment["paths"].clone())
+    /// When it is damaged.
+    pub(crate) fn environment(&self) -> Result<Value, Failure> {
+        self.json(ENVIRONMENT).map(Option::unwrap_or_default)
+    }
+
+    /// A file of the run as JSON, if it is there.
+    ///
+    /// # Errors
+    /// When it is damaged.
+    pub(crate) fn json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Failure> {
+        let path = self.path.join(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let value = serde_json::from_slice(&read_bounded(&path, TEXT_LIMIT)?);
+        value
+            .map(Some)
+            .map_err(|error| Failure::reading(&path, error))
     }
 
     /// Reads the loss of each step that is written so far. `[step]`
@@ -95,31 +100,17 @@ impl RunDir {
     /// # Errors
     /// When the file is damaged.
     pub fn certificate(&self) -> Result<Option<Certificate>, Failure> {
-        let path = self.path.join(CERTIFICATE);
-        if !is_file(&path)? {
-            return Ok(None);
-        }
-        let certificate = serde_json::from_slice(&read_bounded(&path, TEXT_LIMIT)?);
-        certificate
-            .map(Some)
-            .map_err(|error| Failure::reading(&path, error))
+        self.json(CERTIFICATE)
     }
 
     /// Whether the run has the weights of a trained model.
-    ///
-    /// # Errors
-    /// When the machine cannot tell.
-    pub(crate) fn has_weights(&self) -> Result<bool, Failure> {
-        is_file(&self.weights_path())
+    pub(crate) fn has_weights(&self) -> bool {
+        self.weights_path().is_file()
     }
 
-    /// Whether the run has ended: its report is written, or was, by the manifest.
-    ///
-    /// # Errors
-    /// When the machine cannot tell.
-    pub fn has_ended(&self) -> Result<bool, Failure> {
-        Ok(is_file(&self.report_path())?
-            || self.manifest()?.is_some_and(|files| files.lists(REPORT)))
+    /// Whether the run has ended or was interrupted: its report, the last file, is there.
+    pub fn has_ended(&self) -> bool {
+        self.report_path().is_file()
     }
 
     /// The npz dumps, by step; that of the best model is not among them.
@@ -127,17 +118,25 @@ impl RunDir {
     /// # Errors
     /// When the folder cannot be read.
     pub fn dumps(&self) -> Result<Vec<PathBuf>, Failure> {
-        let folder = self.attention_path();
-        fs::read_dir(&folder).map_err(|error| Failure::unreadable(&folder, &error))?;
-        let mut paths = paths_in(&folder)?;
+        let mut paths = paths_in(&self.attention_path())?;
         let is_npz = |path: &Path| path.extension().is_some_and(|extension| extension == "npz");
         paths.retain(|path| is_npz(path) && *path != self.best_dump_path("npz"));
         paths.sort_by_key(|path| step_of(path));
         Ok(paths)
     }
 
-    /// The checkpoints, from which the run can be resumed.
-    pub(crate) fn checkpoints(&self) -> Checkpoints {
-        Checkpoints::at(self.path.join(CHECKPOINTS))
+    /// The checkpoint, from which the run can be resumed; `None` if there is none.
+    ///
+    /// # Errors
+    /// When it is larger than `limit` bytes, or damaged.
+    pub(crate) fn checkpoint(&self, limit: u64) -> Result<Option<Checkpoint>, Failure> {
+        let path = self.checkpoint_path();
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let checkpoint = Checkpoint::decode(&read_bounded(&path, limit)?);
+        checkpoint
+            .map(Some)
+            .map_err(|reason| Failure::reading(&path, reason))
     }
 }

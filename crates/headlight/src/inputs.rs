@@ -1,0 +1,91 @@
+//! The files that a command reads: no output may take the place of one, not even with `--force`.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{ArgMatches, Command};
+use headlight_sweep::config_beside;
+use headlight_trainer::Failure;
+use headlight_trainer::storage::outputs::target;
+use headlight_trainer::storage::standard::{STANDARD, shown};
+use toml::{Table, Value};
+
+use crate::arguments::is_output;
+
+/// Checks the outputs of a command line before the command runs.
+///
+/// # Errors
+/// When an output is named twice, or is a file that the command reads.
+pub(crate) fn check_outputs(program: &Command, matches: &ArgMatches) -> Result<(), Failure> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Ok(());
+    };
+    let command = program.find_subcommand(name);
+    let arguments = command.into_iter().flat_map(Command::get_arguments);
+    let (mut inputs, mut outputs) = (BTreeSet::new(), Vec::new());
+    for argument in arguments {
+        let values = matches.try_get_raw(argument.get_id().as_str());
+        for value in values.ok().flatten().into_iter().flatten() {
+            if is_output(argument) {
+                outputs.push(Path::new(value));
+                continue;
+            }
+            // Some arguments hold a file after a name: `--set data.file=FILE`.
+            let text = value.to_str().unwrap_or_default();
+            let after = text.rsplit_once('=').map(|(_, file)| Path::new(file));
+            for path in [Some(Path::new(value)), after].into_iter().flatten() {
+                inputs.extend(files_of(path).iter().map(|path| target(path)));
+            }
+        }
+    }
+    let mut named = BTreeSet::new();
+    for output in outputs
+        .into_iter()
+        .filter(|path| *path != Path::new(STANDARD))
+    {
+        let reason = if inputs.contains(&target(output)) {
+            "is an input of this command"
+        } else if !named.insert(target(output)) {
+            "is named twice"
+        } else {
+            continue;
+        };
+        return Err(Failure::Input(format!(
+            "{} {reason}; choose another output file",
+            shown(output)
+        )));
+    }
+    Ok(())
+}
+
+/// The files that are read where a user names `path`: the file, and those that it names as a config, a run, or the results
+/// of a sweep.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    let config = if path.is_dir() {
+        path.join("config.toml")
+    } else if path.extension().is_some_and(|ending| ending == "jsonl") {
+        config_beside(path)
+    } else {
+        path.to_owned()
+    };
+    let mut files = vec![path.to_owned(), config.clone()];
+    let is_config = config.extension().is_some_and(|ending| ending == "toml");
+    let text = if is_config {
+        fs::read_to_string(&config).unwrap_or_default()
+    } else {
+        String::new()
+    };
+    let table: Table = text.parse().unwrap_or_default();
+    let tests = table.get("tests").and_then(Value::as_array);
+    let sections = table
+        .get("data")
+        .into_iter()
+        .chain(tests.into_iter().flatten());
+    let named = sections.filter_map(|section| section.get("file"));
+    let named = named
+        .chain(table.get("reference"))
+        .filter_map(Value::as_str);
+    files.extend(named.map(PathBuf::from));
+    files
+}

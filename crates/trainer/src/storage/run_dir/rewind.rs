@@ -1,0 +1,52 @@
+//! Takes a run back to its checkpoint: the files of its end go, and so does what is later than the checkpoint.
+
+use std::fs;
+use std::path::Path;
+
+use super::table::{
+    ATTENTION, CHECKPOINT, FILES, LOSS_LOG, STATE, STEP_WEIGHTS, Written, is_in_folder_of_run,
+};
+use super::{RunDir, is_unfinished, paths_in, step_of};
+use crate::Failure;
+
+impl RunDir {
+    /// Removes what a run that is trained further no longer is, and what killed processes left unfinished. Keeps the
+    /// dumps of the steps that `keeps_dump` accepts, and the weights of those that `keeps_weights` accepts.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub(crate) fn rewind(
+        &self,
+        keeps_dump: impl Fn(usize) -> bool,
+        keeps_weights: impl Fn(usize) -> bool,
+    ) -> Result<(), Failure> {
+        let ends = FILES.iter().filter(|file| file.written == Written::AtEnd);
+        for file in ends {
+            let path = self.path.join(file.name);
+            if path.symlink_metadata().is_ok() {
+                remove(&path)?;
+            }
+        }
+        let is_of = |path: &Path, keeps: &dyn Fn(usize) -> bool| step_of(path).is_some_and(keeps);
+        self.clean("", |_| true)?;
+        self.clean(ATTENTION, |path| is_of(path, &keeps_dump))?;
+        self.clean(STEP_WEIGHTS, |path| is_of(path, &keeps_weights))?;
+        self.clean(CHECKPOINT, |path| {
+            path.ends_with(LOSS_LOG) || path.ends_with(STATE)
+        })
+    }
+
+    /// Removes unfinished files from a folder, and those of the run that `keeps` rejects. Others are not the run's.
+    fn clean(&self, folder: &str, keeps: impl Fn(&Path) -> bool) -> Result<(), Failure> {
+        for path in paths_in(&self.path.join(folder))? {
+            if is_unfinished(&path) || is_in_folder_of_run(&path) && !keeps(&path) {
+                remove(&path)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn remove(path: &Path) -> Result<(), Failure> {
+    fs::remove_file(path).map_err(|error| Failure::writing(path, &error))
+}
