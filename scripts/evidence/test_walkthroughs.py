@@ -1,23 +1,18 @@
-"""Computes every stage of configs/walkthroughs in NumPy, for the tests of `headlight walkthrough`.
-
-    python scripts/checks/walkthrough_expectations.py                      # writes crates/walkthrough/tests/expected.json
-    python scripts/checks/walkthrough_expectations.py --check              # compares it with this machine's NumPy
-    python scripts/checks/walkthrough_expectations.py --check HEADLIGHT    # and the binary's numbers with NumPy's, to 1e-6
+"""Every stage of configs/walkthroughs in NumPy; tests of crates/walkthrough read expected.json.
 
 Everything is computed in float64, from the TOML alone. Minus infinity becomes null.
 """
 
-import argparse
 import json
 import pathlib
-import subprocess
-import tempfile
 import tomllib
 
 import numpy as np
+import pytest
+from common import ROOT, golden
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PATH = ROOT / "crates" / "walkthrough" / "tests" / "expected.json"
+PATH = ROOT / "crates/walkthrough/tests/expected.json"
+FILES = sorted((ROOT / "configs/walkthroughs").glob("*.toml"))
 TOLERANCE = 1e-6
 BEGINNINGS = {
     "x": ["x", "memory", "w_query", "w_key", "w_value"],
@@ -168,55 +163,30 @@ def expectation(path: pathlib.Path) -> list[dict]:
     return worked
 
 
-def compare(name: str, expected: list[dict], headlight: str) -> int:
-    """Compares the binary's numbers with NumPy's; returns their count."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = pathlib.Path(folder) / "out.json"
-        subprocess.run([headlight, "walkthrough", name, "--json", out], check=True, stdout=subprocess.DEVNULL)
-        said = json.loads(out.read_text())
-    assert len(said["cases"]) == len(expected), name
-    assert said["errata"] == sum(len(case["errata"]) for case in expected), name
-    compared = 0
-    for case, mine in zip(said["cases"], expected, strict=True):
+def test_the_committed_stages_are_numpys():
+    entries = {path.stem: expectation(path) for path in FILES}
+    text = "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items()) + "\n}\n"
+    assert golden(PATH, text) == text
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_the_program_has_numpys_stages(headlight, path):
+    expected = expectation(path)
+    out = headlight.folder / f"{path.stem}.json"
+    headlight("walkthrough", path.stem, "--json", out)
+    found = json.loads(out.read_text())
+    assert len(found["cases"]) == len(expected)
+    assert found["errata"] == sum(len(case["errata"]) for case in expected)
+    for case, mine in zip(found["cases"], expected, strict=True):
         theirs = {stage["stage"]: stage["values"] for stage in case["stages"]}
-        assert sorted(theirs) == sorted(mine["stages"]), (name, sorted(theirs), sorted(mine["stages"]))
+        assert sorted(theirs) == sorted(mine["stages"])
         for stage, rows in mine["stages"].items():
-            a = np.array(rows, dtype=np.float64)
-            b = np.array(theirs[stage], dtype=np.float64)
-            assert a.shape == b.shape, (name, stage)
-            close = np.isclose(a, b, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True)
-            assert close.all(), (name, case["title"], stage, a, b)
-            compared += a.size
-        found = [
+            a, b = np.array(rows, dtype=np.float64), np.array(theirs[stage], dtype=np.float64)
+            assert a.shape == b.shape, stage
+            assert np.isclose(a, b, rtol=TOLERANCE, atol=TOLERANCE, equal_nan=True).all(), (case["title"], stage)
+        errata = [
             [entry["stage"], entry["row"], [c for c, wrong in zip(entry["columns"], entry["differs"]) if wrong]]
             for entry in case["published"]
             if entry["erratum"]
         ]
-        assert found == mine["errata"], (name, found, mine["errata"])
-    return compared
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", nargs="?", const=True, metavar="HEADLIGHT", help="compare instead of writing")
-    args = parser.parse_args()
-    files = sorted((ROOT / "configs" / "walkthroughs").glob("*.toml"))
-    entries = {path.stem: expectation(path) for path in files}
-    text = "{\n" + ",\n".join(f"{json.dumps(name)}: {json.dumps(entry)}" for name, entry in entries.items()) + "\n}\n"
-    if not args.check:
-        PATH.write_text(text)
-        return
-    recorded = json.loads(PATH.read_text())
-    assert recorded.keys() == entries.keys(), f"{PATH.name} has other walkthroughs than configs/walkthroughs"
-    for name, entry in entries.items():
-        same = json.dumps(recorded[name]) == json.dumps(entry)
-        assert same, f"{PATH.name} differs from NumPy {np.__version__} for {name}"
-    total = sum(len(case["errata"]) for entry in entries.values() for case in entry)
-    print(f"{PATH.name}: {len(entries)} walkthroughs, {total} errata, equal NumPy {np.__version__}")
-    if args.check is not True:
-        compared = sum(compare(name, entry, args.check) for name, entry in entries.items())
-        print(f"{args.check}: {compared} numbers within {TOLERANCE} of NumPy, and the same errata")
-
-
-if __name__ == "__main__":
-    main()
+        assert errata == mine["errata"]
