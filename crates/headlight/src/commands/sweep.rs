@@ -63,6 +63,9 @@ pub(crate) struct Arguments {
     /// The results file (.jsonl), one row per run; runs that are already in it are skipped
     #[arg(long, value_name = "FILE")]
     out: Destination,
+    /// Keep the first and last parameters of each run, in the folder FILE.weights beside --out
+    #[arg(long)]
+    save_weights: bool,
     /// Replace the picture beside --out even if this sweep did not write it
     #[arg(long)]
     force: bool,
@@ -73,7 +76,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let plan = plan(arguments)?;
+    let mut plan = plan(arguments)?;
     let out = arguments.out.path();
     Results::check_name(out)?;
     if let (Some(count), true) = (arguments.shards, arguments.list) {
@@ -117,6 +120,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     } else {
         Busy::Refuse
     };
+    if arguments.save_weights {
+        plan.save_weights(out)?;
+    }
     let measured = rows::train(&plan, runs.clone(), out, threads, busy, &signals)?;
     summarise(out, picture, &plan, runs.len(), measured)
 }

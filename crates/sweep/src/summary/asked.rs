@@ -184,13 +184,13 @@ mod tests {
         for run in 0..5 {
             let row = match run {
                 0 => serde_json::json!({}),
-                _ => serde_json::json!({ "circularity": run }),
+                _ => serde_json::json!({ "gap": run }),
             };
             measures.push(run, row.as_object().unwrap()).unwrap();
         }
         measures.retain(&[true, false, true, false, true]);
         let (series, values) = measures.iter().next().unwrap();
-        assert_eq!((series.name().as_str(), measures.len()), ("circularity", 1));
+        assert_eq!((series.name().as_str(), measures.len()), ("gap", 1));
         assert!(values[0].is_nan());
         assert_eq!(values[1..], [2.0, 4.0]);
     }
