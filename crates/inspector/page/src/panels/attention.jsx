@@ -22,7 +22,7 @@ function describe() {
   const { run, sample, one, at } = now;
   const name = run.sampleName(sample);
   const title = name[0].toUpperCase() + name.slice(1) + (run.asksEach ? `, position ${run.reader}` : "");
-  if (!one) return `${title} in this page, at step ${run.stepName(at)}. A dot stands for tokens that differ.`;
+  if (!one) return `${title} in this page, at step ${run.stepName(at)}. · stands where their tokens differ.`;
   if (run.isAlone) return `${title}.`;
   const chance = run.classCount < 3 ? "probability" : one.label === null ? `probability of ${run.className(run.predicted(one, at))}` : "probability of its class";
   const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${chance} ${fixed(run.probability(one, at))}`;

@@ -95,7 +95,7 @@ function Lead() {
 function readsFrom(run) {
   if (run && run.readsMean) return `Its answer comes from the mean over all positions; they show ${run.readerName}.`;
   if (run?.asksEach) return `It answers at each position; the answer below a ${run.unit} shows where that one looks.`;
-  return !run || run.reader === run.cls ? "It looks from [CLS], a place that it adds itself." : `Its answer comes from ${run.readerName}.`;
+  return !run || run.reader === run.cls ? "It looks from [CLS], an extra position." : `Its answer comes from ${run.readerName}.`;
 }
 
 function showSeeds() {

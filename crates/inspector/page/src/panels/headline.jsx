@@ -152,7 +152,7 @@ function ExperimentState() {
 /** @param {{ now: import("../types").Experiment }} props */
 function Unfinished({ now }) {
   const name = settingsText(JSON.parse(now.key));
-  const still = "Until then the page shows the model before it.";
+  const still = "Meanwhile the page shows the model before it.";
   if (now.state === "training") return <><b class="badge">Training</b> {`${name}. ${still}`}<Progress steps={[now.step, now.steps]} /> <button type="button" onClick={now.stop}>Stop</button></>;
   if (now.state === "asks") return <><b class="badge">Long</b> {`${name}: this training may take long. `}<button type="button" onClick={now.start}>Train it</button></>;
   if (now.state === "stopped") return <><b class="badge">Stopped</b> {`${name}: you stopped this training. `}<button type="button" onClick={now.start}>Train it</button></>;

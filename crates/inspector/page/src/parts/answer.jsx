@@ -108,7 +108,7 @@ function wholeText(run, sample, at) {
 function noteOf({ run, isWhatIf, sample }, members) {
   const [own] = members;
   const unknown = own?.typed?.filter(Boolean) ?? [];
-  const unread = unknown.length ? `Unknown to this model, which reads [UNK] instead: ${shorten(unknown.join(", "), 60)}. ` : "";
+  const unread = unknown.length ? `Not in the vocabulary, and read as [UNK]: ${shorten(unknown.join(", "), 60)}. ` : "";
   if (isWhatIf) return `${unread}With: ${changesText(changesFor(base.value, view.value.changes))}.`;
   if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null) return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
   if (unread) return unread;

@@ -132,7 +132,7 @@ function otherClass(run, sample, { end, layer, head, who, view }) {
   const most = mostOf(weights);
   const why = share < even / LOOKS ? `${capital(where)} ${gets(places)} ${percent(share)}, less than under uniform attention (${percent(even)}): in this sample this head looks elsewhere, most at ${placesText(run, other.key, [most])}, ${percent(weights[most])}.`
     : share <= LOOKS * even ? `${capital(where)} ${gets(places)} ${percent(share)}, about as much as under uniform attention.`
-      : isFixed ? `${capital(where)} ${gets(places)} ${percent(share)} all the same; uniform attention would give ${percent(even)}. The model has to look there before it can know what stands there.`
+      : isFixed ? `${capital(where)} ${gets(places)} ${percent(share)} all the same; uniform attention would give ${percent(even)}.`
         : `Here ${where} ${places.length > 1 ? "decide" : "decides"} the label${withOwn(run, other)}, and ${gets(places)} ${percent(share)}.`;
   return [{ title: isFixed ? "The surprise." : "Another class.", text: `${name}. ${why}`, parts }];
 }
