@@ -7,7 +7,7 @@ the nonce; integers by masked rejection.
 import itertools
 import struct
 
-STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6, "fresh": 7, "measures": 8}
+STREAMS = {"weights": 0, "shuffle": 1, "data": 2, "split": 3, "label_noise": 6, "fresh": 7, "inputs": 11}
 
 
 def block(key: bytes, counter: int, stream: int, rounds: int = 8) -> list[int]:

@@ -1,14 +1,12 @@
 """The measures of `report.measures` in NumPy and SciPy, from the weights that the binary trains; tests of crates/experiment read them.
 
-Everything is computed in float64. Gradients are differences of two forward passes, principal components those of
-`numpy.linalg.svd`, and Kendall's tau SciPy's.
+Everything is computed in float64. Gradients are differences of two forward passes, and Kendall's tau is SciPy's.
 """
 
 import json
 
 import numpy as np
 import pytest
-from chacha import below, words
 from common import ROOT, golden
 from scipy.stats import kendalltau
 
@@ -40,14 +38,13 @@ class Model:
         scaled = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + EPSILON)
         return scaled * self.weights[f"{name}.gamma"] + self.weights[f"{name}.beta"]
 
-    def forward(self, tokens, moved=0.0, held=None, left_out=(), removed=None, read_context=None, replaced=None) -> tuple[np.ndarray, np.ndarray]:
+    def forward(self, tokens, moved=0.0, held=None, left_out=(), removed=None, read_context=None) -> tuple[np.ndarray, np.ndarray]:
         """Logits, and attention weights `[layer, head, query, key]`. `moved` is added to the embeddings of the tokens; `held` are
         attention weights to use; `removed` is a block and a head whose context is 0; `read_context` is that of the last block's heads
-        at the position that is read; `replaced` is a block, a head and its context there. Keeps the last block's values,
-        `[head, position, d_head]`, and the contexts at the position that is read, `[layer, head, d_head]`."""
+        at the position that is read. Keeps the last block's values, `[head, position, d_head]`."""
         x = self.weights["token_embedding"][tokens] + moved + self.weights["position_embedding"]
         hidden = np.array([token == self.padding or position in left_out for position, token in enumerate(tokens)])
-        attention, self.contexts = [], []
+        attention = []
         for layer in range(self.layers):
             block = f"blocks.{layer}."
             query, key, value = (
@@ -64,9 +61,6 @@ class Model:
                 contexts[removed[1]] = 0
             if read_context is not None and layer == self.layers - 1:
                 contexts[:, self.read] = read_context
-            if replaced is not None and replaced[0] == layer:
-                contexts[replaced[1], self.read] = replaced[2]
-            self.contexts.append(contexts[:, self.read].copy())
             context = np.concatenate(list(contexts), axis=-1)
             x = self.norm(f"{block}norm", x + self.linear(f"{block}attention.output", context))
             if self.has_feed_forward:
@@ -78,50 +72,6 @@ class Model:
         logits = np.array([0.0, logits[0]]) if len(logits) == 1 else logits
         parts = np.exp(logits - logits.max())
         return parts / parts.sum()
-
-
-class Sums:
-    """The numbers modulo p as tokens, and measures of a model that adds them."""
-
-    def __init__(self, config: dict, model: Model) -> None:
-        self.p, self.model = config["data"]["rule"].get("modulus", 0), model
-        self.cls = config["data"].get("cls", "first")
-        self.tokens = [self.p if number == 0 and self.cls != "none" else number for number in range(self.p)]
-
-    def sample(self, a: int, b: int) -> list[int]:
-        pair = [self.tokens[a], self.tokens[b]]
-        return pair if self.cls == "none" else [*pair, 0]
-
-    def distance_irrelevance(self) -> float:
-        logits = np.zeros((self.p, self.p))
-        for a in range(self.p):
-            for b in range(self.p):
-                total = (a + b) % self.p
-                logits[total, (a - b) % self.p] = self.model.forward(self.sample(a, b))[0][total]
-        return logits.std(axis=0).mean() / logits.std()
-
-    def gradient_symmetricity(self) -> float:
-        source = words(0, "measures")
-        cosines = []
-        for _ in range(100):
-            a, b, c = (below(self.p, source) for _ in range(3))
-            sample = self.sample(a, b)
-            width = self.model.weights["token_embedding"].shape[1]
-            gradient = np.zeros((2, width))
-            for index in np.ndindex(2, width):
-                step = np.zeros((len(sample), width))
-                step[index] = 1e-5
-                ends = [self.model.forward(sample, sign * step)[0][c] for sign in (1, -1)]
-                gradient[index] = ends[0] - ends[1]
-            cosines.append(gradient[0] @ gradient[1] / np.linalg.norm(gradient[0]) / np.linalg.norm(gradient[1]))
-        return float(np.mean(cosines))
-
-    def circularity(self) -> float:
-        rows = self.model.weights["token_embedding"][self.tokens]
-        components = np.linalg.svd(rows - rows.mean(0))[0][:, :4]
-        power = np.abs(np.fft.rfft(components, axis=0)) ** 2
-        # All but that of frequency 0 is also at the negative one; both p are odd.
-        return float((2 * power[1:] / self.p).max(0).mean())
 
 
 class Samples:
@@ -223,145 +173,13 @@ class Pairs:
     def gap_by_values(self) -> float:
         return self.carried(0)
 
-    def gap_without_reader(self) -> float:
-        return self.gap(lambda pair: {"left_out": (self.model.read,)}) / self.gap()
-
-    def gap_without_others(self) -> float:
-        others = set(range(len(self.pairs[0][0]))) - {self.model.read, self.position}
-        return self.gap(lambda pair: {"left_out": others}) / self.gap()
-
-    def gain(self, of_one: int) -> float:
-        def look(pair):
-            held = self.model.forward(pair[1 - of_one])[1].copy()
-            held[-1, :, self.model.read] = np.eye(held.shape[-1])[self.position]
-            return {"held": held}
-
-        return self.odds(of_one, look) - self.odds(of_one)
-
-    def gain_of_looking(self) -> float:
-        return self.gain(1)
-
-    def gain_of_looking_zero(self) -> float:
-        return self.gain(0)
-
-
-class Brackets:
-    """Balanced strings, and the same ones that fail."""
-
-    def __init__(self, config: dict, model: Model, tokens: np.ndarray) -> None:
-        self.model, self.rule, self.seed = model, config["data"]["rule"], config["data"].get("seed", 0)
-        self.samples = [sample for sample in tokens if self.is_balanced(sample)][:64]
-
-    def is_balanced(self, tokens) -> bool:
-        steps = [{self.rule["opening"]: 1, self.rule["closing"]: -1}.get(token, 0) for token in tokens]
-        depths = np.cumsum(steps)
-        return bool(depths[-1] == 0 and depths.min() >= 0)
-
-    def pairs(self, is_order: bool):
-        source = words(self.seed, "measures")
-        for tokens in self.samples:
-            openings, closings = (list(np.flatnonzero(tokens == self.rule[kind])) for kind in ("opening", "closing"))
-            other = tokens.copy()
-            if is_order:
-                while self.is_balanced(other):
-                    places = [kind[below(len(kind), source)] for kind in (openings, closings)]
-                    other = tokens.copy()
-                    other[places] = tokens[places[::-1]]
-            else:
-                both = openings + closings
-                place = both[below(len(both), source)]
-                other[place] = self.rule["closing" if place in openings else "opening"]
-            yield tokens, other
-
-    def odds(self, tokens, replaced=None) -> float:
-        logits = self.model.forward(tokens, replaced=replaced)[0]
-        return logits[0] if len(logits) == 1 else logits[1] - logits[0]
-
-    def gap(self, is_order: bool) -> float:
-        return np.mean([self.odds(tokens) - self.odds(other) for tokens, other in self.pairs(is_order)])
-
-    def by_head(self, is_order: bool) -> np.ndarray:
-        fallen = np.zeros((self.model.layers, self.model.heads))
-        for tokens, other in self.pairs(is_order):
-            self.model.forward(other)
-            contexts = self.model.contexts
-            for layer, head in np.ndindex(fallen.shape):
-                fallen[layer, head] += self.odds(tokens) - self.odds(tokens, (layer, head, contexts[layer][head]))
-        return fallen / len(self.samples) / self.gap(is_order)
-
-    def gap_of_totals(self) -> float:
-        return self.gap(False)
-
-    def gap_of_order(self) -> float:
-        return self.gap(True)
-
-    def totals_by_head(self) -> np.ndarray:
-        return self.by_head(False)
-
-    def order_by_head(self) -> np.ndarray:
-        return self.by_head(True)
-
-
-class All:
-    """All samples of a model of one block of attention, one head and nothing else; the class is the largest token."""
-
-    def __init__(self, config: dict, model: Model) -> None:
-        self.model, data = model, config["data"]
-        self.vocab, self.length = data["vocab_size"], data["seq_len"]
-
-    def answers(self) -> list[tuple[tuple, int]]:
-        return [(tokens, int(self.model.forward(list(tokens))[0].argmax())) for tokens in np.ndindex(*[self.vocab] * self.length)]
-
-    def accuracy_on_all(self) -> float:
-        return np.mean([max(tokens) == answer for tokens, answer in self.answers()])
-
-    def errors_on_tokens(self) -> float:
-        return np.mean([answer in tokens for tokens, answer in self.answers() if answer != max(tokens)])
-
-    def errors_near(self) -> float:
-        return np.mean([abs(answer - max(tokens)) <= 2 for tokens, answer in self.answers() if answer != max(tokens)])
-
-    def errors_by_class(self) -> np.ndarray:
-        return np.bincount([max(tokens) for tokens, answer in self.answers() if answer != max(tokens)], minlength=self.vocab)
-
-    def worst_class(self) -> float:
-        return float(self.errors_by_class().argmax())
-
-    def errors_in_worst_class(self) -> float:
-        return self.errors_by_class().max() / self.errors_by_class().sum()
-
-    def inputs(self) -> np.ndarray:
-        """`[position, token, d_model]`"""
-        return self.model.weights["token_embedding"] + self.model.weights["position_embedding"][:, None]
-
-    def scores(self) -> np.ndarray:
-        """`[query token and position of the key, token]`"""
-        keys = self.model.linear("blocks.0.attention.key", self.inputs())
-        queries = self.model.linear("blocks.0.attention.query", self.inputs()[self.model.read])
-        return np.einsum("qd,ptd->qpt", queries, keys).reshape(-1, self.vocab)
-
-    def score_order(self) -> float:
-        return np.mean([kendalltau(np.arange(self.vocab), row).statistic for row in self.scores()])
-
-    def neighbour_order(self) -> float:
-        return np.mean(np.diff(self.scores(), axis=-1) > 0)
-
-    def copying(self) -> float:
-        values = self.model.linear("blocks.0.attention.value", self.inputs()) @ self.model.weights["blocks.0.attention.output.weight"]
-        logits = values @ self.model.weights["classifier.weight"]
-        return np.mean(logits.argmax(-1) == np.arange(self.vocab))
-
 
 def expected(config: dict, model: Model, tokens: np.ndarray) -> dict:
     """The measures that a config asks for."""
-    sums, samples = Sums(config, model), Samples(config, model, tokens)
-    sources = [samples, sums]
+    samples = Samples(config, model, tokens)
+    sources = [samples]
     if config["data"]["rule"]["kind"] == "token-at-position":
         sources.append(Pairs(config, model, samples))
-    if config["data"]["rule"]["kind"] == "balanced-brackets":
-        sources.append(Brackets(config, model, tokens))
-    if config["data"]["rule"]["kind"] == "max":
-        sources.append(All(config, model))
     own = {}
     for name in config["report"]["measures"]:
         if name.startswith("deciding"):

@@ -19,7 +19,7 @@ def noise() -> list[int]:
 
 
 def numbers() -> list[int]:
-    source = words(7, "measures")
+    source = words(7, "inputs")
     return [below(n, source) for n in (59, 59, 59, 11, 2, 1, 59)]
 
 

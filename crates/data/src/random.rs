@@ -27,8 +27,6 @@ pub enum Stream {
     LabelNoise = 6,
     /// Samples that a step draws anew.
     Fresh = 7,
-    /// What a model is measured at after training.
-    Measures = 8,
     /// Tokens that a model of the next token appends to a prompt.
     Generation = 9,
     /// Samples of test sets.

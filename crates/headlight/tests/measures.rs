@@ -14,7 +14,7 @@ model = { d_model = 8, n_heads = 2, norm = "none", d_ff = 16 }
 training = { epochs = 4, batch_size = 16, learning_rate = 0.01 }
 "#;
 
-const MEASURES: &str = "report.measures=[\"circularity\", \"deciding_attention\", \"distance_irrelevance\", \"deciding_uniform\"]";
+const MEASURES: &str = "report.measures=[\"kendall_removal\", \"deciding_attention\", \"kendall_gradient\", \"deciding_uniform\"]";
 
 /// A folder with the config.
 fn with_config(name: &str) -> std::path::PathBuf {
@@ -50,8 +50,8 @@ fn rows_have_the_measures_that_the_config_names() {
         "learned_at_step",
         "deciding_attention",
         "deciding_uniform",
-        "distance_irrelevance",
-        "circularity",
+        "kendall_gradient",
+        "kendall_removal",
         "weights_sha256",
     ];
     let places = places.map(|name| text.find(&format!("\"{name}\"")).unwrap());
@@ -81,7 +81,7 @@ fn rows_have_the_measures_that_the_config_names() {
     let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
     for text in [shown, report] {
         assert!(
-            text.contains("Measures") && text.contains("circularity: How close to circles"),
+            text.contains("Measures") && text.contains("kendall_removal: Whether the words"),
             "{text}"
         );
     }
@@ -102,7 +102,7 @@ fn rows_have_the_measures_that_the_config_names() {
     run_in(&folder, &["merge", "one.jsonl", "--out", "all.csv"]).done();
     let table = fs::read_to_string(folder.join("all.csv")).unwrap();
     let header = table.lines().next().unwrap();
-    let columns = "learned_at_step,deciding_attention_0_0,deciding_attention_0_1,deciding_uniform,distance_irrelevance,circularity,weights_sha256";
+    let columns = "learned_at_step,deciding_attention_0_0,deciding_attention_0_1,deciding_uniform,kendall_gradient,kendall_removal,weights_sha256";
     assert!(header.contains(columns), "{header}");
 }
 
@@ -113,7 +113,7 @@ fn rows_of_configs_with_and_without_measures_do_not_mix() {
     sweep(&folder, "without.jsonl", &["--seeds", "0..2"]);
     let text = fs::read_to_string(folder.join("without.jsonl")).unwrap();
     assert!(
-        !text.contains("circularity") && !text.contains("measures"),
+        !text.contains("kendall_removal") && !text.contains("measures"),
         "{text}"
     );
     let more = [
@@ -136,7 +136,7 @@ fn rows_of_configs_with_and_without_measures_do_not_mix() {
     let row = fs::read_to_string(folder.join("with.jsonl")).unwrap();
     fs::write(
         folder.join("with.jsonl"),
-        row.replace("\"circularity\"", "\"roundness\""),
+        row.replace("\"kendall_removal\"", "\"roundness\""),
     )
     .unwrap();
     let more = [
@@ -149,7 +149,7 @@ fn rows_of_configs_with_and_without_measures_do_not_mix() {
         "--set",
         MEASURES,
     ];
-    refuses_in(&folder, &more, &["circularity", "missing"]);
+    refuses_in(&folder, &more, &["kendall_removal", "missing"]);
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_report_draws_curves_and_maps_of_measures() {
         "--seeds",
         "0..2",
         "--set",
-        "report.measures=[\"circularity\"]",
+        "report.measures=[\"kendall_removal\"]",
         "--grid",
         "model.d_ff=4,8,16",
         "--grid",
@@ -167,12 +167,12 @@ fn a_report_draws_curves_and_maps_of_measures() {
     ];
     let printed = sweep(&folder, "grid.jsonl", &grid);
     assert!(
-        printed.contains("circularity by training.learning_rate and model.d_ff"),
+        printed.contains("kendall_removal by training.learning_rate and model.d_ff"),
         "{printed}"
     );
     let picture = fs::read_to_string(folder.join("grid.svg")).unwrap();
     for part in [
-        "mean circularity",
+        "mean kendall_removal",
         "model.d_ff = 8, training.learning_rate = 0.01: ",
     ] {
         assert!(picture.contains(part), "{part}");
@@ -191,7 +191,7 @@ fn a_report_draws_curves_and_maps_of_measures() {
     run_in(&folder, &one).done();
     let picture = fs::read_to_string(folder.join("one.svg")).unwrap();
     assert!(
-        picture.contains("mean accuracy") && !picture.contains("circularity"),
+        picture.contains("mean accuracy") && !picture.contains("kendall_removal"),
         "{picture}"
     );
     assert!(!picture.contains("model.d_ff = 8"));
@@ -217,21 +217,28 @@ fn a_report_draws_curves_and_maps_of_measures() {
     refuses_in(
         &folder,
         &unknown,
-        &["--metric roundness", "grid.jsonl", "circularity"],
+        &["--metric roundness", "grid.jsonl", "kendall_removal"],
     );
 }
 
 /// Before anything is trained.
 #[test]
 fn measures_that_a_model_lacks_are_refused() {
-    let folder = folder("measures_refused");
-    let sweep = ["sweep", "--seeds", "0..2", "--out", "rows.jsonl"];
-    let set = ["--set", "report.measures=[\"circularity\"]"];
-    let parts = ["report.measures", "circularity", "sum-mod"];
+    let folder = with_config("measures_refused");
+    let sweep = [
+        "sweep",
+        "sums.toml",
+        "--seeds",
+        "0..2",
+        "--out",
+        "rows.jsonl",
+    ];
+    let set = ["--set", "report.measures=[\"gap\"]"];
+    let parts = ["report.measures", "gap", "two classes"];
     refuses_in(&folder, &[&sweep[..], &set].concat(), &parts);
     refuses_in(
         &folder,
-        &[&["train", "notebook", "--run", "run"], &set[..]].concat(),
+        &[&["train", "sums.toml", "--run", "run"], &set[..]].concat(),
         &parts,
     );
     let unknown = ["--set", "report.measures=[\"roundness\"]"];

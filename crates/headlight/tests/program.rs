@@ -41,6 +41,7 @@ mod report;
 mod reproduce;
 mod resume;
 mod round_trips;
+mod save_weights;
 mod scale;
 mod screen;
 mod scripts;

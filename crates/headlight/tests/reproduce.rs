@@ -1,4 +1,4 @@
-//! Published studies: the list, the rows of a plan, and its page.
+//! Studies: the list, the rows of a plan, its reports, and plans of one's own.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
@@ -44,33 +44,58 @@ fn rows_are_those_of_sweeps() {
     assert_eq!(fs::read_to_string(out).unwrap(), quick);
 }
 
-/// The page is made of the rows that the folder holds, and runs that it holds are skipped.
+const QUICK: &str = include_str!("../../../configs/quick.toml");
+
+const PLAN: &str = r#"
+name = "mine"
+question = "Does a higher rate learn faster?"
+
+[[part]]
+name = "rates"
+config = "mine.toml"
+set = ["training.epochs=1"]
+grid = ["training.learning_rate=1e-3,3e-3"]
+seeds = 3
+quick = 1
+
+[[part]]
+name = "built-in"
+config = "quick"
+seeds = 2
+"#;
+
+/// A plan of one's own: its rows and reports, which a second call finds.
 #[test]
-fn a_page_is_made_of_the_rows() {
-    let folder = folder("reproduce_page");
-    let out = folder.join("study");
-    let study = ["reproduce", "second-way", "--quick", "--out", text(&out)];
+fn a_plan_of_ones_own_is_run() {
+    let folder = folder("reproduce_mine");
+    fs::write(folder.join("mine.toml"), QUICK).unwrap();
+    let plan = folder.join("plan.toml");
+    fs::write(&plan, PLAN).unwrap();
+    let out = folder.join("results");
+    let study = ["reproduce", text(&plan), "--out", text(&out)];
+    let quick = run(&[&study[..], &["--quick"]].concat()).done();
+    assert!(quick.stdout.contains("| rates"), "{}", quick.stdout);
+    let rows =
+        |part: &str| fs::read_to_string(out.join(format!("{part}.jsonl"))).unwrap_or_default();
+    assert_eq!(
+        (rows("rates").lines().count(), rows("built-in")),
+        (2, String::new())
+    );
     run(&study).done();
-    let files = [
-        "seeds.jsonl",
-        "seeds.toml",
-        "page.html",
-        "page.md",
-        "figures.svg",
-    ];
-    let read = || files.map(|file| fs::read(out.join(file)).unwrap());
-    let first = read();
-    assert!(first.iter().all(|content| content.len() > 300));
+    assert_eq!(rows("rates").lines().count(), 6);
+    assert_eq!(rows("built-in").lines().count(), 2);
+    let report = || fs::read_to_string(out.join("rates.html")).unwrap();
+    let first = report();
+    assert!(first.contains("rates: 6 runs"));
     let again = run(&study).done();
-    assert!(again.stderr.contains("seeds.jsonl"), "{}", again.stderr);
-    assert!(read() == first);
+    assert!(again.stderr.contains("rates.jsonl"), "{}", again.stderr);
+    assert_eq!(report(), first);
 }
 
 #[test]
 fn wrong_names_and_foreign_files_are_refused() {
     let unknown = run(&["reproduce", "max-of-five"]);
-    assert_eq!(unknown.code, Some(2));
-    assert!(unknown.stderr.contains("max-of-four"), "{}", unknown.stderr);
+    refused(&unknown, &["max-of-four"]);
     let folder = folder("reproduce_foreign");
     fs::write(folder.join("seeds.toml"), "mine = true\n").unwrap();
     let study = ["reproduce", "second-way", "--shard", "1/50000", "--out"];
@@ -80,4 +105,28 @@ fn wrong_names_and_foreign_files_are_refused() {
     );
     let mine = fs::read_to_string(folder.join("seeds.toml")).unwrap();
     assert_eq!(mine, "mine = true\n");
+}
+
+#[test]
+fn bad_plans_and_rows_of_others_are_refused() {
+    let folder = folder("reproduce_bad_plans");
+    fs::write(folder.join("mine.toml"), QUICK).unwrap();
+    let plan = folder.join("plan.toml");
+    let out = folder.join("results");
+    let tried = |from: &str, to: &str| {
+        fs::write(&plan, PLAN.replace(from, to)).unwrap();
+        run(&["reproduce", text(&plan), "--quick", "--out", text(&out)])
+    };
+    refused(
+        &tried("seeds = 3", "sedes = 3"),
+        &["plan.toml:10:1", "sedes"],
+    );
+    refused(&tried("mine.toml", "yours.toml"), &["rates", "yours.toml"]);
+    refused(
+        &tried("1e-3,3e-3", "fast"),
+        &["rates", "training.learning_rate"],
+    );
+    assert!(!out.exists());
+    tried("", "").done();
+    refused(&tried("1e-3,3e-3", "1e-3,4e-3"), &["rates.jsonl"]);
 }

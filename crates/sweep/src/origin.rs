@@ -31,15 +31,20 @@ pub(crate) struct Origin {
     text: String,
 }
 
-/// The config beside a results file; the shards of a sweep, `FILE-I-of-N.jsonl`, share one.
+/// The file beside a results file; the shards of a sweep, `FILE-I-of-N.jsonl`, share one.
 pub fn config_beside(results: &Path) -> PathBuf {
+    results.with_file_name(format!("{}.config.toml", whole(results)))
+}
+
+/// The name of a results file without its ending, and without the shard.
+pub(crate) fn whole(results: &Path) -> String {
     let stem = results.file_stem().unwrap_or_default().to_string_lossy();
     let whole = stem.rsplit_once("-of-").and_then(|(start, count)| {
         let (whole, index) = start.rsplit_once('-')?;
         let is_number = |text: &str| text.parse::<usize>().is_ok();
         (is_number(index) && is_number(count)).then_some(whole)
     });
-    results.with_file_name(format!("{}.config.toml", whole.unwrap_or(&stem)))
+    whole.unwrap_or(&stem).to_owned()
 }
 
 impl Origin {

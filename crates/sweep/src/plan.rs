@@ -1,7 +1,7 @@
 //! The runs of a sweep.
 
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use headlight_data::Splits;
@@ -44,6 +44,8 @@ pub struct Plan {
     pub config_sha256: String,
     /// The config of the first point as the user gave it, in TOML.
     pub(crate) origin: String,
+    /// The folder for the first and last parameters of each run, if they are kept.
+    pub(crate) weights: Option<PathBuf>,
 }
 
 impl Plan {
@@ -127,6 +129,7 @@ impl Plan {
         Ok(Self {
             config_sha256: fingerprint(&points)?,
             origin,
+            weights: None,
             seeds: seeds.0.clone(),
             points,
         })

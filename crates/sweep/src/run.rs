@@ -1,5 +1,7 @@
 //! Trains one run of a sweep.
 
+use std::path::Path;
+
 use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::evaluate;
@@ -14,6 +16,7 @@ use headlight_trainer::storage::weights;
 use sha2::{Digest, Sha256};
 
 use crate::outcome::Outcome;
+use crate::parameters;
 use crate::plan::Plan;
 use crate::row::Row;
 
@@ -25,7 +28,8 @@ pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, 
     let (seed, point_index) = plan.place(index);
     let point = &plan.points()[point_index];
     let session = point.session(seed)?;
-    let outcome = match outcome(&session, signals) {
+    let kept = plan.weights_file(seed, point_index);
+    let outcome = match outcome(&session, kept.as_deref(), signals) {
         Ok(None) => return Ok(None),
         Ok(Some(outcome)) => Ok(outcome),
         Err(Failure::Diverged(message)) => Err(message),
@@ -40,7 +44,11 @@ pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, 
     }))
 }
 
-fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Failure> {
+fn outcome(
+    session: &Session,
+    kept: Option<&Path>,
+    signals: &Signals,
+) -> Result<Option<Outcome>, Failure> {
     let experiment = &session.experiment;
     let mut engine = session.engine()?;
     let engine = engine.as_mut();
@@ -85,6 +93,9 @@ fn outcome(session: &Session, signals: &Signals) -> Result<Option<Outcome>, Fail
         certificate => certificate?,
     };
     let measures = measured(config, &weights, splits.judged(), certificate.as_ref())?;
+    if let Some(path) = kept {
+        parameters::write(path, &experiment.start, &engine.parameters())?;
+    }
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
         epoch_loss: learning.epoch_loss,

@@ -10,7 +10,7 @@ use headlight_inspector::Plot;
 use headlight_sweep::{AttentionTarget, Summary};
 use serde_json::{Value, json};
 
-/// Three widths, two activations, and two seeds of each point; width 8 has runs of one activation alone. The circularity is the
+/// Three widths, two activations, and two seeds of each point; width 8 has runs of one activation alone. The gap is the
 /// width over 100, plus half for silu, plus or minus 0.01 by seed.
 fn rows(change: impl Fn(&mut Value)) -> Vec<String> {
     let mut rows = Vec::new();
@@ -35,7 +35,7 @@ fn rows(change: impl Fn(&mut Value)) -> Vec<String> {
                 "final_loss": 0.5,
                 "f1": 0.75 + f64::from(seed) / 8.0,
                 "deciding_attention": [[0.25, 0.5], [0.125, more]],
-                "circularity": f64::from(width) / 100.0 + more + seeded,
+                "gap": f64::from(width) / 100.0 + more + seeded,
                 "kendall_gradient": Value::Null,
                 "config_sha256": "a",
             });
@@ -73,12 +73,12 @@ fn each_measure_and_each_head_has_its_figures() {
     let means = |name: &str| values["samples"][name]["mean"].clone();
     assert_eq!(means("deciding_attention_0_1"), 0.5);
     assert_eq!(means("deciding_attention_1_1"), 0.2);
-    let circularity = means("circularity").as_f64().unwrap();
-    assert!((circularity - 0.36).abs() < 1e-12, "{circularity}");
+    let gap = means("gap").as_f64().unwrap();
+    assert!((gap - 0.36).abs() < 1e-12, "{gap}");
     // No run has a value.
     assert_eq!(values["samples"]["kendall_gradient"], Value::Null);
     let document = summary(&path, &[], &[]).unwrap().document("").markdown(120);
-    assert!(document.contains("| deciding_attention_0_1") && document.contains("| circularity"));
+    assert!(document.contains("| deciding_attention_0_1") && document.contains("| gap"));
     assert!(!document.contains("kendall"), "{document}");
 }
 
@@ -91,7 +91,7 @@ fn two_keys_have_a_map_of_each_compared_number() {
     let grids = found["grids"].as_array().unwrap();
     // F1 on training samples, since none are held out; measures by head are too many.
     let names: Vec<&Value> = grids.iter().map(|grid| &grid["metric"]).collect();
-    assert_eq!(names, ["f1", "circularity"]);
+    assert_eq!(names, ["f1", "gap"]);
     assert_eq!(
         grids[1]["keys"],
         json!(["model.activation", "model.d_model"])
@@ -103,15 +103,10 @@ fn two_keys_have_a_map_of_each_compared_number() {
     let mean = cell(2, 1)["mean"].as_f64().unwrap();
     assert!((mean - 0.82).abs() < 1e-12, "{mean}");
     // Table and plot have the same numbers; the user's order of keys decides which one is across.
-    let turned = summary(
-        &path,
-        &["model.d_model", "model.activation"],
-        &["circularity"],
-    )
-    .unwrap();
+    let turned = summary(&path, &["model.d_model", "model.activation"], &["gap"]).unwrap();
     let document = turned.document("");
     let text = document.markdown(120);
-    let title = "circularity by model.activation and model.d_model";
+    let title = "gap by model.activation and model.d_model";
     let lines: Vec<&str> = text
         .lines()
         .skip_while(|line| !line.starts_with(title))
@@ -148,7 +143,7 @@ fn two_keys_have_a_map_of_each_compared_number() {
 #[test]
 fn numbers_have_curves_with_intervals() {
     let path = results("measures curves", |_| ());
-    let whole = summary(&path, &[], &["circularity", "deciding_attention_1_1"]).unwrap();
+    let whole = summary(&path, &[], &["gap", "deciding_attention_1_1"]).unwrap();
     let document = whole.document("");
     let mut trends = document.sections[0]
         .plots
@@ -159,9 +154,7 @@ fn numbers_have_curves_with_intervals() {
                 values,
                 names,
                 ranges,
-            } if labels[1].contains("circularity") => {
-                Some((values.clone(), names.clone(), ranges.clone()))
-            }
+            } if labels[1].contains("gap") => Some((values.clone(), names.clone(), ranges.clone())),
             _ => None,
         });
     let (values, names, ranges) = trends.next().unwrap();
@@ -173,16 +166,14 @@ fn numbers_have_curves_with_intervals() {
     assert!((high - 0.207_062_047_361_747).abs() < 1e-9, "{high}");
     assert!(trends.next().is_none());
     let is_side_by_side = document.sections[0].plots.iter().any(|plot| match plot {
-        Plot::Ranges { labels, .. } => {
-            labels[0] == "model.activation" && labels[1].contains("circularity")
-        }
+        Plot::Ranges { labels, .. } => labels[0] == "model.activation" && labels[1].contains("gap"),
         _ => false,
     });
     assert!(is_side_by_side);
     // The groups' table and JSON have them, too.
     let text = document.markdown(200);
     assert!(
-        text.contains("| circularity |") || text.contains(" circularity |"),
+        text.contains("| gap |") || text.contains(" gap |"),
         "{text}"
     );
     let found = serde_json::to_value(whole.values()).unwrap();
@@ -197,12 +188,7 @@ fn numbers_have_curves_with_intervals() {
 fn an_unknown_number_is_refused_with_those_there_are() {
     let path = results("measures unknown", |_| ());
     let message = summary(&path, &[], &["roundness"]).unwrap_err();
-    for part in [
-        "--metric roundness",
-        "f1",
-        "deciding_attention_1_0",
-        "circularity",
-    ] {
+    for part in ["--metric roundness", "f1", "deciding_attention_1_0", "gap"] {
         assert!(message.contains(part), "{message}");
     }
     // A number that no row has is not among them.
@@ -215,10 +201,10 @@ fn an_unknown_number_is_refused_with_those_there_are() {
 #[test]
 fn measures_of_another_form_are_refused() {
     for value in [json!("x"), json!([[0.5]])] {
-        let path = results("measures form", |row| row["circularity"] = value.clone());
+        let path = results("measures form", |row| row["gap"] = value.clone());
         let message = summary(&path, &[], &[]).unwrap_err();
         assert!(
-            message.contains("line 1: its `circularity` is not a number"),
+            message.contains("line 1: its `gap` is not a number"),
             "{message}"
         );
     }
@@ -235,14 +221,14 @@ fn measures_of_another_form_are_refused() {
     // Runs without a measure, and those of fewer heads, have no value there.
     let path = results("measures some", |row| {
         if row["seed"] == 1 {
-            row.as_object_mut().unwrap().remove("circularity");
+            row.as_object_mut().unwrap().remove("gap");
             row["deciding_attention"] = json!([[1.0]]);
         }
     });
     let found = values(&summary(&path, &[], &[]).unwrap());
     let runs = |name: &str| found["samples"][name]["runs"].clone();
     assert_eq!(
-        (runs("circularity"), runs("deciding_attention_0_0")),
+        (runs("gap"), runs("deciding_attention_0_0")),
         (json!(5), json!(10))
     );
     assert_eq!(runs("deciding_attention_1_1"), 5);

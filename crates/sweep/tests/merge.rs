@@ -59,7 +59,7 @@ fn a_row_has_all_fields_in_order() {
         deciding: Some(metrics(0.125, 0.75)),
         learned_at_step: Some(7),
         measures: vec![
-            (MeasureName::Circularity, Measured::Number(0.5)),
+            (MeasureName::DecidingUniform, Measured::Number(0.5)),
             (
                 MeasureName::DecidingAttention,
                 Measured::PerHead(vec![vec![0.25, 0.5]]),
@@ -75,7 +75,7 @@ fn a_row_has_all_fields_in_order() {
         outcome: Ok(outcome),
         config_sha256: "a".to_owned(),
     };
-    let expected = r#"{"seed":3,"point":1,"model.d_model":4,"epoch_loss":[0.5,0.25],"final_loss":0.125,"accuracy":1.0,"precision":1.0,"recall":1.0,"f1":1.0,"held_out_final_loss":0.375,"held_out_accuracy":1.0,"held_out_precision":1.0,"held_out_recall":1.0,"held_out_f1":1.0,"min_positive":0.75,"max_negative":null,"attention_positive":[0.25,0.75],"attention_negative":null,"deciding_attention_positive":0.75,"deciding_attention_negative":null,"deciding_uniform_positive":0.5,"deciding_uniform_negative":null,"learned_at_step":7,"deciding_attention":[[0.25,0.5]],"circularity":0.5,"kendall_removal":null,"weights_sha256":"w","config_sha256":"a"}"#;
+    let expected = r#"{"seed":3,"point":1,"model.d_model":4,"epoch_loss":[0.5,0.25],"final_loss":0.125,"accuracy":1.0,"precision":1.0,"recall":1.0,"f1":1.0,"held_out_final_loss":0.375,"held_out_accuracy":1.0,"held_out_precision":1.0,"held_out_recall":1.0,"held_out_f1":1.0,"min_positive":0.75,"max_negative":null,"attention_positive":[0.25,0.75],"attention_negative":null,"deciding_attention_positive":0.75,"deciding_attention_negative":null,"deciding_uniform_positive":0.5,"deciding_uniform_negative":null,"learned_at_step":7,"deciding_attention":[[0.25,0.5]],"deciding_uniform":0.5,"kendall_removal":null,"weights_sha256":"w","config_sha256":"a"}"#;
     assert_eq!(serde_json::to_string(&row).unwrap(), expected);
     row.outcome = Err("diverged".to_owned());
     (row.point, row.values) = (None, Vec::new());

@@ -41,7 +41,7 @@ fn measures() -> impl Strategy<Value = Vec<(MeasureName, Measured)>> {
     (prop::option::of(number), prop::option::of(heads)).prop_map(|(number, heads)| {
         let heads = heads.map(|heads| heads.into_iter().map(Vec::from).collect());
         let heads = heads.map(|heads| (MeasureName::DecidingAttention, Measured::PerHead(heads)));
-        let number = number.map(|number| (MeasureName::Circularity, number));
+        let number = number.map(|number| (MeasureName::Gap, number));
         heads.into_iter().chain(number).collect()
     })
 }

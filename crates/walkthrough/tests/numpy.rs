@@ -14,7 +14,7 @@ struct Expected {
     errata: Vec<(String, usize, Vec<usize>)>,
 }
 
-/// Origin: `scripts/checks/walkthrough_expectations.py`.
+/// Origin: `scripts/evidence/test_walkthroughs.py`.
 fn expected() -> BTreeMap<String, Vec<Expected>> {
     serde_json::from_str(include_str!("expected.json")).unwrap()
 }

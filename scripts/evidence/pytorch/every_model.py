@@ -142,9 +142,9 @@ class Classifier(nn.Module):
 
     @torch.no_grad()
     def arrays(self, tokens: torch.Tensor) -> dict[str, np.ndarray]:
-        """The arrays of a dump, as far as PyTorch shows them: all but those inside of `nn.TransformerEncoderLayer`."""
+        """The arrays of a dump, as far as PyTorch shows them: of `nn.TransformerEncoderLayer`, the attention weights and the output."""
         logits = self(tokens)
-        has_two = logits.shape[-1] == 2
+        has_two = logits.shape[-1] == 2 and self["logits"] == "log-odds"
         found = {name: (values[0] if name == "embeddings" else torch.stack(values, 1)) for name, values in self.found.items()}
         found["logits"] = logits[..., 1] - logits[..., 0] if has_two else logits
         found["probabilities"] = logits.softmax(-1)[..., 1] if has_two else logits.softmax(-1)
@@ -295,7 +295,13 @@ class Classifier(nn.Module):
             padding = tokens == padding
             if mask is not None and mask.dtype != bool:
                 padding = torch.zeros(padding.shape).masked_fill(padding, -torch.inf)
-        return self.layers[layer](x, src_mask=mask, src_key_padding_mask=padding)
+        module = self.layers[layer]
+        if not torch.is_grad_enabled():
+            # The weights of `nn.MultiheadAttention`, which the layer does not return.
+            before = module.norm1(x) if module.norm_first else x
+            masks = {"attn_mask": mask, "key_padding_mask": padding}
+            self._note(attention_weights=module.self_attn(before, before, before, average_attn_weights=False, **masks)[1])
+        return module(x, src_mask=mask, src_key_padding_mask=padding)
 
     def unused(self) -> set[str]:
         """The weights that no part of the model has used."""

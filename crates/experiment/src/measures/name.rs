@@ -1,26 +1,45 @@
 //! The names of measures.
 
-use headlight_keys::choices;
+use headlight_keys::{Kind, Value, choices};
 
-macro_rules! names {
-    ($( $(#[doc = $doc:literal])+ $measure:ident = $name:literal in $file:ident, )*) => {
-        choices! {
-            /// A measure of a trained model. The order is that of the columns of rows.
-            #[derive(PartialOrd, Ord)]
-            pub enum MeasureName {
-                $( $(#[doc = $doc])+ $measure = $name, )*
-            }
-        }
-
-        impl MeasureName {
-            /// What it measures.
-            pub fn sentence(self) -> String {
-                match self {
-                    $( Self::$measure => headlight_keys::sentence(&[$($doc),+]), )*
-                }
-            }
-        }
-    };
+choices! {
+    /// A measure of a trained model. The order is that of the columns of rows.
+    #[derive(PartialOrd, Ord)]
+    pub enum MeasureName {
+        /// The attention that the position which is read pays to the positions that decide a sample's label, for each block and
+        /// head: a list of lists. Mean over samples.
+        DecidingAttention = "deciding_attention",
+        /// What `deciding_attention` would be if attention were uniform: the share of the keys that decide. Mean over samples.
+        DecidingUniform = "deciding_uniform",
+        /// Whether the words that get more attention are those with the larger gradient (Jain and Wallace 2019): Kendall's tau-b
+        /// over the words of a sample, mean over samples.
+        KendallGradient = "kendall_gradient",
+        /// Whether the words that get more attention are those that change the prediction most when they are left out (Jain and
+        /// Wallace 2019): Kendall's tau-b over the words of a sample, mean over samples.
+        KendallRemoval = "kendall_removal",
+        /// How much the loss rises without each head, for each block: a list of lists. Mean over samples.
+        HeadRemoval = "head_removal",
+        /// How many of all possible inputs are answered wrongly, of models with one block that read one position.
+        WrongInputs = "wrong_inputs",
+        /// The smallest margin of all possible inputs: the label's logit less the largest other one, or with one logit the label's
+        /// log-odds.
+        SmallestMargin = "smallest_margin",
+        /// How much the log-odds of class 1 change with the tokens that decide it: mean over pairs of a sample of class 1 and the same
+        /// sample with other tokens there, of class 0.
+        Gap = "gap",
+        /// The share of `gap` that the last block's attention weights carry, with values as they are.
+        GapByWeights = "gap_by_weights",
+        /// The share of `gap` that the last block's values carry, with attention weights as they are.
+        GapByValues = "gap_by_values",
+    }
 }
 
-measures!(names);
+impl MeasureName {
+    /// What it measures.
+    pub fn sentence(self) -> String {
+        match Self::kind() {
+            Kind::Choice(choices) => choices[self as usize].sentence.clone(),
+            _ => String::new(),
+        }
+    }
+}

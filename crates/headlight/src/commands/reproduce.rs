@@ -1,4 +1,4 @@
-//! `headlight reproduce`: published studies again, with many seeds.
+//! `headlight reproduce`: published studies again, with many seeds, and plans of one's own.
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -9,15 +9,13 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use headlight_inspector::{Document, Section, Table, counted};
-use headlight_studies::{Part, Rows, STUDIES, Study, study};
-use headlight_sweep::{Plan, Seeds, Shard, records};
+use headlight_sweep::{Part, Shard, Study, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::files::cannot_write;
-use headlight_trainer::storage::hash::file_sha256;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 
@@ -26,23 +24,27 @@ use crate::arguments::at_least_one;
 use crate::printing::{note, print};
 use crate::terminal;
 
-/// Run a published study again, with many seeds
+/// Run a published study again with many seeds, or a study of your own
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example: headlight reproduce max-of-four --quick\nWithout a name, it lists the studies and the time that each takes on this machine."
 )]
 pub(crate) struct Arguments {
-    /// The name of a study
-    name: Option<String>,
+    /// The name of a study, or a plan of your own (plan.toml)
+    #[arg(value_name = "NAME|PLAN")]
+    study: Option<PathBuf>,
     /// Run only a part of the same runs, in about a minute or two
-    #[arg(long, requires = "name")]
+    #[arg(long, requires = "study")]
     quick: bool,
     /// The folder for the results [default: the name of the study]; runs that it holds are skipped
-    #[arg(long, value_name = "FOLDER", requires = "name")]
+    #[arg(long, value_name = "FOLDER", requires = "study")]
     out: Option<PathBuf>,
     /// Run only shard I of N of each part, for `headlight merge`
-    #[arg(long, value_name = "I/N", requires = "name")]
+    #[arg(long, value_name = "I/N", requires = "study")]
     shard: Option<Shard>,
+    /// Keep the first and last parameters of each run, in the folder PART.weights
+    #[arg(long, requires = "study")]
+    save_weights: bool,
     /// The number of runs at a time [default: one per core]
     #[arg(long, value_parser = at_least_one)]
     threads: Option<NonZeroUsize>,
@@ -51,16 +53,17 @@ pub(crate) struct Arguments {
 /// Lists the studies, or runs one.
 ///
 /// # Errors
-/// When the name is unknown, the folder holds other results, the machine fails, or a signal comes.
+/// When the plan is unknown or invalid, the folder holds other results, the machine fails, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let threads = match arguments.threads {
         Some(threads) => threads.get(),
         None => thread::available_parallelism().map_or(1, usize::from),
     };
-    let Some(name) = &arguments.name else {
+    let Some(path) = &arguments.study else {
         return list(threads);
     };
-    let study = study(name)?;
+    let study = Study::find(path)?;
+    let name = &study.name;
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from(name));
     if folder.exists() && !folder.is_dir() {
         return Err(Failure::Input(format!(
@@ -68,181 +71,167 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             shown(&folder)
         )));
     }
-    // A page that this study wrote may be replaced, and no other file.
-    let is_own = study.parts.iter().any(|part| has_config(part, &folder));
-    let files = FILES.map(|file| Destination::from(folder.join(file)));
-    if !is_own && let Some(name) = FILES.iter().find(|name| folder.join(name).exists()) {
-        return Err(Failure::Input(format!(
-            "{} is not of this study; choose another --out, or move the file",
-            shown(&folder.join(name))
-        )));
+    let mut files = Vec::new();
+    for part in &study.parts {
+        files.push(Files::of(part, &folder)?);
     }
-    let parts = study.parts.iter();
-    let seconds = parts.map(|part| part.seconds * runs(part, arguments).len() as f64);
-    announce(
-        study,
-        seconds.sum::<f64>() * slowness()? / threads as f64,
-        arguments,
-    );
+    announce(&study, path, arguments, threads)?;
     fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
-    let mut parts = Vec::new();
-    let header = ["part", "runs", "of", "sha256 of the rows", "grid"];
+    let header = ["part", "runs", "of", "grid"];
     let mut listed = vec![header.map(str::to_owned).to_vec()];
-    for part in study.parts {
-        let found = train(part, &folder, arguments, threads, &signals)?;
+    let mut failed = 0;
+    for (part, files) in study.parts.iter().zip(&files) {
+        let (found, failures) = files.train(part, arguments, threads, &signals)?;
+        failed += failures;
+        let grid = part.grid.join("; ");
         listed.push(vec![
-            part.name.to_owned(),
-            found.len().to_string(),
-            part.runs(false).to_string(),
-            hash_of_rows(part, &folder)?,
-            if part.grid.is_empty() {
+            part.name.clone(),
+            found.to_string(),
+            part.runs(false)?.to_string(),
+            if grid.is_empty() {
                 "–".to_owned()
             } else {
-                part.grid.join("; ")
+                grid
             },
         ]);
-        parts.push(found);
     }
     if let Some(shard) = arguments.shard {
         return print(&format!(
             "shard {shard} of {name} is in {}; join the shards of each part with `headlight merge`, as PART.jsonl in one folder, and \
-             run `headlight reproduce {name}{} --out FOLDER` for the page\n",
+             run `headlight reproduce {}{} --out FOLDER` for the reports\n",
             shown(&folder),
+            shown(path),
             if arguments.quick { " --quick" } else { "" }
         ));
     }
-    let parts_table = Table::of_text("What was run", "", listed);
-    let parts_table = parts_table.left_aligned(&["sha256 of the rows", "grid"]);
-    let found: usize = parts.iter().map(Rows::len).sum();
-    let whole: u64 = study.parts.iter().map(|part| part.runs(false)).sum();
-    let page = (study.page)(&parts);
-    let mut document = page.document(study.question, study.source, parts_table);
-    if (found as u64) < whole {
-        document.paragraphs.push(format!(
-            "This page is of {found} of the {whole} runs of the plan, so what it says can change. `headlight reproduce {name}` trains the others."
-        ));
-    }
-    let mut without_plots = document.clone();
-    for section in &mut without_plots.sections {
-        section.plots.clear();
-    }
-    without_plots
-        .sections
-        .retain(|section| section.title != "Figures");
-    let contents = [
-        document.html(),
-        without_plots.markdown_file(120) + "\n![The figures](figures.svg)\n",
-        document.plots_svg(),
-    ];
-    for (file, content) in files.iter().zip(contents) {
-        Output::new(file, true)?.write_all(content.as_bytes())?;
-    }
-    let written = FILES.map(|file| shown(&folder.join(file)));
+    let document = Document {
+        title: study.question.clone(),
+        paragraphs: vec![study.source.clone()],
+        sections: vec![Section {
+            tables: vec![Table::of_text("", "", listed).left_aligned(&["grid"])],
+            ..Section::default()
+        }],
+    };
     print(&format!(
-        "\n{}\nwritten: {}\n",
+        "\n{}\nof each part, {} has the rows (PART.jsonl) and a report (PART.html)\n",
         terminal::written(&document),
-        written.join(", ")
-    ))
-}
-
-/// The files that a study writes besides those of its parts.
-const FILES: [&str; 3] = ["page.html", "page.md", "figures.svg"];
-
-/// The runs of a part, or of its shard.
-fn runs(part: &Part, arguments: &Arguments) -> Range<usize> {
-    let count = part.runs(arguments.quick) as usize;
-    arguments.shard.map_or(0..count, |shard| shard.runs(count))
-}
-
-/// The file of a part's config.
-fn config_of(part: &Part, folder: &Path) -> PathBuf {
-    folder.join(format!("{}.toml", part.name))
-}
-
-/// Whether a folder has the config of a part.
-fn has_config(part: &Part, folder: &Path) -> bool {
-    fs::read_to_string(config_of(part, folder)).is_ok_and(|found| found == part.config)
-}
-
-/// Trains the runs of a part that the folder lacks; returns its rows.
-fn train(
-    part: &Part,
-    folder: &Path,
-    arguments: &Arguments,
-    threads: usize,
-    signals: &Signals,
-) -> Result<Rows, Failure> {
-    let seeds = part.seeds(arguments.quick);
-    let out = folder.join(format!("{}.jsonl", part.name));
-    if seeds > 0 {
-        let config = config_of(part, folder);
-        write_config(part, folder)?;
-        let changes: Vec<String> = part
-            .changes
-            .iter()
-            .map(|&change| change.to_owned())
-            .collect();
-        let grid = part.grid.iter().map(|grid| grid.parse());
-        let grid = grid
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(Failure::Input)?;
-        let plan = Plan::new(&config, &changes, &Seeds(0..seeds), &grid)?;
-        let out = arguments
-            .shard
-            .map_or_else(|| out.clone(), |shard| shard.file(&out));
-        let runs = runs(part, arguments);
-        note(&format!("{}: {}", part.name, counted(runs.len(), "run")));
-        rows::train(&plan, runs, &out, threads, signals)?;
-    }
-    if !out.exists() {
-        return Ok(Rows::default());
-    }
-    Ok(Rows::new(records(&out, |field| {
-        part.fields.contains(&field)
-    })?))
-}
-
-/// The first digits of the hash of a part's rows, which tells other rows apart; a dash without rows.
-fn hash_of_rows(part: &Part, folder: &Path) -> Result<String, Failure> {
-    let rows = folder.join(format!("{}.jsonl", part.name));
-    if !rows.exists() {
-        return Ok("–".to_owned());
-    }
-    Ok(file_sha256(&rows)?[..16].to_owned())
-}
-
-/// Writes the config of a part, unless the folder has it.
-fn write_config(part: &Part, folder: &Path) -> Result<(), Failure> {
-    let path = config_of(part, folder);
-    if has_config(part, folder) {
-        return Ok(());
-    }
-    if path.exists() {
-        return Err(Failure::Input(format!(
-            "{} is not the config of this study's part; choose another --out, or move the file",
-            shown(&path)
+        shown(&folder)
+    ))?;
+    if failed > 0 {
+        return Err(Failure::Diverged(format!(
+            "{} failed; their rows say why",
+            counted(failed, "run")
         )));
     }
-    let destination = Destination::from(path);
-    Output::new(&destination, false)?.write_all(part.config.as_bytes())
+    Ok(())
+}
+
+/// The files of a part.
+struct Files {
+    config: PathBuf,
+    rows: PathBuf,
+    report: Destination,
+}
+
+impl Files {
+    /// Refuses files that are not of this part.
+    fn of(part: &Part, folder: &Path) -> Result<Self, Failure> {
+        let file = |ending: &str| folder.join(format!("{}.{ending}", part.name));
+        let files = Self {
+            config: file("toml"),
+            rows: file("jsonl"),
+            report: Destination::from(file("html")),
+        };
+        if files.config.exists() && !files.has_config(part) {
+            return Err(Failure::Input(format!(
+                "{} is not the config of part `{}` of this study; choose another --out, or move the file",
+                shown(&files.config),
+                part.name
+            )));
+        }
+        // A report that this study wrote may be replaced, and no other file.
+        Output::new(&files.report, files.has_config(part))?;
+        Ok(files)
+    }
+
+    /// Whether the folder has the config of the part.
+    fn has_config(&self, part: &Part) -> bool {
+        fs::read_to_string(&self.config).is_ok_and(|found| found == part.config_text())
+    }
+
+    /// Trains the runs that the folder lacks, and writes the report, unless only a shard is asked for. Returns how many rows there
+    /// are, and how many of them are of failed runs.
+    fn train(
+        &self,
+        part: &Part,
+        arguments: &Arguments,
+        threads: usize,
+        signals: &Signals,
+    ) -> Result<(usize, usize), Failure> {
+        // What an earlier, whole run left is of no use to a quick one without this part.
+        if part.runs(arguments.quick)? == 0 {
+            return Ok((0, 0));
+        }
+        if !self.has_config(part) {
+            let config = Destination::from(self.config.clone());
+            Output::new(&config, false)?.write_all(part.config_text().as_bytes())?;
+        }
+        let mut plan = part.plan(&self.config, arguments.quick)?;
+        let runs = runs(part, arguments)?;
+        let out = match arguments.shard {
+            Some(shard) => shard.file(&self.rows),
+            None => self.rows.clone(),
+        };
+        if arguments.save_weights {
+            plan.save_weights(&out)?;
+        }
+        note(&format!("{}: {}", part.name, counted(runs.len(), "run")));
+        rows::train(&plan, runs, &out, threads, signals)?;
+        if arguments.shard.is_some() {
+            return Ok((0, 0));
+        }
+        let summary = Summary::read(&out, &plan)?;
+        let title = format!("{}: {}", part.name, counted(summary.runs(), "run"));
+        let report = summary.document(&title).html();
+        Output::new(&self.report, true)?.write_all(report.as_bytes())?;
+        Ok((summary.runs(), summary.failures()))
+    }
+}
+
+/// The runs of a part, or of its shard.
+fn runs(part: &Part, arguments: &Arguments) -> Result<Range<usize>, Failure> {
+    let count = part.runs(arguments.quick)?;
+    Ok(arguments.shard.map_or(0..count, |shard| shard.runs(count)))
 }
 
 /// Says how long a study will take, and what to do if that is days.
-fn announce(study: &Study, seconds: f64, arguments: &Arguments) {
+fn announce(
+    study: &Study,
+    path: &Path,
+    arguments: &Arguments,
+    threads: usize,
+) -> Result<(), Failure> {
     const DAY: f64 = 86_400.0;
-    let name = study.name;
-    note(&format!(
-        "{name}: about {} on this machine, less what its folder has",
-        time(seconds)
-    ));
-    if seconds > DAY && arguments.shard.is_none() {
+    let name = &study.name;
+    let parts = study.parts.iter();
+    let seconds = parts.map(|part| Ok(part.seconds * runs(part, arguments)?.len() as f64));
+    let seconds = seconds.sum::<Result<f64, Failure>>()? * slowness()? / threads as f64;
+    if seconds > 0.0 {
         note(&format!(
-            "that is more than a day; `headlight reproduce {name} --quick` runs a part of it, and --shard 1/N runs 1/N of it on each of N \
-             machines"
+            "{name}: about {} on this machine, less what its folder has",
+            time(seconds)
         ));
     }
+    if seconds > DAY && arguments.shard.is_none() {
+        note(&format!(
+            "that is more than a day; `headlight reproduce {} --quick` runs a part of it, and --shard 1/N runs 1/N of it on each of N \
+             machines",
+            shown(path)
+        ));
+    }
+    Ok(())
 }
 
 /// Prints the studies, and the time that each takes.
@@ -250,16 +239,16 @@ fn list(threads: usize) -> Result<(), Failure> {
     let slowness = slowness()? / threads as f64;
     let header = ["study", "runs", "time", "with --quick", "question"];
     let mut rows = vec![header.map(str::to_owned).to_vec()];
-    rows.extend(STUDIES.iter().map(|study| {
-        let runs: u64 = study.parts.iter().map(|part| part.runs(false)).sum();
-        vec![
-            study.name.to_owned(),
-            runs.to_string(),
-            time(study.seconds(false) * slowness),
-            time(study.seconds(true) * slowness),
-            study.question.to_owned(),
-        ]
-    }));
+    for study in Study::all()? {
+        let runs = study.parts.iter().map(|part| part.runs(false));
+        rows.push(vec![
+            study.name.clone(),
+            runs.sum::<Result<usize, Failure>>()?.to_string(),
+            time(study.seconds(false)? * slowness),
+            time(study.seconds(true)? * slowness),
+            study.question.clone(),
+        ]);
+    }
     let document = Document {
         title: "Published studies".to_owned(),
         paragraphs: vec![format!(

@@ -54,6 +54,9 @@ pub(crate) struct Arguments {
     /// The results file (.jsonl), one row per run; runs that are already in it are skipped
     #[arg(long, value_name = "FILE")]
     out: Destination,
+    /// Keep the first and last parameters of each run, in the folder FILE.weights beside --out
+    #[arg(long)]
+    save_weights: bool,
     /// Replace the picture beside --out even if this sweep did not write it
     #[arg(long)]
     force: bool,
@@ -64,7 +67,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config or the results file is invalid, the machine fails, a signal comes, or a run failed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let plan = plan(arguments)?;
+    let mut plan = plan(arguments)?;
     let out = arguments.out.path();
     Results::check_name(out)?;
     let runs = arguments.shard.runs(plan.len());
@@ -78,6 +81,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let out = Output::new(&arguments.out, true)?.path();
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+    if arguments.save_weights {
+        plan.save_weights(out)?;
+    }
     rows::train(&plan, runs.clone(), out, threads, &signals)?;
     summarise(out, picture, &plan, runs.len())
 }

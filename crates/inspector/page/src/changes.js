@@ -8,10 +8,15 @@ import { Live } from "./sources/live.js";
 /** @param {Changes} changes */
 export function changeTexts({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
   return [
-    temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`, causal ? "causal mask" : "",
-    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`), ...keys.map((position) => `without position ${position}`),
+    temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`,
+    causal ? "causal mask" : "",
+    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`),
+    ...keys.map((position) => `without position ${position}`),
     ...rows.map(({ layer, head, query }) => `weights of query ${query} set, layer ${layer}, head ${head}`),
-    ...patches.map(({ place, layer, position, from }) => `${place}${place === "embeddings" ? "" : ` of layer ${layer}`} at position ${position} from ${from}`),
+    ...patches.map(
+      ({ place, layer, position, from }) =>
+        `${place}${place === "embeddings" ? "" : ` of layer ${layer}`} at position ${position} from ${from}`,
+    ),
   ].filter(Boolean);
 }
 
@@ -24,10 +29,14 @@ function fitting(run, { temperature, causal, heads = [], keys = [], rows = [], p
   const { layers, heads: headCount } = run.facts;
   const { positions } = run;
   const whole = {
-    ...(temperature === undefined ? {} : { temperature }), ...(causal ? { causal } : {}),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(causal ? { causal } : {}),
     heads: heads.filter(([layer, head]) => layer < layers && head < headCount),
     keys: keys.filter((key) => key < positions),
-    rows: rows.filter(({ layer, head, query, weights }) => layer < layers && head < headCount && query < positions && weights.length === positions),
+    rows: rows.filter(
+      ({ layer, head, query, weights }) =>
+        layer < layers && head < headCount && query < positions && weights.length === positions,
+    ),
     patches: patches.filter(({ layer, position, from }) => layer < layers && position < positions && run.sample(from)),
   };
   return Object.fromEntries(Object.entries(whole).filter(([, value]) => !(Array.isArray(value) && !value.length)));
@@ -70,4 +79,4 @@ function withChanges(run, wanted) {
 export const changedRun = (run, wanted) => withChanges(run, wanted).run;
 
 /** The changes that a run can have. @param {Run | null} run @param {Changes} wanted */
-export const changesFor = (run, wanted) => run ? withChanges(run, wanted).changes : {};
+export const changesFor = (run, wanted) => (run ? withChanges(run, wanted).changes : {});

@@ -5,7 +5,13 @@ import { page } from "./facts.js";
 /** @typedef {{ from: number, to: number, diverging: boolean, log?: boolean, name: string }} Scale */
 
 // Blue below zero, white at zero, orange above.
-const DIVERGING = [[20, 75, 140], [80, 140, 195], [247, 247, 247], [224, 150, 60], [150, 70, 0]];
+const DIVERGING = [
+  [20, 75, 140],
+  [80, 140, 195],
+  [247, 247, 247],
+  [224, 150, 60],
+  [150, 70, 0],
+];
 
 /** @param {number[][]} stops @param {number} share */
 function between(stops, share) {
@@ -37,7 +43,12 @@ export function colours(value, scale) {
 }
 
 /** The colour of a class: of more than two, from viridis without its lightest. @param {number} label @param {number} count */
-export const classColour = (label, count) => count > 2 ? colours(0.85 * label / (count - 1), { from: 0, to: 1, diverging: false, name: "" }).fill : label ? "var(--positives)" : "var(--negatives)";
+export const classColour = (label, count) =>
+  count > 2
+    ? colours((0.85 * label) / (count - 1), { from: 0, to: 1, diverging: false, name: "" }).fill
+    : label
+      ? "var(--positives)"
+      : "var(--negatives)";
 
 /**
  * The scale of weights: from 0 to 1, or multiples of uniform attention, on a logarithmic scale, whose values are `shades` of a

@@ -7,8 +7,8 @@ export const valueOf = (config, key) => key.split(".").reduce((/** @type {any} *
 
 /** Keys whose usual values depend on the optimizer. @type {Record<string, (optimizer: unknown) => unknown>} */
 const OF_THE_OPTIMIZER = {
-  epsilon: (optimizer) => optimizer === "adam" ? 1e-7 : 1e-8,
-  token_second_moment: (optimizer) => optimizer === "adam" ? "per-occurrence" : "per-token",
+  epsilon: (optimizer) => (optimizer === "adam" ? 1e-7 : 1e-8),
+  token_second_moment: (optimizer) => (optimizer === "adam" ? "per-occurrence" : "per-token"),
 };
 
 /** A config with other values; null unsets a key. @param {Config} config @param {Record<string, unknown>} settings @returns {Config} */
@@ -28,16 +28,29 @@ export function withSettings(config, settings) {
   const { training: { optimizer = "adam" } = {} } = config;
   for (const [key, usual] of Object.entries(OF_THE_OPTIMIZER)) {
     const { training } = changed;
-    if (training && (training.optimizer ?? "adam") !== optimizer && !(`training.${key}` in settings) && training[key] === usual(optimizer)) training[key] = usual(training.optimizer);
+    if (
+      training &&
+      (training.optimizer ?? "adam") !== optimizer &&
+      !(`training.${key}` in settings) &&
+      training[key] === usual(optimizer)
+    )
+      training[key] = usual(training.optimizer);
   }
   return changed;
 }
 
 /** Logits per sample. @param {Config} config */
-export const logitsOf = ({ data: { n_classes = 2 }, model: { logits } }) => n_classes > 2 || logits === "per-class" ? n_classes : 1;
+export const logitsOf = ({ data: { n_classes = 2 }, model: { logits } }) =>
+  n_classes > 2 || logits === "per-class" ? n_classes : 1;
 
 /** Settings as text, for titles and files. @param {Record<string, unknown>} settings */
-export const settingsText = (settings) => Object.entries(settings).map(([key, value]) => `${key.split(".").at(-1)} ${value === null ? "unset" : typeof value === "object" ? ruleText(/** @type {any} */ (value)) : value}`).join(", ");
+export const settingsText = (settings) =>
+  Object.entries(settings)
+    .map(
+      ([key, value]) =>
+        `${key.split(".").at(-1)} ${value === null ? "unset" : typeof value === "object" ? ruleText(/** @type {any} */ (value)) : value}`,
+    )
+    .join(", ");
 
 /** @param {Record<string, unknown>} rule */
 const ruleText = (rule) => Object.values(rule).flat().join(" ");
@@ -54,13 +67,14 @@ export function operationsOf(config, steps) {
 
 /** Steps of a whole training. @param {Config} config @param {Data} [data] its samples, if they come from a file */
 export function stepsOf(config, data) {
-  const count = data ? "table" in data ? data.count : data.tokens.length : config.data.samples ?? 0;
+  const count = data ? ("table" in data ? data.count : data.tokens.length) : (config.data.samples ?? 0);
   const { epochs, steps, batch_size } = config.training;
   return Math.min(epochs ? epochs * Math.ceil(count / batch_size) : Infinity, steps ?? Infinity);
 }
 
 /** Samples as the lab takes them. @param {Data} [data] */
-export const givenOf = (data) => data && ("table" in data ? { table: data.table } : { tokens: data.tokens, labels: data.labels, splits: data.splits });
+export const givenOf = (data) =>
+  data && ("table" in data ? { table: data.table } : { tokens: data.tokens, labels: data.labels, splits: data.splits });
 
 // A telephone or an old computer does about so many multiplications in a second; a computer of 2020 does 2 to 30 times as many.
 const SLOW = 1e9;
@@ -74,7 +88,11 @@ export function tomlOf(config) {
   /** @param {any} item @returns {string} */
   const value = (item) => {
     if (Array.isArray(item)) return `[${item.map(value).join(", ")}]`;
-    if (item !== null && typeof item === "object") return `{ ${Object.entries(item).filter(([, own]) => own !== null).map(([name, own]) => `${name} = ${value(own)}`).join(", ")} }`;
+    if (item !== null && typeof item === "object")
+      return `{ ${Object.entries(item)
+        .filter(([, own]) => own !== null)
+        .map(([name, own]) => `${name} = ${value(own)}`)
+        .join(", ")} }`;
     if (typeof item === "string") return JSON.stringify(item);
     return String(item);
   };
@@ -82,7 +100,13 @@ export function tomlOf(config) {
   const known = Object.entries(config).filter(([, item]) => item !== null);
   const lines = known.filter(([, item]) => !isTable(item)).map(([name, item]) => `${name} = ${value(item)}`);
   for (const [name, table] of known.filter(([, item]) => isTable(item))) {
-    lines.push("", `[${name}]`, ...Object.entries(table).filter(([, item]) => item !== null).map(([key, item]) => `${key} = ${value(item)}`));
+    lines.push(
+      "",
+      `[${name}]`,
+      ...Object.entries(table)
+        .filter(([, item]) => item !== null)
+        .map(([key, item]) => `${key} = ${value(item)}`),
+    );
   }
   return `${lines.join("\n")}\n`;
 }

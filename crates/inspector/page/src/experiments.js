@@ -5,7 +5,18 @@ import { isLong, stepsOf } from "./config.js";
 import { cannot } from "./engine/cannot.js";
 import { page } from "./facts.js";
 import { inPageWords } from "./parts/settings.jsx";
-import { baseData, configOf, dataOf, experiment, ghost, keepOutcome, outcomeOf, runs, settings, settingsOf } from "./state.js";
+import {
+  baseData,
+  configOf,
+  dataOf,
+  experiment,
+  ghost,
+  keepOutcome,
+  outcomeOf,
+  runs,
+  settings,
+  settingsOf,
+} from "./state.js";
 import { Training } from "./training.js";
 
 /** @type {Training | null} */
@@ -41,14 +52,30 @@ function begin(key, wanted) {
   }
   const data = dataOf(wanted);
   if ("data.file" in wanted && !data) {
-    experiment.value = { key, state: "failed", step: 0, steps: 0, why: `the address does not hold the samples of ${wanted["data.file"]}; give them again in the tab Experiment` };
+    experiment.value = {
+      key,
+      state: "failed",
+      step: 0,
+      steps: 0,
+      why: `the address does not hold the samples of ${wanted["data.file"]}; give them again in the tab Experiment`,
+    };
     return;
   }
   const start = async () => {
-    const training = running = new Training({ config, data, facts: { name: "experiment", token_strings: data === baseData() ? page.runs[0]?.token_strings ?? {} : {} } }, (step, steps) => {
-      if (running === training) experiment.value = { key, state: "training", step, steps, stop };
-    });
-    const stop = () => { training.stop(); experiment.value = { key, state: "stopped", step: 0, steps: 0, start }; };
+    const training = (running = new Training(
+      {
+        config,
+        data,
+        facts: { name: "experiment", token_strings: data === baseData() ? (page.runs[0]?.token_strings ?? {}) : {} },
+      },
+      (step, steps) => {
+        if (running === training) experiment.value = { key, state: "training", step, steps, stop };
+      },
+    ));
+    const stop = () => {
+      training.stop();
+      experiment.value = { key, state: "stopped", step: 0, steps: 0, start };
+    };
     experiment.value = { key, state: "training", step: 0, steps: 0, stop };
     try {
       const outcome = await training.outcome;
@@ -56,7 +83,14 @@ function begin(key, wanted) {
       keepOutcome(key, outcome);
       finish(key, outcome);
     } catch (error) {
-      if (running === training) experiment.value = { key, state: "failed", step: 0, steps: 0, why: inPageWords(/** @type {Error} */ (error).message) };
+      if (running === training)
+        experiment.value = {
+          key,
+          state: "failed",
+          step: 0,
+          steps: 0,
+          why: inPageWords(/** @type {Error} */ (error).message),
+        };
     }
   };
   if (!isLong(config, stepsOf(config, data))) start();

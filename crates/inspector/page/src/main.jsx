@@ -24,14 +24,28 @@ const made = signal(0);
 function App() {
   if (!shown.value) return <Headline />;
   // Attention alone has no training to tell of.
-  if (shown.value.isAlone) return <><Headline /><div id="sight"><SampleCard /><Attention /></div></>;
+  if (shown.value.isAlone)
+    return (
+      <>
+        <Headline />
+        <div id="sight">
+          <SampleCard />
+          <Attention />
+        </div>
+      </>
+    );
   return (
     <>
       <Headline />
       <div id="sight" class={isAsked.value ? "asked" : ""}>
         <Guide />
         <SampleCard />
-        {made.value > 0 && <><Attention /><Time /></>}
+        {made.value > 0 && (
+          <>
+            <Attention />
+            <Time />
+          </>
+        )}
       </div>
       {made.value > 1 && <Tabs />}
     </>
@@ -57,21 +71,47 @@ function Tabs() {
     <section id="more" aria-label="More">
       <div role="tablist" aria-label="More" onKeyDown={moveTab}>
         {all.map(({ key, title }) => (
-          <button type="button" role="tab" id={`tab-${key}`} key={key} aria-selected={key === open.key} aria-controls="panel" tabIndex={key === open.key ? 0 : -1} onClick={() => change({ tab: key })}>{title}</button>
+          <button
+            type="button"
+            role="tab"
+            id={`tab-${key}`}
+            key={key}
+            aria-selected={key === open.key}
+            aria-controls="panel"
+            tabIndex={key === open.key ? 0 : -1}
+            onClick={() => change({ tab: key })}
+          >
+            {title}
+          </button>
         ))}
       </div>
-      <div id="panel" role="tabpanel" aria-labelledby={`tab-${open.key}`}><open.Panel /></div>
+      <div id="panel" role="tabpanel" aria-labelledby={`tab-${open.key}`}>
+        <open.Panel />
+      </div>
     </section>
   );
 }
 
-const Said = () => <p id="said" class="unseen" role="status">{said.value}</p>;
+const Said = () => (
+  <p id="said" class="unseen" role="status">
+    {said.value}
+  </p>
+);
 
 const task = () => new Promise((done) => setTimeout(done));
 // The browser paints no page that is not in sight.
-const painted = () => Promise.race([new Promise((done) => requestAnimationFrame(() => setTimeout(done))), new Promise((done) => setTimeout(done, 200))]);
+const painted = () =>
+  Promise.race([
+    new Promise((done) => requestAnimationFrame(() => setTimeout(done))),
+    new Promise((done) => setTimeout(done, 200)),
+  ]);
 
-const hasRun = () => new Promise((done) => effect(() => { if (shown.value) done(null); }));
+const hasRun = () =>
+  new Promise((done) =>
+    effect(() => {
+      if (shown.value) done(null);
+    }),
+  );
 
 async function start() {
   if (page.example) return openWalkthrough(page.example);
@@ -82,8 +122,18 @@ async function start() {
   const root = /** @type {HTMLElement} */ (document.getElementById("page"));
   // What stands there for readers without scripts.
   root.replaceChildren();
-  render(<main id="app"><App /><Said /></main>, root);
-  const sight = hasRun().then(task).then(() => { made.value = 1; });
+  render(
+    <main id="app">
+      <App />
+      <Said />
+    </main>,
+    root,
+  );
+  const sight = hasRun()
+    .then(task)
+    .then(() => {
+      made.value = 1;
+    });
   // A page without a run is ready before its first training.
   if (shown.value) await sight;
   document.documentElement.dataset.ready = performance.now().toFixed(1);
@@ -99,7 +149,10 @@ async function start() {
 Object.assign(globalThis, { headlight: { view, change, here, shown, runs, origin } });
 
 start().catch((error) => {
-  const failed = Object.assign(document.createElement("p"), { className: "failed", textContent: `The page cannot start: ${error.message}. It needs a browser from 2023 or later.` });
+  const failed = Object.assign(document.createElement("p"), {
+    className: "failed",
+    textContent: `The page cannot start: ${error.message}. It needs a browser from 2023 or later.`,
+  });
   document.getElementById("page")?.prepend(failed);
   throw error;
 });

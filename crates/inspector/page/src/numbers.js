@@ -23,7 +23,7 @@ export const sum = (values) => values.reduce((all, value) => all + value, 0);
 function exp(x) {
   const part = Math.max(x, -64) / 256;
   let value = 1;
-  for (let divisor = 10; divisor > 0; divisor--) value = 1 + value * part / divisor;
+  for (let divisor = 10; divisor > 0; divisor--) value = 1 + (value * part) / divisor;
   for (let squared = 0; squared < 8; squared++) value *= value;
   return value;
 }

@@ -18,7 +18,11 @@ function settle(kind, text, brief) {
 }
 
 /** Whether the page's own training takes so long that the reader is asked first. */
-const takesLong = () => isLong(/** @type {Config} */ (baseConfig()), page.runs[0]?.again?.live?.steps ?? stepsOf(/** @type {Config} */ (baseConfig()), baseData()));
+const takesLong = () =>
+  isLong(
+    /** @type {Config} */ (baseConfig()),
+    page.runs[0]?.again?.live?.steps ?? stepsOf(/** @type {Config} */ (baseConfig()), baseData()),
+  );
 
 /** Has a worker stand ready while the page is drawn, if the page will train at once. */
 export function prepareLive() {
@@ -30,11 +34,25 @@ export function startLive() {
   const reason = page.runs[0]?.again?.recorded;
   if (reason) return settle("recorded", `${reason}.`);
   const why = cannot();
-  if (why) return settle("recorded", page.lab ? `this page cannot train: ${why}.` : `${why}, so that the page cannot train the run again.`);
+  if (why)
+    return settle(
+      "recorded",
+      page.lab ? `this page cannot train: ${why}.` : `${why}, so that the page cannot train the run again.`,
+    );
   if (!takesLong()) return train();
   origin.value = page.lab
-    ? { kind: "training", badge: "Long", text: "this training may take minutes, so the page waits for you.", ask: train }
-    : { kind: "training", badge: BADGES.recorded, text: "the page can train this run again, but that may take long.", ask: train };
+    ? {
+        kind: "training",
+        badge: "Long",
+        text: "this training may take minutes, so the page waits for you.",
+        ask: train,
+      }
+    : {
+        kind: "training",
+        badge: BADGES.recorded,
+        text: "the page can train this run again, but that may take long.",
+        ask: train,
+      };
 }
 
 /** Trains the page's own run, and compares the weights. */
@@ -42,33 +60,67 @@ async function train() {
   const live = page.runs[0]?.again?.live;
   const config = /** @type {Config} */ (baseConfig());
   const facts = page.runs[0];
-  const begun = live ? { badge: BADGES.recorded, text: "the page trains the run again." } : { badge: BADGES.training, text: "the page trains the model." };
-  const names = live ? { name: facts.name, token_strings: facts.token_strings, evidence: facts.evidence, classes: facts.classes, best: facts.best } : { name: page.lab?.name };
+  const begun = live
+    ? { badge: BADGES.recorded, text: "the page trains the run again." }
+    : { badge: BADGES.training, text: "the page trains the model." };
+  const names = live
+    ? {
+        name: facts.name,
+        token_strings: facts.token_strings,
+        evidence: facts.evidence,
+        classes: facts.classes,
+        best: facts.best,
+      }
+    : { name: page.lab?.name };
   // The same samples as in the recording.
   const tokens = live ? facts.samples.map((sample) => sample.tokens) : undefined;
-  const training = new Training({ config, steps: live?.steps, tokens, keep: live ? facts.best : undefined, data: baseData(), facts: { ...names, ...(live ? { samples: facts.samples, strongest: facts.strongest } : {}) } }, (step, steps) => {
-    origin.value = { ...origin.value, progress: [step, steps] };
-  });
-  const stop = () => { training.stop(); settle("recorded", live ? "the training of this page was stopped." : "the training was stopped."); };
+  const training = new Training(
+    {
+      config,
+      steps: live?.steps,
+      tokens,
+      keep: live ? facts.best : undefined,
+      data: baseData(),
+      facts: { ...names, ...(live ? { samples: facts.samples, strongest: facts.strongest } : {}) },
+    },
+    (step, steps) => {
+      origin.value = { ...origin.value, progress: [step, steps] };
+    },
+  );
+  const stop = () => {
+    training.stop();
+    settle("recorded", live ? "the training of this page was stopped." : "the training was stopped.");
+  };
   origin.value = { kind: "training", ...begun, stop };
   try {
     const outcome = await training.outcome;
     if (!outcome) return;
-    const found = trainedHash.value = outcome.ended.weights_sha256;
+    const found = (trainedHash.value = outcome.ended.weights_sha256);
     if (live && found !== live.weights_sha256) {
-      return settle("differs", `the page trained the run again and got other weights. SHA-256 of model.safetensors: ${live.weights_sha256}; here: ${found}. The page shows what was recorded.`);
+      return settle(
+        "differs",
+        `the page trained the run again and got other weights. SHA-256 of model.safetensors: ${live.weights_sha256}; here: ${found}. The page shows what was recorded.`,
+      );
     }
     keepOutcome("{}", outcome);
     runs.value = [outcome.run];
     // Without a recording, the address has waited for a run to show.
     if (!live) openAddress();
-    settle("live", live
-      ? `the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
-      : `the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`, live ? "trained again in this page, to the same weights." : "trained in this page.");
+    settle(
+      "live",
+      live
+        ? `the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
+        : `the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`,
+      live ? "trained again in this page, to the same weights." : "trained in this page.",
+    );
   } catch (error) {
-    settle("recorded", `${live ? "the page could not train the run again" : "the page could not train"} (${/** @type {Error} */ (error).message}).`);
+    settle(
+      "recorded",
+      `${live ? "the page could not train the run again" : "the page could not train"} (${/** @type {Error} */ (error).message}).`,
+    );
   }
 }
 
 /** @param {import("./run.js").Run} run */
-const everyStep = (run) => run.times.length === run.last + 1 ? "at each step" : `at ${run.times.length} of its ${run.last + 1} steps`;
+const everyStep = (run) =>
+  run.times.length === run.last + 1 ? "at each step" : `at ${run.times.length} of its ${run.last + 1} steps`;

@@ -6,7 +6,8 @@ const digit = (code) => (code === 33 ? 38 : code === 35 ? 60 : code) - 36;
 /** Pairs of letters to 13 or 14 bits each (`text91.rs`). @param {string} text @param {number} length of the bytes */
 export function bytesOf(text, length) {
   const bytes = new Uint8Array(length);
-  let queue = 0, held = 0;
+  let queue = 0,
+    held = 0;
   for (let letter = 0, at = 0; at < length; letter += 2) {
     const pair = digit(text.charCodeAt(letter)) + 91 * digit(text.charCodeAt(letter + 1));
     queue |= pair << held;

@@ -15,7 +15,12 @@ import { shown } from "./state.js";
 const all = [
   { key: "explore", title: "Explore", Panel: Explore },
   { key: "words", title: "Words", Panel: Words, suits: () => shown.value?.words != null },
-  { key: "generate", title: "Generate", Panel: Generate, suits: () => shown.value?.facts.task === "next-token" && shown.value.isLive },
+  {
+    key: "generate",
+    title: "Generate",
+    Panel: Generate,
+    suits: () => shown.value?.facts.task === "next-token" && shown.value.isLive,
+  },
   { key: "experiment", title: "Experiment", Panel: ExperimentTab, suits: () => canTrain.value },
   { key: "seeds", title: "Seeds", Panel: Seeds, suits: () => canTrain.value },
   { key: "evidence", title: "Evidence", Panel: Evidence },

@@ -13,9 +13,11 @@ import { textsOf } from "./words.js";
 // The name of a reader's own sample, in addresses and files before its tokens. What the reader typed stands with the token
 // of unknown words.
 const OWN = "own-";
-const escaped = (/** @type {string} */ word) => encodeURIComponent(word).replace(/[-~]/g, (sign) => sign === "-" ? "%2D" : "%7E");
+const escaped = (/** @type {string} */ word) =>
+  encodeURIComponent(word).replace(/[-~]/g, (sign) => (sign === "-" ? "%2D" : "%7E"));
 /** @param {number[]} tokens without [CLS] @param {string[]} [typed] of each unknown token the word */
-export const ownKey = (tokens, typed = []) => OWN + tokens.map((token, at) => typed[at] ? `${token}~${escaped(typed[at])}` : token).join("-");
+export const ownKey = (tokens, typed = []) =>
+  OWN + tokens.map((token, at) => (typed[at] ? `${token}~${escaped(typed[at])}` : token)).join("-");
 export const isOwn = (/** @type {string} */ key) => key.startsWith(OWN);
 
 export class Run {
@@ -60,22 +62,37 @@ export class Run {
     this.classCount = logits === 1 ? 2 : logits;
     this.name = name ?? (facts.seed === null ? facts.name : `${facts.name} (seed ${facts.seed})`);
     /** @type {Sample[]} */
-    this.samples = facts.samples.map((sample, index) => this.#asked({ ...sample, index, key: String(sample.number ?? index) }));
+    this.samples = facts.samples.map((sample, index) =>
+      this.#asked({ ...sample, index, key: String(sample.number ?? index) }),
+    );
     /** The time of each step; that of a dump without one is its place. */
     this.times = facts.steps.map((step, at) => step ?? at);
     /** The names of all samples of a class, in the address too. @type {Record<string, number>} */
-    this.groups = this.classCount > 2 ? Object.fromEntries(range(this.classCount).map((label) => [`class ${label}`, label])) : { positives: 1, negatives: 0 };
+    this.groups =
+      this.classCount > 2
+        ? Object.fromEntries(range(this.classCount).map((label) => [`class ${label}`, label]))
+        : { positives: 1, negatives: 0 };
   }
 
   /** Whether the page computes the run's numbers itself. */
-  get isLive() { return this.source.kind === "live"; }
+  get isLive() {
+    return this.source.kind === "live";
+  }
   /** Whether it is attention alone: weights from anywhere, of a model that the page does not know. */
-  get isAlone() { return this.facts.logits === 0; }
+  get isAlone() {
+    return this.facts.logits === 0;
+  }
   /** How its numbers came here. */
-  get origin() { return this.isLive ? "computed" : "recorded"; }
-  get last() { return this.times[this.times.length - 1]; }
+  get origin() {
+    return this.isLive ? "computed" : "recorded";
+  }
+  get last() {
+    return this.times[this.times.length - 1];
+  }
   /** The step that a page shows first. */
-  get opening() { return this.facts.best ?? this.last; }
+  get opening() {
+    return this.facts.best ?? this.last;
+  }
 
   // Steps.
 
@@ -106,7 +123,9 @@ export class Run {
   // Positions, of a model that answers at each.
 
   /** Whether the model answers at each position. */
-  get asksEach() { return this.facts.task !== undefined; }
+  get asksEach() {
+    return this.facts.task !== undefined;
+  }
 
   /** The run whose samples have the labels and the answers of this position. @param {number} position @returns {Run} */
   asking(position) {
@@ -121,7 +140,14 @@ export class Run {
     if (!sample.each) return sample;
     const { tokens, each } = sample;
     const { padding } = this;
-    const asked = this.asked ?? (tokens[this.reader] === padding ? Math.max(tokens.findLastIndex((token) => token !== padding), 0) : this.reader);
+    const asked =
+      this.asked ??
+      (tokens[this.reader] === padding
+        ? Math.max(
+            tokens.findLastIndex((token) => token !== padding),
+            0,
+          )
+        : this.reader);
     const [label, marked] = each[asked] ?? [null, []];
     return { ...sample, asked, label, marked };
   }
@@ -151,8 +177,14 @@ export class Run {
   sample(key) {
     if (!isOwn(key)) return this.samples.find((sample) => sample.key === key) ?? null;
     try {
-      const parts = key.slice(OWN.length).split("-").map((part) => part.split("~"));
-      return this.own(parts.map(([token]) => Number(token)), parts.map(([, word]) => decodeURIComponent(word ?? "")));
+      const parts = key
+        .slice(OWN.length)
+        .split("-")
+        .map((part) => part.split("~"));
+      return this.own(
+        parts.map(([token]) => Number(token)),
+        parts.map(([, word]) => decodeURIComponent(word ?? "")),
+      );
     } catch {
       return null;
     }
@@ -166,10 +198,14 @@ export class Run {
     const { source } = this;
     if (!source.judge) throw new Error("only a live page computes samples of your own");
     const [most, kind] = [this.tokenCount, `${this.unit}s`];
-    if (tokens.length > most || tokens.length < most && this.padding === undefined) throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
+    if (tokens.length > most || (tokens.length < most && this.padding === undefined))
+      throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
     const size = this.facts.config?.data.vocab_size;
     const unknown = tokens.find((token) => token >= size);
-    if (unknown !== undefined) throw new Error(`${unknown} is no token of this model; use a whole number from ${this.firstToken} to ${size - 1}`);
+    if (unknown !== undefined)
+      throw new Error(
+        `${unknown} is no token of this model; use a whole number from ${this.firstToken} to ${size - 1}`,
+      );
     const withCls = tokens.slice();
     // Shorter samples are filled up.
     while (this.padding !== undefined && withCls.length < most) withCls.push(this.padding);
@@ -178,7 +214,16 @@ export class Run {
     const [label, marked] = each[0] ?? [null, []];
     const words = typed.slice();
     if (this.cls >= 0) words.splice(this.cls, 0, "");
-    const sample = this.#asked({ key, number: null, label, tokens: withCls, typed: words, marked, index: null, ...(this.asksEach ? { each } : {}) });
+    const sample = this.#asked({
+      key,
+      number: null,
+      label,
+      tokens: withCls,
+      typed: words,
+      marked,
+      index: null,
+      ...(this.asksEach ? { each } : {}),
+    });
     this.#own.set(key, sample);
     return sample;
   }
@@ -191,17 +236,24 @@ export class Run {
   /** How many positions of a sample, or of the longest of several, are more than padding, and the one that is read. @param {string} key */
   length(key) {
     if (this.padding === undefined) return this.positions;
-    return Math.max(this.asksEach ? 1 : this.reader + 1, ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1));
+    return Math.max(
+      this.asksEach ? 1 : this.reader + 1,
+      ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1),
+    );
   }
 
   /** What a reader reads: tokens as texts, without [CLS] and what fills the sample up. @param {Sample} sample */
   texts(sample) {
     const end = this.withoutCls(sample.tokens).findLastIndex((token) => token !== this.padding) + 1;
-    return this.withoutCls(range(sample.tokens.length)).slice(0, end).map((position) => this.tokenText(sample, position));
+    return this.withoutCls(range(sample.tokens.length))
+      .slice(0, end)
+      .map((position) => this.tokenText(sample, position));
   }
 
   /** What a token is. */
-  get unit() { return !this.words ? "token" : this.words.level === "character" ? "character" : "word"; }
+  get unit() {
+    return !this.words ? "token" : this.words.level === "character" ? "character" : "word";
+  }
 
   /** Tokens as one text. @param {string[]} texts */
   joined(texts) {
@@ -212,7 +264,7 @@ export class Run {
   tokenText(sample, position) {
     const token = sample.tokens[position];
     if (sample.typed?.[position]) return sample.typed[position];
-    return position === this.cls && token === 0 ? "[CLS]" : this.facts.token_strings[token] ?? String(token);
+    return position === this.cls && token === 0 ? "[CLS]" : (this.facts.token_strings[token] ?? String(token));
   }
 
   /** A position's token; for several samples, the token that all have there, or a dot. @param {string} key @param {number} position */
@@ -242,7 +294,10 @@ export class Run {
   groupName(name, count = "") {
     const named = this.classCount > 2 || this.facts.classes.length;
     const [samples, group] = count === 1 ? ["sample", name.replace(/s$/, "")] : ["samples", name];
-    return `mean over ${count} ${named ? `${samples} of ${this.className(this.groups[name])}` : group}${this.asksEach ? ` at position ${this.reader}` : ""}`.replace("  ", " ");
+    return `mean over ${count} ${named ? `${samples} of ${this.className(this.groups[name])}` : group}${this.asksEach ? ` at position ${this.reader}` : ""}`.replace(
+      "  ",
+      " ",
+    );
   }
 
   // Classes.
@@ -250,13 +305,19 @@ export class Run {
   /** @param {number | null} label */
   className(label) {
     if (label === null) return "unknown";
-    if (this.facts.task === "next-token") return label === 0 && this.cls === 0 ? "[CLS]" : this.facts.token_strings[label] ?? String(label);
-    return this.facts.classes[label] ?? (this.classCount > 2 || this.asksEach ? `class ${label}` : label ? "positive" : "negative");
+    if (this.facts.task === "next-token")
+      return label === 0 && this.cls === 0 ? "[CLS]" : (this.facts.token_strings[label] ?? String(label));
+    return (
+      this.facts.classes[label] ??
+      (this.classCount > 2 || this.asksEach ? `class ${label}` : label ? "positive" : "negative")
+    );
   }
 
   /** A class as a tile has room for it. @param {number} label */
   shortClass(label) {
-    return this.facts.task === "token-classification" && !this.facts.classes.length ? String(label) : this.className(label);
+    return this.facts.task === "token-classification" && !this.facts.classes.length
+      ? String(label)
+      : this.className(label);
   }
 
   /** The class that the model chooses: the most probable one, and the first of equals. @param {Sample} sample @param {number} at */
@@ -273,7 +334,9 @@ export class Run {
 
   /** The names of outcomes. @returns {Record<string, string>} */
   get outcomes() {
-    return this.classCount > 2 || this.asksEach ? { right: "right", wrong: "wrong" } : { right: "right", missed: "missed", false: "false alarm" };
+    return this.classCount > 2 || this.asksEach
+      ? { right: "right", wrong: "wrong" }
+      : { right: "right", missed: "missed", false: "false alarm" };
   }
 
   /** A key of `outcomes`, or nothing if the label is unknown. @param {Sample} sample @param {number} at */
@@ -298,7 +361,9 @@ export class Run {
 
   /** Uniform attention of a query on positions together: 1 / its keys for each of them that is a key, mixed as the model mixes it; NaN for a model without softmax. The mean over the samples whose query has keys. @param {Sample[]} samples @param {number} query @param {(sample: Sample) => number[]} positions */
   uniform(samples, query, positions) {
-    const all = samples.map((sample) => ({ keys: this.keys(sample, query), of: positions(sample) })).filter(({ keys }) => keys.length);
+    const all = samples
+      .map((sample) => ({ keys: this.keys(sample, query), of: positions(sample) }))
+      .filter(({ keys }) => keys.length);
     return mean(all.map(({ keys, of }) => keys.filter((key) => of.includes(key)).length * this.#even(keys)));
   }
 
@@ -310,7 +375,10 @@ export class Run {
 
   /** How far a row of weights is from uniform attention over its keys, in nats. @param {number[]} keys @param {ArrayLike<number>} weights */
   #divergence(keys, weights) {
-    return keys.reduce((sum, key) => sum + (weights[key] > 0 ? weights[key] * Math.log(weights[key] * keys.length) : 0), 0);
+    return keys.reduce(
+      (sum, key) => sum + (weights[key] > 0 ? weights[key] * Math.log(weights[key] * keys.length) : 0),
+      0,
+    );
   }
 
   /** Whether each row of a head is close to uniform attention (`is_uniform` in `crates/architecture/src/keys.rs`), of a sample or of all of a class. @param {string} key @param {number} at @param {number} layer @param {number} head */
@@ -318,7 +386,8 @@ export class Run {
     const { rate = 1, softmax = true } = this.model.attention ?? {};
     // Attention is uniform before it is mixed; a rate of 0 leaves nothing of it.
     if (!softmax || rate === 0) return false;
-    const shares = (/** @type {ArrayLike<number>} */ weights) => rate < 1 ? Array.from(weights, (weight) => (weight - 1 + rate) / rate) : weights;
+    const shares = (/** @type {ArrayLike<number>} */ weights) =>
+      rate < 1 ? Array.from(weights, (weight) => (weight - 1 + rate) / rate) : weights;
     let hasRows = false;
     for (const sample of this.members(key)) {
       for (let query = 0; query < this.positions; query++) {
@@ -326,7 +395,8 @@ export class Run {
         // A query with a single key says nothing.
         if (keys.length < 2) continue;
         hasRows = true;
-        if (this.#divergence(keys, shares(this.source.row("weights", at, sample, layer, head, query))) >= UNIFORM_BELOW) return false;
+        if (this.#divergence(keys, shares(this.source.row("weights", at, sample, layer, head, query))) >= UNIFORM_BELOW)
+          return false;
       }
     }
     return hasRows;
@@ -334,7 +404,7 @@ export class Run {
 
   /** The strongest head of the last block, which the page shows first: of a recording as the core says, of a training of this page as the core would (`strongest_head`). */
   get strongest() {
-    return this.#strongest ??= this.facts.strongest ?? this.#findStrongest();
+    return (this.#strongest ??= this.facts.strongest ?? this.#findStrongest());
   }
 
   #findStrongest() {
@@ -342,15 +412,30 @@ export class Run {
     const { reader } = this;
     const at = this.at(this.opening);
     const decided = this.samples.filter(({ label, marked }) => (label ?? 0) > 0 && marked.length);
-    const strengths = range(heads).map((head) => decided.length
-      ? decided.reduce((sum, sample) => sum + this.#onto(sample.marked, sample, at, layers - 1, head), 0)
-      : this.samples.reduce((sum, sample) => sum + this.#divergence(this.keys(sample, reader), this.source.row("weights", at, sample, layers - 1, head, reader)), 0));
+    const strengths = range(heads).map((head) =>
+      decided.length
+        ? decided.reduce((sum, sample) => sum + this.#onto(sample.marked, sample, at, layers - 1, head), 0)
+        : this.samples.reduce(
+            (sum, sample) =>
+              sum +
+              this.#divergence(
+                this.keys(sample, reader),
+                this.source.row("weights", at, sample, layers - 1, head, reader),
+              ),
+            0,
+          ),
+    );
     return Math.max(strengths.indexOf(Math.max(...strengths)), 0);
   }
 
   /** The most keys that a query may look at. */
   get mostKeys() {
-    return this.#mostKeys ??= Math.max(1, ...this.samples.map((sample) => Math.max(...range(this.positions).map((query) => this.keys(sample, query).length))));
+    return (this.#mostKeys ??= Math.max(
+      1,
+      ...this.samples.map((sample) =>
+        Math.max(...range(this.positions).map((query) => this.keys(sample, query).length)),
+      ),
+    ));
   }
 
   /** A row of what is shown, of one query. @param {Sample} sample @param {number} at @param {number} layer @param {number} head @param {number} query @param {Show} show */
@@ -370,7 +455,8 @@ export class Run {
     for (const sample of members) {
       for (let query = 0; query < this.positions; query++) {
         const row = this.row(sample, at, layer, head, query, show);
-        for (let column = 0; column < row.length; column++) cells[query * this.positions + column] += row[column] / members.length;
+        for (let column = 0; column < row.length; column++)
+          cells[query * this.positions + column] += row[column] / members.length;
       }
     }
     return cells;
@@ -390,7 +476,11 @@ export class Run {
   /** The reader's attention on positions together. @param {number[]} positions @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
   #onto(positions, sample, at, layer, head) {
     const { reader } = this;
-    if (this.source.weight) return positions.reduce((sum, position) => sum + /** @type {any} */ (this.source).weight(at, sample, layer, head, reader, position), 0);
+    if (this.source.weight)
+      return positions.reduce(
+        (sum, position) => sum + /** @type {any} */ (this.source).weight(at, sample, layer, head, reader, position),
+        0,
+      );
     const row = this.source.row("weights", at, sample, layer, head, reader);
     return positions.reduce((sum, position) => sum + row[position], 0);
   }
@@ -403,7 +493,10 @@ export class Run {
     // All are asked for, so that they are computed together.
     if (members.filter((sample) => !this.source.covers(sample)).length) return null;
     const known = members.filter((sample) => this.lookedAt(sample).length);
-    const curve = this.times.map((time, at) => [time, known.length ? mean(known.map((sample) => this.onLabel(sample, at, layer, head))) : NaN]);
+    const curve = this.times.map((time, at) => [
+      time,
+      known.length ? mean(known.map((sample) => this.onLabel(sample, at, layer, head))) : NaN,
+    ]);
     this.#curves.set(name, curve);
     return /** @type {[number, number][]} */ (curve);
   }
@@ -418,7 +511,8 @@ export class Run {
       for (let at = this.times.length - 1; at >= 0; at -= stride) {
         for (const sample of this.samples) {
           for (let query = 0; query < this.positions; query++) {
-            for (const score of this.source.row("scores", at, sample, layer, head, query)) most = Math.max(most, Math.abs(score));
+            for (const score of this.source.row("scores", at, sample, layer, head, query))
+              most = Math.max(most, Math.abs(score));
           }
         }
       }
@@ -427,4 +521,3 @@ export class Run {
     return this.#curves.get(name);
   }
 }
-

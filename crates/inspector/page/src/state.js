@@ -32,7 +32,7 @@ export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
 export const ownData = new Map(kept.own);
 
 /** The samples of an experiment; nothing if its config generates them. @param {Record<string, unknown>} settings */
-export const dataOf = (settings) => "data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData();
+export const dataOf = (settings) => ("data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData());
 
 /** The config that settings change: of the reader's texts, their own. @param {Record<string, unknown>} settings */
 export function configBefore(settings) {
@@ -107,7 +107,9 @@ export const base = computed(() => {
 
 /** @type {Run | null} */
 let last = null;
-effect(() => { last = base.value ?? last; });
+effect(() => {
+  last = base.value ?? last;
+});
 
 /** The base with the reader's changes, whichever position is asked. */
 const unasked = computed(() => {
@@ -124,8 +126,8 @@ const chosen = computed(() => {
   const positives = run.samples.filter(({ label }) => (label ?? 0) > 0);
   const firstPositive = positives.find(({ marked }) => marked.length > 1) ?? positives[0] ?? run.samples[0];
   const asking = run.asking(query);
-  const key = asking.members(sample).length ? sample : firstPositive?.key ?? "";
-  return { key, query: query < asking.length(key) ? query : run.sample(key)?.asked ?? run.reader };
+  const key = asking.members(sample).length ? sample : (firstPositive?.key ?? "");
+  return { key, query: query < asking.length(key) ? query : (run.sample(key)?.asked ?? run.reader) };
 });
 const query = computed(() => chosen.value?.query ?? 0);
 
@@ -145,15 +147,22 @@ export const here = computed(() => {
   const sample = chosen.value?.key ?? "";
   const positions = run.length(sample);
   const at = run.at(Number.isFinite(now.step) ? Math.min(now.step, run.last) : run.opening);
-  const fit = (/** @type {number} */ number, /** @type {number} */ count, /** @type {() => number} */ otherwise) => number < count ? number : Number.isFinite(number) ? count - 1 : otherwise();
+  const fit = (/** @type {number} */ number, /** @type {number} */ count, /** @type {() => number} */ otherwise) =>
+    number < count ? number : Number.isFinite(number) ? count - 1 : otherwise();
   return {
-    run, sample, at, step: run.times[at],
+    run,
+    sample,
+    at,
+    step: run.times[at],
     /** The sample itself; null for the mean over a class. */
     one: run.isGroup(sample) ? null : run.sample(sample),
-    query: query.value, key: now.key < positions ? now.key : run.members(sample)[0]?.marked[0] ?? 0,
-    layer: fit(now.layer, layers, () => layers - 1), head: fit(now.head, heads, () => (base.value ?? run).strongest),
+    query: query.value,
+    key: now.key < positions ? now.key : (run.members(sample)[0]?.marked[0] ?? 0),
+    layer: fit(now.layer, layers, () => layers - 1),
+    head: fit(now.head, heads, () => (base.value ?? run).strongest),
     show: run.model.attention?.softmax === false && now.show === "uniform" ? "weights" : now.show,
-    range: !run.isShare && now.range !== "own" ? "unit" : now.range || (run.positions > MOST_IN_UNITS ? "uniform" : "unit"),
+    range:
+      !run.isShare && now.range !== "own" ? "unit" : now.range || (run.positions > MOST_IN_UNITS ? "uniform" : "unit"),
     isWhatIf: run.source !== base.value?.source,
   };
 });
@@ -168,7 +177,9 @@ export const departure = computed(() => {
 export const leftOut = computed(() => {
   const { changes } = view.value;
   const kept = changeTexts(changesFor(base.value, changes));
-  return changeTexts(changes).filter((text) => !kept.includes(text)).join(", ");
+  return changeTexts(changes)
+    .filter((text) => !kept.includes(text))
+    .join(", ");
 });
 
 /** Opens the address: the view of the runs at hand. */

@@ -65,11 +65,14 @@ export class Swarm {
     this.data = data;
   }
 
-  get count() { return this.seeds.value.length + this.failed.value.length; }
+  get count() {
+    return this.seeds.value.length + this.failed.value.length;
+  }
 
   /** Trains the seeds from 0 to a count, or asks first if that could take long. @param {number} wanted @param {boolean} [isSure] */
   async start(wanted, isSure = false) {
-    const seconds = (this.#pace ?? operationsOf(this.config, stepsOf(this.config, this.data)) / SPEED) * (wanted - this.count);
+    const seconds =
+      (this.#pace ?? operationsOf(this.config, stepsOf(this.config, this.data)) / SPEED) * (wanted - this.count);
     this.wanted.value = wanted;
     if (seconds <= LONG || isSure) return this.#train();
     this.state.value = { name: "asks", seconds };
@@ -99,11 +102,14 @@ export class Swarm {
     const show = () => {
       const failed = heard.filter((seed) => seed.failed !== undefined);
       if (failed.length) this.failed.value = [...this.failed.value, ...failed];
-      if (heard.length > failed.length) this.seeds.value = [...this.seeds.value, ...heard.filter((seed) => seed.failed === undefined)];
+      if (heard.length > failed.length)
+        this.seeds.value = [...this.seeds.value, ...heard.filter((seed) => seed.failed === undefined)];
       heard = [];
       this.#pace = (performance.now() - this.#startedAt) / 1000 / (this.count - this.#began);
     };
-    const timer = setInterval(() => { if (heard.length) show(); }, PAUSE);
+    const timer = setInterval(() => {
+      if (heard.length) show();
+    }, PAUSE);
     try {
       const workers = await Promise.all(Array.from({ length: Math.min(WORKERS, seeds.length) }, newWorker));
       this.#workers = workers;
@@ -111,13 +117,19 @@ export class Swarm {
       const { config, data } = this;
       const samples = givenOf(data);
       await Promise.race([
-        Promise.all(workers.map(async (worker) => {
-          while (this.#next < seeds.length) {
-            const part = seeds.slice(this.#next, this.#next += PART);
-            await worker.run({ name: "seeds", config, seeds: part, samples }, ({ seed }) => { if (seed) heard.push(seed); });
-          }
-        })),
-        new Promise((resolve) => { this.#halt = resolve; }),
+        Promise.all(
+          workers.map(async (worker) => {
+            while (this.#next < seeds.length) {
+              const part = seeds.slice(this.#next, (this.#next += PART));
+              await worker.run({ name: "seeds", config, seeds: part, samples }, ({ seed }) => {
+                if (seed) heard.push(seed);
+              });
+            }
+          }),
+        ),
+        new Promise((resolve) => {
+          this.#halt = resolve;
+        }),
       ]);
       show();
       if (this.state.value.name === "training") this.state.value = { name: "ended" };

@@ -47,7 +47,7 @@ export class Training {
   async #train(told) {
     const { config, steps, tokens, keep, data } = this.task;
     const began = performance.now();
-    const worker = this.worker = await newWorker();
+    const worker = (this.worker = await newWorker());
     const lab = await ownLab();
     if (this.#stopped) {
       worker.stop();
@@ -65,7 +65,12 @@ export class Training {
       }
     });
     try {
-      const answer = await Promise.race([ended, new Promise((resolve) => { this.stopped = resolve; })]);
+      const answer = await Promise.race([
+        ended,
+        new Promise((resolve) => {
+          this.stopped = resolve;
+        }),
+      ]);
       if (this.#stopped) return null;
       setTimeout(prepareWorker, REST);
       return outcomeOf(this.task, begun, parts, answer, lab, worker);
@@ -87,13 +92,43 @@ export class Training {
 
 /** @param {Task} task @param {any} begun @param {any[]} parts @param {any} ended @param {Lab} lab @param {LabWorker} worker @returns {Outcome} */
 function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
-  const size = begun.row.reduce((/** @type {number} */ sum, /** @type {[string, number]} */ [, length]) => sum + length, 0);
-  const steps = parts.flatMap(({ kept, losses, floats }) => kept.map((/** @type {number} */ _, /** @type {number} */ index) => ({ floats, start: losses + index * size })));
-  const losses = parts.flatMap(({ losses, floats }) => Array.from(/** @type {Float32Array} */ (floats).subarray(0, losses)));
-  const source = new Live({ config, row: begun.row, parameters: begun.parameters, steps, lab, worker, given: givenOf(data) }, begun.samples.length);
-  const own = factsOf(config, begun, parts.flatMap(({ kept }) => kept), losses);
+  const size = begun.row.reduce(
+    (/** @type {number} */ sum, /** @type {[string, number]} */ [, length]) => sum + length,
+    0,
+  );
+  const steps = parts.flatMap(({ kept, losses, floats }) =>
+    kept.map((/** @type {number} */ _, /** @type {number} */ index) => ({ floats, start: losses + index * size })),
+  );
+  const losses = parts.flatMap(({ losses, floats }) =>
+    Array.from(/** @type {Float32Array} */ (floats).subarray(0, losses)),
+  );
+  const source = new Live(
+    { config, row: begun.row, parameters: begun.parameters, steps, lab, worker, given: givenOf(data) },
+    begun.samples.length,
+  );
+  const own = factsOf(
+    config,
+    begun,
+    parts.flatMap(({ kept }) => kept),
+    losses,
+  );
   const words = data && !("table" in data) ? data.words : undefined;
-  return { run: new Run({ ...own, question: begun.question ?? "", best: ended.best?.step, held_out: data && "table" in data, ended, token_strings: words ?? {}, ...facts }, source), ended, end: () => worker.stop() };
+  return {
+    run: new Run(
+      {
+        ...own,
+        question: begun.question ?? "",
+        best: ended.best?.step,
+        held_out: data && "table" in data,
+        ended,
+        token_strings: words ?? {},
+        ...facts,
+      },
+      source,
+    ),
+    ended,
+    end: () => worker.stop(),
+  };
 }
 
 /** The facts of a training of this page. @param {Config} config @param {any} begun @param {number[]} steps @param {number[]} losses @returns {Facts} */
@@ -104,14 +139,33 @@ function factsOf(config, begun, steps, losses) {
   const factor = scale === false ? 1 : typeof scale === "number" ? scale : 1 / Math.sqrt(d_head);
   const text = scale === false ? "1 (scale off)" : typeof scale === "number" ? String(scale) : `1 / √${d_head}`;
   return {
-    name: "this experiment", seed: config.seed, layers: model.n_layers, heads: model.n_heads, positions: begun.inputs.positions,
-    d_head, d_model: model.d_model, has_feed_forward: (model.d_ff ?? 0) > 0,
-    factor: factor / temperature, factor_text: temperature === 1 ? text : `${text} / temperature ${temperature}`,
-    norm_eps: model.layer_norm_eps ?? 1e-6, steps, vectors: steps.map((_, at) => at), vector_arrays: [], masked: begun.mask.length > 0,
-    logits: logitsOf(config), task: data.task, classes: data.classes ?? [],
-    samples: begun.samples, token_strings: {}, cls: begun.inputs.cls ?? null, read: begun.inputs.read, model,
-    loss: losses.map((loss, index) => ({ step: index + 1, loss })), loss_over: "the samples of each batch",
+    name: "this experiment",
+    seed: config.seed,
+    layers: model.n_layers,
+    heads: model.n_heads,
+    positions: begun.inputs.positions,
+    d_head,
+    d_model: model.d_model,
+    has_feed_forward: (model.d_ff ?? 0) > 0,
+    factor: factor / temperature,
+    factor_text: temperature === 1 ? text : `${text} / temperature ${temperature}`,
+    norm_eps: model.layer_norm_eps ?? 1e-6,
+    steps,
+    vectors: steps.map((_, at) => at),
+    vector_arrays: [],
+    masked: begun.mask.length > 0,
+    logits: logitsOf(config),
+    task: data.task,
+    classes: data.classes ?? [],
+    samples: begun.samples,
+    token_strings: {},
+    cls: begun.inputs.cls ?? null,
+    read: begun.inputs.read,
+    model,
+    loss: losses.map((loss, index) => ({ step: index + 1, loss })),
+    loss_over: "the samples of each batch",
     evidence: [{ name: "Config, as resolved", text: JSON.stringify(config, null, 2) }],
-    notes: ["The page trained this model itself, and computed all numbers."], config,
+    notes: ["The page trained this model itself, and computed all numbers."],
+    config,
   };
 }

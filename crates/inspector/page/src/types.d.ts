@@ -41,7 +41,10 @@ export interface Choice {
   needs: [key: string, value: string | number][];
 }
 
-export interface LossPoint { step: number; loss: number }
+export interface LossPoint {
+  step: number;
+  loss: number;
+}
 
 /** The facts of a run: all but its numbers. */
 export interface Facts {
@@ -68,7 +71,14 @@ export interface Facts {
   /** What the model answers at each position; absent if it gives one answer per sample. */
   task?: "token-classification" | "next-token";
   classes: string[];
-  samples: { number: number | null; label: number | null; tokens: number[]; marked: number[]; typed?: string[]; each?: Known[] }[];
+  samples: {
+    number: number | null;
+    label: number | null;
+    tokens: number[];
+    marked: number[];
+    typed?: string[];
+    each?: Known[];
+  }[];
   token_strings: Record<string, string>;
   /** The position of `[CLS]`; null if samples have none. */
   cls: number | null;
@@ -80,7 +90,11 @@ export interface Facts {
   strongest?: number;
   loss: LossPoint[];
   loss_over?: string;
-  evidence: { name: string; text: string; /** Inputs that open as samples. */ inputs?: { tokens: number[]; about: string }[] }[];
+  evidence: {
+    name: string;
+    text: string;
+    /** Inputs that open as samples. */ inputs?: { tokens: number[]; about: string }[];
+  }[];
   /** What its classifier answers; absent for recordings, whose page says it. */
   question?: string;
   /** What came of its training, as its report says it; absent if that is not known. */
@@ -102,7 +116,13 @@ export interface Again {
 }
 
 /** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`. A label is the number of a class; if names of classes are numbers, it is a name. */
-export interface OwnData { tokens: number[][]; labels: (number | string)[]; splits?: string[]; words?: Record<string, string>; classes?: string[] }
+export interface OwnData {
+  tokens: number[][];
+  labels: (number | string)[];
+  splits?: string[];
+  words?: Record<string, string>;
+  classes?: string[];
+}
 
 /** A file of texts of the reader's own, and what the lab says of it. */
 export interface OwnTexts {
@@ -116,7 +136,8 @@ export interface OwnTexts {
     /** What was chosen as texts and labels, in a line. */
     choice: string;
     /** How many texts of each class are trained on, and how many are held out. `[class]` */
-    train: number[]; held_out: number[];
+    train: number[];
+    held_out: number[];
     /** What is cut, unknown or repeated, as sentences. */
     notes: string[];
   };
@@ -170,7 +191,12 @@ export interface Changes {
   /** Attention rows that the reader sets. */
   rows?: { layer: number; head: number; query: number; weights: number[] }[];
   /** A vector from another sample in its place. */
-  patches?: { place: "embeddings" | "context" | "residual" | "output"; layer: number; position: number; from: string }[];
+  patches?: {
+    place: "embeddings" | "context" | "residual" | "output";
+    layer: number;
+    position: number;
+    from: string;
+  }[];
 }
 
 export type Show = "weights" | "scores" | "uniform";

@@ -8,8 +8,22 @@ import { fixed } from "./numbers.js";
 
 /** What a reader has not chosen is infinite or empty: `here` then takes what suits the run. @type {View} */
 export const FIRST = {
-  run: 0, sample: "", step: Infinity, query: Infinity, key: Infinity, layer: Infinity, head: Infinity, show: "weights", range: "",
-  pin: null, tab: "explore", guide: 0, stage: 1, word: "", changes: {}, settings: {},
+  run: 0,
+  sample: "",
+  step: Infinity,
+  query: Infinity,
+  key: Infinity,
+  layer: Infinity,
+  head: Infinity,
+  show: "weights",
+  range: "",
+  pin: null,
+  tab: "explore",
+  guide: 0,
+  stage: 1,
+  word: "",
+  changes: {},
+  settings: {},
 };
 
 // Another question, another model: what was chosen of the old one says nothing about it.
@@ -26,7 +40,9 @@ const KEPT = new Set(["run", "sample", "show", "pin", "tab", "guide", "word", "c
 
 /** Changes the view. @param {Partial<View>} parts */
 export function change(parts) {
-  const keep = Object.entries(parts).some(([name, value]) => KEPT.has(name) && value !== view.value[/** @type {keyof View} */ (name)]);
+  const keep = Object.entries(parts).some(
+    ([name, value]) => KEPT.has(name) && value !== view.value[/** @type {keyof View} */ (name)],
+  );
   const isOther = parts.settings && JSON.stringify(parts.settings) !== JSON.stringify(view.value.settings);
   view.value = { ...view.value, ...(isOther ? unchosen : {}), ...parts };
   write(keep ? "pushState" : "replaceState", address(view.value));
@@ -52,10 +68,28 @@ export function settleAddress() {
 }
 
 /** @param {View} view */
-export function address({ run, sample, step, query, key, layer, head, show, range, pin, tab, guide, stage, word, changes, settings }) {
+export function address({
+  run,
+  sample,
+  step,
+  query,
+  key,
+  layer,
+  head,
+  show,
+  range,
+  pin,
+  tab,
+  guide,
+  stage,
+  word,
+  changes,
+  settings,
+}) {
   /** @type {Record<string, string>} */
   const parts = { ...(sample ? { sample } : {}) };
-  for (const [name, value] of Object.entries({ step, query, key, layer, head })) if (Number.isFinite(value)) parts[name] = String(value);
+  for (const [name, value] of Object.entries({ step, query, key, layer, head }))
+    if (Number.isFinite(value)) parts[name] = String(value);
   parts.show = show;
   if (run !== FIRST.run) parts.run = String(run);
   if (range !== FIRST.range) parts.range = range;
@@ -97,7 +131,11 @@ export function readAddress(hash = location.hash || kept.view || "") {
   found.run = runOf(parts.get("run"));
   found.pin = pinOf(parts.get("pin") ?? "");
   const { temperature, causal, ...others } = /** @type {any} */ (objectOf(parts.get("changes")));
-  found.changes = checkedChanges({ ...others, temperature: Number(parts.get("temperature") ?? 1), causal: parts.get("causal") === "1" });
+  found.changes = checkedChanges({
+    ...others,
+    temperature: Number(parts.get("temperature") ?? 1),
+    causal: parts.get("causal") === "1",
+  });
   found.settings = checkedSettings(objectOf(parts.get("set")));
   return found;
 }
@@ -119,10 +157,16 @@ function objectOf(text) {
 }
 
 // Only these: a path such as `constructor.prototype` would lead out of the config.
-const SETTING = /^(seed|(data|training|dump|compute)\.[a-z][a-z_\d]*|model\.((attention|init|init\.std)\.)?[a-z][a-z_\d]*)$/;
+const SETTING =
+  /^(seed|(data|training|dump|compute)\.[a-z][a-z_\d]*|model\.((attention|init|init\.std)\.)?[a-z][a-z_\d]*)$/;
 
 /** Only settings of keys that a config can have; null unsets one. @param {Record<string, unknown>} said */
-const checkedSettings = (said) => Object.fromEntries(Object.entries(said).filter(([key, value]) => SETTING.test(key) && key !== "model.attention" && key !== "model.init"));
+const checkedSettings = (said) =>
+  Object.fromEntries(
+    Object.entries(said).filter(
+      ([key, value]) => SETTING.test(key) && key !== "model.attention" && key !== "model.init",
+    ),
+  );
 
 /** @param {string} text @returns {View["pin"]} */
 function pinOf(text) {
@@ -131,7 +175,13 @@ function pinOf(text) {
   const { settings, changes } = /** @type {any} */ (objectOf(rest.join(":") || null));
   const held = checkedChanges(objectOf(JSON.stringify(changes ?? {})));
   const experiment = checkedSettings(objectOf(JSON.stringify(settings ?? {})));
-  return { sample, step: Number(step), run: runOf(run), ...(Object.keys(experiment).length ? { settings: experiment } : {}), ...(Object.keys(held).length ? { changes: held } : {}) };
+  return {
+    sample,
+    step: Number(step),
+    run: runOf(run),
+    ...(Object.keys(experiment).length ? { settings: experiment } : {}),
+    ...(Object.keys(held).length ? { changes: held } : {}),
+  };
 }
 
 /** Only changes that can be. @param {any} said @returns {import("./types").Changes} */
@@ -139,11 +189,28 @@ function checkedChanges({ heads, keys, rows, patches, temperature = 1, causal })
   /** @type {import("./types").Changes} */
   const changes = {};
   const whole = (/** @type {any} */ value) => Number.isInteger(value) && value >= 0;
-  if (Array.isArray(heads)) changes.heads = heads.filter((head) => Array.isArray(head) && head.length === 2 && head.every(whole));
+  if (Array.isArray(heads))
+    changes.heads = heads.filter((head) => Array.isArray(head) && head.length === 2 && head.every(whole));
   if (Array.isArray(keys)) changes.keys = keys.filter(whole);
-  if (Array.isArray(rows)) changes.rows = rows.filter((row) => whole(row?.layer) && whole(row.head) && whole(row.query) && Array.isArray(row.weights) && row.weights.every(Number.isFinite));
-  if (Array.isArray(patches)) changes.patches = patches.filter((patch) => ["embeddings", "context", "residual", "output"].includes(patch?.place) && whole(patch.layer) && whole(patch.position) && typeof patch.from === "string");
-  if (typeof temperature === "number" && temperature !== 1 && temperature >= 0.01 && temperature <= 100) changes.temperature = temperature;
+  if (Array.isArray(rows))
+    changes.rows = rows.filter(
+      (row) =>
+        whole(row?.layer) &&
+        whole(row.head) &&
+        whole(row.query) &&
+        Array.isArray(row.weights) &&
+        row.weights.every(Number.isFinite),
+    );
+  if (Array.isArray(patches))
+    changes.patches = patches.filter(
+      (patch) =>
+        ["embeddings", "context", "residual", "output"].includes(patch?.place) &&
+        whole(patch.layer) &&
+        whole(patch.position) &&
+        typeof patch.from === "string",
+    );
+  if (typeof temperature === "number" && temperature !== 1 && temperature >= 0.01 && temperature <= 100)
+    changes.temperature = temperature;
   if (causal === true) changes.causal = true;
   return changes;
 }

@@ -8,5 +8,9 @@ const FIRST_WORD = 3;
 
 /** The texts of all tokens. @param {Words} words @returns {Record<number, string>} */
 export function textsOf({ vocabulary }) {
-  return Object.fromEntries([[1, "[PAD]"], [UNKNOWN, "[UNK]"], ...vocabulary.map((word, index) => [FIRST_WORD + index, word])]);
+  return Object.fromEntries([
+    [1, "[PAD]"],
+    [UNKNOWN, "[UNK]"],
+    ...vocabulary.map((word, index) => [FIRST_WORD + index, word]),
+  ]);
 }

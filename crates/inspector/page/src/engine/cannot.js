@@ -3,6 +3,7 @@
 /** Why the page cannot compute, or null. */
 export const cannot = () => {
   if (!document.getElementById("lab")) return "this page holds no engine";
-  if (typeof WebAssembly !== "object" || typeof Worker !== "function") return "this browser has no WebAssembly or no workers";
+  if (typeof WebAssembly !== "object" || typeof Worker !== "function")
+    return "this browser has no WebAssembly or no workers";
   return null;
 };

@@ -33,7 +33,10 @@ export class Lab {
   /** @param {Record<string, unknown>} head @param {Float32Array} floats */
   #answer(head, floats) {
     const { memory, request, respond, answered } = this.exports;
-    const text = JSON.stringify(head).replace(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    const text = JSON.stringify(head).replace(
+      /[^\x20-\x7e]/g,
+      (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
     const json = new TextEncoder().encode(text.padEnd(4 * Math.ceil(text.length / 4)));
     const at = request(4 + json.length + floats.byteLength);
     new DataView(memory.buffer).setUint32(at, json.length, true);
@@ -51,7 +54,7 @@ export class Lab {
 
 /** Named parts of a row of numbers. @param {[string, number, ...unknown[]][]} names @param {Float32Array} floats @param {number} [start] @returns {import("../types").Arrays} */
 export function partsOf(names, floats, start = 0) {
-  return Object.fromEntries(names.map(([name, length]) => [name, floats.subarray(start, start += length)]));
+  return Object.fromEntries(names.map(([name, length]) => [name, floats.subarray(start, (start += length))]));
 }
 
 /** @param {[string, number][]} names */

@@ -26,9 +26,10 @@ const TASKS = {
       const before = performance.now();
       const part = lab.ask({ operation: "advance", steps });
       done = part.done;
-      steps = Math.min(MOST_STEPS, Math.max(1, Math.floor(steps * OFTEN / (performance.now() - before))));
+      steps = Math.min(MOST_STEPS, Math.max(1, Math.floor((steps * OFTEN) / (performance.now() - before))));
       const own = new Float32Array(part.kept.length * count);
-      for (const at of part.kept.keys()) own.set(part.floats.subarray(part.losses + at * size).subarray(0, count), at * count);
+      for (const at of part.kept.keys())
+        own.set(part.floats.subarray(part.losses + at * size).subarray(0, count), at * count);
       weights.push(own);
       tell({ part }, [part.floats.buffer]);
     }
@@ -38,7 +39,9 @@ const TASKS = {
   seeds(lab, { config, seeds, samples }, tell) {
     for (const seed of seeds) {
       try {
-        tell({ seed: { ...lab.ask({ operation: "summary", config: { ...config, seed }, samples }), seed, floats: null } });
+        tell({
+          seed: { ...lab.ask({ operation: "summary", config: { ...config, seed }, samples }), seed, floats: null },
+        });
       } catch (error) {
         // A training can diverge with one seed, and not with others.
         tell({ seed: { seed, failed: error instanceof Error ? error.message : String(error) } });

@@ -7,9 +7,18 @@ const LITERAL_CONTEXT = 3;
 
 // Where the models of bits lie, each the probability of a zero in 2048ths. A model of the first eight has one place for
 // each of the 12 states.
-const IS_MATCH = 0, IS_REP = 12, IS_REP0 = 24, IS_REP1 = 36, IS_REP2 = 48, IS_REP0_LONG = 60;
-const SLOTS = 72, DISTANCES = SLOTS + 4 * 64, ALIGN = DISTANCES + 115;
-const LENGTHS = ALIGN + 16, REP_LENGTHS = LENGTHS + 274, LITERALS = REP_LENGTHS + 274;
+const IS_MATCH = 0,
+  IS_REP = 12,
+  IS_REP0 = 24,
+  IS_REP1 = 36,
+  IS_REP2 = 48,
+  IS_REP0_LONG = 60;
+const SLOTS = 72,
+  DISTANCES = SLOTS + 4 * 64,
+  ALIGN = DISTANCES + 115;
+const LENGTHS = ALIGN + 16,
+  REP_LENGTHS = LENGTHS + 274,
+  LITERALS = REP_LENGTHS + 274;
 
 const LONGEST_MATCH = 273;
 
@@ -21,7 +30,7 @@ export function unlzma(packed) {
   let from = HEADER + 1;
   // The range and the code. An array holds them: engines box variables of this size while a function is not yet optimised.
   const coder = new Uint32Array([0xffffffff, 0]);
-  for (let byte = 0; byte < 4; byte++) coder[1] = coder[1] << 8 | packed[from++];
+  for (let byte = 0; byte < 4; byte++) coder[1] = (coder[1] << 8) | packed[from++];
 
   /** Bits, the highest first, after those of `value`, until it reaches a power of two. @param {number} at @param {number} value @param {number} end */
   const bits = (at, value, end) => {
@@ -32,17 +41,17 @@ export function unlzma(packed) {
       const bound = (range >>> 11) * model;
       if (code < bound) {
         range = bound;
-        models[at + value] = model + (2048 - model >> 5);
+        models[at + value] = model + ((2048 - model) >> 5);
         value <<= 1;
       } else {
         range -= bound;
         code -= bound;
         models[at + value] = model - (model >> 5);
-        value = value << 1 | 1;
+        value = (value << 1) | 1;
       }
       if (range < 0x1000000) {
-        range = range << 8 >>> 0;
-        code = (code << 8 | packed[from++]) >>> 0;
+        range = (range << 8) >>> 0;
+        code = ((code << 8) | packed[from++]) >>> 0;
       }
     }
     coder[0] = range;
@@ -61,20 +70,21 @@ export function unlzma(packed) {
     let value = 0;
     for (let node = 1, place = 0; place < count; place++) {
       const one = bit(at + node);
-      node = node << 1 | one;
+      node = (node << 1) | one;
       value |= one << place;
     }
     return value;
   };
 
   /** The length of a match. @param {number} at */
-  const matched = (at) => !bit(at) ? 2 + number(at + 2, 3) : !bit(at + 1) ? 10 + number(at + 10, 3) : 18 + number(at + 18, 8);
+  const matched = (at) =>
+    !bit(at) ? 2 + number(at + 2, 3) : !bit(at + 1) ? 10 + number(at + 10, 3) : 18 + number(at + 18, 8);
 
   /** How far back a new match lies, less one. @param {number} slot */
   const distance = (slot) => {
     if (slot < 4) return slot;
     const count = (slot >> 1) - 1;
-    const high = (2 | slot & 1) << count;
+    const high = (2 | (slot & 1)) << count;
     if (slot < 14) return high + reversed(DISTANCES + high - slot, count);
     let value = 0;
     // These bits are as often 0 as 1, and have no model.
@@ -82,10 +92,10 @@ export function unlzma(packed) {
       coder[0] >>>= 1;
       const one = coder[1] < coder[0] ? 0 : 1;
       if (one) coder[1] -= coder[0];
-      value = value << 1 | one;
+      value = (value << 1) | one;
       if (coder[0] < 0x1000000) {
         coder[0] <<= 8;
-        coder[1] = coder[1] << 8 | packed[from++];
+        coder[1] = (coder[1] << 8) | packed[from++];
       }
     }
     return (high + (value << 4) + reversed(ALIGN, 4)) >>> 0;
@@ -101,14 +111,14 @@ export function unlzma(packed) {
       out = longer;
     }
     if (!bit(IS_MATCH + state)) {
-      const at = LITERALS + 0x300 * (length && out[length - 1] >> 8 - LITERAL_CONTEXT);
+      const at = LITERALS + 0x300 * (length && out[length - 1] >> (8 - LITERAL_CONTEXT));
       let value = 1;
       if (state > 6) {
         // As long as the bits are those of the byte at the last distance, they have models of their own.
         for (let byte = out[length - rep0 - 1], alike = true; alike && value < 0x100; byte <<= 1) {
-          const expected = byte >> 7 & 1;
-          const one = bit(at + (1 + expected << 8) + value);
-          value = value << 1 | one;
+          const expected = (byte >> 7) & 1;
+          const one = bit(at + ((1 + expected) << 8) + value);
+          value = (value << 1) | one;
           alike = one === expected;
         }
       }

@@ -11,7 +11,7 @@ let spare;
 let compiled;
 
 /** The module of `crates/lab`, made once. */
-const labModule = () => compiled ??= madeModule();
+const labModule = () => (compiled ??= madeModule());
 
 // A worker unpacks and compiles it, so that the page can draw meanwhile.
 async function madeModule() {
@@ -23,7 +23,7 @@ async function madeModule() {
 let own;
 
 /** The lab of the page itself, for what is answered at once. */
-export const ownLab = () => own ??= labModule().then((module) => Lab.of(module));
+export const ownLab = () => (own ??= labModule().then((module) => Lab.of(module)));
 
 /** A worker: the one that stands ready, if there is one. */
 export async function newWorker() {

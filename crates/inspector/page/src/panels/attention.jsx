@@ -22,15 +22,24 @@ function describe() {
   const { run, sample, one, at } = now;
   const name = run.sampleName(sample);
   const title = name[0].toUpperCase() + name.slice(1) + (run.asksEach ? `, position ${run.reader}` : "");
-  if (!one) return `${title} in this page, at step ${run.stepName(at)}. A dot stands for tokens that differ.`;
+  if (!one) return `${title} in this page, at step ${run.stepName(at)}. · stands where their tokens differ.`;
   if (run.isAlone) return `${title}.`;
-  const chance = run.classCount < 3 ? "probability" : one.label === null ? `probability of ${run.className(run.predicted(one, at))}` : "probability of its class";
+  const chance =
+    run.classCount < 3
+      ? "probability"
+      : one.label === null
+        ? `probability of ${run.className(run.predicted(one, at))}`
+        : "probability of its class";
   const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${chance} ${fixed(run.probability(one, at))}`;
   const result = run.outcomes[run.outcome(one, at)];
   return `${text}${now.isWhatIf ? " with the change" : ""}${result ? `: ${result}` : ""}.`;
 }
 
-const What = () => <p id="what" class={paced.value?.isWhatIf ? "what-if" : ""}>{describe()}</p>;
+const What = () => (
+  <p id="what" class={paced.value?.isWhatIf ? "what-if" : ""}>
+    {describe()}
+  </p>
+);
 
 // Controls.
 
@@ -42,7 +51,11 @@ function showsOf(run) {
   const hasSoftmax = run?.model.attention?.softmax !== false;
   /** @type {[string, string][]} */
   const scores = run?.facts.without_scores ? [] : [["scores", hasSoftmax ? "scores, before the softmax" : "scores"]];
-  return [["weights", "weights"], ...scores, ...(hasSoftmax ? [/** @type {[string, string]} */ (["uniform", "difference from uniform"])] : [])];
+  return [
+    ["weights", "weights"],
+    ...scores,
+    ...(hasSoftmax ? [/** @type {[string, string]} */ (["uniform", "difference from uniform"])] : []),
+  ];
 }
 
 function Controls() {
@@ -50,8 +63,22 @@ function Controls() {
   const { run } = view.value;
   return (
     <div class="row tools" role="group" aria-label="What the matrix shows">
-      {several && <Choice id="run" label="Run" value={run} options={runNames()} onChoose={(key) => change({ run: Number(key), settings: {} })} />}
-      <Choice id="show" label="Show" value={show.value} options={showsOf(here.value?.run)} onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })} />
+      {several && (
+        <Choice
+          id="run"
+          label="Run"
+          value={run}
+          options={runNames()}
+          onChoose={(key) => change({ run: Number(key), settings: {} })}
+        />
+      )}
+      <Choice
+        id="show"
+        label="Show"
+        value={show.value}
+        options={showsOf(here.value?.run)}
+        onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })}
+      />
       <ColourChoice />
       <Pin />
       <HeadSwitch />
@@ -63,7 +90,16 @@ function Controls() {
 function HeadSwitch() {
   if (!base.value?.isLive) return null;
   const off = isOff(layer.value, head.value);
-  return <button id="head-switch" type="button" title="A head that is off adds nothing to the residual stream" onClick={() => toggleHead(layer.value, head.value)}>Turn head {off ? "on" : "off"}</button>;
+  return (
+    <button
+      id="head-switch"
+      type="button"
+      title="A head that is off adds nothing to the residual stream"
+      onClick={() => toggleHead(layer.value, head.value)}
+    >
+      Turn head {off ? "on" : "off"}
+    </button>
+  );
 }
 
 /** The shown view, as something to compare with. @param {import("../run.js").Run} run @param {import("../types").Changes} [changes] @returns {View["pin"]} */
@@ -72,8 +108,11 @@ function pinOf(run, changes = {}) {
   if (!now) return null;
   const settings = settingsOf(run);
   return {
-    run: view.peek().run, sample: now.sample, step: now.step,
-    ...(Object.keys(settings).length ? { settings } : {}), ...(Object.keys(changes).length ? { changes } : {}),
+    run: view.peek().run,
+    sample: now.sample,
+    step: now.step,
+    ...(Object.keys(settings).length ? { settings } : {}),
+    ...(Object.keys(changes).length ? { changes } : {}),
   };
 }
 
@@ -88,12 +127,35 @@ const sampleShown = computed(() => here.value?.sample ?? "");
 function Pin() {
   const isPinned = Boolean(pin.value);
   const other = before.value;
-  const pinShown = () => change({ pin: isPinned || !base.peek() ? null : pinOf(/** @type {import("../run.js").Run} */ (base.peek()), here.peek()?.isWhatIf ? changesFor(base.peek(), view.peek().changes) : {}) });
+  const pinShown = () =>
+    change({
+      pin:
+        isPinned || !base.peek()
+          ? null
+          : pinOf(
+              /** @type {import("../run.js").Run} */ (base.peek()),
+              here.peek()?.isWhatIf ? changesFor(base.peek(), view.peek().changes) : {},
+            ),
+    });
   return (
     <>
-      <button id="pin" type="button" aria-pressed={isPinned} onClick={pinShown}>{isPinned ? "Unpin" : other ? "Pin this" : "Pin"}</button>
-      {!isPinned && other && <button id="pin-before" type="button" onClick={() => change({ pin: pinOf(other) })}>Pin the run before</button>}
-      {!isPinned && here.value?.isWhatIf && <button id="pin-unchanged" type="button" onClick={() => change({ pin: pinOf(/** @type {import("../run.js").Run} */ (base.peek())) })}>Pin unchanged</button>}
+      <button id="pin" type="button" aria-pressed={isPinned} onClick={pinShown}>
+        {isPinned ? "Unpin" : other ? "Pin this" : "Pin"}
+      </button>
+      {!isPinned && other && (
+        <button id="pin-before" type="button" onClick={() => change({ pin: pinOf(other) })}>
+          Pin the run before
+        </button>
+      )}
+      {!isPinned && here.value?.isWhatIf && (
+        <button
+          id="pin-unchanged"
+          type="button"
+          onClick={() => change({ pin: pinOf(/** @type {import("../run.js").Run} */ (base.peek())) })}
+        >
+          Pin unchanged
+        </button>
+      )}
     </>
   );
 }
@@ -101,13 +163,25 @@ function Pin() {
 export function Attention() {
   return (
     <section id="attention" class="card" aria-labelledby="attention-title">
-      <div class="row heading"><h2 id="attention-title">Attention</h2><What /></div>
+      <div class="row heading">
+        <h2 id="attention-title">Attention</h2>
+        <What />
+      </div>
       <Controls />
       <Strip />
       <Reason />
       <Matrices />
       <Foot />
-      <p class="hint">Rows are queries (from), columns keys (to).{here.value?.run.samples.some(({ marked }) => marked.length) && <> <span aria-hidden="true">◆</span> decides the label.</>} Click a cell or use the arrow keys.</p>
+      <p class="hint">
+        Rows are queries (from), columns keys (to).
+        {here.value?.run.samples.some(({ marked }) => marked.length) && (
+          <>
+            {" "}
+            <span aria-hidden="true">◆</span> decides the label.
+          </>
+        )}{" "}
+        Click a cell or use the arrow keys.
+      </p>
     </section>
   );
 }

@@ -17,7 +17,9 @@ export function Evidence() {
       <h2>Origin of the numbers</h2>
       <Origin />
       <Experiment />
-      {all.map((run, at) => <OfRun key={at} run={run} isAlone={all.length === 1} />)}
+      {all.map((run, at) => (
+        <OfRun key={at} run={run} isAlone={all.length === 1} />
+      ))}
     </div>
   );
 }
@@ -33,7 +35,12 @@ function Origin() {
       {(expected || found) && (
         <dl>
           {expected && <Entry name="SHA-256 of the run's weights" text={expected} />}
-          {found && <Entry name="SHA-256 of the weights that this page trained" text={`${found}${expected ? found === expected ? " (the same)" : " (different)" : ""}`} />}
+          {found && (
+            <Entry
+              name="SHA-256 of the weights that this page trained"
+              text={`${found}${expected ? (found === expected ? " (the same)" : " (different)") : ""}`}
+            />
+          )}
         </dl>
       )}
     </>
@@ -51,15 +58,27 @@ function Experiment() {
   const toml = trained && config.value ? tomlOf(config.value) : "";
   return (
     <section class="card" aria-labelledby="departure-title">
-      <h3 id="departure-title">Shown now: <bdi>{named}</bdi></h3>
-      {isWhatIf.value && <p>The page computes with the same weights and these changes; no training produced these numbers.</p>}
+      <h3 id="departure-title">
+        Shown now: <bdi>{named}</bdi>
+      </h3>
+      {isWhatIf.value && (
+        <p>The page computes with the same weights and these changes; no training produced these numbers.</p>
+      )}
       {trained && (
         <>
-          <p>The page trained this experiment itself. <code>headlight train</code> gives the same weights from this config{hasData.value ? " and the same samples" : ""}.</p>
+          <p>
+            The page trained this experiment itself. <code>headlight train</code> gives the same weights from this
+            config{hasData.value ? " and the same samples" : ""}.
+          </p>
           <dl>
             <Entry name="SHA-256 of its weights" text={trained.ended.weights_sha256} />
             <dt>Its config, as TOML</dt>
-            <dd><button type="button" onClick={() => copyText(toml, "the experiment's config")}>Copy</button><Long text={toml} /></dd>
+            <dd>
+              <button type="button" onClick={() => copyText(toml, "the experiment's config")}>
+                Copy
+              </button>
+              <Long text={toml} />
+            </dd>
           </dl>
         </>
       )}
@@ -72,22 +91,60 @@ function OfRun({ run, isAlone }) {
   const { notes, evidence } = run.facts;
   return (
     <section class="of-run">
-      <h3>{isAlone ? "The page's run: " : ""}<bdi>{run.name}</bdi></h3>
-      <ul>{notes.map((note) => <li key={note}>{note}</li>)}</ul>
-      <dl>{evidence.map(({ name, text, inputs }) => <Entry key={name} name={name} text={text} more={inputs && <Inputs run={run} inputs={inputs} />} />)}</dl>
+      <h3>
+        {isAlone ? "The page's run: " : ""}
+        <bdi>{run.name}</bdi>
+      </h3>
+      <ul>
+        {notes.map((note) => (
+          <li key={note}>{note}</li>
+        ))}
+      </ul>
+      <dl>
+        {evidence.map(({ name, text, inputs }) => (
+          <Entry key={name} name={name} text={text} more={inputs && <Inputs run={run} inputs={inputs} />} />
+        ))}
+      </dl>
     </section>
   );
 }
 
 /** Inputs that open as samples. @param {{ run: Run, inputs: NonNullable<Run["facts"]["evidence"][number]["inputs"]> }} props */
-const Inputs = ({ run, inputs }) => <ul>{inputs.map((input) => {
-  const tokens = run.withoutCls(input.tokens);
-  const open = () => { showOwn(tokens, [], false); document.getElementById("card")?.scrollIntoView(); };
-  return <li key={input}><button type="button" disabled={!run.isLive} onClick={open}>{tokens.join(" ")}</button> {input.about}</li>;
-})}</ul>;
+const Inputs = ({ run, inputs }) => (
+  <ul>
+    {inputs.map((input) => {
+      const tokens = run.withoutCls(input.tokens);
+      const open = () => {
+        showOwn(tokens, [], false);
+        document.getElementById("card")?.scrollIntoView();
+      };
+      return (
+        <li key={input}>
+          <button type="button" disabled={!run.isLive} onClick={open}>
+            {tokens.join(" ")}
+          </button>{" "}
+          {input.about}
+        </li>
+      );
+    })}
+  </ul>
+);
 
 /** @param {{ name: string, text: string, more?: import("preact").ComponentChildren }} props */
-const Entry = ({ name, text, more }) => <><dt>{name}</dt><dd>{text.includes("\n") ? <Long text={text} /> : text}{more}</dd></>;
+const Entry = ({ name, text, more }) => (
+  <>
+    <dt>{name}</dt>
+    <dd>
+      {text.includes("\n") ? <Long text={text} /> : text}
+      {more}
+    </dd>
+  </>
+);
 
 /** @param {{ text: string }} props */
-const Long = ({ text }) => <details><summary>show</summary><pre tabIndex={0}>{text}</pre></details>;
+const Long = ({ text }) => (
+  <details>
+    <summary>show</summary>
+    <pre tabIndex={0}>{text}</pre>
+  </details>
+);

@@ -20,15 +20,23 @@ function draw(event) {
   if (!now || !run || !(run.source instanceof Live)) return;
   const { source } = run;
   const form = new FormData(event.currentTarget);
-  const number = (/** @type {string} */ name) => form.get(name) === "" ? null : Number(form.get(name));
+  const number = (/** @type {string} */ name) => (form.get(name) === "" ? null : Number(form.get(name)));
   try {
     const prompt = String(form.get("prompt"));
     const { tokens, typed, left } = prompt ? tokensOf(run, prompt) : { tokens: [], typed: [], left: [] };
     const wrong = [...typed.filter(Boolean), ...left];
     if (wrong.length) throw new Error(`The model does not know, or has no place for: ${run.joined(wrong)}`);
     const { trained } = source;
-    const drawing = { temperature: number("temperature") ?? 1, top_k: number("top_k"), seed: number("seed") ?? 0, count: COUNT };
-    const { samples } = trained.lab.ask({ operation: "generate", config: trained.config, tokens: [tokens], drawing }, source.weightsAt(now.at));
+    const drawing = {
+      temperature: number("temperature") ?? 1,
+      top_k: number("top_k"),
+      seed: number("seed") ?? 0,
+      count: COUNT,
+    };
+    const { samples } = trained.lab.ask(
+      { operation: "generate", config: trained.config, tokens: [tokens], drawing },
+      source.weightsAt(now.at),
+    );
     last.value = { source, drawn: { prompt: tokens.length, step: run.stepName(now.at), samples } };
   } catch (error) {
     last.value = { source, why: /** @type {Error} */ (error).message };
@@ -37,17 +45,49 @@ function draw(event) {
 
 export function Generate() {
   const run = base.value;
-  if (!run || !(run.source instanceof Live)) return <p class="hint">The page generates once it has trained the model.</p>;
+  if (!run || !(run.source instanceof Live))
+    return <p class="hint">The page generates once it has trained the model.</p>;
   const found = last.value?.source === run.source ? last.value : null;
   return (
     <section id="generate" class="card" aria-labelledby="generate-title">
       <h2 id="generate-title">Let the model continue</h2>
-      <p class="how">Each {run.unit} is drawn from what the model of the shown step says after those before it: the same as <code>headlight generate</code> draws.</p>
+      <p class="how">
+        Each {run.unit} is drawn from what the model of the shown step says after those before it: the same as{" "}
+        <code>headlight generate</code> draws.
+      </p>
       <form class="row" onSubmit={draw}>
-        <label>Prompt <input name="prompt" autocomplete="off" spellcheck={false} required={run.cls < 0} /></label>
-        <label>temperature <input name="temperature" type="number" class="number" min={0} max={1e6} step="any" defaultValue={1} required /></label>
-        <label>top-k <input name="top_k" type="number" class="number" min={1} step={1} placeholder="all" /></label>
-        <label>seed <input name="seed" type="number" class="number" min={0} max={Number.MAX_SAFE_INTEGER} step={1} defaultValue={0} required /></label>
+        <label>
+          Prompt <input name="prompt" autocomplete="off" spellcheck={false} required={run.cls < 0} />
+        </label>
+        <label>
+          temperature{" "}
+          <input
+            name="temperature"
+            type="number"
+            class="number"
+            min={0}
+            max={1e6}
+            step="any"
+            defaultValue={1}
+            required
+          />
+        </label>
+        <label>
+          top-k <input name="top_k" type="number" class="number" min={1} step={1} placeholder="all" />
+        </label>
+        <label>
+          seed{" "}
+          <input
+            name="seed"
+            type="number"
+            class="number"
+            min={0}
+            max={Number.MAX_SAFE_INTEGER}
+            step={1}
+            defaultValue={0}
+            required
+          />
+        </label>
         <button>Generate</button>
       </form>
       <div role="status">
@@ -60,13 +100,27 @@ export function Generate() {
 
 /** @param {Drawn & { run: import("../run.js").Run }} props */
 function Drawn({ run, prompt, step, samples }) {
-  const text = (/** @type {number[]} */ tokens) => run.joined(tokens.map((token) => run.facts.token_strings[token] ?? String(token)));
+  const text = (/** @type {number[]} */ tokens) =>
+    run.joined(tokens.map((token) => run.facts.token_strings[token] ?? String(token)));
   return (
     <>
-      <p class="hint">Of the model at step {step}. A sample can be shown above; “…” has no end within {run.tokenCount} {run.unit}s.</p>
-      <ol>{samples.map(([tokens, hasEnded], at) => (
-        <li key={at}><button type="button" class="link" disabled={!tokens.length} onClick={() => showOwn(tokens, [], false)}><bdi><b>{text(tokens.slice(0, prompt))}</b>{prompt > 0 && prompt < tokens.length && run.joined(["", ""])}{text(tokens.slice(prompt))}</bdi></button>{run.words && !hasEnded && " …"}</li>
-      ))}</ol>
+      <p class="hint">
+        Of the model at step {step}. A sample can be shown above; “…” has no end within {run.tokenCount} {run.unit}s.
+      </p>
+      <ol>
+        {samples.map(([tokens, hasEnded], at) => (
+          <li key={at}>
+            <button type="button" class="link" disabled={!tokens.length} onClick={() => showOwn(tokens, [], false)}>
+              <bdi>
+                <b>{text(tokens.slice(0, prompt))}</b>
+                {prompt > 0 && prompt < tokens.length && run.joined(["", ""])}
+                {text(tokens.slice(prompt))}
+              </bdi>
+            </button>
+            {run.words && !hasEnded && " …"}
+          </li>
+        ))}
+      </ol>
     </>
   );
 }

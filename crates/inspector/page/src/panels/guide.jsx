@@ -55,7 +55,9 @@ effect(() => {
   } else if (!set) set = { run, step: NaN };
 });
 
-effect(() => { isAsked.value = Boolean(captions.value[at.value - 1]?.answerTo) && guess.value === null; });
+effect(() => {
+  isAsked.value = Boolean(captions.value[at.value - 1]?.answerTo) && guess.value === null;
+});
 
 export function Guide() {
   const all = captions.value;
@@ -65,37 +67,111 @@ export function Guide() {
     return (
       <section id="guide" aria-label="Guide">
         <Lead />
-        {all.length > 1 && <button type="button" id="guide-start" onClick={() => { open(1); focusGuide(); }}>Show me</button>}
+        {all.length > 1 && (
+          <button
+            type="button"
+            id="guide-start"
+            onClick={() => {
+              open(1);
+              focusGuide();
+            }}
+          >
+            Show me
+          </button>
+        )}
       </section>
     );
   }
   const text = caption.answerTo && guess.value !== null ? caption.answerTo(guess.value) : caption.text;
   return (
     <section id="guide" class="open" aria-label="Guide">
-      <button type="button" aria-label="Caption before" aria-disabled={number === 1} onClick={() => number > 1 && open(number - 1)}>‹</button>
-      <ol>{all.map(({ title }, index) => <li key={title}><button type="button" aria-current={index + 1 === number ? "step" : undefined} aria-label={`${index + 1}: ${title}`} title={title} onClick={() => open(index + 1)}>{index + 1}</button></li>)}</ol>
-      <button type="button" id="guide-next" aria-label="Next caption" aria-disabled={number === all.length} onClick={() => number < all.length && open(number + 1)}>›</button>
-      <p role="status"><b>{caption.title}</b> {text}{caption.seeds && canTrain.value && <> <button type="button" class="link" onClick={showSeeds}>See other seeds</button></>}</p>
-      <button type="button" id="guide-close" aria-label="Close the guide" onClick={() => { open(0); focusGuide(); }}>×</button>
+      <button
+        type="button"
+        aria-label="Caption before"
+        aria-disabled={number === 1}
+        onClick={() => number > 1 && open(number - 1)}
+      >
+        ‹
+      </button>
+      <ol>
+        {all.map(({ title }, index) => (
+          <li key={title}>
+            <button
+              type="button"
+              aria-current={index + 1 === number ? "step" : undefined}
+              aria-label={`${index + 1}: ${title}`}
+              title={title}
+              onClick={() => open(index + 1)}
+            >
+              {index + 1}
+            </button>
+          </li>
+        ))}
+      </ol>
+      <button
+        type="button"
+        id="guide-next"
+        aria-label="Next caption"
+        aria-disabled={number === all.length}
+        onClick={() => number < all.length && open(number + 1)}
+      >
+        ›
+      </button>
+      <p role="status">
+        <b>{caption.title}</b> {text}
+        {caption.seeds && canTrain.value && (
+          <>
+            {" "}
+            <button type="button" class="link" onClick={showSeeds}>
+              See other seeds
+            </button>
+          </>
+        )}
+      </p>
+      <button
+        type="button"
+        id="guide-close"
+        aria-label="Close the guide"
+        onClick={() => {
+          open(0);
+          focusGuide();
+        }}
+      >
+        ×
+      </button>
     </section>
   );
 }
 
 /** The button that had the focus is gone. */
-const focusGuide = () => requestAnimationFrame(() => /** @type {HTMLElement | null} */ (document.querySelector("#guide-next, #guide-start"))?.focus());
+const focusGuide = () =>
+  requestAnimationFrame(() =>
+    /** @type {HTMLElement | null} */ (document.querySelector("#guide-next, #guide-start"))?.focus(),
+  );
 
 /** What is seen, and what to do next. */
 function Lead() {
-  const next = [canPlay.value ? "play the training" : "", canEdit.value ? `edit a ${base.value?.unit}` : "choose a sample", canAsk.value ? "change the question" : ""].filter(Boolean);
+  const next = [
+    canPlay.value ? "play the training" : "",
+    canEdit.value ? `edit a ${base.value?.unit}` : "choose a sample",
+    canAsk.value ? "change the question" : "",
+  ].filter(Boolean);
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
-  return <p id="lead">Arcs show where the model looks before it answers. {readsFrom(base.value)} {list.charAt(0).toUpperCase() + list.slice(1)}.</p>;
+  return (
+    <p id="lead">
+      Arcs show where the model looks before it answers. {readsFrom(base.value)}{" "}
+      {list.charAt(0).toUpperCase() + list.slice(1)}.
+    </p>
+  );
 }
 
 /** Where the model looks from. @param {import("../run.js").Run | null} run */
 function readsFrom(run) {
   if (run && run.readsMean) return `Its answer comes from the mean over all positions; they show ${run.readerName}.`;
   if (run?.asksEach) return `It answers at each position; the answer below a ${run.unit} shows where that one looks.`;
-  return !run || run.reader === run.cls ? "It looks from [CLS], a place that it adds itself." : `Its answer comes from ${run.readerName}.`;
+  return !run || run.reader === run.cls
+    ? "It looks from [CLS], an extra position."
+    : `Its answer comes from ${run.readerName}.`;
 }
 
 function showSeeds() {

@@ -9,34 +9,66 @@ import { canAsk, canTrain, hasWords } from "../parts/abilities.js";
 import { TITLE } from "../parts/page-file.js";
 import { limitsOf, questionOf, withKind, withRule } from "../parts/rules.js";
 import { openSeed } from "../parts/seed.js";
-import { base, baseConfig, config, configOf, departure, experiment, leftOut, origin, question, runs, settingsOf } from "../state.js";
+import {
+  base,
+  baseConfig,
+  config,
+  configOf,
+  departure,
+  experiment,
+  leftOut,
+  origin,
+  question,
+  runs,
+  settingsOf,
+} from "../state.js";
 import { change, view } from "../view.js";
 import { SaveButton, SaveDialog } from "./save.jsx";
 
-effect(() => { document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE; });
+effect(() => {
+  document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE;
+});
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */
 const asked = computed(() => {
   if (runs.value.length > 1) return "";
   const shownConfig = configOf(settingsOf(base.value)) ?? base.value?.facts.config;
-  const words = questionOf(shownConfig?.data.rule) || question.value.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
+  const words =
+    questionOf(shownConfig?.data.rule) || question.value.replace(/^[A-Z]/, (letter) => letter.toLowerCase());
   if (words) return `Can a tiny transformer learn: ${words}`;
   const classes = base.value?.facts.classes ?? [];
   return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${told(classes)} apart?` : "";
 });
 
 /** The names of classes in a sentence. @param {string[]} names */
-const told = (names) => names.length > 4 ? `${names.slice(0, 4).join(", ")}, …` : new Intl.ListFormat("en").format(names);
+const told = (names) =>
+  names.length > 4 ? `${names.slice(0, 4).join(", ")}, …` : new Intl.ListFormat("en").format(names);
 
 /** What came of the shown run's training, as its report says it; nothing for a training with other settings. */
-const outcome = computed(() => runs.value.length === 1 && !departure.value ? base.value?.facts.outcome ?? "" : "");
+const outcome = computed(() => (runs.value.length === 1 && !departure.value ? (base.value?.facts.outcome ?? "") : ""));
 
 export function Headline() {
   return (
     <header id="headline">
       <h1>{asked.value || TITLE}</h1>
       {outcome.value && <p id="outcome">{outcome.value}</p>}
-      {isNarrow.value && canTrain.value ? <div class="chips-fold"><details><summary>{canAsk.value ? "Change the question" : hasWords.value ? "Change the seed or the texts" : "Change the seed"}</summary><Chips /></details><SaveButton /></div> : <Chips />}
+      {isNarrow.value && canTrain.value ? (
+        <div class="chips-fold">
+          <details>
+            <summary>
+              {canAsk.value
+                ? "Change the question"
+                : hasWords.value
+                  ? "Change the seed or the texts"
+                  : "Change the seed"}
+            </summary>
+            <Chips />
+          </details>
+          <SaveButton />
+        </div>
+      ) : (
+        <Chips />
+      )}
       <Status />
       <SaveDialog />
     </header>
@@ -50,27 +82,70 @@ function Chips() {
   const key = settingsKey.value;
   const own = baseConfig();
   const now = config.peek();
-  if (!canTrain.value || !own || !now) return <div class="chips"><SaveButton /></div>;
+  if (!canTrain.value || !own || !now)
+    return (
+      <div class="chips">
+        <SaveButton />
+      </div>
+    );
   const rule = now.data.rule;
   const settings = view.peek().settings;
   return (
     <form class="chips" aria-label="The question, and the seed" onSubmit={(event) => event.preventDefault()}>
       {canAsk.value && (
         <>
-          <label>Rule <select id="rule" value={rule.kind} onChange={(event) => change({ settings: withKind(own, settings, event.currentTarget.value) })}>
-            {Object.entries(RULES).map(([kind, { title }]) => <option key={kind} value={kind}>{title}</option>)}
-          </select></label>
+          <label>
+            Rule{" "}
+            <select
+              id="rule"
+              value={rule.kind}
+              onChange={(event) => change({ settings: withKind(own, settings, event.currentTarget.value) })}
+            >
+              {Object.entries(RULES).map(([kind, { title }]) => (
+                <option key={kind} value={kind}>
+                  {title}
+                </option>
+              ))}
+            </select>
+          </label>
           {RULES[rule.kind].parameters.map(([key, name, counts]) => (
-            <NumberChip key={`${rule.kind} ${key}`} id={`rule-${key}`} title={name} value={rule[key]} limits={limitsOf(now, counts)}
-              onChange={(value) => change({ settings: withRule(own, settings, { ...rule, [key]: value }), ...(key === "position" ? { key: value } : {}) })} />
+            <NumberChip
+              key={`${rule.kind} ${key}`}
+              id={`rule-${key}`}
+              title={name}
+              value={rule[key]}
+              limits={limitsOf(now, counts)}
+              onChange={(value) =>
+                change({
+                  settings: withRule(own, settings, { ...rule, [key]: value }),
+                  ...(key === "position" ? { key: value } : {}),
+                })
+              }
+            />
           ))}
         </>
       )}
-      <NumberChip id="seed" title="seed" value={Number(valueOf(now, "seed") ?? 0)} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
-      <button type="button" id="next-seed" onClick={() => openSeed(Number(valueOf(now, "seed") ?? 0) + 1)}>New seed</button>
-      {hasWords.value && <button type="button" id="open-texts" onClick={openTexts}>Your own texts</button>}
+      <NumberChip
+        id="seed"
+        title="seed"
+        value={Number(valueOf(now, "seed") ?? 0)}
+        limits={[0, Number.MAX_SAFE_INTEGER]}
+        onChange={openSeed}
+      />
+      <button type="button" id="next-seed" onClick={() => openSeed(Number(valueOf(now, "seed") ?? 0) + 1)}>
+        New seed
+      </button>
+      {hasWords.value && (
+        <button type="button" id="open-texts" onClick={openTexts}>
+          Your own texts
+        </button>
+      )}
       {!isNarrow.value && <SaveButton />}
-      {(key !== "{}" || hasChanges.value) && <button type="button" id="back-to-run" onClick={goBack}>Back to the {page.lab ? "beginning" : "run"}</button>}
+      {(key !== "{}" || hasChanges.value) && (
+        <button type="button" id="back-to-run" onClick={goBack}>
+          Back to the {page.lab ? "beginning" : "run"}
+        </button>
+      )}
     </form>
   );
 }
@@ -104,35 +179,82 @@ function NumberChip({ id, title, value, limits: [least, most], onChange }) {
     wrong.value = "";
   };
   const digits = most > 9999 ? 5 : String(most).length;
-  return <label>{title} <input type="number" id={id} class="number" style={{ "--digits": digits }} min={least} max={most > 1e6 ? undefined : most} step={1} value={value} required onChange={changed} /></label>;
+  return (
+    <label>
+      {title}{" "}
+      <input
+        type="number"
+        id={id}
+        class="number"
+        style={{ "--digits": digits }}
+        min={least}
+        max={most > 1e6 ? undefined : most}
+        step={1}
+        value={value}
+        required
+        onChange={changed}
+      />
+    </label>
+  );
 }
 
 /** Why a number was not taken; it says nothing about the next question. */
 const wrong = signal("");
-effect(() => { void settingsKey.value; wrong.value = ""; });
+effect(() => {
+  void settingsKey.value;
+  wrong.value = "";
+});
 
 function Status() {
   return (
     <div id="status" class={departure.value ? "departed" : ""}>
       <Origin />
       <ExperimentState />
-      <p id="wrong" class="failed" role="alert">{wrong.value}</p>
+      <p id="wrong" class="failed" role="alert">
+        {wrong.value}
+      </p>
     </div>
   );
 }
 
 // Steps of a training are not announced; its beginning and its end are.
 /** @param {{ steps: [number, number] | undefined }} props */
-const Progress = ({ steps }) => steps && steps[1] > 0 ? <span class="progress" aria-hidden="true"> <progress value={steps[0]} max={steps[1]} /> step {steps[0]} of {steps[1]}</span> : null;
+const Progress = ({ steps }) =>
+  steps && steps[1] > 0 ? (
+    <span class="progress" aria-hidden="true">
+      {" "}
+      <progress value={steps[0]} max={steps[1]} /> step {steps[0]} of {steps[1]}
+    </span>
+  ) : null;
 
 function Origin() {
   const { kind, badge, text, brief = text, progress, ask, stop } = origin.value;
   return (
     <p id="origin" role="status" class={kind}>
-      {text && <><b class="badge">{badge}</b><span class="unseen">: </span><span class="rest">{brief.charAt(0).toUpperCase() + brief.slice(1)}</span></>}
+      {text && (
+        <>
+          <b class="badge">{badge}</b>
+          <span class="unseen">: </span>
+          <span class="rest">{brief.charAt(0).toUpperCase() + brief.slice(1)}</span>
+        </>
+      )}
       <Progress steps={progress} />
-      {ask && <> <button type="button" onClick={ask}>Train it {page.lab ? "" : "again "}here</button></>}
-      {stop && <> <button type="button" onClick={stop}>Stop</button></>}
+      {ask && (
+        <>
+          {" "}
+          <button type="button" onClick={ask}>
+            Train it {page.lab ? "" : "again "}here
+          </button>
+        </>
+      )}
+      {stop && (
+        <>
+          {" "}
+          <button type="button" onClick={stop}>
+            Stop
+          </button>
+        </>
+      )}
     </p>
   );
 }
@@ -141,10 +263,22 @@ function Origin() {
 function ExperimentState() {
   const now = experiment.value;
   const text = departure.value;
-  const left = leftOut.value && `Left out, since this ${base.value?.isLive ? "model" : "recording"} cannot have it: ${leftOut.value}.`;
+  const left =
+    leftOut.value &&
+    `Left out, since this ${base.value?.isLive ? "model" : "recording"} cannot have it: ${leftOut.value}.`;
   return (
     <p id="experiment-state" role="status" class={now?.state === "failed" ? "failed" : "departure"}>
-      {now && now.state !== "trained" ? <Unfinished now={now} /> : text && <><b class="badge">{now ? "Experiment" : "Changed"}</b> {`Not the run${page.lab ? " that the page began with" : ""}: ${text}.${now ? " The page has trained it." : ""}`}</>} {left}
+      {now && now.state !== "trained" ? (
+        <Unfinished now={now} />
+      ) : (
+        text && (
+          <>
+            <b class="badge">{now ? "Experiment" : "Changed"}</b>{" "}
+            {`Not the run${page.lab ? " that the page began with" : ""}: ${text}.${now ? " The page has trained it." : ""}`}
+          </>
+        )
+      )}{" "}
+      {left}
     </p>
   );
 }
@@ -152,9 +286,38 @@ function ExperimentState() {
 /** @param {{ now: import("../types").Experiment }} props */
 function Unfinished({ now }) {
   const name = settingsText(JSON.parse(now.key));
-  const still = "Until then the page shows the model before it.";
-  if (now.state === "training") return <><b class="badge">Training</b> {`${name}. ${still}`}<Progress steps={[now.step, now.steps]} /> <button type="button" onClick={now.stop}>Stop</button></>;
-  if (now.state === "asks") return <><b class="badge">Long</b> {`${name}: this training may take long. `}<button type="button" onClick={now.start}>Train it</button></>;
-  if (now.state === "stopped") return <><b class="badge">Stopped</b> {`${name}: you stopped this training. `}<button type="button" onClick={now.start}>Train it</button></>;
-  return <><b class="badge">Failed</b> {`${name}: the page cannot train this (${now.why}).`}</>;
+  const still = "Meanwhile the page shows the model before it.";
+  if (now.state === "training")
+    return (
+      <>
+        <b class="badge">Training</b> {`${name}. ${still}`}
+        <Progress steps={[now.step, now.steps]} />{" "}
+        <button type="button" onClick={now.stop}>
+          Stop
+        </button>
+      </>
+    );
+  if (now.state === "asks")
+    return (
+      <>
+        <b class="badge">Long</b> {`${name}: this training may take long. `}
+        <button type="button" onClick={now.start}>
+          Train it
+        </button>
+      </>
+    );
+  if (now.state === "stopped")
+    return (
+      <>
+        <b class="badge">Stopped</b> {`${name}: you stopped this training. `}
+        <button type="button" onClick={now.start}>
+          Train it
+        </button>
+      </>
+    );
+  return (
+    <>
+      <b class="badge">Failed</b> {`${name}: the page cannot train this (${now.why}).`}
+    </>
+  );
 }

@@ -26,7 +26,11 @@ export function SampleCard() {
       <Tokens />
       <Sentence />
       {!run.value.isAlone && <Answer />}
-      {run.value.isLive ? <Paste /> : <p class="hint">Click a token to see where it looks. {run.value.isAlone && run.value.facts.notes.join(" ")}</p>}
+      {run.value.isLive ? (
+        <Paste />
+      ) : (
+        <p class="hint">Click a token to see where it looks. {run.value.isAlone && run.value.facts.notes.join(" ")}</p>
+      )}
     </section>
   );
 }
@@ -38,21 +42,43 @@ function Heading() {
   const keys = now.samples.slice(0, MOST_LISTED).map((sample) => sample.key);
   const groups = Object.keys(now.groups).filter((name) => now.members(name).length > 1);
   const place = keys.indexOf(key.value);
-  const move = (/** @type {number} */ by) => change({ sample: keys[(Math.max(place, by < 0 ? 0 : -1) + by + keys.length) % keys.length] });
+  const move = (/** @type {number} */ by) =>
+    change({ sample: keys[(Math.max(place, by < 0 ? 0 : -1) + by + keys.length) % keys.length] });
   const isListed = place >= 0 || groups.includes(key.value);
   return (
     <div class="row heading">
       <h2 id="card-title">{now.facts.held_out ? "Held-out text" : "Sample"}</h2>
       <span class="choose">
-        <button type="button" id="sample-before" aria-label="Sample before" onClick={() => move(-1)}>‹</button>
-        <select id="sample" aria-label="Sample" value={key.value} onChange={(event) => change({ sample: event.currentTarget.value })}>
+        <button type="button" id="sample-before" aria-label="Sample before" onClick={() => move(-1)}>
+          ‹
+        </button>
+        <select
+          id="sample"
+          aria-label="Sample"
+          value={key.value}
+          onChange={(event) => change({ sample: event.currentTarget.value })}
+        >
           {!isListed && <option value={key.value}>{optionText(now, now.sample(key.value))}</option>}
-          {groups.map((name) => <option key={name} value={name}>{now.sampleName(name)}</option>)}
-          {now.samples.slice(0, MOST_LISTED).map((sample) => <option key={sample.key} value={sample.key}>{optionText(now, sample)}</option>)}
+          {groups.map((name) => (
+            <option key={name} value={name}>
+              {now.sampleName(name)}
+            </option>
+          ))}
+          {now.samples.slice(0, MOST_LISTED).map((sample) => (
+            <option key={sample.key} value={sample.key}>
+              {optionText(now, sample)}
+            </option>
+          ))}
         </select>
-        <button type="button" id="sample-next" aria-label="Next sample" onClick={() => move(1)}>›</button>
+        <button type="button" id="sample-next" aria-label="Next sample" onClick={() => move(1)}>
+          ›
+        </button>
       </span>
-      {query.value !== now.reader && !now.isAlone && <button type="button" id="from-cls" onClick={() => change({ query: now.reader })}>Show {now.readerName} again</button>}
+      {query.value !== now.reader && !now.isAlone && (
+        <button type="button" id="from-cls" onClick={() => change({ query: now.reader })}>
+          Show {now.readerName} again
+        </button>
+      )}
     </div>
   );
 }
@@ -72,15 +98,40 @@ function Paste() {
   const sample = one.value;
   const text = sample ? now.joined(now.texts(sample)) : "";
   const form = (
-    <form id="own" onSubmit={(event) => { event.preventDefault(); takeText(/** @type {HTMLInputElement} */ (document.getElementById("own-tokens")).value); }}>
-      <label>{now.words ? "Whole sentence" : "All tokens"} <input key={key.value} id="own-tokens" autocomplete="off" spellcheck={false} defaultValue={text} aria-describedby="own-said" /></label>
+    <form
+      id="own"
+      onSubmit={(event) => {
+        event.preventDefault();
+        takeText(/** @type {HTMLInputElement} */ (document.getElementById("own-tokens")).value);
+      }}
+    >
+      <label>
+        {now.words ? "Whole sentence" : "All tokens"}{" "}
+        <input
+          key={key.value}
+          id="own-tokens"
+          autocomplete="off"
+          spellcheck={false}
+          defaultValue={text}
+          aria-describedby="own-said"
+        />
+      </label>
       <button>Compute</button>
     </form>
   );
   return (
     <>
-      {isNarrow.value ? <details><summary>Type or paste a whole sample</summary>{form}</details> : form}
-      <p id="own-said" class="failed" role="alert">{said.value}</p>
+      {isNarrow.value ? (
+        <details>
+          <summary>Type or paste a whole sample</summary>
+          {form}
+        </details>
+      ) : (
+        form
+      )}
+      <p id="own-said" class="failed" role="alert">
+        {said.value}
+      </p>
     </>
   );
 }
@@ -88,5 +139,12 @@ function Paste() {
 function Sentence() {
   const now = paced.value;
   const off = now && isOff(now.layer, now.head) ? " But this head is off: the model does not use what it sees." : "";
-  return now && <p id="sentence" aria-live={spoken.value}>{sentenceOf(now, readWeights.value)}{off}</p>;
+  return (
+    now && (
+      <p id="sentence" aria-live={spoken.value}>
+        {sentenceOf(now, readWeights.value)}
+        {off}
+      </p>
+    )
+  );
 }

@@ -24,7 +24,11 @@ export function SaveButton() {
     settleAddress();
     isOpen.value = true;
   };
-  return <button type="button" id="save" aria-haspopup="dialog" onClick={open}>Save or share…</button>;
+  return (
+    <button type="button" id="save" aria-haspopup="dialog" onClick={open}>
+      Save or share…
+    </button>
+  );
 }
 
 /** A page within another has none. */
@@ -33,9 +37,13 @@ const hasAddress = /^(https?|file):$/.test(location.protocol);
 /** Where others cannot open the page's address: why. Empty where they can. */
 function localText() {
   const { protocol, hostname } = location;
-  if (protocol === "file:") return "This page is a file, so its address works only on this computer. Send the file instead.";
-  if (!hasAddress) return "This page is part of another one, and has no address that others can open. Send the file instead.";
-  return /^(localhost|127\..*|\[::1\])$/.test(hostname) ? "A server on this computer shows this page, so its address works only here. Send the file instead." : "";
+  if (protocol === "file:")
+    return "This page is a file, so its address works only on this computer. Send the file instead.";
+  if (!hasAddress)
+    return "This page is part of another one, and has no address that others can open. Send the file instead.";
+  return /^(localhost|127\..*|\[::1\])$/.test(hostname)
+    ? "A server on this computer shows this page, so its address works only here. Send the file instead."
+    : "";
 }
 
 export function SaveDialog() {
@@ -52,7 +60,9 @@ export function SaveDialog() {
     <dialog id="save-dialog" ref={dialog} aria-labelledby="save-title" onClose={close}>
       <div class="row">
         <h2 id="save-title">Save or share</h2>
-        <button type="button" id="save-close" aria-label="Close" onClick={() => dialog.current?.close()}>×</button>
+        <button type="button" id="save-close" aria-label="Close" onClick={() => dialog.current?.close()}>
+          ×
+        </button>
       </div>
       <View />
       <Matrices />
@@ -62,7 +72,8 @@ export function SaveDialog() {
 }
 
 /** What an address cannot hold. */
-const ownText = () => "data.file" in settings.peek() ? " It does not hold your own samples and texts; the file does." : "";
+const ownText = () =>
+  "data.file" in settings.peek() ? " It does not hold your own samples and texts; the file does." : "";
 
 /** The view, for somebody else. */
 function View() {
@@ -76,8 +87,20 @@ function View() {
       <h3>This view</h3>
       {local && <p id="save-local">{local}</p>}
       <Ways>
-        {hasAddress && <Way id="address" title="Copy the address" text={`It holds the view, the experiment and its changes.${ownText()}`} act={copyAddress} />}
-        <Way id="page" title="Save the page" text="One HTML file with this view. It opens in any browser, without a network." act={() => saved(`${inName(document.title, 120)}.html`, pageFile())} />
+        {hasAddress && (
+          <Way
+            id="address"
+            title="Copy the address"
+            text={`It holds the view, the experiment and its changes.${ownText()}`}
+            act={copyAddress}
+          />
+        )}
+        <Way
+          id="page"
+          title="Save the page"
+          text="One HTML file with this view. It opens in any browser, without a network."
+          act={() => saved(`${inName(document.title, 120)}.html`, pageFile())}
+        />
       </Ways>
     </>
   );
@@ -100,7 +123,13 @@ function Matrices() {
       <h3>The matrices</h3>
       <Ways>
         {FORMATS.map(([ending, text, of]) => (
-          <Way key={ending} id={ending} title={`Save as ${ending.toUpperCase()}`} text={text} act={async () => saved(fileName(shown, ending), await of(shown))} />
+          <Way
+            key={ending}
+            id={ending}
+            title={`Save as ${ending.toUpperCase()}`}
+            text={text}
+            act={async () => saved(fileName(shown, ending), await of(shown))}
+          />
         ))}
       </Ways>
     </>
@@ -118,14 +147,36 @@ function Training() {
   const data = dataOf(own);
   const isBest = run.facts.best === run.times[now.at] && run.facts.best !== run.last;
   const file = `${isBest ? "best" : "model"}.safetensors`;
-  const weights = () => source.trained.lab.ask({ operation: "save", config: source.config }, source.weightsAt(now.at)).floats;
+  const weights = () =>
+    source.trained.lab.ask({ operation: "save", config: source.config }, source.weightsAt(now.at)).floats;
   return (
     <>
       <h3>The training</h3>
       <Ways>
-        <Way id="config" title="config.toml" text={<><code>headlight train config.toml</code> repeats this training.</>} act={() => saved("config.toml", new Blob([tomlOf(config)]))} />
-        <Way id="model" title={file} text={`The model of step ${run.stepName(now.at)}, without changes of yours.`} act={() => saved(file, new Blob([weights()]))} />
-        {data && !run.asksEach && <Way id="data" title={String(config.data.file)} text="The samples that it trains on." act={() => saved(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))} />}
+        <Way
+          id="config"
+          title="config.toml"
+          text={
+            <>
+              <code>headlight train config.toml</code> repeats this training.
+            </>
+          }
+          act={() => saved("config.toml", new Blob([tomlOf(config)]))}
+        />
+        <Way
+          id="model"
+          title={file}
+          text={`The model of step ${run.stepName(now.at)}, without changes of yours.`}
+          act={() => saved(file, new Blob([weights()]))}
+        />
+        {data && !run.asksEach && (
+          <Way
+            id="data"
+            title={String(config.data.file)}
+            text="The samples that it trains on."
+            act={() => saved(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}
+          />
+        )}
       </Ways>
     </>
   );
@@ -154,8 +205,12 @@ function Way({ id, title, text, act }) {
   };
   return (
     <li>
-      <button type="button" id={`save-${id}`} aria-describedby={`save-${id}-text`} onClick={start}><bdi>{title}</bdi></button>
-      <p class="hint" id={`save-${id}-text`}>{result || text}</p>
+      <button type="button" id={`save-${id}`} aria-describedby={`save-${id}-text`} onClick={start}>
+        <bdi>{title}</bdi>
+      </button>
+      <p class="hint" id={`save-${id}-text`}>
+        {result || text}
+      </p>
     </li>
   );
 }

@@ -39,8 +39,10 @@ const usual = computed(() => {
   }
   /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const words of texts) for (const text of new Set(words)) if (text.length >= LETTERS && tokenOf(now, text) !== UNKNOWN) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return [...counts].reduce((most, one) => one[1] > most[1] ? one : most, ["", 0])[0];
+  for (const words of texts)
+    for (const text of new Set(words))
+      if (text.length >= LETTERS && tokenOf(now, text) !== UNKNOWN) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), ["", 0])[0];
 });
 const word = computed(() => view.value.word || usual.value);
 // While steps play, a few times a second.
@@ -52,7 +54,8 @@ const said = signal("");
 /** The occurrences of the word at the shown step; a sentence if there are none. */
 const found = computed(() => {
   const now = run.value;
-  if (!now || !(now.source instanceof Live)) return "A recorded run has no other sentences to look at. Its page shows them once it has trained the run again.";
+  if (!now || !(now.source instanceof Live))
+    return "A recorded run has no other sentences to look at. Its page shows them once it has trained the run again.";
   const token = tokenOf(now, word.value);
   if (token === UNKNOWN) return `The vocabulary of this run has no word “${word.value}”.`;
   const sentences = now.source.found(token);
@@ -66,9 +69,20 @@ export function Words() {
   return (
     <section id="words" aria-labelledby="words-title">
       <h2 id="words-title">The vectors of “{word.value}”</h2>
-      <p class="how">A word has one vector of its own. Each block adds what attention brings from the rest of the sentence, so the same word has a different vector in each sentence. Each dot is an occurrence, in the plane that shows the most of how they differ (principal components). The step above moves them, too.</p>
+      <p class="how">
+        A word has one vector of its own. Each block adds what attention brings from the rest of the sentence, so the
+        same word has a different vector in each sentence. Each dot is an occurrence, in the plane that shows the most
+        of how they differ (principal components). The step above moves them, too.
+      </p>
       <Choice run={now} />
-      {typeof all === "string" ? <p class="hint">{all}</p> : <><Planes run={now} {...all} /><Sentences run={now} {...all} /></>}
+      {typeof all === "string" ? (
+        <p class="hint">{all}</p>
+      ) : (
+        <>
+          <Planes run={now} {...all} />
+          <Sentences run={now} {...all} />
+        </>
+      )}
     </section>
   );
 }
@@ -84,16 +98,41 @@ function Choice({ run }) {
     if (isKnown) change({ word: text });
   };
   return (
-    <form class="row" onSubmit={(event) => { event.preventDefault(); take(/** @type {HTMLInputElement} */ (document.getElementById("word"))); }}>
-      <label>Word <input id="word" list="vocabulary" key={word.value} defaultValue={word.value} autocomplete="off" spellcheck={false} aria-describedby="word-said" onChange={(event) => take(event.currentTarget)} /></label>
-      <datalist id="vocabulary">{words.slice(0, 2000).map((/** @type {string} */ text) => <option key={text} value={text} />)}</datalist>
-      <span id="word-said" class="failed" role="alert">{said.value}</span>
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        take(/** @type {HTMLInputElement} */ (document.getElementById("word")));
+      }}
+    >
+      <label>
+        Word{" "}
+        <input
+          id="word"
+          list="vocabulary"
+          key={word.value}
+          defaultValue={word.value}
+          autocomplete="off"
+          spellcheck={false}
+          aria-describedby="word-said"
+          onChange={(event) => take(event.currentTarget)}
+        />
+      </label>
+      <datalist id="vocabulary">
+        {words.slice(0, 2000).map((/** @type {string} */ text) => (
+          <option key={text} value={text} />
+        ))}
+      </datalist>
+      <span id="word-said" class="failed" role="alert">
+        {said.value}
+      </span>
     </form>
   );
 }
 
 /** What a reader calls a place of the model. @param {string} level */
-const titleOf = (level) => ({ word: "The word alone", position: "With its position" }[level] ?? `After layer ${level.replace("block_", "")}`);
+const titleOf = (level) =>
+  ({ word: "The word alone", position: "With its position" })[level] ?? `After layer ${level.replace("block_", "")}`;
 
 /** @typedef {{ run: Run, sentences: import("../sources/live.js").Found, planes: Planes }} Found */
 
@@ -104,11 +143,28 @@ function Planes({ run, sentences, planes }) {
   return (
     <>
       <ul class="legend">
-        {isAbout && classes.map((label) => <li key={label}><span class="dot" style={{ background: classColour(label, run.classCount) }} /> <bdi>{run.className(label)}</bdi></li>)}
-        {planes.places.some(([, , asked]) => !asked) && <li><span class="dot hollow" /> the class is not about this word</li>}
+        {isAbout &&
+          classes.map((label) => (
+            <li key={label}>
+              <span class="dot" style={{ background: classColour(label, run.classCount) }} />{" "}
+              <bdi>{run.className(label)}</bdi>
+            </li>
+          ))}
+        {planes.places.some(([, , asked]) => !asked) && (
+          <li>
+            <span class="dot hollow" /> the class is not about this word
+          </li>
+        )}
       </ul>
-      <div class="planes">{planes.levels.map((level, index) => <Plane key={level} run={run} sentences={sentences} planes={planes} index={index} title={titleOf(level)} />)}</div>
-      <p class="hint">{planes.places.length} occurrences in {sentences.samples.length} {sentences.held_out ? "held-out" : "training"} samples. Choose a dot to look at its sentence.</p>
+      <div class="planes">
+        {planes.levels.map((level, index) => (
+          <Plane key={level} run={run} sentences={sentences} planes={planes} index={index} title={titleOf(level)} />
+        ))}
+      </div>
+      <p class="hint">
+        {planes.places.length} occurrences in {sentences.samples.length} {sentences.held_out ? "held-out" : "training"}{" "}
+        samples. Choose a dot to look at its sentence.
+      </p>
     </>
   );
 }
@@ -118,14 +174,20 @@ function Plane({ run, sentences, planes, index, title }) {
   const count = planes.places.length;
   const points = planes.floats.subarray(2 * count * index, 2 * count * (index + 1));
   const most = points.reduce((found, part) => Math.max(found, Math.abs(part)), 0) || 1;
-  const place = (/** @type {number} */ part) => SIDE / 2 + part / most * (SIDE / 2 - MARGIN);
+  const place = (/** @type {number} */ part) => SIDE / 2 + (part / most) * (SIDE / 2 - MARGIN);
   const [first, second] = planes.shares[index];
   const isPoint = first === 0;
   const shown = here.value?.one;
   return (
     <figure>
-      <figcaption><b>{title}</b> {isPoint ? "one point" : `${percent(first)} + ${percent(second)} of the variance`}</figcaption>
-      <svg viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={`${title}: ${isPoint ? "all occurrences are one point" : `${count} occurrences`}`}>
+      <figcaption>
+        <b>{title}</b> {isPoint ? "one point" : `${percent(first)} + ${percent(second)} of the variance`}
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${SIDE} ${SIDE}`}
+        role="img"
+        aria-label={`${title}: ${isPoint ? "all occurrences are one point" : `${count} occurrences`}`}
+      >
         <path class="rule" d={`M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}`} />
         {range(count).map((at) => {
           const [sentence, position, asked] = planes.places[at];
@@ -133,8 +195,19 @@ function Plane({ run, sentences, planes, index, title }) {
           const isShown = shown !== null && shown !== undefined && String(shown.tokens) === String(tokens);
           const colour = classColour(sentences.labels[sentence], run.classCount);
           return (
-            <circle key={at} class={isShown ? "shown" : ""} cx={place(points[2 * at])} cy={SIDE - place(points[2 * at + 1])} r={isShown ? 6 : 4} fill={asked ? colour : "none"} stroke={asked ? undefined : "var(--soft)"} onClick={() => show(run, tokens)}>
-              <title>{textOf(run, tokens, position)} ({run.className(sentences.labels[sentence])})</title>
+            <circle
+              key={at}
+              class={isShown ? "shown" : ""}
+              cx={place(points[2 * at])}
+              cy={SIDE - place(points[2 * at + 1])}
+              r={isShown ? 6 : 4}
+              fill={asked ? colour : "none"}
+              stroke={asked ? undefined : "var(--soft)"}
+              onClick={() => show(run, tokens)}
+            >
+              <title>
+                {textOf(run, tokens, position)} ({run.className(sentences.labels[sentence])})
+              </title>
             </circle>
           );
         })}
@@ -150,7 +223,12 @@ function Sentences({ run, sentences, planes }) {
       <summary>The sentences</summary>
       <ol class="sentences">
         {planes.places.map(([sentence, position], at) => (
-          <li key={at}><button type="button" class="link" onClick={() => show(run, sentences.samples[sentence])}>{textOf(run, sentences.samples[sentence], position)}</button> <bdi>{run.className(sentences.labels[sentence])}</bdi></li>
+          <li key={at}>
+            <button type="button" class="link" onClick={() => show(run, sentences.samples[sentence])}>
+              {textOf(run, sentences.samples[sentence], position)}
+            </button>{" "}
+            <bdi>{run.className(sentences.labels[sentence])}</bdi>
+          </li>
         ))}
       </ol>
     </details>
@@ -159,7 +237,13 @@ function Sentences({ run, sentences, planes }) {
 
 /** A sentence with one of its words marked. @param {Run} run @param {number[]} tokens @param {number} position */
 function textOf(run, tokens, position) {
-  const texts = tokens.map((token, at) => at === position ? `[${run.facts.token_strings[token]}]` : at === run.cls || token === run.padding ? "" : run.facts.token_strings[token] ?? String(token));
+  const texts = tokens.map((token, at) =>
+    at === position
+      ? `[${run.facts.token_strings[token]}]`
+      : at === run.cls || token === run.padding
+        ? ""
+        : (run.facts.token_strings[token] ?? String(token)),
+  );
   return texts.filter(Boolean).join(" ");
 }
 

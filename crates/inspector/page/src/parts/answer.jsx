@@ -30,10 +30,15 @@ export function Answer() {
   const label = labelOf(run, sample);
   return (
     <div class="answer">
-      {several
-        ? <Bars results={results} before={before} run={run} label={label} />
-        : <Gauge value={results[results.length - 1]} before={before?.[before.length - 1]} run={run} />}
-      <p class="verdict" aria-live={spoken.value}><Verdict now={now} members={members} label={label} />{now.one && wholeText(run, now.one, at)}</p>
+      {several ? (
+        <Bars results={results} before={before} run={run} label={label} />
+      ) : (
+        <Gauge value={results[results.length - 1]} before={before?.[before.length - 1]} run={run} />
+      )}
+      <p class="verdict" aria-live={spoken.value}>
+        <Verdict now={now} members={members} label={label} />
+        {now.one && wholeText(run, now.one, at)}
+      </p>
       <p class="hint">{noteOf(now, members)}</p>
     </div>
   );
@@ -46,17 +51,21 @@ function resultsOf(run, at, members) {
 }
 
 /** Where the value was without the reader's changes. @param {{ value: number | undefined }} props */
-const Before = ({ value }) => value === undefined ? null : <span class="before" style={{ left: `${100 * value}%` }} />;
+const Before = ({ value }) =>
+  value === undefined ? null : <span class="before" style={{ left: `${100 * value}%` }} />;
 
 /** @param {Run} run @param {string} sample */
-const labelOf = (run, sample) => run.isGroup(sample) ? run.groups[sample] : run.sample(sample)?.label ?? null;
+const labelOf = (run, sample) => (run.isGroup(sample) ? run.groups[sample] : (run.sample(sample)?.label ?? null));
 
 /** @param {{ value: number, before?: number, run: Run }} props */
 function Gauge({ value, before, run }) {
   return (
     <div class="gauge">
       <span class="gauge-name">Probability of “{run.className(1)}”</span>
-      <b class="gauge-value">{before !== undefined && <span class="was">{fixed(before)} → </span>}{fixed(value)}</b>
+      <b class="gauge-value">
+        {before !== undefined && <span class="was">{fixed(before)} → </span>}
+        {fixed(value)}
+      </b>
       <span class="track" aria-hidden="true">
         <span class="fill" style={{ transform: `scaleX(${value})` }} />
         <span class="half" />
@@ -76,8 +85,17 @@ function Bars({ results, before, run, label }) {
     <ul class="bars" tabIndex={results.length > MOST_BARS ? 0 : undefined} aria-label="Probability of each class">
       {order.map((at) => (
         <li key={at} class={at === label ? "label" : ""}>
-          <span class="name"><bdi>{run.className(at)}</bdi>{at === label ? " (label)" : ""}</span>
-          <span class="track" aria-hidden="true"><span class="fill" style={{ transform: `scaleX(${results[at]})`, background: classColour(at, run.classCount) }} /><Before value={before?.[at]} /></span>
+          <span class="name">
+            <bdi>{run.className(at)}</bdi>
+            {at === label ? " (label)" : ""}
+          </span>
+          <span class="track" aria-hidden="true">
+            <span
+              class="fill"
+              style={{ transform: `scaleX(${results[at]})`, background: classColour(at, run.classCount) }}
+            />
+            <Before value={before?.[at]} />
+          </span>
           <b>{fixed(results[at])}</b>
         </li>
       ))}
@@ -88,31 +106,73 @@ function Bars({ results, before, run, label }) {
 /** @param {{ now: NonNullable<typeof paced.value>, members: Sample[], label: number | null }} props */
 function Verdict({ now, members, label }) {
   const { run, at } = now;
-  if (label === null) return <>{members[0]?.each?.length ? `No label counts at position ${run.reader}` : "Label unknown"}; the model answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>.</>;
-  const name = <>{run.asksEach && `at position ${run.reader}: `}<bdi>{run.className(label)}</bdi></>;
+  if (label === null)
+    return (
+      <>
+        {members[0]?.each?.length ? `No label counts at position ${run.reader}` : "Label unknown"}; the model answers{" "}
+        <bdi>{run.className(run.predicted(members[0], at))}</bdi>.
+      </>
+    );
+  const name = (
+    <>
+      {run.asksEach && `at position ${run.reader}: `}
+      <bdi>{run.className(label)}</bdi>
+    </>
+  );
   const outcomes = members.map((member) => run.outcome(member, at));
   const right = outcomes.filter((outcome) => outcome === "right").length;
-  if (outcomes.length > 1) return <>Label{run.asksEach ? " " : ": "}{name}. Right: {right} of {outcomes.length}.</>;
-  if (right) return <>Label{run.asksEach ? " " : ": "}{name}. The model is <b class="good">right</b>.</>;
+  if (outcomes.length > 1)
+    return (
+      <>
+        Label{run.asksEach ? " " : ": "}
+        {name}. Right: {right} of {outcomes.length}.
+      </>
+    );
+  if (right)
+    return (
+      <>
+        Label{run.asksEach ? " " : ": "}
+        {name}. The model is <b class="good">right</b>.
+      </>
+    );
   const mistake = run.facts.classes.length ? undefined : MISTAKES[outcomes[0]];
-  return <>Label{run.asksEach ? " " : ": "}{name}. The model is <b class="bad">wrong: {mistake ?? <>it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi></>}</b>.</>;
+  return (
+    <>
+      Label{run.asksEach ? " " : ": "}
+      {name}. The model is{" "}
+      <b class="bad">
+        wrong:{" "}
+        {mistake ?? (
+          <>
+            it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>
+          </>
+        )}
+      </b>
+      .
+    </>
+  );
 }
 
 /** How many positions of a sample are right, if each has an answer. @param {Run} run @param {Sample} sample @param {number} at */
 function wholeText(run, sample, at) {
   const [right, count] = run.asksEach ? run.tally(sample, at) : [0, 0];
-  return count > 0 && ` Of the ${count} positions with a label, ${right === count ? "all are" : right === 1 ? "1 is" : `${right} are`} right.`;
+  return (
+    count > 0 &&
+    ` Of the ${count} positions with a label, ${right === count ? "all are" : right === 1 ? "1 is" : `${right} are`} right.`
+  );
 }
 
 /** @param {NonNullable<typeof paced.value>} now @param {Sample[]} members */
 function noteOf({ run, isWhatIf, sample }, members) {
   const [own] = members;
   const unknown = own?.typed?.filter(Boolean) ?? [];
-  const unread = unknown.length ? `Unknown to this model, which reads [UNK] instead: ${shorten(unknown.join(", "), 60)}. ` : "";
+  const unread = unknown.length ? `Not in the vocabulary, and read as [UNK]: ${shorten(unknown.join(", "), 60)}. ` : "";
   if (isWhatIf) return `${unread}With: ${changesText(changesFor(base.value, view.value.changes))}.`;
-  if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null) return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
+  if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null)
+    return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
   if (unread) return unread;
   const keys = decisive(run, sample);
-  if (keys.length) return `◆ decides the label${run.isLive && members.length === 1 ? `: type another ${run.unit}, or close its eye` : ""}.`;
+  if (keys.length)
+    return `◆ decides the label${run.isLive && members.length === 1 ? `: type another ${run.unit}, or close its eye` : ""}.`;
   return "";
 }

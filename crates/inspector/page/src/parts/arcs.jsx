@@ -16,7 +16,10 @@ const STRONGEST = 8;
 /** The share of each weight in the width of all bands. @param {ArrayLike<number>} weights */
 function sharesOf(weights) {
   const sizes = Array.from(weights, Math.abs);
-  const total = Math.max(sizes.reduce((one, other) => one + other, 0), 1);
+  const total = Math.max(
+    sizes.reduce((one, other) => one + other, 0),
+    1,
+  );
   return sizes.map((size) => size / total);
 }
 
@@ -25,7 +28,7 @@ export function starts(query, weights) {
   const keys = range(weights.length);
   const order = [...keys.slice(0, query).reverse(), query, ...keys.slice(query + 1).reverse()];
   const total = keys.reduce((sum, key) => sum + weights[key], 0);
-  let x = Math.max(Math.min((query + 0.5) * COLUMN - total * WIDTH / 2, COLUMN * weights.length - total * WIDTH), 0);
+  let x = Math.max(Math.min((query + 0.5) * COLUMN - (total * WIDTH) / 2, COLUMN * weights.length - total * WIDTH), 0);
   const found = new Float64Array(weights.length);
   for (const key of order) {
     found[key] = x;
@@ -36,7 +39,7 @@ export function starts(query, weights) {
 
 /** The outline of a band. @param {number} from its left end at the query @param {number} to its left end at the key @param {number} width @param {number} rise */
 export function band(from, to, width, rise) {
-  const top = (/** @type {number} */ height) => (HEIGHT - height * 4 / 3).toFixed(1);
+  const top = (/** @type {number} */ height) => (HEIGHT - (height * 4) / 3).toFixed(1);
   // At its top a band is about as wide as at its ends.
   const inner = Math.max(rise - width, 2);
   const [left, right] = from < to ? [from, to] : [to, from];
@@ -52,14 +55,30 @@ export function Arcs({ query, weights, isMarked }) {
   const furthest = Math.max(query, count - 1 - query, 1);
   const least = count > MOST_KEYS ? shares.toSorted((a, b) => b - a)[STRONGEST - 1] : 0;
   return (
-    <svg class="arcs" viewBox={`0 0 ${count * COLUMN} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true" focusable="false">
-      {range(count).filter((key) => shares[key] > 0).map((key) => {
-        const width = shares[key] * WIDTH;
-        const to = (key + 0.5) * COLUMN - width / 2;
-        const rise = key === query ? 12 + width / 3 : 22 + 76 * Math.abs(key - query) / furthest;
-        const kind = (isMarked(key) ? " marked" : shares[key] < least ? " faint" : "") + (weights[key] < 0 ? " below" : "");
-        return <path key={key} class={`band${kind}`} data-key={key} d={band(from[key], to, Math.max(width, LEAST), rise)} />;
-      })}
+    <svg
+      class="arcs"
+      viewBox={`0 0 ${count * COLUMN} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+      focusable="false"
+    >
+      {range(count)
+        .filter((key) => shares[key] > 0)
+        .map((key) => {
+          const width = shares[key] * WIDTH;
+          const to = (key + 0.5) * COLUMN - width / 2;
+          const rise = key === query ? 12 + width / 3 : 22 + (76 * Math.abs(key - query)) / furthest;
+          const kind =
+            (isMarked(key) ? " marked" : shares[key] < least ? " faint" : "") + (weights[key] < 0 ? " below" : "");
+          return (
+            <path
+              key={key}
+              class={`band${kind}`}
+              data-key={key}
+              d={band(from[key], to, Math.max(width, LEAST), rise)}
+            />
+          );
+        })}
     </svg>
   );
 }

@@ -15,7 +15,18 @@ function attributed(source, sample, at, logit) {
   const key = `${sample.key},${sample.asked},${at},${logit}`;
   if (!all.has(key)) {
     if (all.size > 50) all.clear();
-    all.set(key, source.trained.lab.ask({ operation: "attribute", config: source.config, tokens: [sample.tokens], logit: (sample.asked ?? 0) * source.logits + logit }, source.weightsAt(at)));
+    all.set(
+      key,
+      source.trained.lab.ask(
+        {
+          operation: "attribute",
+          config: source.config,
+          tokens: [sample.tokens],
+          logit: (sample.asked ?? 0) * source.logits + logit,
+        },
+        source.weightsAt(at),
+      ),
+    );
   }
   return all.get(key);
 }
@@ -23,7 +34,11 @@ function attributed(source, sample, at, logit) {
 export function Attribution() {
   const now = here.value;
   if (!now?.one || !(now.run.source instanceof Live) || now.isWhatIf || isPlaying.value) {
-    return <p class="hint">Integrated gradients are computed for a single sample of a live page, without changes and while nothing plays.</p>;
+    return (
+      <p class="hint">
+        Integrated gradients are computed for a single sample of a live page, without changes and while nothing plays.
+      </p>
+    );
   }
   const { run, one, at, layer, head } = now;
   const logit = run.facts.logits > 1 ? run.predicted(one, at) : 0;
@@ -35,17 +50,39 @@ export function Attribution() {
   return (
     <section class="card" id="attribution" aria-labelledby="attribution-title">
       <h2 id="attribution-title">What each position adds to the logit</h2>
-      <p class="how">Integrated gradients (Sundararajan et al. 2017) from an input of zeros, {points} points, beside the attention of {run.readerName} in layer {layer}, head {head}. They add up to {fixed(sum)}; the logits differ by {fixed(logits[0] - logits[1])}.</p>
+      <p class="how">
+        Integrated gradients (Sundararajan et al. 2017) from an input of zeros, {points} points, beside the attention of{" "}
+        {run.readerName} in layer {layer}, head {head}. They add up to {fixed(sum)}; the logits differ by{" "}
+        {fixed(logits[0] - logits[1])}.
+      </p>
       <div class="scroll" tabIndex={0} role="region" aria-label="Integrated gradients">
         <table class="numbers">
-          <thead><tr><th scope="col">position</th><th scope="col">adds to the logit{run.facts.logits > 1 ? ` of ${run.className(logit)}` : ""}</th><td /><th scope="col">attention of {run.readerName}</th><td /></tr></thead>
-          <tbody>{range(run.positions).map((position) => (
-            <tr key={position}>
-              <th scope="row"><bdi>{run.rowName(now.sample, position)}</bdi></th>
-              <td>{fixed(values[position])}</td><td><Bar share={values[position] / most} /></td>
-              <td>{fixed(weights[position])}</td><td><Bar share={weights[position] / widest} /></td>
+          <thead>
+            <tr>
+              <th scope="col">position</th>
+              <th scope="col">adds to the logit{run.facts.logits > 1 ? ` of ${run.className(logit)}` : ""}</th>
+              <td />
+              <th scope="col">attention of {run.readerName}</th>
+              <td />
             </tr>
-          ))}</tbody>
+          </thead>
+          <tbody>
+            {range(run.positions).map((position) => (
+              <tr key={position}>
+                <th scope="row">
+                  <bdi>{run.rowName(now.sample, position)}</bdi>
+                </th>
+                <td>{fixed(values[position])}</td>
+                <td>
+                  <Bar share={values[position] / most} />
+                </td>
+                <td>{fixed(weights[position])}</td>
+                <td>
+                  <Bar share={weights[position] / widest} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
         </table>
       </div>
     </section>
@@ -54,5 +91,14 @@ export function Attribution() {
 
 /** A bar to the right, or to the left for a negative share. @param {{ share: number }} props */
 const Bar = ({ share }) => (
-  <svg class="bar-of" viewBox="0 0 100 12" aria-hidden="true"><line x1="50" x2="50" y1="0" y2="12" class="rule" /><rect x={share < 0 ? 50 + 50 * share : 50} width={50 * Math.abs(share)} y="2" height="8" class={share < 0 ? "against" : "for"} /></svg>
+  <svg class="bar-of" viewBox="0 0 100 12" aria-hidden="true">
+    <line x1="50" x2="50" y1="0" y2="12" class="rule" />
+    <rect
+      x={share < 0 ? 50 + 50 * share : 50}
+      width={50 * Math.abs(share)}
+      y="2"
+      height="8"
+      class={share < 0 ? "against" : "for"}
+    />
+  </svg>
 );

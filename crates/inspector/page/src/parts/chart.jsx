@@ -28,7 +28,7 @@ export function useSize() {
     const element = /** @type {HTMLDivElement} */ (ref.current);
     const measure = () => {
       const [width, unit] = [element.clientWidth, parseFloat(getComputedStyle(document.documentElement).fontSize) / 16];
-      setSize((before) => before.width === width && before.unit === unit ? before : { width, unit });
+      setSize((before) => (before.width === width && before.unit === unit ? before : { width, unit }));
     };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
@@ -54,46 +54,98 @@ export function Chart({ chart }) {
   const { low = 0 } = chart;
   const extent = chart.top - low;
   const yOf = (/** @type {number} */ value) => bottom - Math.min((value - low) / extent, 1) * (bottom - top);
-  const scrub = scrubber((x) => (x - left) / inner * last, (time) => time / last * inner);
+  const scrub = scrubber(
+    (x) => ((x - left) / inner) * last,
+    (time) => (time / last) * inner,
+  );
   const place = { xOf, yOf, top, bottom };
   const digits = extent < 0.1 ? 3 : 2;
   return (
     <figure>
       <figcaption>
         <b>{chart.title}</b>
-        {chart.lines.map((line) => <Key line={line} key={line.label} />)}
+        {chart.lines.map((line) => (
+          <Key line={line} key={line.label} />
+        ))}
         {chart.isCut && <span class="key">(peaks are cut)</span>}
-        {beforeName.value && chart.lines.some(({ before }) => before) && <span class="key"><Swatch line={{ label: "", style: "before", points: null }} /><bdi>in brackets: {beforeName.value}</bdi></span>}
+        {beforeName.value && chart.lines.some(({ before }) => before) && (
+          <span class="key">
+            <Swatch line={{ label: "", style: "before", points: null }} />
+            <bdi>in brackets: {beforeName.value}</bdi>
+          </span>
+        )}
       </figcaption>
       <div class="plot" ref={ref} {...scrub}>
         {width > 0 && (
-          <svg id={`chart-${chart.name}`} class="chart" width={width} height={height} role="img" aria-label={`${chart.title}, over the steps of the training`}>
+          <svg
+            id={`chart-${chart.name}`}
+            class="chart"
+            width={width}
+            height={height}
+            role="img"
+            aria-label={`${chart.title}, over the steps of the training`}
+          >
             {[0, 0.5, 1].map((share) => (
               <g key={share}>
-                <line class="rule" x1={left} x2={width - right} y1={yOf(low + extent * share)} y2={yOf(low + extent * share)} />
-                <text class="tick end" x={left - 5 * unit} y={yOf(low + extent * share) + 4 * unit}>{fixed(low + extent * share, digits)}</text>
+                <line
+                  class="rule"
+                  x1={left}
+                  x2={width - right}
+                  y1={yOf(low + extent * share)}
+                  y2={yOf(low + extent * share)}
+                />
+                <text class="tick end" x={left - 5 * unit} y={yOf(low + extent * share) + 4 * unit}>
+                  {fixed(low + extent * share, digits)}
+                </text>
               </g>
             ))}
-            {ticksOf(last, Math.max(inner / (64 * unit), 1)).map((step) => <text key={step} class={step === last ? "tick end" : "tick middle"} x={step === last ? width - right + 8 * unit : xOf(step)} y={height - 3 * unit}>{step}</text>)}
+            {ticksOf(last, Math.max(inner / (64 * unit), 1)).map((step) => (
+              <text
+                key={step}
+                class={step === last ? "tick end" : "tick middle"}
+                x={step === last ? width - right + 8 * unit : xOf(step)}
+                y={height - 3 * unit}
+              >
+                {step}
+              </text>
+            ))}
             {chart.level !== undefined && (
               <g>
                 <line class="level" x1={left} x2={width - right} y1={yOf(chart.level)} y2={yOf(chart.level)} />
-                <text class="tick end" x={width - right - 8 * unit} y={yOf(chart.level) - 3 * unit}>uniform</text>
+                <text class="tick end" x={width - right - 8 * unit} y={yOf(chart.level) - 3 * unit}>
+                  uniform
+                </text>
               </g>
             )}
             <Marks texts={texts} place={place} unit={unit} />
-            {chart.lines.map((line) => line.before && <path key={`before ${line.label}`} class={`line before ${line.style}`} style={stroke(line)} d={pathIn(line.before, place)} />)}
-            {chart.lines.map((line) => <Curve key={line.label} line={line} place={place} />)}
+            {chart.lines.map(
+              (line) =>
+                line.before && (
+                  <path
+                    key={`before ${line.label}`}
+                    class={`line before ${line.style}`}
+                    style={stroke(line)}
+                    d={pathIn(line.before, place)}
+                  />
+                ),
+            )}
+            {chart.lines.map((line) => (
+              <Curve key={line.label} line={line} place={place} />
+            ))}
           </svg>
         )}
-        {width > 0 && <svg class="over" width={width} height={height} aria-hidden="true"><Cursor chart={chart} place={place} /></svg>}
+        {width > 0 && (
+          <svg class="over" width={width} height={height} aria-hidden="true">
+            <Cursor chart={chart} place={place} />
+          </svg>
+        )}
       </div>
     </figure>
   );
 }
 
 /** @param {Line} line */
-const stroke = ({ colour }) => colour ? { stroke: colour } : undefined;
+const stroke = ({ colour }) => (colour ? { stroke: colour } : undefined);
 
 /** @typedef {{ xOf: (time: number) => number, yOf: (value: number) => number, top: number, bottom: number }} Place */
 
@@ -116,8 +168,25 @@ function Curve({ line, place }) {
   const { xOf, yOf } = place;
   return (
     <>
-      <path class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} d={pathIn(line.points, place)} />
-      {line.points.length < FEW && line.points.map(([time, value]) => Number.isFinite(value) && <circle key={time} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(time)} cy={yOf(value)} r={3} />)}
+      <path
+        class={`line ${line.style}${line.isPale ? " pale" : ""}`}
+        style={stroke(line)}
+        d={pathIn(line.points, place)}
+      />
+      {line.points.length < FEW &&
+        line.points.map(
+          ([time, value]) =>
+            Number.isFinite(value) && (
+              <circle
+                key={time}
+                class={`dot ${line.style}`}
+                style={line.colour ? { fill: line.colour } : undefined}
+                cx={xOf(time)}
+                cy={yOf(value)}
+                r={3}
+              />
+            ),
+        )}
     </>
   );
 }
@@ -134,11 +203,29 @@ function placeTexts(marks, xOf, width, unit) {
     const said = `${mark.text}: ${mark.step}`;
     const x = xOf(mark.step);
     const next = at + 1 < sorted.length ? xOf(sorted[at + 1].step) : width;
-    return { ...mark, said, x, start: x + 7 * unit, isLeft: x + long(said) > next && x - long(said) > (at ? xOf(sorted[at - 1].step) : 0), row: 0 };
+    return {
+      ...mark,
+      said,
+      x,
+      start: x + 7 * unit,
+      isLeft: x + long(said) > next && x - long(said) > (at ? xOf(sorted[at - 1].step) : 0),
+      row: 0,
+    };
   });
-  const [from, to] = [(/** @type {typeof texts[0]} */ text) => text.isLeft ? text.x - long(text.said) : text.x, (/** @type {typeof texts[0]} */ text) => text.isLeft ? text.x : text.x + long(text.said)];
-  const fits = texts.every((text, at) => from(text) >= 0 && to(text) <= width && (at === 0 || to(texts[at - 1]) <= from(text)));
-  if (!fits) for (const [row, text] of texts.entries()) Object.assign(text, { row, isLeft: text.x + long(text.said) > width && text.x >= long(text.said), start: Math.min(text.start, width - long(text.said)) });
+  const [from, to] = [
+    (/** @type {typeof texts[0]} */ text) => (text.isLeft ? text.x - long(text.said) : text.x),
+    (/** @type {typeof texts[0]} */ text) => (text.isLeft ? text.x : text.x + long(text.said)),
+  ];
+  const fits = texts.every(
+    (text, at) => from(text) >= 0 && to(text) <= width && (at === 0 || to(texts[at - 1]) <= from(text)),
+  );
+  if (!fits)
+    for (const [row, text] of texts.entries())
+      Object.assign(text, {
+        row,
+        isLeft: text.x + long(text.said) > width && text.x >= long(text.said),
+        start: Math.min(text.start, width - long(text.said)),
+      });
   return texts;
 }
 
@@ -152,7 +239,9 @@ function Marks({ texts, place: { top, bottom }, unit }) {
         <title>{`Step ${step}: ${meaning}`}</title>
         <line x1={x} x2={x} y1={above} y2={bottom} />
         <path d={`M${x - 4 * unit} ${above - 7 * unit}h${8 * unit}l${-4 * unit} ${8 * unit}z`} />
-        <text class={isLeft ? "tick end" : "tick"} x={isLeft ? x - 7 * unit : start} y={above}>{said}</text>
+        <text class={isLeft ? "tick end" : "tick"} x={isLeft ? x - 7 * unit : start} y={above}>
+          {said}
+        </text>
       </g>
     );
   });
@@ -166,17 +255,38 @@ function Cursor({ chart, place: { xOf, yOf, top, bottom } }) {
       <line class="cursor" x1={xOf(step)} x2={xOf(step)} y1={top} y2={bottom} />
       {chart.lines.map((line) => {
         const [time, value] = (!line.isPale && line.points?.[placeAt(line.points, step)]) || [NaN, NaN];
-        return time === step && Number.isFinite(value) && <circle key={line.label} class={`dot ${line.style}`} style={line.colour ? { fill: line.colour } : undefined} cx={xOf(step)} cy={yOf(value)} r={3.5} />;
+        return (
+          time === step &&
+          Number.isFinite(value) && (
+            <circle
+              key={line.label}
+              class={`dot ${line.style}`}
+              style={line.colour ? { fill: line.colour } : undefined}
+              cx={xOf(step)}
+              cy={yOf(value)}
+              r={3.5}
+            />
+          )
+        );
       })}
     </g>
   );
 }
 
 /** @param {{ line: Line }} props */
-const Swatch = ({ line }) => <svg class="swatch" viewBox="0 0 26 8" aria-hidden="true"><line x1={1} x2={25} y1={4} y2={4} class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} /></svg>;
+const Swatch = ({ line }) => (
+  <svg class="swatch" viewBox="0 0 26 8" aria-hidden="true">
+    <line x1={1} x2={25} y1={4} y2={4} class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} />
+  </svg>
+);
 
 /** @param {{ line: Line }} props */
-const Key = ({ line }) => <span class="key"><Swatch line={line} /><bdi>{line.label}</bdi> <Value line={line} /></span>;
+const Key = ({ line }) => (
+  <span class="key">
+    <Swatch line={line} />
+    <bdi>{line.label}</bdi> <Value line={line} />
+  </span>
+);
 
 /** @param {{ line: Line }} props */
 function Value({ line }) {
@@ -205,7 +315,8 @@ function scrubber(timeOf, lengthOf) {
     const run = here.value?.run;
     return near?.step ?? (run ? run.times[run.at(Math.max(time, 0))] : 0);
   };
-  const isHeld = (/** @type {PointerEvent} */ event) => /** @type {HTMLElement} */ (event.currentTarget).hasPointerCapture(event.pointerId);
+  const isHeld = (/** @type {PointerEvent} */ event) =>
+    /** @type {HTMLElement} */ (event.currentTarget).hasPointerCapture(event.pointerId);
   return {
     onPointerDown: (/** @type {PointerEvent} */ event) => {
       if (event.button !== 0) return;
@@ -219,7 +330,9 @@ function scrubber(timeOf, lengthOf) {
       const step = stepOf(event);
       if (step !== view.peek().step) changeSoon({ step });
     },
-    onPointerUp: (/** @type {PointerEvent} */ event) => { if (isHeld(event)) change({ step: stepOf(event) }); },
+    onPointerUp: (/** @type {PointerEvent} */ event) => {
+      if (isHeld(event)) change({ step: stepOf(event) });
+    },
     // It scrolled.
     onPointerCancel: () => {
       changeSoon({ step: before });

@@ -11,9 +11,16 @@ import { colourRange, show } from "./shown.js";
 /** @param {{ id: string, label: string, value: string | number, options: [string | number, string][], onChoose: (value: string) => void }} props */
 export function Choice({ id, label, value, options, onChoose }) {
   return (
-    <label>{label} <select id={id} value={String(value)} onChange={(event) => onChoose(event.currentTarget.value)}>
-      {options.map(([key, text]) => <option value={String(key)} selected={String(key) === String(value)} key={key}>{text}</option>)}
-    </select></label>
+    <label>
+      {label}{" "}
+      <select id={id} value={String(value)} onChange={(event) => onChoose(event.currentTarget.value)}>
+        {options.map(([key, text]) => (
+          <option value={String(key)} selected={String(key) === String(value)} key={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 
@@ -28,5 +35,13 @@ export const extents = () => shape.value.split(",").map(Number);
 export function ColourChoice() {
   const options = rangesOf(show.value, here.value?.run.isShare);
   const value = options.some(([key]) => key === colourRange.value) ? colourRange.value : "unit";
-  return <Choice id="range" label="Colours" value={value} options={options} onChoose={(key) => change({ range: /** @type {View["range"]} */ (key) })} />;
+  return (
+    <Choice
+      id="range"
+      label="Colours"
+      value={value}
+      options={options}
+      onChoose={(key) => change({ range: /** @type {View["range"]} */ (key) })}
+    />
+  );
 }

@@ -32,17 +32,26 @@ export function product(one, other) {
 }
 
 /** @param {ArrayLike<number>[]} vectors */
-export const sum = (...vectors) => Array.from(vectors[0], (_, at) => vectors.reduce((total, vector) => total + vector[at], 0));
+export const sum = (...vectors) =>
+  Array.from(vectors[0], (_, at) => vectors.reduce((total, vector) => total + vector[at], 0));
 
 /** Each vector times its weight, added up. @param {ArrayLike<number>} weights @param {number[][]} vectors */
-export const weighted = (weights, vectors) => vectors[0].map((_, at) => vectors.reduce((total, vector, index) => total + weights[index] * vector[at], 0));
+export const weighted = (weights, vectors) =>
+  vectors[0].map((_, at) => vectors.reduce((total, vector, index) => total + weights[index] * vector[at], 0));
 
 /** The layer norm of a vector, step by step, or its RMS norm, whose mean counts as 0. `scaled` is null without weights. @param {number[]} vector @param {number} eps @param {number[] | null} [gamma] @param {number[] | null} [beta] @param {boolean} [isRms] */
 export function normOf(vector, eps, gamma, beta, isRms = false) {
   const mean = isRms ? 0 : vector.reduce((total, value) => total + value, 0) / vector.length;
   const variance = vector.reduce((total, value) => total + (value - mean) ** 2, 0) / vector.length;
   const even = vector.map((value) => (value - mean) / Math.sqrt(variance + eps));
-  return { mean, variance, even, gamma, beta, scaled: gamma || beta ? even.map((value, at) => value * (gamma?.[at] ?? 1) + (beta?.[at] ?? 0)) : null };
+  return {
+    mean,
+    variance,
+    even,
+    gamma,
+    beta,
+    scaled: gamma || beta ? even.map((value, at) => value * (gamma?.[at] ?? 1) + (beta?.[at] ?? 0)) : null,
+  };
 }
 
 /** The probabilities that logits stand for: of one logit the sigmoid, else the softmax. @param {number[]} logits */
@@ -57,7 +66,8 @@ export const difference = (one, other) => Math.max(0, ...Array.from(one, (value,
 /** A matrix `[in, out]` of parameters, and its bias: zeros if it has none. @typedef {{ rows: number[][], bias: number[], hasBias: boolean }} Linear */
 
 /** @param {ArrayLike<number>} vector @param {Pick<Linear, "rows" | "bias">} linear */
-export const affine = (vector, { rows, bias }) => bias.map((start, column) => rows.reduce((total, row, at) => total + vector[at] * row[column], start));
+export const affine = (vector, { rows, bias }) =>
+  bias.map((start, column) => rows.reduce((total, row, at) => total + vector[at] * row[column], start));
 
 export class Computation {
   /** @param {Way} way */
@@ -79,13 +89,21 @@ export class Computation {
     /** The parts of the model, as its config has them. */
     this.parts = {
       /** @type {"post" | "pre" | "none"} */
-      norm: model.norm ?? "post", isRms: model.norm_kind === "rms", hasGain: model.norm_gain !== false, hasShift: model.norm_bias ?? model.norm_kind !== "rms",
-      hasFirstNorm: model.embedding_norm === true, hasLastNorm: model.final_norm ?? model.norm === "pre",
+      norm: model.norm ?? "post",
+      isRms: model.norm_kind === "rms",
+      hasGain: model.norm_gain !== false,
+      hasShift: model.norm_bias ?? model.norm_kind !== "rms",
+      hasFirstNorm: model.embedding_norm === true,
+      hasLastNorm: model.final_norm ?? model.norm === "pre",
       /** @type {keyof typeof ACTIVATIONS} */
       activation: model.activation ?? "relu",
       /** @type {"learned" | "none" | "sinusoidal" | "rotary" | "first"} */
-      positions: model.positions === false ? "none" : model.positions === true ? "learned" : model.positions ?? "learned",
-      rate, softmax, isLong, padding,
+      positions:
+        model.positions === false ? "none" : model.positions === true ? "learned" : (model.positions ?? "learned"),
+      rate,
+      softmax,
+      isLong,
+      padding,
     };
     this.read = readerOf(facts);
   }
@@ -115,12 +133,18 @@ export class Computation {
   }
 
   /** @param {number} [query] */
-  scores(query = this.query) { return Array.from(this.way.row("scores", this.layer, this.head, query)); }
+  scores(query = this.query) {
+    return Array.from(this.way.row("scores", this.layer, this.head, query));
+  }
   /** @param {number} [query] */
-  weights(query = this.query) { return Array.from(this.way.row("weights", this.layer, this.head, query)); }
+  weights(query = this.query) {
+    return Array.from(this.way.row("weights", this.layer, this.head, query));
+  }
 
   /** The contexts of all heads, one after the other. */
-  contexts() { return range(this.facts.heads).flatMap((head) => this.ofHead("context", this.query, head)); }
+  contexts() {
+    return range(this.facts.heads).flatMap((head) => this.ofHead("context", this.query, head));
+  }
 
   // The model's weights.
 
@@ -145,14 +169,21 @@ export class Computation {
     const bias = this.vector(`${name}.bias`);
     const [inputs, outputs] = weight.shape;
     const columns = range(count ?? outputs).map((column) => first + column);
-    return { hasBias: bias !== null, rows: range(inputs).map((row) => columns.map((column) => weight.values[row * outputs + column])), bias: columns.map((column) => bias?.[column] ?? 0) };
+    return {
+      hasBias: bias !== null,
+      rows: range(inputs).map((row) => columns.map((column) => weight.values[row * outputs + column])),
+      bias: columns.map((column) => bias?.[column] ?? 0),
+    };
   }
 
   /** The projection of this head; null if the model has none. @param {"query" | "key" | "value"} kind */
   projection(kind) {
     const { d_head } = this.facts;
     // A shared projection gives all three.
-    return this.linear(`${this.block}.attention.${kind}`, this.head * d_head, d_head) ?? this.linear(`${this.block}.attention.shared`, this.head * d_head, d_head);
+    return (
+      this.linear(`${this.block}.attention.${kind}`, this.head * d_head, d_head) ??
+      this.linear(`${this.block}.attention.shared`, this.head * d_head, d_head)
+    );
   }
 
   // The computations. What needs weights is null without them.
@@ -172,7 +203,9 @@ export class Computation {
     const { positions, hasFirstNorm } = this.parts;
     const rows = this.way.parameter("position_embedding")?.shape[0] ?? 0;
     // Positions may share a vector from one on.
-    const place = rows ? this.rowOf("position_embedding", Math.min(position, rows - 1)) : placeOf(positions, position, token.length);
+    const place = rows
+      ? this.rowOf("position_embedding", Math.min(position, rows - 1))
+      : placeOf(positions, position, token.length);
     const total = place ? sum(token, place) : token;
     const norm = hasFirstNorm ? this.normed(total, "embedding_norm") : null;
     return { token, place, sum: total, norm, input: norm?.scaled ?? total };
@@ -225,12 +258,15 @@ export class Computation {
   mixed(query = this.query) {
     const { rate, softmax } = this.parts;
     const parts = softmax ? this.shares(query) : this.scores(query);
-    return parts.map((part, key) => this.allows(key, query) ? softmax ? rate * part + 1 - rate : part : 0);
+    return parts.map((part, key) => (this.allows(key, query) ? (softmax ? rate * part + 1 - rate : part) : 0));
   }
 
   /** The engine's weights times its values, added up. */
   context() {
-    return weighted(this.weights(), this.positions.map((key) => this.ofHead("value", key)));
+    return weighted(
+      this.weights(),
+      this.positions.map((key) => this.ofHead("value", key)),
+    );
   }
 
   /** The output of attention, and the residual: the block's input and the output. */
@@ -259,7 +295,8 @@ export class Computation {
     const hidden = affine(before?.scaled ?? input, first).map(ACTIVATIONS[activation].of);
     const output = affine(this.ofPosition("feed_forward_hidden") ?? hidden, second);
     const residual = sum(input, output);
-    const norm = place === "post" ? this.normed(this.ofPosition("feed_forward_residual") ?? residual, `${name}.norm`) : null;
+    const norm =
+      place === "post" ? this.normed(this.ofPosition("feed_forward_residual") ?? residual, `${name}.norm`) : null;
     return { input, before, first, hidden, second, output, residual, norm, block: norm?.scaled ?? residual };
   }
 
@@ -268,11 +305,17 @@ export class Computation {
     const last = this.facts.layers - 1;
     const { reader, readsMean } = this.read;
     if (!this.hasWeights) return null;
-    const read = this.positions.filter((position) => readsMean ? this.way.tokens[position] !== this.parts.padding : position === reader);
+    const read = this.positions.filter((position) =>
+      readsMean ? this.way.tokens[position] !== this.parts.padding : position === reader,
+    );
     const outputs = read.map((position) => this.ofPosition("output", position, last));
     if (!outputs.length || outputs.includes(null)) return null;
     const all = /** @type {number[][]} */ (outputs);
-    const mean = (/** @type {number[][]} */ rows) => weighted(rows.map(() => 1 / rows.length), rows);
+    const mean = (/** @type {number[][]} */ rows) =>
+      weighted(
+        rows.map(() => 1 / rows.length),
+        rows,
+      );
     const output = mean(all);
     const norm = this.parts.hasLastNorm ? mean(all.map((row) => this.normed(row, "final_norm").scaled ?? row)) : null;
     const first = this.linear("classifier.hidden");
@@ -288,7 +331,11 @@ export class Computation {
     if (!tokens) return null;
     const [count, width] = tokens.shape;
     const bias = this.vector("classifier.bias");
-    return { hasBias: bias !== null, bias: bias ?? Array(count).fill(0), rows: range(width).map((row) => range(count).map((token) => tokens.values[token * width + row])) };
+    return {
+      hasBias: bias !== null,
+      bias: bias ?? Array(count).fill(0),
+      rows: range(width).map((row) => range(count).map((token) => tokens.values[token * width + row])),
+    };
   }
 
   /**
@@ -298,13 +345,21 @@ export class Computation {
   isChanged(where) {
     const { heads = [], rows = [], patches = [] } = this.way.changes;
     const { layer, head, query } = this;
-    const patched = (/** @type {string} */ place, /** @type {number} */ of) => patches.some((patch) => patch.place === place && patch.position === query && (place === "embeddings" || patch.layer === of));
+    const patched = (/** @type {string} */ place, /** @type {number} */ of) =>
+      patches.some(
+        (patch) => patch.place === place && patch.position === query && (place === "embeddings" || patch.layer === of),
+      );
     switch (where) {
-      case "input": return layer === 0 ? patched("embeddings", 0) : patched("output", layer - 1);
-      case "softmax": return rows.some((row) => row.layer === layer && row.head === head && row.query === query);
-      case "context": return heads.some(([own, of]) => own === layer && of === head) || patched("context", layer);
-      case "residual": return patched("residual", layer);
-      default: return patched("output", layer);
+      case "input":
+        return layer === 0 ? patched("embeddings", 0) : patched("output", layer - 1);
+      case "softmax":
+        return rows.some((row) => row.layer === layer && row.head === head && row.query === query);
+      case "context":
+        return heads.some(([own, of]) => own === layer && of === head) || patched("context", layer);
+      case "residual":
+        return patched("residual", layer);
+      default:
+        return patched("output", layer);
     }
   }
 }

@@ -8,7 +8,10 @@ const MOST = 4e6;
 
 /** The cells of a CSV text, by line. Throws an error with a sentence. @param {string} text @returns {{ line: number, cells: string[] }[]} */
 export function cellsOf(text) {
-  if (text.length > MOST) throw new Error(`The text has ${text.length} characters; the page takes ${MOST} at most. \`headlight train\` has no such limit`);
+  if (text.length > MOST)
+    throw new Error(
+      `The text has ${text.length} characters; the page takes ${MOST} at most. \`headlight train\` has no such limit`,
+    );
   const rows = [];
   let [line, at] = [1, text.startsWith("\ufeff") ? 1 : 0];
   while (at < text.length) {
@@ -39,17 +42,24 @@ export function cellsOf(text) {
 }
 
 /** @param {string} text */
-const quoted = (text) => /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+const quoted = (text) => (/[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 /** Whether the first line of a text names columns: a cell has a usual name, and no other line begins as this one does. @param {string} text */
 export function isTable(text) {
-  const [head, ...others] = text.replace("\ufeff", "").split(/[\r\n]+/).filter((line) => line.trim()).map((line) => line.split(/[,;\t]/).map((cell) => cell.replaceAll('"', "").trim()));
+  const [head, ...others] = text
+    .replace("\ufeff", "")
+    .split(/[\r\n]+/)
+    .filter((line) => line.trim())
+    .map((line) => line.split(/[,;\t]/).map((cell) => cell.replaceAll('"', "").trim()));
   return head?.some((cell) => COLUMNS.includes(cell.toLowerCase())) && !others.some(([first]) => first === head[0]);
 }
 
 /** Lines of a label, a comma or tab, and a text, as CSV. Throws an error with a sentence. @param {string} text */
 export function csvOfLines(text) {
-  const lines = text.split(/\r\n?|\n/).map((line, at) => ({ line: line.trim(), number: at + 1 })).filter(({ line }) => line);
+  const lines = text
+    .split(/\r\n?|\n/)
+    .map((line, at) => ({ line: line.trim(), number: at + 1 }))
+    .filter(({ line }) => line);
   const rows = lines.map(({ line, number }) => {
     const at = line.search(line.includes("\t") ? /\t/ : /,/);
     const [label, sample] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
@@ -62,7 +72,10 @@ export function csvOfLines(text) {
 /** @param {string} cell @param {number} line @param {string} column @param {number} least */
 function tokenOf(cell, line, column, least) {
   const token = Number(cell);
-  if (!/^\d+$/.test(cell) || token >= 2 ** 16) throw new Error(`Line ${line}, column ${column}: “${cell.slice(0, 30)}” is not a token; use a whole number from ${least} to 65535`);
+  if (!/^\d+$/.test(cell) || token >= 2 ** 16)
+    throw new Error(
+      `Line ${line}, column ${column}: “${cell.slice(0, 30)}” is not a token; use a whole number from ${least} to 65535`,
+    );
   if (token < least) throw new Error(`Line ${line}, column ${column}: 0 is [CLS], which Headlight adds itself`);
   return token;
 }
@@ -76,27 +89,37 @@ export function samplesOf(text, least = 1) {
   const names = head.cells;
   const twice = names.find((name, at) => name !== "" && names.indexOf(name) !== at);
   if (twice) throw new Error(`Line 1: two columns have the name “${twice.slice(0, 30)}”`);
-  const tokens = names.map((name, at) => ({ at, name, number: /^token_\d+$/.test(name) ? Number(name.slice(6)) : -1 })).filter(({ number }) => number >= 0).sort((one, other) => one.number - other.number);
-  if (!tokens.length) throw new Error("Line 1 names no token columns; they are called token_0, token_1, …; for texts, `headlight lab negation` writes a page");
+  const tokens = names
+    .map((name, at) => ({ at, name, number: /^token_\d+$/.test(name) ? Number(name.slice(6)) : -1 }))
+    .filter(({ number }) => number >= 0)
+    .sort((one, other) => one.number - other.number);
+  if (!tokens.length)
+    throw new Error(
+      "Line 1 names no token columns; they are called token_0, token_1, …; for texts, `headlight lab negation` writes a page",
+    );
   const gap = tokens.findIndex(({ number }, at) => number !== tokens[0].number + at);
-  if (gap >= 0) throw new Error(`Line 1: before the column ${tokens[gap].name}, token_${tokens[gap].number - 1} is missing`);
+  if (gap >= 0)
+    throw new Error(`Line 1: before the column ${tokens[gap].name}, token_${tokens[gap].number - 1} is missing`);
   const [label, split] = [names.indexOf("label"), names.indexOf("split")];
   if (label < 0) throw new Error("Line 1 names no column “label”");
   /** @type {import("../types").OwnData} */
   const data = { tokens: [], labels: [] };
   const [labels, splits] = [/** @type {string[]} */ ([]), /** @type {string[]} */ ([])];
   for (const { line, cells } of rows) {
-    if (cells.length > names.length) throw new Error(`Line ${line} has ${cells.length} cells, and line 1 names ${names.length} columns`);
+    if (cells.length > names.length)
+      throw new Error(`Line ${line} has ${cells.length} cells, and line 1 names ${names.length} columns`);
     const words = tokens.map(({ at }) => cells[at] ?? "");
     while (words.at(-1) === "") words.pop();
     const empty = words.indexOf("");
-    if (empty >= 0) throw new Error(`Line ${line}, column ${tokens[empty].name}: the cell is empty, and a later one is not`);
+    if (empty >= 0)
+      throw new Error(`Line ${line}, column ${tokens[empty].name}: the cell is empty, and a later one is not`);
     if (!words.length) throw new Error(`Line ${line} has no tokens`);
     data.tokens.push(words.map((word, at) => tokenOf(word, line, tokens[at].name, least)));
     if (!cells[label]) throw new Error(`Line ${line}, column label: the cell is empty`);
     labels.push(cells[label]);
     const named = split < 0 ? "train" : cells[split] || "train";
-    if (!SPLITS.includes(named)) throw new Error(`Line ${line}, column split: “${named.slice(0, 30)}” is none of ${SPLITS.join(", ")}`);
+    if (!SPLITS.includes(named))
+      throw new Error(`Line ${line}, column split: “${named.slice(0, 30)}” is none of ${SPLITS.join(", ")}`);
     splits.push(named);
   }
   if (data.tokens.length < 2) throw new Error("There are fewer than two samples");
@@ -111,9 +134,15 @@ export function samplesOf(text, least = 1) {
 /** Samples as CSV. @param {import("../types").OwnData} data */
 export function csvOf({ tokens, labels, splits, classes = [] }) {
   const most = Math.max(...tokens.map(({ length }) => length));
-  const textOf = (/** @type {number | string} */ label) => String(typeof label === "number" ? classes[label] ?? label : label);
+  const textOf = (/** @type {number | string} */ label) =>
+    String(typeof label === "number" ? (classes[label] ?? label) : label);
   const head = [...(splits ? ["split"] : []), "label", ...Array.from({ length: most }, (_, at) => `token_${at}`)];
-  const lines = tokens.map((row, at) => [...(splits ? [splits[at]] : []), quoted(textOf(labels[at])), ...row, ...Array(most - row.length).fill("")]);
+  const lines = tokens.map((row, at) => [
+    ...(splits ? [splits[at]] : []),
+    quoted(textOf(labels[at])),
+    ...row,
+    ...Array(most - row.length).fill(""),
+  ]);
   return `${[head, ...lines].map((line) => line.join(",")).join("\n")}\n`;
 }
 
@@ -126,8 +155,12 @@ export function settingsFor(data, name, batchSize) {
   const heldOut = data.splits ? 0 : Math.floor(data.tokens.length / 5);
   const train = data.splits ? data.splits.filter((split) => split === "train").length : data.tokens.length - heldOut;
   return {
-    "data.file": name, "data.seq_len": most, "data.vocab_size": largest + (least < most ? 2 : 1), "data.n_classes": Math.max(count, 2),
-    ...(data.classes?.length ? { "data.classes": data.classes } : {}), ...(heldOut ? { "data.held_out": heldOut } : {}),
+    "data.file": name,
+    "data.seq_len": most,
+    "data.vocab_size": largest + (least < most ? 2 : 1),
+    "data.n_classes": Math.max(count, 2),
+    ...(data.classes?.length ? { "data.classes": data.classes } : {}),
+    ...(heldOut ? { "data.held_out": heldOut } : {}),
     // A token of its own fills up shorter samples.
     ...(least < most ? { "model.attention.padding_token": largest + 1 } : {}),
     "training.epochs": Math.min(1000, Math.max(3, Math.ceil(1000 / Math.ceil(train / batchSize)))),

@@ -43,7 +43,12 @@ let waiting;
 effect(() => {
   const run = shown.value;
   clearTimeout(waiting);
-  waiting = setTimeout(() => { drawn.value = run; }, drawn.peek() && run?.source !== base.value?.source ? REST : 0);
+  waiting = setTimeout(
+    () => {
+      drawn.value = run;
+    },
+    drawn.peek() && run?.source !== base.value?.source ? REST : 0,
+  );
 });
 
 /** Whether the curves are not yet those of the reader's changes. */
@@ -83,7 +88,7 @@ const pinned = computed(() => {
 /** The end of the axis of steps: the same for all runs, so that their curves can be compared. */
 export const lastStep = computed(() => {
   const all = [...runs.value, drawn.value, before.value, pinned.value?.run];
-  return all.reduce((most, run) => run ? Math.max(most, run.last, run.facts.loss.at(-1)?.step ?? 0) : most, 1);
+  return all.reduce((most, run) => (run ? Math.max(most, run.last, run.facts.loss.at(-1)?.step ?? 0) : most), 1);
 });
 
 /** @param {Run} run @param {string} key @returns {Points | null} */
@@ -112,13 +117,18 @@ function lossOf({ facts: { loss } }) {
 }
 
 /** @param {(Points | null | undefined)[]} all */
-const most = (...all) => all.reduce((highest, points) => (points ?? []).reduce((high, [, value]) => value > high ? value : high, highest), 0);
+const most = (...all) =>
+  all.reduce(
+    (highest, points) => (points ?? []).reduce((high, [, value]) => (value > high ? value : high), highest),
+    0,
+  );
 
 /** The lowest value below 0, or 0. @param {(Points | null | undefined)[]} all */
-const least = (...all) => all.reduce((lowest, points) => (points ?? []).reduce((low, [, value]) => value < low ? value : low, lowest), 0);
+const least = (...all) =>
+  all.reduce((lowest, points) => (points ?? []).reduce((low, [, value]) => (value < low ? value : low), lowest), 0);
 
 /** @param {Run} run */
-const prefix = (run) => runs.value.length > 1 ? `${run.name}, ` : "";
+const prefix = (run) => (runs.value.length > 1 ? `${run.name}, ` : "");
 
 /** @type {import("@preact/signals").ReadonlySignal<ChartModel | null>} */
 const lossChart = computed(() => {
@@ -137,7 +147,8 @@ const lossChart = computed(() => {
     lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, before: other });
   }
   const held = pinned.value;
-  if (held && held.run.facts !== run.facts) lines.push({ label: `Pinned: ${held.run.name}`, style: "pinned", points: lossOf(held.run).smooth });
+  if (held && held.run.facts !== run.facts)
+    lines.push({ label: `Pinned: ${held.run.name}`, style: "pinned", points: lossOf(held.run).smooth });
   if (!lines.some(({ points }) => points?.length)) return null;
   // The losses of single batches have rare peaks, which would flatten all else.
   const drawnLines = lines.filter(({ isPale }) => !isPale);
@@ -152,25 +163,41 @@ const attentionChart = computed(() => {
   if (!run) return null;
   const other = before.value?.asking(run.asked ?? NaN) ?? null;
   /** @param {string} key */
-  const lineOf = (key) => ({ points: attentionOf(run, key), before: other && hasLabelPosition(other, key) ? attentionOf(other, key) : undefined });
+  const lineOf = (key) => ({
+    points: attentionOf(run, key),
+    before: other && hasLabelPosition(other, key) ? attentionOf(other, key) : undefined,
+  });
   /** @type {Line[]} */
-  const lines = classesOf(run, sampleKey.value).filter((key) => hasLabelPosition(run, key)).map((key) => ({
-    label: run.groupName(key, run.members(key).length), ...lineOf(key),
-    ...(run.classCount > 2 ? { style: "several", colour: classColour(run.groups[key], run.classCount) } : { style: key }),
-  }));
+  const lines = classesOf(run, sampleKey.value)
+    .filter((key) => hasLabelPosition(run, key))
+    .map((key) => ({
+      label: run.groupName(key, run.members(key).length),
+      ...lineOf(key),
+      ...(run.classCount > 2
+        ? { style: "several", colour: classColour(run.groups[key], run.classCount) }
+        : { style: key }),
+    }));
   const sample = sampleKey.value;
-  if (!run.isGroup(sample) && hasLabelPosition(run, sample)) lines.push({ label: run.sampleName(sample), style: "sample", ...lineOf(sample) });
+  if (!run.isGroup(sample) && hasLabelPosition(run, sample))
+    lines.push({ label: run.sampleName(sample), style: "sample", ...lineOf(sample) });
   const held = pinned.value;
   if (held && (held.run !== run || held.sample !== sample) && hasLabelPosition(held.run, held.sample)) {
     const of = runs.value.length > 1 || held.run.facts !== run.facts ? `${held.run.name}, ` : "";
-    lines.push({ label: `Pinned: ${of}${held.run.sampleName(held.sample)}`, style: "pinned", points: attentionOf(held.run, held.sample) });
+    lines.push({
+      label: `Pinned: ${of}${held.run.sampleName(held.sample)}`,
+      style: "pinned",
+      points: attentionOf(held.run, held.sample),
+    });
   }
   if (!lines.length) return null;
   const drawnPoints = lines.flatMap(({ points, before }) => [points, before]);
   const isShare = [run, other, held?.run].every((one) => one?.isShare ?? true);
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
-    name: "attention", title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`, lines, level: uniformOf(run) ?? undefined,
+    name: "attention",
+    title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`,
+    lines,
+    level: uniformOf(run) ?? undefined,
     top: isShare ? 1 : niceTop(Math.max(most(...drawnPoints), 0.1)),
     ...(least(...drawnPoints) < 0 ? { low: -niceTop(-least(...drawnPoints)) } : {}),
   };
@@ -192,6 +219,8 @@ function classesOf(run, sample) {
 
 /** What even attention would give the positions that decide the labels; null if it differs between samples. @param {Run} run */
 function uniformOf(run) {
-  const shares = run.samples.filter((sample) => run.lookedAt(sample).length).map((sample) => run.uniform([sample], run.reader, () => run.lookedAt(sample)));
+  const shares = run.samples
+    .filter((sample) => run.lookedAt(sample).length)
+    .map((sample) => run.uniform([sample], run.reader, () => run.lookedAt(sample)));
   return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
 }

@@ -7,7 +7,9 @@ export function later(source) {
   const found = signal(source.peek());
   effect(() => {
     const { value } = source;
-    const timer = setTimeout(() => { found.value = value; });
+    const timer = setTimeout(() => {
+      found.value = value;
+    });
     return () => clearTimeout(timer);
   });
   return found;

@@ -5,7 +5,9 @@ import { signal } from "@preact/signals";
 /** Text that a screen reader reads aloud. */
 export const said = signal("");
 /** @param {string} text */
-export const say = (text) => { said.value = text; };
+export const say = (text) => {
+  said.value = text;
+};
 
 /** @param {string} name @param {Blob} blob */
 export function saveFile(name, blob) {

@@ -14,14 +14,27 @@ const MOST_OF_PART = 30;
 
 /** Text as a part of a file's name, on every system. @param {string} text @param {number} [most] */
 export function inName(text, most = MOST_OF_NAME) {
-  return text.normalize("NFKD").replace(/[^A-Za-z0-9._]+/g, "-").replace(/\.{2,}/g, ".").replace(/^[-.]+|[-.]+$/g, "").slice(0, most).replace(/[-.]+$/, "");
+  return text
+    .normalize("NFKD")
+    .replace(/[^A-Za-z0-9._]+/g, "-")
+    .replace(/\.{2,}/g, ".")
+    .replace(/^[-.]+|[-.]+$/g, "")
+    .slice(0, most)
+    .replace(/[-.]+$/, "");
 }
 
 /** What a file's name says of a place. @param {Place} place */
 function placeName(place) {
   const { run, sample, at } = place;
   const departure = inName(departureOf(place), MOST_OF_DEPARTURE);
-  return [inName(run.name, MOST_OF_PART), /^\d+$/.test(sample) ? `sample-${sample}` : inName(sample, MOST_OF_PART), `step-${run.stepName(at)}`, departure && `with-${departure}`].filter(Boolean).join("-");
+  return [
+    inName(run.name, MOST_OF_PART),
+    /^\d+$/.test(sample) ? `sample-${sample}` : inName(sample, MOST_OF_PART),
+    `step-${run.stepName(at)}`,
+    departure && `with-${departure}`,
+  ]
+    .filter(Boolean)
+    .join("-");
 }
 
 /** @param {Panel[]} panels @param {string} ending */
@@ -41,10 +54,23 @@ export function matrixCsvOf(panels) {
   const quoted = (/** @type {string | number} */ text) => `"${String(text).replaceAll('"', '""')}"`;
   const lines = ["panel,run,sample,step,layer,head,show,experiment_and_changes,query,query_token,key,key_token,value"];
   for (const { id, place, show, positions, cells, forbidden, tokens } of panels) {
-    const where = [id, quoted(place.run.name), quoted(place.sample), stepOf(place) ?? "unknown", place.layer, place.head, place.changesText ? `${show} (what if)` : show, quoted(departureOf(place))];
+    const where = [
+      id,
+      quoted(place.run.name),
+      quoted(place.sample),
+      stepOf(place) ?? "unknown",
+      place.layer,
+      place.head,
+      place.changesText ? `${show} (what if)` : show,
+      quoted(departureOf(place)),
+    ];
     cells.forEach((value, index) => {
       const [query, key] = [Math.floor(index / positions), index % positions];
-      lines.push([...where, query, quoted(tokens[query]), key, quoted(tokens[key]), forbidden?.[index] ? "" : exact(value)].join(","));
+      lines.push(
+        [...where, query, quoted(tokens[query]), key, quoted(tokens[key]), forbidden?.[index] ? "" : exact(value)].join(
+          ",",
+        ),
+      );
     });
   }
   return `${lines.join("\n")}\n`;
@@ -55,22 +81,39 @@ export function jsonOf(panels) {
   const of = (/** @type {Panel} */ { id, place, show, positions, cells, forbidden, tokens, marks }) => {
     const { changes, settings } = place;
     return {
-      panel: id, run: place.run.name, sample: place.sample, step: stepOf(place), layer: place.layer, head: place.head, show,
-      changes, settings, tokens,
+      panel: id,
+      run: place.run.name,
+      sample: place.sample,
+      step: stepOf(place),
+      layer: place.layer,
+      head: place.head,
+      show,
+      changes,
+      settings,
+      tokens,
       label_positions: range(positions).filter((position) => marks[position]),
-      values: range(positions).map((query) => range(positions).map((key) => forbidden?.[query * positions + key] ? null : exact(cells[query * positions + key]))),
+      values: range(positions).map((query) =>
+        range(positions).map((key) =>
+          forbidden?.[query * positions + key] ? null : exact(cells[query * positions + key]),
+        ),
+      ),
     };
   };
   return `${JSON.stringify({ axes: ["query", "key"], masked_as: null, panels: panels.map(of) }, null, 1)}\n`;
 }
 
 /** Text for XML, without characters that it cannot hold. @param {string} text */
-const xmlText = (text) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, "\ufffd")
-  .replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter] ?? letter);
+const xmlText = (text) =>
+  text
+    .replace(
+      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+      "\ufffd",
+    )
+    .replace(/[&<>"]/g, (letter) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[letter] ?? letter);
 
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 /** Such text, isolated so that it does not reorder the text around it. @param {string} text */
-const isolated = (text) => RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text;
+const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
 
 /** A title in lines of at most this many characters, broken between its parts where it can be. @param {string} title @param {number} most */
 function linesOf(title, most) {
@@ -97,10 +140,27 @@ export function svgOf(panels) {
   const top = MARGIN + 18 * Math.max(...titles.map((lines) => lines.length)) + 34;
   /** @type {string[]} */
   const parts = [];
-  const text = (/** @type {string} */ words, /** @type {number} */ x, /** @type {number} */ y, size = 12, anchor = "start", ink = INK) =>
-    parts.push(`<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${ink}">${xmlText(words)}</text>`);
-  const box = (/** @type {number} */ x, /** @type {number} */ y, /** @type {number} */ width, /** @type {number} */ height, /** @type {string} */ fill) =>
-    parts.push(`<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${fill}"/>`);
+  const text = (
+    /** @type {string} */ words,
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+    size = 12,
+    anchor = "start",
+    ink = INK,
+  ) =>
+    parts.push(
+      `<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${ink}">${xmlText(words)}</text>`,
+    );
+  const box = (
+    /** @type {number} */ x,
+    /** @type {number} */ y,
+    /** @type {number} */ width,
+    /** @type {number} */ height,
+    /** @type {string} */ fill,
+  ) =>
+    parts.push(
+      `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${fill}"/>`,
+    );
   let x = MARGIN;
   panels.forEach((panel, at) => {
     const { positions, cells, forbidden, marks, tokens } = panel;
@@ -113,18 +173,26 @@ export function svgOf(panels) {
       const name = `${marks[position] ? "◆ " : ""}${position}: `;
       const middle = position + 0.5;
       if (!isLarge) text(name + isolated(shorten(tokens[position], 6)), left + middle * wide, top - 8, 12, "middle");
-      else if (marks[position] || position % 4 === 0) text(`${marks[position] ? "◆" : ""}${position}`, left + middle * wide, top - (marks[position] ? 14 : 4), 9, "middle");
+      else if (marks[position] || position % 4 === 0)
+        text(
+          `${marks[position] ? "◆" : ""}${position}`,
+          left + middle * wide,
+          top - (marks[position] ? 14 : 4),
+          9,
+          "middle",
+        );
       text(name + isolated(shorten(tokens[position], 12)), left - 6, top + middle * high + 4, isLarge ? 9 : 12, "end");
     }
     cells.forEach((value, index) => {
-      const [cellX, cellY] = [left + index % positions * wide, top + Math.floor(index / positions) * high];
+      const [cellX, cellY] = [left + (index % positions) * wide, top + Math.floor(index / positions) * high];
       if (forbidden?.[index]) return box(cellX, cellY, wide, high, "url(#masked)");
       const { fill, ink } = colours(shade[index], scale);
       box(cellX, cellY, wide, high, fill);
       if (!isLarge) text(fixed(value), cellX + wide / 2, cellY + high / 2 + 4, 12, "middle", ink);
     });
     const end = top + positions * high + 14;
-    for (const part of range(64)) box(left + part * 3, end, 3.2, 12, colours(valueAt((part + 0.5) / 64, scale), scale).fill);
+    for (const part of range(64))
+      box(left + part * 3, end, 3.2, 12, colours(valueAt((part + 0.5) / 64, scale), scale).fill);
     const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
     text(fixed(scale.from, decimals), left - 5, end + 10, 11, "end");
     text(`${fixed(scale.to, decimals)} (${scale.name}${scale.log ? ", log" : ""})`, left + 198, end + 10, 11);
@@ -134,8 +202,12 @@ export function svgOf(panels) {
     }
     x += widthOf(panel) + GAP;
   });
-  const [width, height] = [Math.ceil(x - GAP + MARGIN), top + most * high + (panels.some(({ forbidden }) => forbidden) ? 56 : 38)];
-  const pattern = '<pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#ffffff"/><rect width="2" height="6" fill="#b8b8bd"/></pattern>';
+  const [width, height] = [
+    Math.ceil(x - GAP + MARGIN),
+    top + most * high + (panels.some(({ forbidden }) => forbidden) ? 56 : 38),
+  ];
+  const pattern =
+    '<pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#ffffff"/><rect width="2" height="6" fill="#b8b8bd"/></pattern>';
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif"><title>${xmlText(panels.map(({ title }) => title).join("; "))}</title><defs>${pattern}</defs><rect width="${width}" height="${height}" fill="#ffffff"/>${parts.join("\n")}</svg>\n`;
   return { svg, width, height };
 }

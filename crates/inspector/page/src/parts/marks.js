@@ -19,20 +19,41 @@ export const marks = computed(() => {
   const first = startsLooking(run);
   if (first !== null) {
     const whose = run.classCount > 2 ? "samples with a label's position" : "positive samples";
-    found.push({ step: first, text: "starts looking", meaning: `the first${isRecorded ? " recorded" : ""} step at which ${run.readerName} gives the label's position more than ${LOOKS} times uniform attention in ${whose}` });
+    found.push({
+      step: first,
+      text: "starts looking",
+      meaning: `the first${isRecorded ? " recorded" : ""} step at which ${run.readerName} gives the label's position more than ${LOOKS} times uniform attention in ${whose}`,
+    });
   }
   const learned = learnedAt(run);
-  if (learned !== null) found.push({ step: learned, text: "page's samples right", meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all ${run.asksEach ? "positions of the samples" : "samples"} of this page correctly` });
+  if (learned !== null)
+    found.push({
+      step: learned,
+      text: "page's samples right",
+      meaning: `from this${isRecorded ? " recorded" : ""} step on, the model classifies all ${run.asksEach ? "positions of the samples" : "samples"} of this page correctly`,
+    });
   return found;
 });
 
 /** @param {Run} run */
 function startsLooking(run) {
-  const keys = Object.keys(run.groups).filter((key) => hasLabelPosition(run, key) && (run.classCount > 2 || run.groups[key] === 1));
+  const keys = Object.keys(run.groups).filter(
+    (key) => hasLabelPosition(run, key) && (run.classCount > 2 || run.groups[key] === 1),
+  );
   const curves = keys.map((key) => attentionOf(run, key));
   if (!run.isShare || !curves.length || curves.some((curve) => !curve)) return null;
-  const uniform = mean(keys.map((key) => run.uniform(run.members(key).filter((sample) => run.lookedAt(sample).length), run.reader, (sample) => run.lookedAt(sample))));
-  const at = run.times.findIndex((_, at) => mean(curves.map((curve) => /** @type {Points} */ (curve)[at][1])) > LOOKS * uniform);
+  const uniform = mean(
+    keys.map((key) =>
+      run.uniform(
+        run.members(key).filter((sample) => run.lookedAt(sample).length),
+        run.reader,
+        (sample) => run.lookedAt(sample),
+      ),
+    ),
+  );
+  const at = run.times.findIndex(
+    (_, at) => mean(curves.map((curve) => /** @type {Points} */ (curve)[at][1])) > LOOKS * uniform,
+  );
   return at < 0 ? null : run.times[at];
 }
 

@@ -37,14 +37,23 @@ const SHOWN = { weights: "attention weights", scores: "scores", uniform: "weight
 export const MOST_CELLS = 32;
 
 /** The experiment and the changes of a place, for titles and files. Empty for the page's own run. @param {Place} place */
-export const departureOf = ({ settings, changesText }) => [settingsText(settings), changesText].filter(Boolean).join("; ");
+export const departureOf = ({ settings, changesText }) =>
+  [settingsText(settings), changesText].filter(Boolean).join("; ");
 
 /** @param {Place} place */
 export function titleOf({ run, sample, at, layer, head, show, settings, changesText }) {
   return [
-    changesText && `WHAT IF ${changesText}`, Object.keys(settings).length && `EXPERIMENT ${settingsText(settings)}`, run.name, SHOWN[show],
-    run.sampleName(sample), run.facts.steps[at] !== null && `step ${run.stepName(at)}`, `layer ${layer}`, `head ${head}`,
-  ].filter(Boolean).join(" · ");
+    changesText && `WHAT IF ${changesText}`,
+    Object.keys(settings).length && `EXPERIMENT ${settingsText(settings)}`,
+    run.name,
+    SHOWN[show],
+    run.sampleName(sample),
+    run.facts.steps[at] !== null && `step ${run.stepName(at)}`,
+    `layer ${layer}`,
+    `head ${head}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 /** @type {WeakMap<Run, Map<string, Uint8Array | null>>} */
@@ -110,7 +119,14 @@ function cellsOf(id, place, count) {
   const { run, sample, at, layer, head, show } = place;
   const [cells, forbidden] = [run.matrix(sample, at, layer, head, show), forbiddenOf(place)];
   if (count === run.positions) return { id, place, show, cells, forbidden };
-  return { id, place, show, cells: cornerOf(cells, run.positions, count), forbidden: forbidden && cornerOf(forbidden, run.positions, count), uniform: cornerOf(uniformOf(place), run.positions, count) };
+  return {
+    id,
+    place,
+    show,
+    cells: cornerOf(cells, run.positions, count),
+    forbidden: forbidden && cornerOf(forbidden, run.positions, count),
+    uniform: cornerOf(uniformOf(place), run.positions, count),
+  };
 }
 
 /** A matrix with at most `size` rows and columns, for a small picture: of more positions, evenly spread queries, and means over neighbouring keys that are not forbidden. @param {Place} place @param {number} size @returns {Cells} */
@@ -121,14 +137,18 @@ export function miniatureOf(place, size) {
   if (count <= size) return cellsOf("now", place, count);
   const [all, even] = [forbiddenOf(place), uniformOf(place)];
   const members = run.members(sample);
-  const [cells, uniform, counts] = [new Float64Array(size ** 2), new Float64Array(size ** 2), new Float64Array(size ** 2)];
+  const [cells, uniform, counts] = [
+    new Float64Array(size ** 2),
+    new Float64Array(size ** 2),
+    new Float64Array(size ** 2),
+  ];
   for (let row = 0; row < size; row++) {
-    const query = Math.floor((row + 0.5) * count / size);
+    const query = Math.floor(((row + 0.5) * count) / size);
     for (const member of members) {
       const weights = run.row(member, at, layer, head, query, show);
       for (let key = 0; key < count; key++) {
         if (all?.[query * positions + key]) continue;
-        const cell = row * size + Math.floor(key * size / count);
+        const cell = row * size + Math.floor((key * size) / count);
         cells[cell] += weights[key];
         uniform[cell] += even[query * positions + key];
         counts[cell]++;
@@ -140,7 +160,14 @@ export function miniatureOf(place, size) {
     cells[cell] /= counts[cell];
     uniform[cell] /= counts[cell];
   }
-  return { id: "now", place, show, cells, uniform, forbidden: all && Uint8Array.from(counts, (count) => Number(count === 0)) };
+  return {
+    id: "now",
+    place,
+    show,
+    cells,
+    uniform,
+    forbidden: all && Uint8Array.from(counts, (count) => Number(count === 0)),
+  };
 }
 
 /** @param {Panel["id"]} id @param {Place} place @param {number} [count] the positions to show: without what is padding @returns {Panel} */
@@ -148,14 +175,18 @@ export function panelOf(id, place, count = place.run.length(place.sample)) {
   const { run, sample } = place;
   const positions = Array.from({ length: count }, (_, position) => position);
   return {
-    ...cellsOf(id, place, count), title: `${id === "pinned" ? "Pinned: " : ""}${titleOf(place)}`, positions: count,
-    tokens: positions.map((position) => run.tokenAt(sample, position)), marks: positions.map((position) => run.marked(sample, position)),
+    ...cellsOf(id, place, count),
+    title: `${id === "pinned" ? "Pinned: " : ""}${titleOf(place)}`,
+    positions: count,
+    tokens: positions.map((position) => run.tokenAt(sample, position)),
+    marks: positions.map((position) => run.marked(sample, position)),
   };
 }
 
 /** Why two matrices have no difference; empty if they have one. @param {Panel} now @param {Panel} pinned */
 export function apart(now, pinned) {
-  if (now.positions !== pinned.positions) return `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
+  if (now.positions !== pinned.positions)
+    return `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
   return "";
 }
 
@@ -164,13 +195,22 @@ export function differenceOf(now, pinned) {
   const isScores = now.show === "scores";
   const cells = now.cells.map((cell, index) => cell - pinned.cells[index]);
   // A forbidden key has weight 0, but no score.
-  const forbidden = cells.some((_, index) => isForbidden(index)) ? Uint8Array.from(cells, (_, index) => Number(isForbidden(index))) : null;
+  const forbidden = cells.some((_, index) => isForbidden(index))
+    ? Uint8Array.from(cells, (_, index) => Number(isForbidden(index)))
+    : null;
   /** @param {number} index */
   function isForbidden(index) {
     const [one, other] = [now.forbidden?.[index] === 1, pinned.forbidden?.[index] === 1];
     return isScores ? one || other : one && other;
   }
-  return { ...now, id: "difference", show: isScores ? "scores" : "difference", title: `Difference: shown minus pinned${isScores ? ", scores" : ""}`, cells, forbidden };
+  return {
+    ...now,
+    id: "difference",
+    show: isScores ? "scores" : "difference",
+    title: `Difference: shown minus pinned${isScores ? ", scores" : ""}`,
+    cells,
+    forbidden,
+  };
 }
 
 /** The smallest and the largest value that are not forbidden. @param {Cells[]} panels @returns {[number, number]} */
@@ -187,7 +227,8 @@ export function extent(panels) {
 }
 
 /** A cell in words. @param {Panel} panel @param {number} query @param {number} key @param {string} value */
-export const reading = ({ tokens }, query, key, value) => `query ${query}: ${tokens[query]}, key ${key}: ${tokens[key]}, ${value}`;
+export const reading = ({ tokens }, query, key, value) =>
+  `query ${query}: ${tokens[query]}, key ${key}: ${tokens[key]}, ${value}`;
 
 /** A number in the least room: without the zero before the point, and with two digits. @param {number} value */
 export function brief(value) {

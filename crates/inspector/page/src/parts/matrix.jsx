@@ -12,7 +12,16 @@ import { brief, reading, shades } from "./matrices.js";
 export const MOST_LONG = 12;
 
 /** @type {Record<string, [number, number]>} */
-const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -Infinity], End: [0, Infinity], PageUp: [-Infinity, 0], PageDown: [Infinity, 0] };
+const MOVES = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+  PageUp: [-Infinity, 0],
+  PageDown: [Infinity, 0],
+};
 
 /**
  * The arrow keys, Home and End move the chosen cell; Page Up and Page Down go to the first and last query. Returns the cell,
@@ -33,8 +42,13 @@ export function move(event, positions, query, key) {
 function Name({ panel, position, scope, chosen = false }) {
   const [token, mark] = [panel.tokens[position], panel.marks[position]];
   return (
-    <th scope={scope} class={[mark && "marked", chosen && "chosen"].filter(Boolean).join(" ")} title={`position ${position}: ${token}${mark ? ", decides the label" : ""}`}>
-      {mark ? "◆ " : ""}<span class="at">{position}</span> <bdi>{token}</bdi>
+    <th
+      scope={scope}
+      class={[mark && "marked", chosen && "chosen"].filter(Boolean).join(" ")}
+      title={`position ${position}: ${token}${mark ? ", decides the label" : ""}`}
+    >
+      {mark ? "◆ " : ""}
+      <span class="at">{position}</span> <bdi>{token}</bdi>
     </th>
   );
 }
@@ -47,24 +61,42 @@ function Row({ panel, shade, query, chosenQuery, chosenKey, level }) {
     const value = panel.cells[query * positions + key];
     const isChosen = query === chosenQuery && key === chosenKey;
     const isForbidden = forbidden?.[query * positions + key] === 1;
-    const colour = isForbidden ? null : colours(shade[query * positions + key], /** @type {import("../colour.js").Scale} */ (scale));
+    const colour = isForbidden
+      ? null
+      : colours(shade[query * positions + key], /** @type {import("../colour.js").Scale} */ (scale));
     cells.push(
-      <td key={key} role="gridcell" tabIndex={isChosen ? 0 : -1} aria-selected={isChosen} data-key={key}
+      <td
+        key={key}
+        role="gridcell"
+        tabIndex={isChosen ? 0 : -1}
+        aria-selected={isChosen}
+        data-key={key}
         class={`${isForbidden ? "forbidden " : ""}${query === chosenQuery ? "chosen-row " : ""}${marks[key] ? "marked" : ""}`}
         aria-label={isChosen ? reading(panel, query, key, isForbidden ? "masked" : fixed(value)) : undefined}
         data-short={isForbidden || level === "long" ? null : level === "short" ? fixed(value, 2) : brief(value)}
-        style={{ backgroundColor: colour?.fill ?? "", color: colour?.ink ?? "" }}>
+        style={{ backgroundColor: colour?.fill ?? "", color: colour?.ink ?? "" }}
+      >
         {isForbidden ? "" : <span>{fixed(value)}</span>}
       </td>,
     );
   }
-  return <tr data-query={query}><Name panel={panel} position={query} scope="row" chosen={query === chosenQuery} />{cells}</tr>;
+  return (
+    <tr data-query={query}>
+      <Name panel={panel} position={query} scope="row" chosen={query === chosenQuery} />
+      {cells}
+    </tr>
+  );
 }
 
 /** The cell of an event in the grid. @param {Event} event */
 function cellOf(event) {
   const cell = /** @type {Element} */ (event.target).closest("td[data-key]");
-  return cell && { key: Number(cell.getAttribute("data-key")), query: Number(cell.closest("tr")?.getAttribute("data-query")) };
+  return (
+    cell && {
+      key: Number(cell.getAttribute("data-key")),
+      query: Number(cell.closest("tr")?.getAttribute("data-query")),
+    }
+  );
 }
 
 /**
@@ -76,7 +108,10 @@ export function Matrix({ panel, query, chosen, level, size }) {
   /** @param {KeyboardEvent & { currentTarget: HTMLTableElement }} event */
   function onKeyDown(event) {
     const moved = here.value && move(event, positions, here.value.query, here.value.key);
-    if (moved) /** @type {HTMLElement | undefined} */ (event.currentTarget.tBodies[0].rows[moved.query].cells[moved.key + 1])?.focus();
+    if (moved)
+      /** @type {HTMLElement | undefined} */ (
+        event.currentTarget.tBodies[0].rows[moved.query].cells[moved.key + 1]
+      )?.focus();
   }
   /** @param {Event} event */
   function onClick(event) {
@@ -85,12 +120,38 @@ export function Matrix({ panel, query, chosen, level, size }) {
   }
   const shade = shades(panel, panel.scale);
   return (
-    <table role="grid" id={`grid-${panel.id}`} class={`heatmap ${level} ${positions > MOST_LONG ? "small" : ""}`} style={{ fontSize: positions > MOST_LONG ? "" : `${size}px` }} onKeyDown={onKeyDown} onClick={onClick}>
-      <caption><span>{panel.title}</span></caption>
+    <table
+      role="grid"
+      id={`grid-${panel.id}`}
+      class={`heatmap ${level} ${positions > MOST_LONG ? "small" : ""}`}
+      style={{ fontSize: positions > MOST_LONG ? "" : `${size}px` }}
+      onKeyDown={onKeyDown}
+      onClick={onClick}
+    >
+      <caption>
+        <span>{panel.title}</span>
+      </caption>
       <thead>
-        <tr><td class="corner">query \ key</td>{panel.tokens.map((_, position) => <Name panel={panel} position={position} scope="col" key={position} />)}</tr>
+        <tr>
+          <td class="corner">query \ key</td>
+          {panel.tokens.map((_, position) => (
+            <Name panel={panel} position={position} scope="col" key={position} />
+          ))}
+        </tr>
       </thead>
-      <tbody>{panel.tokens.map((_, row) => <Row panel={panel} shade={shade} query={row} chosenQuery={query} chosenKey={chosen} level={positions > MOST_LONG ? "short" : level} key={row} />)}</tbody>
+      <tbody>
+        {panel.tokens.map((_, row) => (
+          <Row
+            panel={panel}
+            shade={shade}
+            query={row}
+            chosenQuery={query}
+            chosenKey={chosen}
+            level={positions > MOST_LONG ? "short" : level}
+            key={row}
+          />
+        ))}
+      </tbody>
     </table>
   );
 }

@@ -15,14 +15,22 @@ const pasted = signal("");
 let count = 0;
 
 /** The smallest token: 0 is [CLS], if samples have it. */
-const leastToken = () => config.value?.data.cls === "none" ? 0 : 1;
+const leastToken = () => (config.value?.data.cls === "none" ? 0 : 1);
 
 /** Trains on samples of token ids. @param {string} text @param {string} name */
 function takeTokens(text, name) {
   const data = samplesOf(text, leastToken());
   ownData.set(name, data);
-  const others = Object.fromEntries(Object.entries(view.value.settings).filter(([key]) => !key.startsWith("data.") && key !== "model.attention.padding_token" && key !== "training.epochs"));
-  change({ settings: { ...others, ...settingsFor(data, name, config.value?.training.batch_size ?? 16) }, changes: {}, sample: "" });
+  const others = Object.fromEntries(
+    Object.entries(view.value.settings).filter(
+      ([key]) => !key.startsWith("data.") && key !== "model.attention.padding_token" && key !== "training.epochs",
+    ),
+  );
+  change({
+    settings: { ...others, ...settingsFor(data, name, config.value?.training.batch_size ?? 16) },
+    changes: {},
+    sample: "",
+  });
 }
 
 /** Trains on texts, with the config of `headlight train FILE`. @param {string} text @param {string} name @param {boolean} isPasted */
@@ -64,25 +72,72 @@ function takeFile(file) {
 }
 
 /** @param {number} least the smallest token */
-const tokensHow = (least) => <>CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from {least}. Without splits, the page holds out a fifth. The samples stay in this page; an address does not hold them. <code>headlight lab negation</code> writes a page that takes texts.</>;
-const TEXTS = <>Each line is a label, a comma and a text. Or give a CSV of up to 2 MB: its first line names the columns, such as <code>label,text</code> (with <code>token_0</code>, <code>token_1</code>, … samples are token ids). The page trains as <code>headlight train FILE</code> does, to the same weights, and holds out a fifth, unless a column <code>split</code> says which. The texts stay in this page; an address does not hold them.</>;
+const tokensHow = (least) => (
+  <>
+    CSV: the first line names the columns <code>label</code>, <code>token_0</code>, <code>token_1</code>, … and, if you
+    like, <code>split</code> (<code>train</code> or <code>test</code>). Tokens are whole numbers from {least}. Without
+    splits, the page holds out a fifth. The samples stay in this page; an address does not hold them.{" "}
+    <code>headlight lab negation</code> writes a page that takes texts.
+  </>
+);
+const TEXTS = (
+  <>
+    Each line is a label, a comma and a text. Or give a CSV of up to 2 MB: its first line names the columns, such as{" "}
+    <code>label,text</code> (with <code>token_0</code>, <code>token_1</code>, … samples are token ids). The page trains
+    as <code>headlight train FILE</code> does, to the same weights, and holds out a fifth, unless a column{" "}
+    <code>split</code> says which. The texts stay in this page; an address does not hold them.
+  </>
+);
 
 export function OwnData() {
   const [title, how, example] = hasWords.value
     ? ["Your own texts", TEXTS, "good, I liked every minute of it\nbad, What a waste of an evening\n…"]
     : ["Your own samples", tokensHow(leastToken()), "label,token_0,token_1\nspam,7,3\nham,2,5"];
   return (
-    <section class="card" id="own-data" aria-labelledby="own-data-title" onDragOver={(event) => event.preventDefault()} onDrop={(event) => { event.preventDefault(); takeFile(event.dataTransfer?.files[0]); }}>
+    <section
+      class="card"
+      id="own-data"
+      aria-labelledby="own-data-title"
+      onDragOver={(event) => event.preventDefault()}
+      onDrop={(event) => {
+        event.preventDefault();
+        takeFile(event.dataTransfer?.files[0]);
+      }}
+    >
       <h2 id="own-data-title">{title}</h2>
       <p class="how">{how}</p>
-      <form onSubmit={(event) => { event.preventDefault(); attempt(() => take(pasted.value, `pasted-${++count}.csv`, true)); }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          attempt(() => take(pasted.value, `pasted-${++count}.csv`, true));
+        }}
+      >
         <label for="own-csv">Paste {hasWords.value ? "texts" : "samples"}, or drop a file here</label>
-        <textarea id="own-csv" value={pasted.value} onInput={({ currentTarget }) => { pasted.value = currentTarget.value; }} rows={hasWords.value ? 8 : 5} spellcheck={false} placeholder={example} aria-describedby="own-csv-said" />
+        <textarea
+          id="own-csv"
+          value={pasted.value}
+          onInput={({ currentTarget }) => {
+            pasted.value = currentTarget.value;
+          }}
+          rows={hasWords.value ? 8 : 5}
+          spellcheck={false}
+          placeholder={example}
+          aria-describedby="own-csv-said"
+        />
         <div class="row">
           <button>Train on these</button>
-          <label>or choose a file <input type="file" accept=".csv,.tsv,text/csv" onChange={({ currentTarget }) => takeFile(currentTarget.files?.[0])} /></label>
+          <label>
+            or choose a file{" "}
+            <input
+              type="file"
+              accept=".csv,.tsv,text/csv"
+              onChange={({ currentTarget }) => takeFile(currentTarget.files?.[0])}
+            />
+          </label>
         </div>
-        <p id="own-csv-said" class="failed" role="alert">{wrong.value}</p>
+        <p id="own-csv-said" class="failed" role="alert">
+          {wrong.value}
+        </p>
       </form>
       <Outcome />
     </section>
@@ -104,12 +159,43 @@ function Outcome() {
   const name = (/** @type {number} */ at) => <bdi>“{classes[at] ?? at}”</bdi>;
   return (
     <div id="own-outcome" role="status">
-      <p><bdi>{config.data.file}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes: {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words and signs, and {sum(told.held_out)} held out.</p>
-      <p><b>Held-out accuracy {fixed(held.accuracy, 3)}</b>{ended.best && <> (best model, step {ended.best.step} of {run.last})</>}. Always answering {name(most)} gives {fixed(told.held_out[most] / sum(told.held_out), 3)}.</p>
+      <p>
+        <bdi>{config.data.file}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes:{" "}
+        {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words and signs, and{" "}
+        {sum(told.held_out)} held out.
+      </p>
+      <p>
+        <b>Held-out accuracy {fixed(held.accuracy, 3)}</b>
+        {ended.best && (
+          <>
+            {" "}
+            (best model, step {ended.best.step} of {run.last})
+          </>
+        )}
+        . Always answering {name(most)} gives {fixed(told.held_out[most] / sum(told.held_out), 3)}.
+      </p>
       {ended.best && <p>{ended.best.outcome}</p>}
-      <ul>{[sentence(told.choice), ...told.notes].map((note) => <li key={note}>{note}</li>)}</ul>
-      <p>SHA-256 of <code>model.safetensors</code> (step {run.last}), as of <code>headlight train <bdi>{Object.keys(settings).length > 1 ? "config.toml" : config.data.file}</bdi></code>: <code class="hash">{ended.weights_sha256}</code></p>
-      <button type="button" onClick={() => { change({ sample: run.samples[0].key }); document.getElementById("card")?.scrollIntoView(); }}>Look at a held-out text, and type others</button>
+      <ul>
+        {[sentence(told.choice), ...told.notes].map((note) => (
+          <li key={note}>{note}</li>
+        ))}
+      </ul>
+      <p>
+        SHA-256 of <code>model.safetensors</code> (step {run.last}), as of{" "}
+        <code>
+          headlight train <bdi>{Object.keys(settings).length > 1 ? "config.toml" : config.data.file}</bdi>
+        </code>
+        : <code class="hash">{ended.weights_sha256}</code>
+      </p>
+      <button
+        type="button"
+        onClick={() => {
+          change({ sample: run.samples[0].key });
+          document.getElementById("card")?.scrollIntoView();
+        }}
+      >
+        Look at a held-out text, and type others
+      </button>
     </div>
   );
 }

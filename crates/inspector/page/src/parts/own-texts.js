@@ -10,7 +10,8 @@ const MOST = 2e6;
 
 /** What a file holds, as text. Throws an error with a sentence. @param {File} file */
 export async function textOf(file) {
-  if (/\.(jsonl|npz|gz|xlsx?|ods|pdf|docx?)$/i.test(file.name)) throw new Error(`The page reads CSV; save ${file.name} as CSV`);
+  if (/\.(jsonl|npz|gz|xlsx?|ods|pdf|docx?)$/i.test(file.name))
+    throw new Error(`The page reads CSV; save ${file.name} as CSV`);
   checkSize(file.name, file.size);
   try {
     // As the file has it, with its byte order mark.
@@ -22,16 +23,30 @@ export async function textOf(file) {
 
 /** @param {string} name @param {number} bytes */
 function checkSize(name, bytes) {
-  if (bytes > MOST) throw new Error(`${name} has ${(bytes / 1e6).toFixed(1)} MB, and the page takes ${MOST / 1e6} MB; \`headlight train\` takes more`);
+  if (bytes > MOST)
+    throw new Error(
+      `${name} has ${(bytes / 1e6).toFixed(1)} MB, and the page takes ${MOST / 1e6} MB; \`headlight train\` takes more`,
+    );
 }
 
 /** Texts, with what the lab says of them. Throws an error with a sentence. @param {string} text a table; if it was pasted, perhaps lines @param {string} name @param {boolean} isPasted @returns {Promise<import("../types").OwnTexts>} */
 export async function textsOf(text, name, isPasted) {
-  if (!text.trim()) throw new Error(isPasted ? "There is nothing to train on yet: paste texts with labels, or choose a file" : `${name} is empty`);
+  if (!text.trim())
+    throw new Error(
+      isPasted ? "There is nothing to train on yet: paste texts with labels, or choose a file" : `${name} is empty`,
+    );
   checkSize(isPasted ? "This" : name, new Blob([text]).size);
   const table = !isPasted || isTable(text) ? text : csvOfLines(text);
-  const { data, padding_token, choice, train, held_out, notes } = (await ownLab()).ask({ operation: "texts", samples: { table }, name });
+  const { data, padding_token, choice, train, held_out, notes } = (await ownLab()).ask({
+    operation: "texts",
+    samples: { table },
+    name,
+  });
   const { model } = TEXTS;
-  const config = { ...TEXTS, data: { ...TEXTS.data, file: name, ...data }, model: { ...model, attention: { ...model.attention, padding_token } } };
+  const config = {
+    ...TEXTS,
+    data: { ...TEXTS.data, file: name, ...data },
+    model: { ...model, attention: { ...model.attention, padding_token } },
+  };
   return { table, count: sum(train), config, told: { choice, train, held_out, notes } };
 }

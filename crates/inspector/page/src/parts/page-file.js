@@ -15,7 +15,8 @@ export function pageFile() {
   if (delivered) copy.querySelector("#page")?.replaceWith(delivered.cloneNode(true));
   /** @type {HTMLElement} */ (copy.querySelector("title")).textContent = TITLE;
   // The loader has put in the page's style and script; the first style is the file's own.
-  for (const put of [...copy.querySelectorAll("head > style"), ...copy.querySelectorAll("head > script")].slice(1)) put.remove();
+  for (const put of [...copy.querySelectorAll("head > style"), ...copy.querySelectorAll("head > script")].slice(1))
+    put.remove();
   copy.querySelector("#kept")?.remove();
   const kept = Object.assign(document.createElement("script"), { id: "kept", type: "application/json" });
   kept.textContent = JSON.stringify({ view: address(view.peek()), own: [...ownData] }).replaceAll("<", "\\u003c");

@@ -28,13 +28,17 @@ export function Picture({ panel, query, chosen, room, rem }) {
   }, [cells, forbidden, scale]);
   const unit = Math.max(1, rem / 16);
   const [left, top] = [(room < 420 * unit ? 64 : 88) * unit, 40 * unit];
-  const size = Math.max(3, Math.min(12 * unit, Math.floor((room - left - 8) / positions), Math.floor(MOST_SIDE * rem / positions)));
+  const size = Math.max(
+    3,
+    Math.min(12 * unit, Math.floor((room - left - 8) / positions), Math.floor((MOST_SIDE * rem) / positions)),
+  );
   const side = positions * size;
   const [width, height] = [left + side + 8, top + side + 8];
   /** @param {MouseEvent} event */
   function onClick(event) {
     const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    const place = (/** @type {number} */ at, /** @type {number} */ start, /** @type {number} */ extent) => Math.min(positions - 1, Math.max(0, Math.floor((at - start) / extent * positions)));
+    const place = (/** @type {number} */ at, /** @type {number} */ start, /** @type {number} */ extent) =>
+      Math.min(positions - 1, Math.max(0, Math.floor(((at - start) / extent) * positions)));
     change({ query: place(event.clientY, box.top, box.height), key: place(event.clientX, box.left, box.width) });
   }
   /** @param {KeyboardEvent} event */
@@ -44,13 +48,26 @@ export function Picture({ panel, query, chosen, room, rem }) {
   }
   return (
     <div class="picture" id={`grid-${panel.id}`}>
-      <p class="caption">{title}. {positions} positions: too many for a number in each cell.</p>
+      <p class="caption">
+        {title}. {positions} positions: too many for a number in each cell.
+      </p>
       <div class="plot" style={{ width: `${width}px`, height: `${height}px` }}>
-        <canvas ref={canvas} tabIndex={0} role="img" aria-label={`${title}; ${textOf(panel, query, chosen)}. The arrow keys choose a cell.`} onClick={onClick} onKeyDown={onKeyDown}
-          style={{ left: `${left}px`, top: `${top}px`, width: `${side}px`, height: `${side}px` }} />
+        <canvas
+          ref={canvas}
+          tabIndex={0}
+          role="img"
+          aria-label={`${title}; ${textOf(panel, query, chosen)}. The arrow keys choose a cell.`}
+          onClick={onClick}
+          onKeyDown={onKeyDown}
+          style={{ left: `${left}px`, top: `${top}px`, width: `${side}px`, height: `${side}px` }}
+        />
         <svg width={width} height={height} aria-hidden="true">
-          <text x={left - 6} y={top - 26 * unit} class="tick end">query ↓</text>
-          <text x={left} y={top - 26 * unit} class="tick">key →</text>
+          <text x={left - 6} y={top - 26 * unit} class="tick end">
+            query ↓
+          </text>
+          <text x={left} y={top - 26 * unit} class="tick">
+            key →
+          </text>
           <Axes panel={panel} left={left} top={top} size={size} unit={unit} />
           <rect x={left} y={top + query * size} width={side} height={size} class="chosen" />
           <rect x={left + chosen * size} y={top + query * size} width={size} height={size} class="chosen" />
@@ -66,13 +83,24 @@ function Axes({ panel, left, top, size, unit }) {
   return panel.tokens.map((token, position) => {
     const middle = (position + 0.5) * size;
     const mark = panel.marks[position];
-    const near = (/** @type {number} */ room) => !mark && panel.marks.some((other, at) => other && Math.abs(at - position) * size < room);
-    const room = (/** @type {number} */ wanted) => mark || position % Math.ceil(wanted * unit / size) === 0;
+    const near = (/** @type {number} */ room) =>
+      !mark && panel.marks.some((other, at) => other && Math.abs(at - position) * size < room);
+    const room = (/** @type {number} */ wanted) => mark || position % Math.ceil((wanted * unit) / size) === 0;
     return (
       <>
-        {room(26) && <text x={left + middle} y={top - (mark ? 14 : 4) * unit} class="tick middle">{mark ? "◆" : ""}{position}</text>}
+        {room(26) && (
+          <text x={left + middle} y={top - (mark ? 14 : 4) * unit} class="tick middle">
+            {mark ? "◆" : ""}
+            {position}
+          </text>
+        )}
         {mark && <line x1={left + middle} x2={left + middle} y1={top - 11 * unit} y2={top} class="cursor" />}
-        {room(13) && !near(13 * unit) && <text x={left - 5} y={top + middle + 4 * unit} class="tick end">{mark ? "◆" : ""}{position}: {shorten(token, left < 80 * unit ? 5 : 8)}</text>}
+        {room(13) && !near(13 * unit) && (
+          <text x={left - 5} y={top + middle + 4 * unit} class="tick end">
+            {mark ? "◆" : ""}
+            {position}: {shorten(token, left < 80 * unit ? 5 : 8)}
+          </text>
+        )}
       </>
     );
   });

@@ -12,7 +12,7 @@ const LONGEST_FRAME = 250;
 
 export const isPlaying = signal(false);
 /** Whether what changes is spoken: the sample, a token or the step. While steps play, that would never end. */
-export const spoken = computed(() => isPlaying.value ? "off" : "polite");
+export const spoken = computed(() => (isPlaying.value ? "off" : "polite"));
 /** How fast: 1 plays a run in about four seconds. */
 export const speed = signal(1);
 
@@ -52,10 +52,9 @@ function start() {
     show();
     if (place === count) {
       // Whoever has chosen no step, sees the best model again.
-      if (!isChosen && here.peek()?.run.facts.best !== undefined) changeSoon({ step: played = Infinity });
+      if (!isChosen && here.peek()?.run.facts.best !== undefined) changeSoon({ step: (played = Infinity) });
       play(false);
-    }
-    else if (isPlaying.peek()) frame = requestAnimationFrame(next);
+    } else if (isPlaying.peek()) frame = requestAnimationFrame(next);
   };
   show();
   isPlaying.value = true;

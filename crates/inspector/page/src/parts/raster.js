@@ -14,7 +14,15 @@ export async function pngOf({ svg, width, height }) {
     URL.revokeObjectURL(url);
   }
   const share = Math.min(2, MOST_PIXELS / Math.max(width, height));
-  const canvas = Object.assign(document.createElement("canvas"), { width: Math.ceil(width * share), height: Math.ceil(height * share) });
+  const canvas = Object.assign(document.createElement("canvas"), {
+    width: Math.ceil(width * share),
+    height: Math.ceil(height * share),
+  });
   canvas.getContext("2d")?.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((resolve, reject) => canvas.toBlob((blob) => blob ? resolve(blob) : reject(new Error("the browser cannot make a PNG of this size")), "image/png"));
+  return new Promise((resolve, reject) =>
+    canvas.toBlob(
+      (blob) => (blob ? resolve(blob) : reject(new Error("the browser cannot make a PNG of this size"))),
+      "image/png",
+    ),
+  );
 }

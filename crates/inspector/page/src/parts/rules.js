@@ -15,15 +15,20 @@ export function limitsOf({ data }, of) {
 }
 
 /** The question that a rule asks, after "Can a tiny transformer learn:". @param {Rule | null | undefined} rule */
-export const questionOf = (rule) => rule && Object.hasOwn(RULES, rule.kind) ? RULES[rule.kind].question.replace(/{(\w+)}/g, (_, key) => rule[key]) : "";
+export const questionOf = (rule) =>
+  rule && Object.hasOwn(RULES, rule.kind) ? RULES[rule.kind].question.replace(/{(\w+)}/g, (_, key) => rule[key]) : "";
 
 /** Settings without those that are as in the page's own config. @param {Config} base @param {Record<string, unknown>} settings */
-const departing = (base, settings) => Object.fromEntries(Object.entries(settings).filter(([key, value]) => !isSame(value, valueOf(base, key))));
+const departing = (base, settings) =>
+  Object.fromEntries(Object.entries(settings).filter(([key, value]) => !isSame(value, valueOf(base, key))));
 
 /** @param {any} one @param {any} other @returns {boolean} */
 function isSame(one, other) {
   if (typeof one !== "object" || one === null || typeof other !== "object" || other === null) return one === other;
-  return Object.keys(one).length === Object.keys(other).length && Object.keys(one).every((key) => isSame(one[key], other[key]));
+  return (
+    Object.keys(one).length === Object.keys(other).length &&
+    Object.keys(one).every((key) => isSame(one[key], other[key]))
+  );
 }
 
 /** Settings with another number in the rule. @param {Config} base @param {Record<string, unknown>} settings @param {Rule} rule */
@@ -31,7 +36,9 @@ export const withRule = (base, settings, rule) => departing(base, { ...settings,
 
 /** Settings with another kind of rule, and what that needs. @param {Config} base @param {Record<string, unknown>} settings @param {string} kind */
 export function withKind(base, settings, kind) {
-  const others = Object.fromEntries(Object.entries(settings).filter(([key]) => key !== "data.rule" && !NEEDED.has(key)));
+  const others = Object.fromEntries(
+    Object.entries(settings).filter(([key]) => key !== "data.rule" && !NEEDED.has(key)),
+  );
   if (kind === base.data.rule?.kind) return others;
   const { parameters, n_classes, needs } = RULES[kind];
   const needed = Object.fromEntries(needs);

@@ -33,24 +33,33 @@ const ordered = computed(() => {
   const own = base.value?.facts === run.value?.facts ? base.value : run.value;
   if (!own) return [];
   const chances = new Map(own.samples.map((sample) => [sample, chanceOf(own, sample, own.times.length - 1)]));
-  return own.samples.toSorted((one, other) => Number(chances.get(other)) - Number(chances.get(one)) || Number(one.index) - Number(other.index));
+  return own.samples.toSorted(
+    (one, other) => Number(chances.get(other)) - Number(chances.get(one)) || Number(one.index) - Number(other.index),
+  );
 });
 
 const found = computed(() => {
   const now = run.value;
   const words = wordsOf(search.value);
-  const at = outcome.value ? calm.value?.at ?? 0 : 0;
+  const at = outcome.value ? (calm.value?.at ?? 0) : 0;
   if (!now) return [];
-  return ordered.value.filter((sample) => matches(sample, sample.tokens.map((_, position) => now.tokenText(sample, position)), words)
-    && (!label.value || (sample.each ?? [[sample.label]]).some(([own]) => String(own) === label.value))
-    && (!outcome.value || outcomeOf(now, sample, at) === outcome.value));
+  return ordered.value.filter(
+    (sample) =>
+      matches(
+        sample,
+        sample.tokens.map((_, position) => now.tokenText(sample, position)),
+        words,
+      ) &&
+      (!label.value || (sample.each ?? [[sample.label]]).some(([own]) => String(own) === label.value)) &&
+      (!outcome.value || outcomeOf(now, sample, at) === outcome.value),
+  );
 });
 
 /** @param {Run} run @param {Sample} sample @param {number} at */
-const outcomeOf = (run, sample, at) => run.asksEach ? wholeOutcome(run.tally(sample, at)) : run.outcome(sample, at);
+const outcomeOf = (run, sample, at) => (run.asksEach ? wholeOutcome(run.tally(sample, at)) : run.outcome(sample, at));
 
 /** @param {[right: number, count: number]} tally */
-const wholeOutcome = ([right, count]) => !count ? "" : right === count ? "right" : "wrong";
+const wholeOutcome = ([right, count]) => (!count ? "" : right === count ? "right" : "wrong");
 
 /** @param {Run} run */
 function countText(run) {
@@ -72,12 +81,29 @@ export function Samples() {
   return (
     <section id="samples" aria-labelledby="samples-title">
       <h2 id="samples-title">Samples</h2>
-      <label class="search">Search <input id="search" type="search" spellcheck={false} placeholder="tokens in order, or a number" value={search.value} onInput={(event) => filterBy(search, event.currentTarget.value)} /></label>
+      <label class="search">
+        Search{" "}
+        <input
+          id="search"
+          type="search"
+          spellcheck={false}
+          placeholder="tokens in order, or a number"
+          value={search.value}
+          onInput={(event) => filterBy(search, event.currentTarget.value)}
+        />
+      </label>
       <div class="pair">
-        <Filter id="class" title="Class" filter={label} names={labels.map((value) => [String(value), now.className(value)])} />
+        <Filter
+          id="class"
+          title="Class"
+          filter={label}
+          names={labels.map((value) => [String(value), now.className(value)])}
+        />
         <Filter id="outcome" title="Outcome" filter={outcome} names={Object.entries(now.outcomes)} />
       </div>
-      <p id="count" class="hint">{countText(now)}</p>
+      <p id="count" class="hint">
+        {countText(now)}
+      </p>
       <List />
     </section>
   );
@@ -87,9 +113,14 @@ export function Samples() {
 function Filter({ id, title, filter, names }) {
   return (
     <label>
-      {title} <select id={id} value={filter.value} onChange={(event) => filterBy(filter, event.currentTarget.value)}>
+      {title}{" "}
+      <select id={id} value={filter.value} onChange={(event) => filterBy(filter, event.currentTarget.value)}>
         <option value="">all</option>
-        {names.map(([value, name]) => <option key={value} value={value}>{name}</option>)}
+        {names.map(([value, name]) => (
+          <option key={value} value={value}>
+            {name}
+          </option>
+        ))}
       </select>
     </label>
   );
@@ -121,7 +152,16 @@ function List() {
           <span class="number">mean</span> <span class="tokens">{run.sampleName(name).replace("mean ", "")}</span>
         </Entry>
       ))}
-      {samples.map((sample) => <SampleEntry key={sample.key} run={run} sample={sample} at={now.at} isCurrent={sample.key === current} isStop={sample.key === stop} />)}
+      {samples.map((sample) => (
+        <SampleEntry
+          key={sample.key}
+          run={run}
+          sample={sample}
+          at={now.at}
+          isCurrent={sample.key === current}
+          isStop={sample.key === stop}
+        />
+      ))}
     </ul>
   );
 }
@@ -130,7 +170,15 @@ function List() {
 function Entry({ name, isCurrent, isStop, children }) {
   return (
     <li>
-      <button type="button" data-sample={name} aria-current={isCurrent ? "true" : undefined} tabIndex={isStop ? 0 : -1} onClick={() => change({ sample: name })}>{children}</button>
+      <button
+        type="button"
+        data-sample={name}
+        aria-current={isCurrent ? "true" : undefined}
+        tabIndex={isStop ? 0 : -1}
+        onClick={() => change({ sample: name })}
+      >
+        {children}
+      </button>
     </li>
   );
 }
@@ -141,11 +189,21 @@ function SampleEntry({ run, sample, at, isCurrent, isStop }) {
   const [right, count] = run.asksEach ? run.tally(sample, at) : [];
   return (
     <Entry name={sample.key} isCurrent={isCurrent} isStop={isStop}>
-      <span class="number">{isOwn(sample.key) ? "yours" : sample.key}</span>{" "}
-      <Tokens run={run} sample={sample} />{" "}
-      {count === undefined
-        ? <><span class={`outcome ${kind}`}>{[sample.label === null ? "" : run.className(sample.label), run.outcomes[kind]].filter(Boolean).join(", ")}</span>{" "}<span class="probability">{fixed(run.probability(sample, at))}</span></>
-        : count > 0 && <span class={`outcome ${kind}`}>{right} of {count} right</span>}
+      <span class="number">{isOwn(sample.key) ? "yours" : sample.key}</span> <Tokens run={run} sample={sample} />{" "}
+      {count === undefined ? (
+        <>
+          <span class={`outcome ${kind}`}>
+            {[sample.label === null ? "" : run.className(sample.label), run.outcomes[kind]].filter(Boolean).join(", ")}
+          </span>{" "}
+          <span class="probability">{fixed(run.probability(sample, at))}</span>
+        </>
+      ) : (
+        count > 0 && (
+          <span class={`outcome ${kind}`}>
+            {right} of {count} right
+          </span>
+        )
+      )}
     </Entry>
   );
 }
@@ -154,7 +212,17 @@ function SampleEntry({ run, sample, at, isCurrent, isStop }) {
 function Tokens({ run, sample }) {
   const tokens = sample.tokens.slice(0, MOST_TOKENS).map((_, position) => {
     const isMarked = sample.marked.includes(position);
-    return <bdi key={position} class={isMarked ? "token marked" : "token"}>{isMarked ? "◆" : ""}{run.tokenText(sample, position)}</bdi>;
+    return (
+      <bdi key={position} class={isMarked ? "token marked" : "token"}>
+        {isMarked ? "◆" : ""}
+        {run.tokenText(sample, position)}
+      </bdi>
+    );
   });
-  return <span class="tokens">{tokens.flatMap((token) => [token, " "])}{sample.tokens.length > MOST_TOKENS ? "…" : ""}</span>;
+  return (
+    <span class="tokens">
+      {tokens.flatMap((token) => [token, " "])}
+      {sample.tokens.length > MOST_TOKENS ? "…" : ""}
+    </span>
+  );
 }

@@ -9,15 +9,37 @@ import { extent } from "./matrices.js";
 
 /** The ranges to choose from, for what is shown. @param {import("../types").Show} show @param {boolean} [isShare] whether weights are shares of 1 @returns {[import("../types").Range, string][]} */
 export function rangesOf(show, isShare = true) {
-  if (show === "scores") return [["unit", "same at all steps"], ["own", "own range"]];
-  if (show === "uniform") return [["unit", "-1 to 1"], ["own", "own range"]];
-  if (!isShare) return [["unit", "from 0"], ["own", "own range"]];
-  return [["unit", "0 to 1"], ["uniform", "× uniform (log)"], ["own", "own range"]];
+  if (show === "scores")
+    return [
+      ["unit", "same at all steps"],
+      ["own", "own range"],
+    ];
+  if (show === "uniform")
+    return [
+      ["unit", "-1 to 1"],
+      ["own", "own range"],
+    ];
+  if (!isShare)
+    return [
+      ["unit", "from 0"],
+      ["own", "own range"],
+    ];
+  return [
+    ["unit", "0 to 1"],
+    ["uniform", "× uniform (log)"],
+    ["own", "own range"],
+  ];
 }
 
 /** One scale of panels that are to be compared. @param {Cells[]} panels @param {import("../types").Range} range @returns {Scale} */
 export function sharedScale(panels, range) {
-  const [{ id, show, place: { run } }] = panels;
+  const [
+    {
+      id,
+      show,
+      place: { run },
+    },
+  ] = panels;
   // Of weights that are no shares of 1, the colours say which are below 0.
   const isFree = show === "weights" && panels.some(({ place }) => !place.run.isShare);
   const isOwn = range === "own";
@@ -27,7 +49,8 @@ export function sharedScale(panels, range) {
     const end = isOwn ? most : Math.max(...panels.map(({ place }) => place.base.mostScore(place.layer, place.head)));
     return { from: -end, to: end, diverging: true, name: id === "difference" ? "difference" : "score" };
   }
-  if (show === "uniform" || show === "difference") return { from: -most, to: most, diverging: true, name: show === "uniform" ? "weight minus uniform" : "difference" };
+  if (show === "uniform" || show === "difference")
+    return { from: -most, to: most, diverging: true, name: show === "uniform" ? "weight minus uniform" : "difference" };
   if (isFree && least < 0) return { from: -most, to: most, diverging: true, name: "weight" };
   if (isOwn) return { from: least, to: highest, diverging: false, name: "weight" };
   if (isFree) return { from: 0, to: Math.max(highest, 1), diverging: false, name: "weight" };
@@ -54,7 +77,11 @@ export function Legend({ scale }) {
     <div class="legend" role="img" aria-label={`Colours: ${scale.name}, from ${ticks[0]} to ${ticks[2]}`}>
       <span class="legend-name">{scale.name}</span>
       <span class="legend-bar" style={{ backgroundImage: gradientOf(scale) }} />
-      <span class="legend-ticks">{ticks.map((tick) => <span>{tick}</span>)}</span>
+      <span class="legend-ticks">
+        {ticks.map((tick) => (
+          <span>{tick}</span>
+        ))}
+      </span>
     </div>
   );
 }

@@ -6,10 +6,10 @@ import { fixed, percent as whole, range } from "../numbers.js";
 /** @typedef {{ run: Run, sample: string, at: number, query: number, layer: number, head: number }} Place */
 
 /** A share in percent. Of many positions each has little: a decimal tells them apart. @param {number} share */
-export const percent = (share) => share < 0.0995 && share > 0 ? `${(100 * share).toFixed(1)}%` : whole(share);
+export const percent = (share) => (share < 0.0995 && share > 0 ? `${(100 * share).toFixed(1)}%` : whole(share));
 
 /** A weight as a share of the query's attention, or as a number where the weights of a query have another sum. @param {Run} run @param {number} weight */
-const weightText = (run, weight) => run.isShare ? percent(weight) : fixed(weight, 2);
+const weightText = (run, weight) => (run.isShare ? percent(weight) : fixed(weight, 2));
 
 /** The weights of a query: of a sample, or the mean over a class. `[key]` @param {Place} place */
 export function weightsOf({ run, sample, at, query, layer, head }) {
@@ -29,18 +29,26 @@ export const LOOKS = 1.5;
 export const decisive = (run, sample) => range(run.positions).filter((position) => run.marked(sample, position));
 
 /** @param {string[]} words */
-const listed = (words) => words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
+const listed = (words) => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
 
 /** Positions that a query looks at. @param {Run} run @param {string} sample @param {number[]} positions */
 export function placesText(run, sample, positions, query = run.reader) {
   const one = positions.length === 1;
   const tokens = positions.map((position) => run.tokenAt(sample, position));
-  const named = tokens.some((token) => token === "·") || positions.includes(run.cls) ? "" : ` (${run.unit}${one ? "" : "s"} ${listed(tokens)})`;
-  return positions.includes(run.cls) && one ? query === run.cls ? "itself" : "[CLS]" : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
+  const named =
+    tokens.some((token) => token === "·") || positions.includes(run.cls)
+      ? ""
+      : ` (${run.unit}${one ? "" : "s"} ${listed(tokens)})`;
+  return positions.includes(run.cls) && one
+    ? query === run.cls
+      ? "itself"
+      : "[CLS]"
+    : `position${one ? "" : "s"} ${listed(positions.map(String))}${named}`;
 }
 
 /** That a head is close to uniform attention; empty if it is not. @param {Omit<Place, "query">} place */
-const uniformText = ({ run, sample, at, layer, head }) => run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention." : "";
+const uniformText = ({ run, sample, at, layer, head }) =>
+  run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention." : "";
 
 /** One to three sentences on where a query looks. @param {Place} place @param {Float64Array} weights */
 export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
@@ -54,15 +62,32 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const uniform = uniformText({ run, sample, at, layer, head });
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
-    const none = run.isAlone ? "" : run.asksEach && run.marked(sample, query) ? "It alone decides this label." : run.sample(sample)?.each?.length && run.sample(sample)?.label === null ? "No label counts there." : !run.facts.config?.data.rule ? "No rule says which positions decide." : isGroup ? "No position decides the label in all these samples." : run.sample(sample)?.label === null ? "The page does not know the label of this sample, and marks no position." : "No position decides this label.";
-    if (uniform) return `${capital(`${step}${over}${who} looks at all positions about alike: none gets more than ${weightText(run, weights[most])}.`)} ${none}`;
+    const none = run.isAlone
+      ? ""
+      : run.asksEach && run.marked(sample, query)
+        ? "It alone decides this label."
+        : run.sample(sample)?.each?.length && run.sample(sample)?.label === null
+          ? "No label counts there."
+          : !run.facts.config?.data.rule
+            ? "No rule says which positions decide."
+            : isGroup
+              ? "No position decides the label in all these samples."
+              : run.sample(sample)?.label === null
+                ? "The page does not know the label of this sample, and marks no position."
+                : "No position decides this label.";
+    if (uniform)
+      return `${capital(`${step}${over}${who} looks at all positions about alike: none gets more than ${weightText(run, weights[most])}.`)} ${none}`;
     return `${capital(`${step}${over}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most], query)}.`)} ${none}`;
   }
   const members = run.members(sample);
-  if (!members.some((member) => keys.some((key) => run.allows(member, query, key)))) return capital(`${step}${over}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`);
+  if (!members.some((member) => keys.some((key) => run.allows(member, query, key))))
+    return capital(
+      `${step}${over}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`,
+    );
   const shares = listed(keys.map((key) => weightText(run, weights[key])));
   const places = placesText(run, sample, keys, query);
-  const where = keys.length < 2 ? places : places.endsWith(")") ? places.replace(/\)$/, `: ${shares})`) : `${places} (${shares})`;
+  const where =
+    keys.length < 2 ? places : places.endsWith(")") ? places.replace(/\)$/, `: ${shares})`) : `${places} (${shares})`;
   const decides = `${keys.length > 1 ? "decide" : "decides"} the label${(run.cls < 0 || run.asksEach) && run.marked(sample, query) ? " together with it" : ""}`;
   const even = run.uniform(members, query, () => keys);
   const level = Number.isNaN(even) ? "" : ` Uniform attention would give ${weightText(run, even)}.`;

@@ -19,7 +19,9 @@ export const wideOf = (count) => Math.min(2 * Math.round(count / 100) + 1, 201);
 export function niceTop(most) {
   if (!(most > 0)) return 1;
   const unit = 10 ** Math.floor(Math.log10(most));
-  return unit * /** @type {number} */ ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most * 0.999));
+  return (
+    unit * /** @type {number} */ ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most * 0.999))
+  );
 }
 
 /** The place of the last point that is not after a time; -1 if there is none. @param {Points} points @param {number} time */
@@ -36,7 +38,9 @@ export function placeAt(points, time) {
 /** Steps for the axis: round ones, as many as there is room for. @param {number} last @param {number} most */
 export function ticksOf(last, most) {
   const unit = 10 ** Math.floor(Math.log10(Math.max(last / most, 1)));
-  const strides = [1, 2, 2.5, 5, 10].map((factor) => factor * unit).filter((step) => last / step <= most && Number.isInteger(step));
+  const strides = [1, 2, 2.5, 5, 10]
+    .map((factor) => factor * unit)
+    .filter((step) => last / step <= most && Number.isInteger(step));
   const stride = strides.find((step) => last % step === 0) ?? strides[0] ?? last;
   const ticks = [];
   for (let step = 0; step < last - stride / 2; step += stride) ticks.push(step);
@@ -67,6 +71,8 @@ export function pathOf(points, xOf, yOf) {
     else if (yOf(value) > yOf(points[high][1])) high = at;
   }
   close();
-  const text = kept.map(([time, value]) => `${Math.round(10 * xOf(time)) / 10} ${Math.round(10 * yOf(value)) / 10}`).join("L");
+  const text = kept
+    .map(([time, value]) => `${Math.round(10 * xOf(time)) / 10} ${Math.round(10 * yOf(value)) / 10}`)
+    .join("L");
   return text && `M${text}`;
 }

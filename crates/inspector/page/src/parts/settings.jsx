@@ -26,7 +26,11 @@ const FIRST = [
   [keys.model_d_ff, "Feed-forward width (0: none)", { most: 1024 }],
   [keys.data_cls, "[CLS]"],
   [keys.model_attention_mask, "Mask", { names: { causal: "causal: no later keys" } }],
-  [keys.model_attention_projections, "Projections", { names: { separate: "separate Q, K and V", shared: "one for all three" } }],
+  [
+    keys.model_attention_projections,
+    "Projections",
+    { names: { separate: "separate Q, K and V", shared: "one for all three" } },
+  ],
   [keys.model_attention_scale, "Scaled by 1 / √d_head"],
   [POSITIONS, "Positions", { names: { true: "learned", first: "first: marks position 1", false: "none" } }],
 ];
@@ -51,10 +55,21 @@ const GROUPS = {
     [keys.model_attention_rate, "Attention rate", { most: 1 }],
     [keys.model_attention_log_length, "Scores × ln(number of keys)"],
     [keys.model_attention_softmax, "Softmax"],
-    [keys.model_pooling, "The classifier reads", { names: { cls: "[CLS]", last: "the last position", mean: "the mean over positions" }, unset: "[CLS], or else the last" }],
+    [
+      keys.model_pooling,
+      "The classifier reads",
+      {
+        names: { cls: "[CLS]", last: "the last position", mean: "the mean over positions" },
+        unset: "[CLS], or else the last",
+      },
+    ],
     [keys.model_classifier_hidden, "Classifier's hidden width (0: none)", { most: 1024 }],
     [keys.model_tied_embeddings, "Tied embeddings"],
-    [keys.model_logits, "Logits of two classes", { names: { "log-odds": "one: log-odds", "per-class": "one per class" } }],
+    [
+      keys.model_logits,
+      "Logits of two classes",
+      { names: { "log-odds": "one: log-odds", "per-class": "one per class" } },
+    ],
     [keys.model_init_scheme, "Initial weights"],
     [STD, "Their standard deviation", { unset: "of the scheme" }],
     [keys.model_init_copy_blocks, "Blocks start equal"],
@@ -92,25 +107,44 @@ function Control({ setting: [key, name, { most, names = {}, unset } = {}] }) {
   const { values, least = 1e-6, step = 1, optional: isOptional = false, text: isText = false } = key;
   const now = given(/** @type {import("../types").Config} */ (config.value), key);
   const id = `set-${key.key.replaceAll(".", "-")}`;
-  const isListed = values?.includes(now) || isOptional && now === null;
+  const isListed = values?.includes(now) || (isOptional && now === null);
+  const limits = /** @type {object} */ (isText ? {} : { type: "number", min: least, max: most, step });
   return (
-    <label class={key.key in view.value.settings ? "is-other" : undefined} for={id}>{name}
-      {values
-        ? (
-          <select id={id} value={isListed ? String(now) : "other"} onChange={({ currentTarget }) => {
+    <label class={key.key in view.value.settings ? "is-other" : undefined} for={id}>
+      {name}
+      {values ? (
+        <select
+          id={id}
+          value={isListed ? String(now) : "other"}
+          onChange={({ currentTarget }) => {
             set(key, values.find((value) => String(value) === currentTarget.value) ?? null);
-          }}>
-            {!isListed && <option value="other" disabled>{String(JSON.stringify(now))}</option>}
-            {isOptional && <option value="null">unset{unset && ` (${unset})`}</option>}
-            {values.map(String).map((value) => <option key={value} value={value}>{names[value] ?? NAMES[value] ?? value}</option>)}
-          </select>
-        )
-        : (
-          <input id={id} {.../** @type {object} */ (isText ? {} : { type: "number", min: least, max: most, step })} value={now ?? ""} placeholder={unset} onChange={({ currentTarget }) => {
+          }}
+        >
+          {!isListed && (
+            <option value="other" disabled>
+              {String(JSON.stringify(now))}
+            </option>
+          )}
+          {isOptional && <option value="null">unset{unset && ` (${unset})`}</option>}
+          {values.map(String).map((value) => (
+            <option key={value} value={value}>
+              {names[value] ?? NAMES[value] ?? value}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          id={id}
+          {...limits}
+          value={now ?? ""}
+          placeholder={unset}
+          onChange={({ currentTarget }) => {
             const { value } = currentTarget;
-            if (currentTarget.reportValidity() && (value !== "" || isOptional)) set(key, value === "" ? null : Number.isNaN(Number(value)) ? value : Number(value));
-          }} />
-        )}
+            if (currentTarget.reportValidity() && (value !== "" || isOptional))
+              set(key, value === "" ? null : Number.isNaN(Number(value)) ? value : Number(value));
+          }}
+        />
+      )}
     </label>
   );
 }
@@ -120,8 +154,15 @@ function Group({ name, settings }) {
   const count = settings.filter(([{ key }]) => key in view.value.settings).length;
   return (
     <details class="settings-group" open={count > 0 || undefined}>
-      <summary>{name}{count > 0 && ` (${count} changed)`}</summary>
-      <div class="settings">{settings.map((setting) => <Control key={setting[1]} setting={setting} />)}</div>
+      <summary>
+        {name}
+        {count > 0 && ` (${count} changed)`}
+      </summary>
+      <div class="settings">
+        {settings.map((setting) => (
+          <Control key={setting[1]} setting={setting} />
+        ))}
+      </div>
     </details>
   );
 }
@@ -129,7 +170,7 @@ function Group({ name, settings }) {
 /** The held-out result of a run, as cells. @param {any} ended */
 const cells = (ended) => {
   const measured = ended?.best?.held_out ?? ended?.held_out ?? ended?.train;
-  return METRICS.map(([key, , decimals]) => measured ? fixed(measured[key], decimals) : "–");
+  return METRICS.map(([key, , decimals]) => (measured ? fixed(measured[key], decimals) : "–"));
 };
 
 export function Settings() {
@@ -139,28 +180,65 @@ export function Settings() {
   return (
     <section class="card" id="settings" aria-labelledby="settings-title">
       <h2 id="settings-title">Another training</h2>
-      <p class="how">Each change trains again, with the same seed unless you change it above. The curves of the run before stay behind the new ones.</p>
-      <div class="settings">{FIRST.map((setting) => <Control key={setting[1]} setting={setting} />)}</div>
-      {Object.entries(GROUPS).map(([name, settings]) => <Group key={name} name={name} settings={settings} />)}
+      <p class="how">
+        Each change trains again, with the same seed unless you change it above. The curves of the run before stay
+        behind the new ones.
+      </p>
+      <div class="settings">
+        {FIRST.map((setting) => (
+          <Control key={setting[1]} setting={setting} />
+        ))}
+      </div>
+      {Object.entries(GROUPS).map(([name, settings]) => (
+        <Group key={name} name={name} settings={settings} />
+      ))}
       <State />
       {trained && Object.keys(shownSettings).length > 0 && (
         <table class="numbers" id="outcome-of-experiment">
-          <caption>Samples that were held out, by the {trained.ended.best ? "best model" : "model after the last step"}</caption>
-          <thead><tr><td />{METRICS.map(([key, name]) => <th scope="col" key={key}>{name}</th>)}</tr></thead>
+          <caption>
+            Samples that were held out, by the {trained.ended.best ? "best model" : "model after the last step"}
+          </caption>
+          <thead>
+            <tr>
+              <td />
+              {METRICS.map(([key, name]) => (
+                <th scope="col" key={key}>
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
-            <tr><th scope="row">this experiment</th>{cells(trained.ended).map((cell, at) => <td key={at}>{cell}</td>)}</tr>
-            {before && endedOf(before) && <tr><th scope="row">the training before</th>{cells(endedOf(before)).map((cell, at) => <td key={at}>{cell}</td>)}</tr>}
+            <tr>
+              <th scope="row">this experiment</th>
+              {cells(trained.ended).map((cell, at) => (
+                <td key={at}>{cell}</td>
+              ))}
+            </tr>
+            {before && endedOf(before) && (
+              <tr>
+                <th scope="row">the training before</th>
+                {cells(endedOf(before)).map((cell, at) => (
+                  <td key={at}>{cell}</td>
+                ))}
+              </tr>
+            )}
           </tbody>
         </table>
       )}
-      {Object.keys(view.value.settings).length > 0 && <button type="button" onClick={() => change({ settings: {} })}>Back to the page's own training</button>}
+      {Object.keys(view.value.settings).length > 0 && (
+        <button type="button" onClick={() => change({ settings: {} })}>
+          Back to the page's own training
+        </button>
+      )}
       {!here.value && <p class="hint">The first training is still running.</p>}
     </section>
   );
 }
 
 /** A message with the names that this page gives the config's keys. @param {string} text */
-export const inPageWords = (text) => text.replace(/`([\w.]+)`/g, (quoted, key) => SETTINGS.find(([{ key: own }]) => own === key)?.[1] ?? quoted);
+export const inPageWords = (text) =>
+  text.replace(/`([\w.]+)`/g, (quoted, key) => SETTINGS.find(([{ key: own }]) => own === key)?.[1] ?? quoted);
 
 /** How a run's training ended. @param {import("../run.js").Run} run */
 const endedOf = (run) => run.facts.ended;
@@ -168,9 +246,38 @@ const endedOf = (run) => run.facts.ended;
 export function State() {
   const now = experiment.value;
   if (!now) return <p class="hint">Nothing differs from the page's own training.</p>;
-  if (now.state === "failed") return <p class="failed" role="alert">This cannot be trained: {now.why}. The run before is still shown.</p>;
-  if (now.state === "asks") return <p>This training may take long. <button type="button" onClick={now.start}>Train it</button></p>;
-  if (now.state === "stopped") return <p>The training was stopped. <button type="button" onClick={now.start}>Train it again</button></p>;
-  if (now.state === "training") return <p>Training: step {now.step} of {now.steps || "…"}. <button type="button" onClick={now.stop}>Stop</button></p>;
+  if (now.state === "failed")
+    return (
+      <p class="failed" role="alert">
+        This cannot be trained: {now.why}. The run before is still shown.
+      </p>
+    );
+  if (now.state === "asks")
+    return (
+      <p>
+        This training may take long.{" "}
+        <button type="button" onClick={now.start}>
+          Train it
+        </button>
+      </p>
+    );
+  if (now.state === "stopped")
+    return (
+      <p>
+        The training was stopped.{" "}
+        <button type="button" onClick={now.start}>
+          Train it again
+        </button>
+      </p>
+    );
+  if (now.state === "training")
+    return (
+      <p>
+        Training: step {now.step} of {now.steps || "…"}.{" "}
+        <button type="button" onClick={now.stop}>
+          Stop
+        </button>
+      </p>
+    );
   return null;
 }

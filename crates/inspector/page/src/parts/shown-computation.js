@@ -13,13 +13,21 @@ export const way = computed(() => {
   const { run, one: sample, at, layer, head, query } = now;
   const { source } = run;
   const arrays = source.arrays(at, sample);
-  return arrays && new Computation({
-    facts: { ...run.facts, read: run.asked ?? run.facts.read }, tokens: sample.tokens, arrays, layer, head, query,
-    parameter: (name) => source.parameter?.(name, at) ?? null,
-    row: (name, ...where) => source.row(name, at, sample, ...where),
-    allows: (query, key) => run.allows(sample, query, key),
-    logits: source.results("logits", at, sample),
-    probabilities: source.results("probabilities", at, sample),
-    changes: changesFor(run, view.peek().changes),
-  });
+  return (
+    arrays &&
+    new Computation({
+      facts: { ...run.facts, read: run.asked ?? run.facts.read },
+      tokens: sample.tokens,
+      arrays,
+      layer,
+      head,
+      query,
+      parameter: (name) => source.parameter?.(name, at) ?? null,
+      row: (name, ...where) => source.row(name, at, sample, ...where),
+      allows: (query, key) => run.allows(sample, query, key),
+      logits: source.results("logits", at, sample),
+      probabilities: source.results("probabilities", at, sample),
+      changes: changesFor(run, view.peek().changes),
+    })
+  );
 });

@@ -15,11 +15,13 @@ export const guide = computed(() => view.value.guide);
 /** The positions that are more than padding. */
 export const length = computed(() => run.value?.length(key.value) ?? 0);
 /** For what moves. */
-export const weights = computed(() => here.value ? weightsOf(here.value).subarray(0, length.value) : new Float64Array());
+export const weights = computed(() =>
+  here.value ? weightsOf(here.value).subarray(0, length.value) : new Float64Array(),
+);
 /** For what is read. */
-export const readWeights = computed(() => paced.value ? weightsOf(paced.value) : new Float64Array());
+export const readWeights = computed(() => (paced.value ? weightsOf(paced.value) : new Float64Array()));
 
 /** Whether tokens may be as long as words. */
 export const isWide = () => run.value?.unit === "word" || run.value?.isAlone === true;
 // More positions than these may need more room than there is; words are longer than numbers.
-export const mostInARow = () => isWide() ? 5 : isNarrow.value ? 9 : 14;
+export const mostInARow = () => (isWide() ? 5 : isNarrow.value ? 9 : 14);

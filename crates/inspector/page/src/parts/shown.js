@@ -16,7 +16,18 @@ function shownPlace() {
   if (!now || !base.value) return null;
   const changes = now.isWhatIf ? changesFor(base.value, view.value.changes) : {};
   const { run, sample, at, layer, head, show } = now;
-  return { run, base: base.value, sample, at, layer, head, show, settings: settingsOf(base.value), changes, changesText: changesText(changes) };
+  return {
+    run,
+    base: base.value,
+    sample,
+    at,
+    layer,
+    head,
+    show,
+    settings: settingsOf(base.value),
+    changes,
+    changesText: changesText(changes),
+  };
 }
 
 // These change less often than the step, so the pinned matrix is not made again while the training plays.
@@ -31,14 +42,24 @@ const pinnedPlace = computed(() => {
   const held = pin.value;
   if (!held) return null;
   const own = held.settings ? trainedRun(held.settings) : runOf(held.run);
-  if (!own) return "The pinned view is of an experiment that this page has not trained: choose its settings once, or unpin it.";
+  if (!own)
+    return "The pinned view is of an experiment that this page has not trained: choose its settings once, or unpin it.";
   const changes = changesFor(own, held.changes ?? {});
   const run = changedRun(own, changes).asking(shown.value?.asked ?? NaN);
-  if (!run.members(held.sample).length) return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
+  if (!run.members(held.sample).length)
+    return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
   const { facts } = run;
   return {
-    run, base: own, sample: held.sample, at: run.at(held.step), layer: Math.min(layer.value, facts.layers - 1), head: Math.min(head.value, facts.heads - 1), show: show.value,
-    settings: settingsOf(own), changes, changesText: changesText(changes),
+    run,
+    base: own,
+    sample: held.sample,
+    at: run.at(held.step),
+    layer: Math.min(layer.value, facts.layers - 1),
+    head: Math.min(head.value, facts.heads - 1),
+    show: show.value,
+    settings: settingsOf(own),
+    changes,
+    changesText: changesText(changes),
   };
 });
 
@@ -67,8 +88,20 @@ export const panels = computed(() => {
   const pinned = pinnedPanel.value;
   if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], colourRange.value) }];
   const scale = sharedScale([now, pinned], colourRange.value);
-  const pair = [{ ...now, scale }, { ...pinned, scale }];
+  const pair = [
+    { ...now, scale },
+    { ...pinned, scale },
+  ];
   if (apart(now, pinned)) return pair;
   const difference = differenceOf(now, pinned);
-  return [...pair, { ...difference, scale: difference.show === "scores" && colourRange.value !== "own" ? scale : sharedScale([difference], colourRange.value) }];
+  return [
+    ...pair,
+    {
+      ...difference,
+      scale:
+        difference.show === "scores" && colourRange.value !== "own"
+          ? scale
+          : sharedScale([difference], colourRange.value),
+    },
+  ];
 });

@@ -41,14 +41,30 @@ export function Matrices() {
   const isBeside = all.length > 1 && width >= SIDE_BY_SIDE * rem;
   const own = isBeside ? (width - GAP * (all.length - 1)) / all.length : width;
   return (
-    <div id="matrices" ref={home} class={[isBeside && "beside", all.length > 1 && "several", now.isWhatIf && "changed"].filter(Boolean).join(" ")} style={{ "--columns": isBeside ? all.length : 1 }}>
+    <div
+      id="matrices"
+      ref={home}
+      class={[isBeside && "beside", all.length > 1 && "several", now.isWhatIf && "changed"].filter(Boolean).join(" ")}
+      style={{ "--columns": isBeside ? all.length : 1 }}
+    >
       {all.map((panel) => {
         const { positions, id } = panel;
-        if (positions > MOST_CELLS) return <Picture panel={panel} query={now.query} chosen={now.key} room={own} rem={rem} key={id} />;
+        if (positions > MOST_CELLS)
+          return <Picture panel={panel} query={now.query} chosen={now.key} room={own} rem={rem} key={id} />;
         const isNarrow = (own - WIDE_NAMES * rem) / positions < LEAST_WIDE * rem;
         const names = isNarrow ? (own < 20 * rem ? 2.8 : 4) : WIDE_NAMES;
         const { level, size } = fitting((own - names * rem) / positions - 2, rem);
-        return <div class={["scroll", positions > MOST_LONG && "many", (isNarrow || positions > MOST_LONG) && "narrow"].filter(Boolean).join(" ")} key={id} style={{ "--positions": positions, "--names": `${names}rem`, "--room": `${own - 8}px` }}><Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} /></div>;
+        return (
+          <div
+            class={["scroll", positions > MOST_LONG && "many", (isNarrow || positions > MOST_LONG) && "narrow"]
+              .filter(Boolean)
+              .join(" ")}
+            key={id}
+            style={{ "--positions": positions, "--names": `${names}rem`, "--room": `${own - 8}px` }}
+          >
+            <Matrix panel={panel} query={now.query} chosen={now.key} level={level} size={size} />
+          </div>
+        );
       })}
     </div>
   );
@@ -58,7 +74,11 @@ export function Matrices() {
 export function Reason() {
   const [now, pinned] = [nowPanel.value, pinnedPanel.value];
   const text = typeof pinned === "string" ? pinned : now && pinned ? apart(now, pinned) : "";
-  return text ? <p class="hint" id="pin-reason">{text}</p> : null;
+  return text ? (
+    <p class="hint" id="pin-reason">
+      {text}
+    </p>
+  ) : null;
 }
 
 export function Foot() {
@@ -66,11 +86,7 @@ export function Foot() {
   if (!all.length) return null;
   // One legend for each scale.
   const legends = all.filter(({ scale }, at) => all.findIndex((other) => other.scale === scale) === at);
-  return (
-    <div class="row foot">
-      {legends.map(({ id, scale }) => scale && <Legend scale={scale} key={id} />)}
-    </div>
-  );
+  return <div class="row foot">{legends.map(({ id, scale }) => scale && <Legend scale={scale} key={id} />)}</div>;
 }
 
 export function Strip() {

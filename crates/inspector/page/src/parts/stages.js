@@ -37,25 +37,41 @@ const MOST_SQUARE = 16;
 
 const number = (/** @type {number} */ value) => fixed(value, 3).replace("-", "−");
 const precise = (/** @type {number} */ value) => String(Number(value.toPrecision(3))).replace("-", "−");
-const term = (/** @type {number} */ value) => value < 0 ? `(${number(value)})` : number(value);
+const term = (/** @type {number} */ value) => (value < 0 ? `(${number(value)})` : number(value));
 const indices = (/** @type {ArrayLike<unknown>} */ values) => range(values.length).map(String);
 
 /** A sum of products, with its first terms. @param {ArrayLike<number>} one @param {ArrayLike<number>} other */
 function terms(one, other) {
-  const shown = range(Math.min(2, one.length)).map((at) => `${at ? term(one[at]) : number(one[at])} × ${term(other[at])}`);
+  const shown = range(Math.min(2, one.length)).map(
+    (at) => `${at ? term(one[at]) : number(one[at])} × ${term(other[at])}`,
+  );
   return `${shown.join(" + ")}${one.length > 2 ? " + …" : ""}`;
 }
 
 /** All stages of a computation, for the key that the sentences are about. @param {Computation} c @param {Names} names @param {number} key @returns {Stage[]} */
 export function stagesOf(c, names, key) {
   const about = { c, names, key };
-  return [inputs, firstNorm, projections, products, scores, weights, context, residual, norm, feedForward, later, decision].flatMap((stage) => stage(about) ?? []);
+  return [
+    inputs,
+    firstNorm,
+    projections,
+    products,
+    scores,
+    weights,
+    context,
+    residual,
+    norm,
+    feedForward,
+    later,
+    decision,
+  ].flatMap((stage) => stage(about) ?? []);
 }
 
 /** @typedef {{ c: Computation, names: Names, key: number }} About */
 
 /** What a sentence calls a position. @param {About} about @param {number} position */
-const called = ({ c, names }, position) => position === c.read.cls ? "[CLS]" : `position ${position} (${names.token(position)})`;
+const called = ({ c, names }, position) =>
+  position === c.read.cls ? "[CLS]" : `position ${position} (${names.token(position)})`;
 
 /** A matrix with a row for each position. @param {About} about @param {string} name @param {(position: number) => ArrayLike<number> | null} of @param {Partial<Grid>} [more] @returns {Grid} */
 function byPosition({ c, names }, name, of, more = {}) {
@@ -66,14 +82,29 @@ function byPosition({ c, names }, name, of, more = {}) {
 /** A matrix of queries and keys; of many positions the row of the query alone. @param {About} about @param {string} name @param {(query: number) => (number | null)[]} of @param {Partial<Grid>} [more] @returns {Grid} */
 function byPair({ c, names, key }, name, of, more = {}) {
   const shown = c.positions.length > MOST_SQUARE ? [c.query] : c.positions;
-  return { name, rows: shown.map(names.row), columns: c.positions.map(names.row), values: shown.map(of), chosen: shown.indexOf(c.query), key, ...more };
+  return {
+    name,
+    rows: shown.map(names.row),
+    columns: c.positions.map(names.row),
+    values: shown.map(of),
+    chosen: shown.indexOf(c.query),
+    key,
+    ...more,
+  };
 }
 
 /** Vectors under each other; the last one is the result. @param {string} name @param {[string, ArrayLike<number> | null | undefined][]} rows @param {Partial<Grid>} [more] @returns {Grid} */
 function stack(name, rows, more = {}) {
   const known = rows.filter(([, values]) => values?.length);
   const values = known.map(([, values]) => Array.from(/** @type {ArrayLike<number>} */ (values)));
-  return { name, rows: known.map(([row]) => row), columns: indices(values[0]), values, chosen: values.length - 1, ...more };
+  return {
+    name,
+    rows: known.map(([row]) => row),
+    columns: indices(values[0]),
+    values,
+    chosen: values.length - 1,
+    ...more,
+  };
 }
 
 /** @param {About} about @returns {Stage} */
@@ -81,11 +112,20 @@ function inputs(about) {
   const { c, names } = about;
   const { query, layer } = c;
   const input = c.input();
-  if (!input) return { title: "Inputs", formula: `X = output of layer ${layer - 1}`, grids: [], sentence: `Layer ${layer} takes what layer ${layer - 1} gives, which is not recorded.` };
+  if (!input)
+    return {
+      title: "Inputs",
+      formula: `X = output of layer ${layer - 1}`,
+      grids: [],
+      sentence: `Layer ${layer} takes what layer ${layer - 1} gives, which is not recorded.`,
+    };
   const x = byPosition(about, "X: inputs", (position) => c.input(position));
   if (layer > 0) {
     return {
-      title: "Inputs", formula: `X = output of layer ${layer - 1}`, grids: [x], isChanged: c.isChanged("input"),
+      title: "Inputs",
+      formula: `X = output of layer ${layer - 1}`,
+      grids: [x],
+      isChanged: c.isChanged("input"),
       sentence: `Layer ${layer} takes what layer ${layer - 1} gives: the vector of ${called(about, query)} begins with ${input.slice(0, 2).map(number).join(" and ")}.`,
     };
   }
@@ -95,13 +135,32 @@ function inputs(about) {
   const sum = isAdded ? "token + position" : "token";
   const formula = `X = ${hasFirstNorm ? `norm(${sum})` : sum}`;
   const begins = `begins with ${input.slice(0, 2).map(number).join(" and ")}`;
-  if (!embedding) return { title: "Inputs", formula, grids: [x], sentence: isAdded ? `The vectors of ${called(about, query)} as a token and as a position add up to its input${hasFirstNorm ? ", once normalised" : ""}, which ${begins}.` : `The vector of ${called(about, query)} as a token is its input${hasFirstNorm ? ", once normalised" : ""}, and ${begins}.` };
+  if (!embedding)
+    return {
+      title: "Inputs",
+      formula,
+      grids: [x],
+      sentence: isAdded
+        ? `The vectors of ${called(about, query)} as a token and as a position add up to its input${hasFirstNorm ? ", once normalised" : ""}, which ${begins}.`
+        : `The vector of ${called(about, query)} as a token is its input${hasFirstNorm ? ", once normalised" : ""}, and ${begins}.`,
+    };
   const { token, place } = embedding;
   const tokens = byPosition(about, "token vectors", (position) => c.embedding(position)?.token ?? null);
   const normed = hasFirstNorm ? `; normalised, the sum ${begins}` : "";
   return {
-    title: "Inputs", formula, isChanged: c.isChanged("input"), checks: [[embedding.input, input]],
-    grids: place ? [tokens, byPosition(about, "position vectors", (position) => c.embedding(position)?.place ?? null, { sign: "+" }), { ...x, sign: hasFirstNorm ? "→" : "=" }] : hasFirstNorm ? [tokens, { ...x, sign: "→" }] : [tokens],
+    title: "Inputs",
+    formula,
+    isChanged: c.isChanged("input"),
+    checks: [[embedding.input, input]],
+    grids: place
+      ? [
+          tokens,
+          byPosition(about, "position vectors", (position) => c.embedding(position)?.place ?? null, { sign: "+" }),
+          { ...x, sign: hasFirstNorm ? "→" : "=" },
+        ]
+      : hasFirstNorm
+        ? [tokens, { ...x, sign: "→" }]
+        : [tokens],
     sentence: place
       ? `Token ${names.token(query)} has a vector, and so has position ${query}${FIXED[positions] ?? ""}: their first numbers ${number(token[0])} and ${number(place[0])} add up to ${number(embedding.sum[0])}${normed}.`
       : `The vector of token ${names.token(query)} is the input, and begins with ${number(token[0])}: this model has no vectors of positions${positions === "rotary" ? ", and rotates queries and keys instead" : ""}${normed}.`,
@@ -115,16 +174,23 @@ const FIXED = { sinusoidal: ", of sines and cosines", first: ", which marks posi
 function normSteps({ mean, variance, even, gamma, beta, scaled }, vector, what, c) {
   const { isRms } = c.parts;
   const root = `√(${precise(variance)} + ${c.facts.norm_eps})`;
-  const start = isRms ? `The ${what} has the mean square ${precise(variance)}: ${number(vector[0])} / ${root} = ${number(even[0])}`
+  const start = isRms
+    ? `The ${what} has the mean square ${precise(variance)}: ${number(vector[0])} / ${root} = ${number(even[0])}`
     : `The ${what} has the mean ${precise(mean)} and the variance ${precise(variance)}: (${number(vector[0])} − ${mean < 0 ? `(${precise(mean)})` : precise(mean)}) / ${root} = ${number(even[0])}`;
   const { hasGain, hasShift } = c.parts;
-  if (!scaled) return hasGain || hasShift ? `${start}. The ${[hasGain && "scale", hasShift && "shift"].filter(Boolean).join(" and the ")} that ${hasGain && hasShift ? "follow are" : "follows is"} not recorded.` : `${start}.`;
-  const learned = [gamma && `times the scale ${number(gamma[0])}`, beta && `plus the shift ${number(beta[0])}`].filter(Boolean).join(", ");
+  if (!scaled)
+    return hasGain || hasShift
+      ? `${start}. The ${[hasGain && "scale", hasShift && "shift"].filter(Boolean).join(" and the ")} that ${hasGain && hasShift ? "follow are" : "follows is"} not recorded.`
+      : `${start}.`;
+  const learned = [gamma && `times the scale ${number(gamma[0])}`, beta && `plus the shift ${number(beta[0])}`]
+    .filter(Boolean)
+    .join(", ");
   return learned ? `${start}; ${learned}, it is ${number(scaled[0])}.` : `${start}.`;
 }
 
 /** @param {Computation} c @param {string} of */
-const normFormula = (c, of) => `norm = ${c.parts.isRms ? `${of} / √(mean square + ε)` : `(${of} − mean) / √(variance + ε)`}${c.parts.hasGain ? " × γ" : ""}${c.parts.hasShift ? " + β" : ""}`;
+const normFormula = (c, of) =>
+  `norm = ${c.parts.isRms ? `${of} / √(mean square + ε)` : `(${of} − mean) / √(variance + ε)`}${c.parts.hasGain ? " × γ" : ""}${c.parts.hasShift ? " + β" : ""}`;
 
 /** The norm before attention. @param {About} about @returns {Stage | null} */
 function firstNorm(about) {
@@ -132,8 +198,21 @@ function firstNorm(about) {
   const [found, input] = [c.firstNorm(), c.input()];
   if (!found || !input) return null;
   return {
-    title: "Norm", formula: normFormula(c, "x"),
-    grids: [stack("input", [["input", input]]), stack("norm", [["normalised", found.even], ["γ: scale", found.gamma], ["β: shift", found.beta], ["norm", found.scaled]], { sign: "→" })],
+    title: "Norm",
+    formula: normFormula(c, "x"),
+    grids: [
+      stack("input", [["input", input]]),
+      stack(
+        "norm",
+        [
+          ["normalised", found.even],
+          ["γ: scale", found.gamma],
+          ["β: shift", found.beta],
+          ["norm", found.scaled],
+        ],
+        { sign: "→" },
+      ),
+    ],
     sentence: normSteps(found, input, "input", c),
   };
 }
@@ -148,11 +227,20 @@ function projections(about) {
   const { norm: place, positions } = c.parts;
   const source = c.hasWeights ? c.source() : null;
   const [isRotary, x] = [positions === "rotary", place === "pre" ? "N" : "X"];
-  const isShared = projection !== null && String(projection.rows) === String(c.projection("key")?.rows) && String(projection.rows) === String(c.projection("value")?.rows);
+  const isShared =
+    projection !== null &&
+    String(projection.rows) === String(c.projection("key")?.rows) &&
+    String(projection.rows) === String(c.projection("value")?.rows);
   const hasNone = c.hasWeights && !projection;
   const bias = projection && !projection.hasBias ? "" : " + b";
   const ofKind = (/** @type {string} */ letter) => `${letter} = ${x} W_${letter}${bias && `${bias}_${letter}`}`;
-  const how = projection && source && !isRotary ? `${terms(source, projection.rows.map((row) => row[0]))}${projection.hasBias ? ` + ${term(projection.bias[0])}` : ""} = ${number(first)}` : number(first);
+  const how =
+    projection && source && !isRotary
+      ? `${terms(
+          source,
+          projection.rows.map((row) => row[0]),
+        )}${projection.hasBias ? ` + ${term(projection.bias[0])}` : ""} = ${number(first)}`
+      : number(first);
   const matrix = (/** @type {"query" | "key" | "value"} */ kind) => {
     const found = c.projection(kind);
     const name = isShared ? "W" : `W_${letters[kind]}`;
@@ -160,19 +248,33 @@ function projections(about) {
   };
   return {
     title: "Queries, keys, values",
-    formula: `${place === "pre" ? "N = norm(X),  " : ""}${hasNone ? `Q = K = V = ${x}` : isShared ? `Q = K = V = ${x} W${bias}` : `${ofKind("Q")},  ${ofKind("K")},  ${c.hasWeights && !c.projection("value") || c.facts.model?.attention?.value_projection === false ? `V = ${x}` : ofKind("V")}`}${isRotary ? ",  then Q and K are rotated" : ""}`,
-    grids: kinds.map((kind) => byPosition(about, `${letters[kind]}: ${{ query: "queries", key: "keys", value: "values" }[kind]}`, (position) => c.ofHead(kind, position), kind === "query" ? {} : { chosen: key })),
+    formula: `${place === "pre" ? "N = norm(X),  " : ""}${hasNone ? `Q = K = V = ${x}` : isShared ? `Q = K = V = ${x} W${bias}` : `${ofKind("Q")},  ${ofKind("K")},  ${(c.hasWeights && !c.projection("value")) || c.facts.model?.attention?.value_projection === false ? `V = ${x}` : ofKind("V")}`}${isRotary ? ",  then Q and K are rotated" : ""}`,
+    grids: kinds.map((kind) =>
+      byPosition(
+        about,
+        `${letters[kind]}: ${{ query: "queries", key: "keys", value: "values" }[kind]}`,
+        (position) => c.ofHead(kind, position),
+        kind === "query" ? {} : { chosen: key },
+      ),
+    ),
     weights: isShared ? matrix("query") : kinds.flatMap(matrix),
-    checks: kinds.flatMap((kind) => c.positions.flatMap((position) => {
-      const computed = c.projected(kind, position);
-      return computed ? [/** @type {[number[], number[]]} */ ([computed, c.ofHead(kind, position)])] : [];
-    })),
+    checks: kinds.flatMap((kind) =>
+      c.positions.flatMap((position) => {
+        const computed = c.projected(kind, position);
+        return computed ? [/** @type {[number[], number[]]} */ ([computed, c.ofHead(kind, position)])] : [];
+      }),
+    ),
     sentence: `The first number of the query of ${called(about, c.query)}${isRotary ? ", rotated by its position," : ""} is ${how}; the key and the value of ${called(about, key)} begin with ${number(c.ofHead("key", key)[0])} and ${number(c.ofHead("value", key)[0])}.`,
   };
 }
 
 /** A matrix of weights, with its bias if it has one. @param {string} name @param {import("./computation.js").Linear} linear @returns {Grid} */
-const matrixOf = (name, { rows, bias, hasBias }) => ({ name: `${name}${hasBias ? " and bias" : ""}`, rows: [...indices(rows), ...(hasBias ? ["bias"] : [])], columns: indices(bias), values: [...rows, ...(hasBias ? [bias] : [])] });
+const matrixOf = (name, { rows, bias, hasBias }) => ({
+  name: `${name}${hasBias ? " and bias" : ""}`,
+  rows: [...indices(rows), ...(hasBias ? ["bias"] : [])],
+  columns: indices(bias),
+  values: [...rows, ...(hasBias ? [bias] : [])],
+});
 
 /** @param {About} about @returns {Stage} */
 function products(about) {
@@ -181,10 +283,12 @@ function products(about) {
   const found = c.products();
   const most = found.indexOf(Math.max(...found));
   return {
-    title: "Products", formula: "query · key, for each pair: Q K^T",
+    title: "Products",
+    formula: "query · key, for each pair: Q K^T",
     grids: [
       { name: "query", rows: [names.row(c.query)], columns: indices(query), values: [query], chosen: 0 },
-      byPosition(about, "K: keys", (position) => c.ofHead("key", position), { sign: "·", chosen: key }), byPair(about, "Q K^T: products", (position) => c.products(position), { sign: "=" }),
+      byPosition(about, "K: keys", (position) => c.ofHead("key", position), { sign: "·", chosen: key }),
+      byPair(about, "Q K^T: products", (position) => c.products(position), { sign: "=" }),
     ],
     sentence: `The query of ${called(about, c.query)} times the key of ${called(about, key)} is ${terms(query, own)} = ${number(found[key])}${most === key ? ", the largest product of its row" : `; its largest product is ${number(found[most])}, with ${called(about, most)}`}.`,
   };
@@ -200,9 +304,17 @@ function scores(about) {
   const [found, engine] = [c.products(), c.scores()];
   const name = factor === facts.factor ? facts.factor_text : number(factor);
   return {
-    title: "Scores", formula: `scores = Q K^T × ${name}${isLong ? " × ln(number of keys)" : ""}`,
-    grids: [byPair(about, "products", (position) => c.products(position)), byPair(about, "scores", (position) => c.products(position).map((value) => value * c.scaleOf(position)), { sign: isLong ? "→" : `× ${number(factor)} =` })],
-    checks: c.hasWeights ? [[allowed.map((position) => found[position] * scale), allowed.map((position) => engine[position])]] : undefined,
+    title: "Scores",
+    formula: `scores = Q K^T × ${name}${isLong ? " × ln(number of keys)" : ""}`,
+    grids: [
+      byPair(about, "products", (position) => c.products(position)),
+      byPair(about, "scores", (position) => c.products(position).map((value) => value * c.scaleOf(position)), {
+        sign: isLong ? "→" : `× ${number(factor)} =`,
+      }),
+    ],
+    checks: c.hasWeights
+      ? [[allowed.map((position) => found[position] * scale), allowed.map((position) => engine[position])]]
+      : undefined,
     sentence: `${number(found[key])} × ${number(factor)}${isLong ? ` × ln ${allowed.length}` : ""} = ${number(found[key] * scale)}: the score of ${called(about, key)}.${softmax ? " Without the factor, longer vectors would have larger products, and the softmax would be sharper." : ""}`,
   };
 }
@@ -214,22 +326,36 @@ function weights(about) {
   const allowed = c.positions.filter((position) => c.allows(position));
   const most = Math.max(...allowed.map((position) => own[position]));
   const total = allowed.reduce((total, position) => total + Math.exp(own[position] - most), 0);
-  const hidden = (/** @type {number[]} */ values, /** @type {number} */ query) => values.map((value, position) => c.allows(position, query) ? value : null);
+  const hidden = (/** @type {number[]} */ values, /** @type {number} */ query) =>
+    values.map((value, position) => (c.allows(position, query) ? value : null));
   const { rate, softmax } = c.parts;
   const isShare = softmax && rate === 1;
-  const share = isShare ? `${called(about, c.query)} gives ${percent(found[key])} of its attention to ${key === c.query ? "itself" : called(about, key)}` : `the weight of ${called(about, key)} for ${called(about, c.query)} is ${number(found[key])}`;
+  const share = isShare
+    ? `${called(about, c.query)} gives ${percent(found[key])} of its attention to ${key === c.query ? "itself" : called(about, key)}`
+    : `the weight of ${called(about, key)} for ${called(about, c.query)} is ${number(found[key])}`;
   const isSet = c.isChanged("softmax");
   const exponential = "exp(score) / sum of exp(score) over the keys";
   const mixed = rate < 1 ? ` Times the rate ${rate}, plus ${precise(1 - rate)}` : "";
   return {
-    title: softmax ? "Softmax" : "Weights", isChanged: isSet,
-    formula: !softmax ? "weight = score" : isShare ? `weight = ${exponential}` : `weight = ${rate} × ${exponential} + ${precise(1 - rate)}`,
-    grids: [byPair(about, "scores", (query) => hidden(c.scores(query), query)), byPair(about, "weights", (query) => hidden(c.weights(query), query), { sign: "→" })],
+    title: softmax ? "Softmax" : "Weights",
+    isChanged: isSet,
+    formula: !softmax
+      ? "weight = score"
+      : isShare
+        ? `weight = ${exponential}`
+        : `weight = ${rate} × ${exponential} + ${precise(1 - rate)}`,
+    grids: [
+      byPair(about, "scores", (query) => hidden(c.scores(query), query)),
+      byPair(about, "weights", (query) => hidden(c.weights(query), query), { sign: "→" }),
+    ],
     checks: c.hasWeights ? [[c.mixed(), found]] : undefined,
-    sentence: isSet ? `You have set the weights of this query: ${share}.`
-      : c.allows(key) && !softmax ? `This model has no softmax: ${share}, as its score. Weights may be below 0, and need not add up to 1.`
-      : c.allows(key) ? `exp(${number(own[key])} − ${term(most)}) = ${number(Math.exp(own[key] - most))}; divided by the sum over the keys, ${number(total)}, it is ${number(Math.exp(own[key] - most) / total)}${mixed ? `.${mixed}` : ""}: ${share}. The largest score is subtracted first, which changes no weight.`
-        : `${called(about, c.query)} may not look at ${called(about, key)}: its weight is 0.`,
+    sentence: isSet
+      ? `You have set the weights of this query: ${share}.`
+      : c.allows(key) && !softmax
+        ? `This model has no softmax: ${share}, as its score. Weights may be below 0, and need not add up to 1.`
+        : c.allows(key)
+          ? `exp(${number(own[key])} − ${term(most)}) = ${number(Math.exp(own[key] - most))}; divided by the sum over the keys, ${number(total)}, it is ${number(Math.exp(own[key] - most) / total)}${mixed ? `.${mixed}` : ""}: ${share}. The largest score is subtracted first, which changes no weight.`
+          : `${called(about, c.query)} may not look at ${called(about, key)}: its weight is 0.`,
   };
 }
 
@@ -240,16 +366,37 @@ function context(about) {
   const isChanged = c.isChanged("context");
   const keys = [key, ...c.positions.filter((position) => position !== key)];
   return {
-    title: "Weighted sum", formula: "context = sum of weight × value over the keys", isChanged,
+    title: "Weighted sum",
+    formula: "context = sum of weight × value over the keys",
+    isChanged,
     grids: [
-      { name: "weights", rows: [names.row(c.query)], columns: c.positions.map(names.row), values: [own], chosen: 0, key },
+      {
+        name: "weights",
+        rows: [names.row(c.query)],
+        columns: c.positions.map(names.row),
+        values: [own],
+        chosen: 0,
+        key,
+      },
       byPosition(about, "V: values", (position) => c.ofHead("value", position), { sign: "×", chosen: key }),
-      stack("context", isChanged ? [["sum", found], ["context", engine]] : [["context", engine]], { sign: "=" }),
+      stack(
+        "context",
+        isChanged
+          ? [
+              ["sum", found],
+              ["context", engine],
+            ]
+          : [["context", engine]],
+        { sign: "=" },
+      ),
     ],
     checks: c.hasWeights ? [[found, engine]] : undefined,
     sentence: isChanged
       ? `The values times the weights begin with ${number(found[0])}; with your change, the context begins with ${number(engine[0])}.`
-      : `The first number of the context is ${terms(keys.map((position) => own[position]), keys.map((position) => c.ofHead("value", position)[0]))} = ${number(found[0])}; the value of ${called(about, key)} counts with the weight ${number(own[key])}.`,
+      : `The first number of the context is ${terms(
+          keys.map((position) => own[position]),
+          keys.map((position) => c.ofHead("value", position)[0]),
+        )} = ${number(found[0])}; the value of ${called(about, key)} counts with the weight ${number(own[key])}.`,
   };
 }
 
@@ -262,18 +409,38 @@ function residual(about) {
   if (!engine) return null;
   const output = found?.output ?? (input && engine.map((value, at) => value - input[at]));
   const isProjected = c.facts.model?.attention?.output_projection !== false;
-  const hasBias = found ? found.projection?.hasBias ?? false : c.facts.model?.attention?.output_bias !== false;
+  const hasBias = found ? (found.projection?.hasBias ?? false) : c.facts.model?.attention?.output_bias !== false;
   const several = c.facts.heads > 1;
   const heads = several ? `the contexts of all ${c.facts.heads} heads, one after the other` : "the context";
-  const how = isProjected ? `, times the output matrix${c.hasWeights && hasBias ? ", plus its bias," : ""} ` : several ? ", " : " ";
+  const how = isProjected
+    ? `, times the output matrix${c.hasWeights && hasBias ? ", plus its bias," : ""} `
+    : several
+      ? ", "
+      : " ";
   const begin = `${heads.charAt(0).toUpperCase()}${heads.slice(1)}${how}${several ? "give" : "gives"} an output`;
   const contexts = `${several ? "(context_1 … context_n)" : "context"}${isProjected ? ` W_O${hasBias ? " + b_O" : ""}` : ""}`;
   return {
-    title: "Output and residual", formula: `residual = X + ${contexts}`, isChanged: c.isChanged("residual"),
-    grids: [stack(several ? "contexts of all heads" : "context", [[several ? "contexts" : "context", c.contexts()]]), stack("residual", [["output", output], ["input", input], ["residual", found?.sum ?? engine]], { sign: "→" })],
+    title: "Output and residual",
+    formula: `residual = X + ${contexts}`,
+    isChanged: c.isChanged("residual"),
+    grids: [
+      stack(several ? "contexts of all heads" : "context", [[several ? "contexts" : "context", c.contexts()]]),
+      stack(
+        "residual",
+        [
+          ["output", output],
+          ["input", input],
+          ["residual", found?.sum ?? engine],
+        ],
+        { sign: "→" },
+      ),
+    ],
     weights: found?.projection ? [matrixOf("W_O", found.projection)] : undefined,
     checks: found ? [[found.sum, engine]] : undefined,
-    sentence: output && input ? `${begin} that is added to the input: the first numbers, ${number(output[0])} and ${number(input[0])}, make ${number(output[0] + input[0])}.` : `${begin} that is added to the input; the residual begins with ${number(engine[0])}.`,
+    sentence:
+      output && input
+        ? `${begin} that is added to the input: the first numbers, ${number(output[0])} and ${number(input[0])}, make ${number(output[0] + input[0])}.`
+        : `${begin} that is added to the input; the residual begins with ${number(engine[0])}.`,
   };
 }
 
@@ -285,8 +452,22 @@ function norm(about) {
   const engine = c.facts.has_feed_forward ? null : c.ofPosition("output");
   const { even, gamma, beta, scaled } = found;
   return {
-    title: "Norm", formula: normFormula(c, "residual"), isChanged: engine !== null && c.isChanged("output"),
-    grids: [stack("residual", [["residual", own]]), stack("norm", [["normalised", even], ["γ: scale", gamma], ["β: shift", beta], ["norm", scaled ?? engine]], { sign: "→" })],
+    title: "Norm",
+    formula: normFormula(c, "residual"),
+    isChanged: engine !== null && c.isChanged("output"),
+    grids: [
+      stack("residual", [["residual", own]]),
+      stack(
+        "norm",
+        [
+          ["normalised", even],
+          ["γ: scale", gamma],
+          ["β: shift", beta],
+          ["norm", scaled ?? engine],
+        ],
+        { sign: "→" },
+      ),
+    ],
     checks: scaled && engine ? [[scaled, engine]] : undefined,
     sentence: normSteps(found, own, "residual", c),
   };
@@ -296,18 +477,48 @@ function norm(about) {
 function feedForward(about) {
   const { c } = about;
   const found = c.feedForward();
-  const [hidden, between, output] = [c.ofPosition("feed_forward_hidden"), c.ofPosition("feed_forward_residual"), c.ofPosition("output")];
+  const [hidden, between, output] = [
+    c.ofPosition("feed_forward_hidden"),
+    c.ofPosition("feed_forward_residual"),
+    c.ofPosition("output"),
+  ];
   if (!found || !hidden || !between || !output || !c.hasWeights) return null;
   const alive = hidden.filter((value) => value > 0).length;
   const { activation, norm: place } = c.parts;
   const { call } = ACTIVATIONS[activation];
-  const [input, source] = { post: ["norm", "norm"], pre: ["residual", "norm(residual)"], none: ["residual", "residual"] }[place];
+  const [input, source] = {
+    post: ["norm", "norm"],
+    pre: ["residual", "norm(residual)"],
+    none: ["residual", "residual"],
+  }[place];
   const sum = `${input} + hidden W_2${found.second.hasBias ? " + b_2" : ""}`;
-  const how = activation === "relu" ? `${alive} of the ${hidden.length} hidden numbers are above 0, and the others are set to 0` : `${found.before ? "The norm" : "The residual"} becomes ${hidden.length} hidden numbers through ${call.slice(0, -1)}, the first ${number(found.hidden[0])}`;
+  const how =
+    activation === "relu"
+      ? `${alive} of the ${hidden.length} hidden numbers are above 0, and the others are set to 0`
+      : `${found.before ? "The norm" : "The residual"} becomes ${hidden.length} hidden numbers through ${call.slice(0, -1)}, the first ${number(found.hidden[0])}`;
   return {
-    title: "Feed-forward", formula: `hidden = ${call}${source} W_1${found.first.hasBias ? " + b_1" : ""}),  output = ${found.norm ? `norm(${sum})` : sum}`, isChanged: c.isChanged("output"),
-    grids: [stack("hidden", [["hidden", found.hidden]]), stack("output of the block", [[input, found.input], ["its norm", found.before?.scaled], ["layer's output", found.output], [found.norm ? "residual" : "sum", found.residual], ["second norm", found.norm?.scaled]], { sign: "→" })],
-    checks: [[found.hidden, hidden], [found.residual, between], [found.block, output]],
+    title: "Feed-forward",
+    formula: `hidden = ${call}${source} W_1${found.first.hasBias ? " + b_1" : ""}),  output = ${found.norm ? `norm(${sum})` : sum}`,
+    isChanged: c.isChanged("output"),
+    grids: [
+      stack("hidden", [["hidden", found.hidden]]),
+      stack(
+        "output of the block",
+        [
+          [input, found.input],
+          ["its norm", found.before?.scaled],
+          ["layer's output", found.output],
+          [found.norm ? "residual" : "sum", found.residual],
+          ["second norm", found.norm?.scaled],
+        ],
+        { sign: "→" },
+      ),
+    ],
+    checks: [
+      [found.hidden, hidden],
+      [found.residual, between],
+      [found.block, output],
+    ],
     sentence: `${place === "post" && activation !== "relu" ? how.replace("The residual", "The norm") : how}; the first number, ${number(found.input[0])}, becomes ${number(found.residual[0])}${found.norm ? `, and ${number(found.block[0])} after a second norm` : ""}.`,
   };
 }
@@ -320,8 +531,21 @@ function later({ c }) {
   if (!blocks.length || !c.input(reader, c.layer + 1)) return null;
   const end = c.ofPosition("output", reader, layers - 1) ?? [];
   return {
-    title: blocks.length > 1 ? "Later layers" : "Next layer", formula: "X = output of the layer before",
-    grids: [stack(`vectors of ${readerName}`, blocks.flatMap((layer) => /** @type {[string, number[] | null][]} */ ([[`input of layer ${layer}`, c.input(reader, layer)], [`residual of layer ${layer}`, c.ofPosition("residual", reader, layer)], [`output of layer ${layer}`, c.ofPosition("output", reader, layer)]])))],
+    title: blocks.length > 1 ? "Later layers" : "Next layer",
+    formula: "X = output of the layer before",
+    grids: [
+      stack(
+        `vectors of ${readerName}`,
+        blocks.flatMap(
+          (layer) =>
+            /** @type {[string, number[] | null][]} */ ([
+              [`input of layer ${layer}`, c.input(reader, layer)],
+              [`residual of layer ${layer}`, c.ofPosition("residual", reader, layer)],
+              [`output of layer ${layer}`, c.ofPosition("output", reader, layer)],
+            ]),
+        ),
+      ),
+    ],
     sentence: `${blocks.length > 1 ? `Layers ${blocks[0]} to ${layers - 1} do` : `Layer ${blocks[0]} does`} the same with the outputs of the layer before; at the end the vector of ${readerName} begins with ${number(end[0])}.`,
   };
 }
@@ -336,29 +560,90 @@ function decision({ c, names }) {
   const { reader, readerName, readName, readsMean } = c.read;
   const { hasLastNorm } = c.parts;
   const isHidden = (c.facts.model?.classifier_hidden ?? 0) > 0;
-  const after = readsMean ? `The classifier reads ${readName}. ` : c.query === reader ? "" : `The classifier reads ${readerName} alone. `;
+  const after = readsMean
+    ? `The classifier reads ${readName}. `
+    : c.query === reader
+      ? ""
+      : `The classifier reads ${readerName} alone. `;
   const weightsOf = (/** @type {number} */ logit) => found?.classifier.rows.map((row) => row[logit]) ?? [];
   const output = readsMean ? "mean output" : `output of ${readerName}`;
-  const read = hasLastNorm ? readsMean ? "mean of norm(output)" : `norm(${output})` : output;
+  const read = hasLastNorm ? (readsMean ? "mean of norm(output)" : `norm(${output})`) : output;
   const title = `output of ${readsMean ? "all positions" : readerName}, and the classifier's weights`;
   /** @type {Grid[]} */
-  const reading = found ? [
-    ...(found.hidden ? [stack("what the classifier's hidden layer reads", [[output, found.output], ["norm", found.norm]])] : []),
-    stack(found.hidden ? "hidden numbers, and the classifier's weights" : title, [...(found.hidden ? [/** @type {[string, number[]]} */ (["hidden", found.hidden])] : /** @type {[string, number[] | null][]} */ ([[output, found.output], ["norm", found.norm]])), ...range(logits.length).map((logit) => /** @type {[string, number[]]} */ ([several ? `weights of ${names.className(logit)}` : "weights", weightsOf(logit)]))], { chosen: found.norm && !found.hidden ? 1 : 0, ...(found.hidden ? { sign: "→" } : {}) }),
-  ] : [];
+  const reading = found
+    ? [
+        ...(found.hidden
+          ? [
+              stack("what the classifier's hidden layer reads", [
+                [output, found.output],
+                ["norm", found.norm],
+              ]),
+            ]
+          : []),
+        stack(
+          found.hidden ? "hidden numbers, and the classifier's weights" : title,
+          [
+            ...(found.hidden
+              ? [/** @type {[string, number[]]} */ (["hidden", found.hidden])]
+              : /** @type {[string, number[] | null][]} */ ([
+                  [output, found.output],
+                  ["norm", found.norm],
+                ])),
+            ...range(logits.length).map(
+              (logit) =>
+                /** @type {[string, number[]]} */ ([
+                  several ? `weights of ${names.className(logit)}` : "weights",
+                  weightsOf(logit),
+                ]),
+            ),
+          ],
+          { chosen: found.norm && !found.hidden ? 1 : 0, ...(found.hidden ? { sign: "→" } : {}) },
+        ),
+      ]
+    : [];
   const classes = several ? range(logits.length).map(names.className) : ["logit"];
   const label = names.label === null ? "" : `, and the label is ${names.className(names.label)}`;
   const at = several ? chosen : 0;
   const hasBias = found ? found.classifier.hasBias : c.facts.model?.classifier_bias !== false;
-  const how = found ? `${terms(found.read, weightsOf(at))}${hasBias ? ` + ${term(found.classifier.bias[at])}` : ""} = ${number(found.logits[at])}` : number(logits[at]);
-  const [first, from] = isHidden ? [`hidden = ${ACTIVATIONS[c.parts.activation].call}${read} × W_h${hasBias ? " + b_h" : ""}),  `, "hidden"] : ["", read];
+  const how = found
+    ? `${terms(found.read, weightsOf(at))}${hasBias ? ` + ${term(found.classifier.bias[at])}` : ""} = ${number(found.logits[at])}`
+    : number(logits[at]);
+  const [first, from] = isHidden
+    ? [`hidden = ${ACTIVATIONS[c.parts.activation].call}${read} × W_h${hasBias ? " + b_h" : ""}),  `, "hidden"]
+    : ["", read];
   const b = hasBias ? " + b" : "";
   return {
-    title: "Decision", formula: several ? `${first}logits = ${from} × W${b},  probabilities = softmax(logits)` : `${first}logit = ${from} · w${b},  probability = 1 / (1 + exp(−logit))`,
-    grids: [...reading, several
-      ? { name: "logits and probabilities", sign: found ? "→" : undefined, rows: ["logits", "probabilities"], columns: classes, values: [logits, probabilities], chosen: 1, key: chosen }
-      : { name: "logit and probability", sign: found ? "→" : undefined, rows: [""], columns: ["logit", "probability"], values: [[logits[0], probabilities[0]]], chosen: 0 }],
-    checks: found ? [[found.logits, logits], [chances, probabilities]] : undefined,
+    title: "Decision",
+    formula: several
+      ? `${first}logits = ${from} × W${b},  probabilities = softmax(logits)`
+      : `${first}logit = ${from} · w${b},  probability = 1 / (1 + exp(−logit))`,
+    grids: [
+      ...reading,
+      several
+        ? {
+            name: "logits and probabilities",
+            sign: found ? "→" : undefined,
+            rows: ["logits", "probabilities"],
+            columns: classes,
+            values: [logits, probabilities],
+            chosen: 1,
+            key: chosen,
+          }
+        : {
+            name: "logit and probability",
+            sign: found ? "→" : undefined,
+            rows: [""],
+            columns: ["logit", "probability"],
+            values: [[logits[0], probabilities[0]]],
+            chosen: 0,
+          },
+    ],
+    checks: found
+      ? [
+          [found.logits, logits],
+          [chances, probabilities],
+        ]
+      : undefined,
     sentence: several
       ? `${after}The logit of ${names.className(chosen)} is ${how}, the highest: the model answers ${names.className(chosen)} with probability ${number(probabilities[chosen])}${label}.`
       : `${after}The logit is ${how}, and the probability of ${names.className(1)} is 1 / (1 + exp(${number(-logits[0])})) = ${number(chances[0])}: the model answers ${names.className(chosen)}${label}.`,

@@ -16,27 +16,58 @@ export function Steps({ stages, at, onMove, children }) {
   const step = (event) => {
     const target = /** @type {Element} */ (event.target);
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 1, End: count }[event.key];
-    if (to === undefined || to < 0 || to > count || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || target.closest(TAKES_ARROWS)) return;
+    if (
+      to === undefined ||
+      to < 0 ||
+      to > count ||
+      event.altKey ||
+      event.ctrlKey ||
+      event.metaKey ||
+      event.shiftKey ||
+      target.closest(TAKES_ARROWS)
+    )
+      return;
     event.preventDefault();
     onMove(to);
     // In the list the focus is where the stage is.
-    if (target.closest(".stages")) /** @type {HTMLElement | undefined} */ (event.currentTarget.querySelectorAll(".stages button")[to])?.focus();
+    if (target.closest(".stages"))
+      /** @type {HTMLElement | undefined} */ (event.currentTarget.querySelectorAll(".stages button")[to])?.focus();
   };
   const [isFirst, isLast] = [at < 2, at === count];
   return (
     <div class="steps" onKeyDown={step}>
       <div class="row moves">
-        <button type="button" id="stage-before" aria-disabled={isFirst} onClick={() => isFirst || onMove(at - 1)}>‹ Back</button>
-        <button type="button" id="stage-next" aria-disabled={isLast} onClick={() => isLast || onMove(at + 1)}>Next ›</button>
+        <button type="button" id="stage-before" aria-disabled={isFirst} onClick={() => isFirst || onMove(at - 1)}>
+          ‹ Back
+        </button>
+        <button type="button" id="stage-next" aria-disabled={isLast} onClick={() => isLast || onMove(at + 1)}>
+          Next ›
+        </button>
         <ol class="stages" start={0} aria-label="Stages">
           {["All", ...stages.map(({ title }) => title)].map((title, index) => (
-            <li key={index}><button type="button" aria-current={index === at ? "step" : undefined} tabIndex={index === at ? 0 : -1} onClick={() => onMove(index)}>{index || ""} <span class={index ? "name" : ""}>{title}</span></button></li>
+            <li key={index}>
+              <button
+                type="button"
+                aria-current={index === at ? "step" : undefined}
+                tabIndex={index === at ? 0 : -1}
+                onClick={() => onMove(index)}
+              >
+                {index || ""} <span class={index ? "name" : ""}>{title}</span>
+              </button>
+            </li>
           ))}
         </ol>
       </div>
       {children}
-      {stages.map((stage, index) => (at === 0 || at === index + 1) && <StageOf key={stage.title} stage={stage} name={`${index + 1} of ${count}: ${stage.title}`} />)}
-      <p class="hint">← and → do the same as Back and Next. A framed row is that of the query, or of the key that the sentence names.</p>
+      {stages.map(
+        (stage, index) =>
+          (at === 0 || at === index + 1) && (
+            <StageOf key={stage.title} stage={stage} name={`${index + 1} of ${count}: ${stage.title}`} />
+          ),
+      )}
+      <p class="hint">
+        ← and → do the same as Back and Next. A framed row is that of the query, or of the key that the sentence names.
+      </p>
     </div>
   );
 }
@@ -46,13 +77,23 @@ function StageOf({ stage, name }) {
   return (
     <section class="stage" aria-label={name}>
       <h3>{name}</h3>
-      <p class="formula"><Formula text={stage.formula} /></p>
+      <p class="formula">
+        <Formula text={stage.formula} />
+      </p>
       <p class="sentence">{stage.sentence}</p>
-      <div class="grids">{stage.grids.map((grid) => <NumberGrid grid={grid} key={grid.name} />)}</div>
+      <div class="grids">
+        {stage.grids.map((grid) => (
+          <NumberGrid grid={grid} key={grid.name} />
+        ))}
+      </div>
       {stage.weights && stage.weights.length > 0 && (
         <details>
           <summary>The model's weights in this stage</summary>
-          <div class="grids">{stage.weights.map((grid) => <NumberGrid grid={grid} key={grid.name} />)}</div>
+          <div class="grids">
+            {stage.weights.map((grid) => (
+              <NumberGrid grid={grid} key={grid.name} />
+            ))}
+          </div>
         </details>
       )}
       {stage.checks && stage.checks.length > 0 && <Check of={stage.checks} isChanged={stage.isChanged} />}
@@ -61,7 +102,21 @@ function StageOf({ stage, name }) {
 }
 
 /** Text with what stands low after `_` and high after `^`. @param {{ text: string }} props */
-const Formula = ({ text }) => <>{text.split(/([_^][A-Za-z0-9]+)/).map((part, at) => part.startsWith("_") ? <sub key={at}>{part.slice(1)}</sub> : part.startsWith("^") ? <sup key={at}>{part.slice(1)}</sup> : part)}</>;
+const Formula = ({ text }) => (
+  <>
+    {text
+      .split(/([_^][A-Za-z0-9]+)/)
+      .map((part, at) =>
+        part.startsWith("_") ? (
+          <sub key={at}>{part.slice(1)}</sub>
+        ) : part.startsWith("^") ? (
+          <sup key={at}>{part.slice(1)}</sup>
+        ) : (
+          part
+        ),
+      )}
+  </>
+);
 
 /** How far results are from the engine's. @param {{ of: NonNullable<Stage["checks"]>, isChanged?: boolean }} props */
 function Check({ of, isChanged = false }) {
@@ -70,7 +125,8 @@ function Check({ of, isChanged = false }) {
   const isFar = !(most <= 1e-5 * size);
   return (
     <p class={isFar ? "check failed" : "check"}>
-      {isChanged ? "A change of yours takes effect here. " : ""}Largest difference from the engine's numbers: {most === 0 ? "0" : most.toExponential(1)}.
+      {isChanged ? "A change of yours takes effect here. " : ""}Largest difference from the engine's numbers:{" "}
+      {most === 0 ? "0" : most.toExponential(1)}.
     </p>
   );
 }
@@ -83,15 +139,49 @@ function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key, ma
       {sign && <span class="sign">{sign}</span>}
       <div class="scroll" role="group" tabIndex={0} aria-label={name.replace(/[_^]/g, "")}>
         <table class="grid">
-          <caption><Formula text={name} /></caption>
-          <thead><tr><td />{columns.map((column, at) => <th scope="col" key={at} class={at === key ? "chosen" : ""}><bdi>{column}</bdi></th>)}</tr></thead>
+          <caption>
+            <Formula text={name} />
+          </caption>
+          <thead>
+            <tr>
+              <td />
+              {columns.map((column, at) => (
+                <th scope="col" key={at} class={at === key ? "chosen" : ""}>
+                  <bdi>{column}</bdi>
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
             {values.map((cells, row) => (
               <tr key={row} class={row === chosen ? "chosen" : ""}>
-                {rows[row] ? <th scope="row"><bdi>{rows[row]}</bdi></th> : <td />}
-                {cells.map((value, column) => value === null
-                  ? <td key={column} class="none"><span class="unseen">masked</span></td>
-                  : <td key={column} class={`${value < 0 ? "below" : "above"}${row === chosen && column === key ? " chosen" : ""}`} style={{ "--share": (Math.abs(value) / most).toFixed(2) }}>{fixed(value, 3)}{marks?.[row][column] && <span class={marks[row][column].includes("≠") ? "mark differs" : "mark"}>{marks[row][column]}</span>}</td>)}
+                {rows[row] ? (
+                  <th scope="row">
+                    <bdi>{rows[row]}</bdi>
+                  </th>
+                ) : (
+                  <td />
+                )}
+                {cells.map((value, column) =>
+                  value === null ? (
+                    <td key={column} class="none">
+                      <span class="unseen">masked</span>
+                    </td>
+                  ) : (
+                    <td
+                      key={column}
+                      class={`${value < 0 ? "below" : "above"}${row === chosen && column === key ? " chosen" : ""}`}
+                      style={{ "--share": (Math.abs(value) / most).toFixed(2) }}
+                    >
+                      {fixed(value, 3)}
+                      {marks?.[row][column] && (
+                        <span class={marks[row][column].includes("≠") ? "mark differs" : "mark"}>
+                          {marks[row][column]}
+                        </span>
+                      )}
+                    </td>
+                  ),
+                )}
               </tr>
             ))}
           </tbody>

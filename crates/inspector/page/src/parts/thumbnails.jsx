@@ -42,10 +42,12 @@ export function Thumbnails({ place, colourRange }) {
     let [next, timer] = [0, 0];
     const paintSome = () => {
       const start = performance.now();
-      while (next < canvases.length && performance.now() - start < SLICE) paintHead(canvases[next++], place, colourRange);
+      while (next < canvases.length && performance.now() - start < SLICE)
+        paintHead(canvases[next++], place, colourRange);
       if (next < canvases.length) timer = setTimeout(paintSome);
     };
-    if (layers * heads * positions ** 2 * run.members(place.sample).length > MOST_AT_ONCE) timer = setTimeout(paintSome, WAIT);
+    if (layers * heads * positions ** 2 * run.members(place.sample).length > MOST_AT_ONCE)
+      timer = setTimeout(paintSome, WAIT);
     else for (const canvas of canvases) paintHead(canvas, place, colourRange);
     return () => clearTimeout(timer);
   }, [run, place.sample, place.at, place.show, colourRange]);
@@ -77,10 +79,34 @@ export function Thumbnails({ place, colourRange }) {
   const off = place.changes.heads ?? [];
   return (
     <>
-      <div id="heads" ref={strip} class={heads > MOST_NAMED ? "many" : ""} style={{ "--heads": heads }} role="radiogroup" aria-label="Heads" onKeyDown={onKeyDown} onClick={onClick}
-        onPointerOver={(event) => { pointed.value = headOf(event); }} onPointerLeave={() => { pointed.value = null; }}>
+      <div
+        id="heads"
+        ref={strip}
+        class={heads > MOST_NAMED ? "many" : ""}
+        style={{ "--heads": heads }}
+        role="radiogroup"
+        aria-label="Heads"
+        onKeyDown={onKeyDown}
+        onClick={onClick}
+        onPointerOver={(event) => {
+          pointed.value = headOf(event);
+        }}
+        onPointerLeave={() => {
+          pointed.value = null;
+        }}
+      >
         {range(layers).map((layer) => (
-          <Layer key={layer} layer={layer} layers={layers} heads={heads} chosen={layer === chosenLayer ? chosenHead : -1} off={off.filter(([one]) => one === layer).map(([, head]) => head).join()} />
+          <Layer
+            key={layer}
+            layer={layer}
+            layers={layers}
+            heads={heads}
+            chosen={layer === chosenLayer ? chosenHead : -1}
+            off={off
+              .filter(([one]) => one === layer)
+              .map(([, head]) => head)
+              .join()}
+          />
         ))}
       </div>
       <Numbers layer={pointed.value?.[0] ?? chosenLayer} head={pointed.value?.[1] ?? chosenHead} />
@@ -96,7 +122,16 @@ function Layer({ layer, layers, heads, chosen, off }) {
       <div class="layer">
         {layers > 1 && <span class="layer-name">layer {layer}</span>}
         {range(heads).map((head) => (
-          <button type="button" role="radio" key={head} id={`head-${layer}-${head}`} class={isOff(head) ? "off" : ""} aria-checked={head === chosen} tabIndex={head === chosen ? 0 : -1} aria-label={`layer ${layer}, head ${head}${isOff(head) ? ", off" : ""}`}>
+          <button
+            type="button"
+            role="radio"
+            key={head}
+            id={`head-${layer}-${head}`}
+            class={isOff(head) ? "off" : ""}
+            aria-checked={head === chosen}
+            tabIndex={head === chosen ? 0 : -1}
+            aria-label={`layer ${layer}, head ${head}${isOff(head) ? ", off" : ""}`}
+          >
             <canvas data-layer={layer} data-head={head} aria-hidden="true" />
             <span>{heads > 1 ? `head ${head}` : "1 head"}</span>
           </button>
@@ -113,5 +148,10 @@ function Numbers({ layer, head }) {
   const { run, sample, query } = now;
   const weights = weightsOf({ ...now, layer, head });
   const most = weights.indexOf(Math.max(...weights));
-  return <p id="head-numbers" class="hint">Layer {layer}, head {head}: <bdi>{run.tokenAt(sample, query)}</bdi> gives the most, {fixed(weights[most])}, to <bdi>{most === query ? "itself" : placesText(run, sample, [most], query)}</bdi>.</p>;
+  return (
+    <p id="head-numbers" class="hint">
+      Layer {layer}, head {head}: <bdi>{run.tokenAt(sample, query)}</bdi> gives the most, {fixed(weights[most])}, to{" "}
+      <bdi>{most === query ? "itself" : placesText(run, sample, [most], query)}</bdi>.
+    </p>
+  );
 }

@@ -14,13 +14,15 @@ const numbers = new WeakMap();
 /** The token of a word: its number, or the word that stands for it. Throws an error with a sentence if it is none. @param {Run} run @param {string} word */
 export function tokenOf(run, word) {
   const { token_strings: strings } = run.facts;
-  if (!numbers.has(strings)) numbers.set(strings, new Map(Object.entries(strings).map(([token, text]) => [text, Number(token)])));
+  if (!numbers.has(strings))
+    numbers.set(strings, new Map(Object.entries(strings).map(([token, text]) => [text, Number(token)])));
   const own = numbers.get(strings);
   const lower = lowered(run, word);
   // Telephones type another apostrophe than most texts have.
   const known = own?.get(word) ?? own?.get(lower) ?? own?.get(lower.replaceAll("’", "'"));
   if (known === undefined && run.words) return UNKNOWN;
-  if (known === undefined && !/^\d{1,9}$/.test(word)) throw new Error(`“${shorten(word, 20)}” is not a token; use a whole number`);
+  if (known === undefined && !/^\d{1,9}$/.test(word))
+    throw new Error(`“${shorten(word, 20)}” is not a token; use a whole number`);
   const token = known ?? Number(word);
   if (token < run.firstToken) throw new Error("0 is [CLS], which the page adds itself");
   return token;
@@ -28,17 +30,29 @@ export function tokenOf(run, word) {
 
 /** A text as tokens without [CLS], of each unknown one the word, and the words that the model has no place for. @param {Run} run @param {string} text */
 export function tokensOf(run, text) {
-  if (!run.words) return { tokens: text.split(/[\s,;]+/).filter((word) => word !== "" && word !== "[CLS]").map((word) => tokenOf(run, word)), typed: [], left: [] };
+  if (!run.words)
+    return {
+      tokens: text
+        .split(/[\s,;]+/)
+        .filter((word) => word !== "" && word !== "[CLS]")
+        .map((word) => tokenOf(run, word)),
+      typed: [],
+      left: [],
+    };
   const isOfCharacters = run.words.level === "character";
-  const known = text.replace(/\[(CLS|PAD|UNK)\]/g, (special) => special === "[UNK]" ? "\u{fffd}" : isOfCharacters ? "" : " ");
-  const words = isOfCharacters ? Array.from(known) : known.match(WORD) ?? [""];
+  const known = text.replace(/\[(CLS|PAD|UNK)\]/g, (special) =>
+    special === "[UNK]" ? "\u{fffd}" : isOfCharacters ? "" : " ",
+  );
+  const words = isOfCharacters ? Array.from(known) : (known.match(WORD) ?? [""]);
   const taken = words.slice(0, run.tokenCount);
   const tokens = taken.map((word) => tokenOf(run, word));
   return { tokens, typed: taken.map((word, at) => typedOf(run, tokens[at], word)), left: words.slice(taken.length) };
 }
 
 /** What the reader typed for an unknown token; empty for others. @param {Run} run @param {number} token @param {string} word */
-export const typedOf = (run, token, word) => run.words && token === UNKNOWN && word !== "[UNK]" && word !== "\u{fffd}" ? word : "";
+export const typedOf = (run, token, word) =>
+  run.words && token === UNKNOWN && word !== "[UNK]" && word !== "\u{fffd}" ? word : "";
 
 /** A text as the vocabulary has it. Each character is changed by itself. @param {Run} run @param {string} text */
-const lowered = (run, text) => run.words?.lowercase === false || !run.words ? text : Array.from(text, (letter) => letter.toLowerCase()).join("");
+const lowered = (run, text) =>
+  run.words?.lowercase === false || !run.words ? text : Array.from(text, (letter) => letter.toLowerCase()).join("");

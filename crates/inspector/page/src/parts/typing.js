@@ -29,19 +29,23 @@ export function told(attempt) {
 export function showOwn(tokens, typed, isStep) {
   const now = run.peek();
   if (!now) return false;
-  return told(() => {
-    const own = now.own(tokens, typed);
-    const same = typed.some(Boolean) ? undefined : now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
-    const sample = same?.key ?? own.key;
-    said.value = "";
-    if (sample === key.peek()) return true;
-    // The back button returns to the sample before the changes, not to each of them.
-    if (isStep && isOwn(key.peek())) {
-      changeSoon({ sample });
-      settleAddress();
-    } else change({ sample });
-    return true;
-  }) ?? false;
+  return (
+    told(() => {
+      const own = now.own(tokens, typed);
+      const same = typed.some(Boolean)
+        ? undefined
+        : now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
+      const sample = same?.key ?? own.key;
+      said.value = "";
+      if (sample === key.peek()) return true;
+      // The back button returns to the sample before the changes, not to each of them.
+      if (isStep && isOwn(key.peek())) {
+        changeSoon({ sample });
+        settleAddress();
+      } else change({ sample });
+      return true;
+    }) ?? false
+  );
 }
 
 /** Shows the sample of a whole text. @param {string} text */
@@ -54,6 +58,7 @@ export function takeText(text) {
   }
   told(() => {
     const { tokens, typed, left } = tokensOf(now, text);
-    if (showOwn(tokens, typed, false) && left.length) said.value = `The model takes ${now.tokenCount} ${now.unit}s: “${shorten(now.joined(left), 60)}” is left out.`;
+    if (showOwn(tokens, typed, false) && left.length)
+      said.value = `The model takes ${now.tokenCount} ${now.unit}s: “${shorten(now.joined(left), 60)}” is left out.`;
   });
 }

@@ -6,7 +6,11 @@ import { change, view } from "../view.js";
 
 /** Puts changes in the place of others of the same kind; empty ones go. @param {Changes} parts */
 export function setChanges(parts) {
-  const changes = Object.fromEntries(Object.entries({ ...view.value.changes, ...parts }).filter(([, value]) => Array.isArray(value) ? value.length : value !== undefined && value !== false));
+  const changes = Object.fromEntries(
+    Object.entries({ ...view.value.changes, ...parts }).filter(([, value]) =>
+      Array.isArray(value) ? value.length : value !== undefined && value !== false,
+    ),
+  );
   change({ changes });
 }
 
@@ -17,10 +21,15 @@ export function toggleKey(position) {
 }
 
 /** Whether the reader has switched a head off. @param {number} layer @param {number} head */
-export const isOff = (layer, head) => (view.value.changes.heads ?? []).some(([one, other]) => one === layer && other === head);
+export const isOff = (layer, head) =>
+  (view.value.changes.heads ?? []).some(([one, other]) => one === layer && other === head);
 
 /** Switches a head off, or on again. @param {number} layer @param {number} head */
 export function toggleHead(layer, head) {
   const { heads = [] } = view.value.changes;
-  setChanges({ heads: isOff(layer, head) ? heads.filter(([one, other]) => one !== layer || other !== head) : [...heads, [layer, head]] });
+  setChanges({
+    heads: isOff(layer, head)
+      ? heads.filter(([one, other]) => one !== layer || other !== head)
+      : [...heads, [layer, head]],
+  });
 }

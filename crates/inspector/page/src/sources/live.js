@@ -56,7 +56,11 @@ export class Live {
     this.isChanged = Object.keys(changes).length > 0;
     this.config = changedConfig(trained.config, changes);
     const { heads, layers } = { heads: trained.config.model.n_heads, layers: trained.config.model.n_layers };
-    this.shape = { heads, layers, positions: trained.config.data.seq_len + (trained.config.data.cls === "none" ? 0 : 1) };
+    this.shape = {
+      heads,
+      layers,
+      positions: trained.config.data.seq_len + (trained.config.data.cls === "none" ? 0 : 1),
+    };
     this.logits = logitsOf(trained.config);
     this.answers = trained.config.data.task ? this.shape.positions : 1;
     this.weightCount = trained.row[0][1];
@@ -126,7 +130,10 @@ export class Live {
 
   /** @param {number} at @param {number[]} tokens @param {unknown[]} interventions @returns {any} */
   #ask(at, tokens, interventions) {
-    const answer = this.trained.lab.ask({ operation: "look", config: this.config, tokens: [tokens], interventions }, this.weightsAt(at));
+    const answer = this.trained.lab.ask(
+      { operation: "look", config: this.config, tokens: [tokens], interventions },
+      this.weightsAt(at),
+    );
     return { ...partsOf(answer.arrays, answer.floats), mask: answer.mask, judged: answer.judged };
   }
 
@@ -144,7 +151,12 @@ export class Live {
         if (!donor) return [];
         const arrays = this.#ask(at, donor.tokens, []);
         const width = this.config.model.d_model;
-        const values = place === "context" ? contextOf(arrays.context, this.shape, layer, position) : arrays[place].subarray(((place === "embeddings" ? 0 : layer * this.shape.positions) + position) * width).subarray(0, width);
+        const values =
+          place === "context"
+            ? contextOf(arrays.context, this.shape, layer, position)
+            : arrays[place]
+                .subarray(((place === "embeddings" ? 0 : layer * this.shape.positions) + position) * width)
+                .subarray(0, width);
         return [{ kind: "replace", place, layer, position, vector: Array.from(values) }];
       }),
     ];
@@ -185,7 +197,12 @@ export class Live {
   /** Computes all steps of samples, in the worker. @param {Sample[]} samples */
   async #watch(samples) {
     // A patch has another vector at each step, so its curve is that of the last step's vector.
-    const head = { operation: "watch", config: this.config, tokens: samples.map(({ tokens }) => tokens), interventions: this.interventions(this.trained.steps.length - 1) };
+    const head = {
+      operation: "watch",
+      config: this.config,
+      tokens: samples.map(({ tokens }) => tokens),
+      interventions: this.interventions(this.trained.steps.length - 1),
+    };
     try {
       const { row, floats } = await this.trained.worker.run({ name: "watch", head });
       const [size, starts] = [sizeOf(row), startsOf(row)];
@@ -210,7 +227,8 @@ export class Live {
   /** Samples that hold a token, as the lab finds them: held-out ones, if there are any. @param {number} token @returns {Found} */
   found(token) {
     const { lab, config, given } = this.trained;
-    const known = this.#found.get(token) ?? lab.ask({ operation: "find", config, samples: given, token, most: MOST_OCCURRENCES });
+    const known =
+      this.#found.get(token) ?? lab.ask({ operation: "find", config, samples: given, token, most: MOST_OCCURRENCES });
     this.#found.set(token, known);
     return known;
   }
@@ -219,7 +237,11 @@ export class Live {
   planes(token, at) {
     const { lab, config } = this.trained;
     const name = `${token},${at}`;
-    if (this.#planes?.name !== name) this.#planes = { name, of: lab.ask({ operation: "planes", config, tokens: this.found(token).samples, token }, this.weightsAt(at)) };
+    if (this.#planes?.name !== name)
+      this.#planes = {
+        name,
+        of: lab.ask({ operation: "planes", config, tokens: this.found(token).samples, token }, this.weightsAt(at)),
+      };
     return this.#planes.of;
   }
 
@@ -239,7 +261,11 @@ function startsOf(row) {
 function changedConfig(config, { temperature = 1, causal = false }) {
   if (temperature === 1 && !causal) return config;
   const { attention } = config.model;
-  const changed = { ...attention, temperature: (attention.temperature ?? 1) * temperature, ...(causal ? { mask: "causal" } : {}) };
+  const changed = {
+    ...attention,
+    temperature: (attention.temperature ?? 1) * temperature,
+    ...(causal ? { mask: "causal" } : {}),
+  };
   return { ...config, model: { ...config.model, attention: changed } };
 }
 

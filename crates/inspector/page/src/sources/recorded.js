@@ -32,7 +32,10 @@ export class Recorded {
     this.probabilities = reader.overTime(logits, steps);
     if (facts.masked) this.mask = reader.take(samples * facts.positions ** 2);
     for (const step of facts.vectors) {
-      this.steps.set(step, Object.fromEntries(facts.vector_arrays.map(([name, count]) => [name, reader.floats(count)])));
+      this.steps.set(
+        step,
+        Object.fromEntries(facts.vector_arrays.map(([name, count]) => [name, reader.floats(count)])),
+      );
     }
   }
 
@@ -45,7 +48,10 @@ export class Recorded {
   // Pictures of many heads are made of very many rows, which loops make fastest.
   /** @type {Source["row"]} */
   row(name, at, sample, layer, head, query) {
-    const { positions, steps: { length } } = this.facts;
+    const {
+      positions,
+      steps: { length },
+    } = this.facts;
     const start = this.#start(sample, layer, head, query);
     const row = new Float64Array(positions);
     for (let key = 0; key < positions; key++) row[key] = this.scores[(start + key) * length + at];
@@ -55,7 +61,8 @@ export class Recorded {
     }
     const shares = softmax(row, (key) => this.allows(sample, query, key), UNITS);
     const corrections = at * this.cells + start;
-    for (let key = 0; key < positions; key++) shares[key] = (Math.floor(shares[key] * UNITS + 0.5) + this.corrections[corrections + key]) / UNITS;
+    for (let key = 0; key < positions; key++)
+      shares[key] = (Math.floor(shares[key] * UNITS + 0.5) + this.corrections[corrections + key]) / UNITS;
     return shares;
   }
 
@@ -70,10 +77,12 @@ export class Recorded {
   arrays(at, { index }) {
     const all = this.steps.get(at);
     if (!all || index === null) return null;
-    return Object.fromEntries(Object.entries(all).map(([name, values]) => {
-      const size = values.length / this.facts.samples.length;
-      return [name, values.subarray(index * size, (index + 1) * size)];
-    }));
+    return Object.fromEntries(
+      Object.entries(all).map(([name, values]) => {
+        const size = values.length / this.facts.samples.length;
+        return [name, values.subarray(index * size, (index + 1) * size)];
+      }),
+    );
   }
 
   /** @type {Source["allows"]} */
@@ -99,13 +108,14 @@ export class Reader {
 
   /** @param {number} count */
   take(count) {
-    return this.bytes.subarray(this.at, this.at += count);
+    return this.bytes.subarray(this.at, (this.at += count));
   }
 
   /** @param {number} count */
   floats(count) {
     const bytes = new Uint8Array(4 * count);
-    for (let part = 0; part < 4; part++) for (let index = 0; index < count; index++) bytes[4 * index + part] = this.bytes[this.at++];
+    for (let part = 0; part < 4; part++)
+      for (let index = 0; index < count; index++) bytes[4 * index + part] = this.bytes[this.at++];
     return new Float32Array(bytes.buffer);
   }
 
@@ -129,7 +139,7 @@ export class Reader {
     for (let index = 0; index < values.length; index++) {
       const step = index % steps;
       if (step) values[index] += values[index - 1];
-      if (step > 1) values[index] += Math.floor(3 * (values[index - 1] - values[index - 2]) / 4);
+      if (step > 1) values[index] += Math.floor((3 * (values[index - 1] - values[index - 2])) / 4);
     }
     return values;
   }

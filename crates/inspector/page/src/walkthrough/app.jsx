@@ -39,19 +39,41 @@ function Walkthrough() {
       <Steps stages={stages.value} at={stage.value} onMove={move}>
         <p class="row place">
           {cases.length > 1 && (
-            <label>Case <select id="case" value={shown.value} onChange={(event) => openCase(Number(event.currentTarget.value))}>
-              {cases.map(({ title }, at) => <option key={at} value={at}>{title}</option>)}
-            </select></label>
+            <label>
+              Case{" "}
+              <select id="case" value={shown.value} onChange={(event) => openCase(Number(event.currentTarget.value))}>
+                {cases.map(({ title }, at) => (
+                  <option key={at} value={at}>
+                    {title}
+                  </option>
+                ))}
+              </select>
+            </label>
           )}
           {queries.value.length > 1 && (
-            <label>Query <select id="query" value={query.value} onChange={(event) => { query.value = Number(event.currentTarget.value); }}>
-              {queries.value.map((token, at) => <option key={at} value={at}>{token}</option>)}
-            </select></label>
+            <label>
+              Query{" "}
+              <select
+                id="query"
+                value={query.value}
+                onChange={(event) => {
+                  query.value = Number(event.currentTarget.value);
+                }}
+              >
+                {queries.value.map((token, at) => (
+                  <option key={at} value={at}>
+                    {token}
+                  </option>
+                ))}
+              </select>
+            </label>
           )}
         </p>
         {current.value.about && <p>{current.value.about}</p>}
       </Steps>
-      <p class="unseen" role="status">{said.value}</p>
+      <p class="unseen" role="status">
+        {said.value}
+      </p>
     </section>
   );
 }
@@ -61,11 +83,17 @@ export function openWalkthrough(given) {
   example.value = given;
   const root = Object.assign(document.createElement("div"), { id: "walkthrough" });
   const all = document.createElement("details");
-  all.append(Object.assign(document.createElement("summary"), { textContent: "The same as a document, beside the numbers that it prints" }));
+  all.append(
+    Object.assign(document.createElement("summary"), {
+      textContent: "The same as a document, beside the numbers that it prints",
+    }),
+  );
   const sections = [...document.querySelectorAll("main > section")];
   sections[0].before(root, all);
   all.append(...sections);
-  addEventListener("beforeprint", () => { all.open = true; });
+  addEventListener("beforeprint", () => {
+    all.open = true;
+  });
   render(<Walkthrough />, root);
   document.documentElement.dataset.ready = performance.now().toFixed(1);
 }

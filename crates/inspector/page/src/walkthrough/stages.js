@@ -12,12 +12,18 @@ import { fixed, percent, range } from "../numbers.js";
 
 /** The steps, and the stages that each shows. @type {[string, string[]][]} */
 const STEPS = [
-  ["Inputs", ["x", "memory"]], ["Queries, keys, values", ["query", "key", "value"]], ["Products", ["scores"]], ["Scores", ["scaled"]], ["Mask", ["masked"]],
-  ["Softmax", ["exponentials", "exponentials_sum", "weights", "weights_sum"]], ["Weighted sum", ["contributions", "output"]],
+  ["Inputs", ["x", "memory"]],
+  ["Queries, keys, values", ["query", "key", "value"]],
+  ["Products", ["scores"]],
+  ["Scores", ["scaled"]],
+  ["Mask", ["masked"]],
+  ["Softmax", ["exponentials", "exponentials_sum", "weights", "weights_sum"]],
+  ["Weighted sum", ["contributions", "output"]],
 ];
 const PROJECTIONS = ["w_query", "w_key", "w_value"];
 
-const number = (/** @type {number | null | undefined} */ value) => value === null || value === undefined ? "−∞" : fixed(value, 3).replace("-", "−");
+const number = (/** @type {number | null | undefined} */ value) =>
+  value === null || value === undefined ? "−∞" : fixed(value, 3).replace("-", "−");
 const quoted = (/** @type {string} */ token) => `“${token}”`;
 
 /** @param {Case} example @param {string} name */
@@ -31,8 +37,22 @@ export function caseStages(example, row) {
     const shown = names.flatMap((name) => numbersOf(example, name) ?? []);
     if (!shown.length) return [];
     const grids = shown.map((numbers) => gridOf(numbers, example.published, query));
-    const weights = names.includes("query") ? PROJECTIONS.flatMap((name) => numbersOf(example, name) ?? []).map((numbers) => gridOf(numbers, example.published)) : undefined;
-    return [{ title, formula: shown.map(({ stage, how }) => `${stage.replaceAll("_", " ")}: ${how.replaceAll("_", " ")}`).join(";  "), grids, weights, sentence: [sentenceOf(example, shown, row), ...notesOf(example.published, shown)].filter(Boolean).join(" ") }];
+    const weights = names.includes("query")
+      ? PROJECTIONS.flatMap((name) => numbersOf(example, name) ?? []).map((numbers) =>
+          gridOf(numbers, example.published),
+        )
+      : undefined;
+    return [
+      {
+        title,
+        formula: shown
+          .map(({ stage, how }) => `${stage.replaceAll("_", " ")}: ${how.replaceAll("_", " ")}`)
+          .join(";  "),
+        grids,
+        weights,
+        sentence: [sentenceOf(example, shown, row), ...notesOf(example.published, shown)].filter(Boolean).join(" "),
+      },
+    ];
   });
 }
 
@@ -40,14 +60,29 @@ export function caseStages(example, row) {
 function gridOf({ stage, rows, columns, values }, published, query) {
   const marks = values.map((cells) => cells.map(() => ""));
   for (const entry of published) {
-    if (entry.stage === stage) entry.columns.forEach((column, at) => { marks[entry.row][column] += `${marks[entry.row][column] && " "}${entry.differs[at] ? "≠" : "="}${entry.values[at] === null ? "−∞" : entry.values[at].toFixed(entry.decimals).replace("-", "−")}`; });
+    if (entry.stage === stage)
+      entry.columns.forEach((column, at) => {
+        marks[entry.row][column] +=
+          `${marks[entry.row][column] && " "}${entry.differs[at] ? "≠" : "="}${entry.values[at] === null ? "−∞" : entry.values[at].toFixed(entry.decimals).replace("-", "−")}`;
+      });
   }
-  return { name: stage.replaceAll("_", " "), rows, columns, values, chosen: query === undefined || stage === "contributions" ? undefined : rows.indexOf(query), marks: marks.flat().some(Boolean) ? marks : undefined };
+  return {
+    name: stage.replaceAll("_", " "),
+    rows,
+    columns,
+    values,
+    chosen: query === undefined || stage === "contributions" ? undefined : rows.indexOf(query),
+    marks: marks.flat().some(Boolean) ? marks : undefined,
+  };
 }
 
 /** Why numbers of the document differ. @param {Printed[]} published @param {Numbers[]} shown */
 function notesOf(published, shown) {
-  return published.filter(({ stage, note }) => note && shown.some((numbers) => numbers.stage === stage)).map(({ stage, row, note }) => `${quoted(shown.find((numbers) => numbers.stage === stage)?.rows[row] ?? "")}: ${note}.`.replace("..", "."));
+  return published
+    .filter(({ stage, note }) => note && shown.some((numbers) => numbers.stage === stage))
+    .map(({ stage, row, note }) =>
+      `${quoted(shown.find((numbers) => numbers.stage === stage)?.rows[row] ?? "")}: ${note}.`.replace("..", "."),
+    );
 }
 
 /** One sentence with numbers of the step. @param {Case} example @param {Numbers[]} shown @param {number} row */
@@ -56,35 +91,51 @@ function sentenceOf(example, shown, row) {
   const last = shown[shown.length - 1];
   const weights = numbersOf(example, "weights");
   const query = quoted(weights?.rows[row] ?? "");
-  const own = (/** @type {Numbers} */ numbers) => numbers.values[Math.max(numbers.rows.indexOf(weights?.rows[row] ?? ""), 0)] ?? [];
-  const most = (/** @type {(number | null)[]} */ values) => values.reduce((/** @type {number} */ best, value, at) => (value ?? -Infinity) > (values[best] ?? -Infinity) ? at : best, 0);
-  if (first.stage === "x" || first.stage === "memory") return `The vector of ${query} has ${own(first).length} number${own(first).length === 1 ? "" : "s"}, and begins with ${number(own(first)[0])}.`;
+  const own = (/** @type {Numbers} */ numbers) =>
+    numbers.values[Math.max(numbers.rows.indexOf(weights?.rows[row] ?? ""), 0)] ?? [];
+  const most = (/** @type {(number | null)[]} */ values) =>
+    values.reduce(
+      (/** @type {number} */ best, value, at) => ((value ?? -Infinity) > (values[best] ?? -Infinity) ? at : best),
+      0,
+    );
+  if (first.stage === "x" || first.stage === "memory")
+    return `The vector of ${query} has ${own(first).length} number${own(first).length === 1 ? "" : "s"}, and begins with ${number(own(first)[0])}.`;
   if (["query", "key", "value"].includes(first.stage)) {
-    return `${shown.map((numbers) => `The ${numbers.stage} of ${quoted(numbers.rows.includes(weights?.rows[row] ?? "") ? weights?.rows[row] ?? "" : numbers.rows[0])} begins with ${number((numbers.rows.includes(weights?.rows[row] ?? "") ? own(numbers) : numbers.values[0])[0])}`).join("; ")}.`.replaceAll("; The", "; the");
+    return `${shown.map((numbers) => `The ${numbers.stage} of ${quoted(numbers.rows.includes(weights?.rows[row] ?? "") ? (weights?.rows[row] ?? "") : numbers.rows[0])} begins with ${number((numbers.rows.includes(weights?.rows[row] ?? "") ? own(numbers) : numbers.values[0])[0])}`).join("; ")}.`.replaceAll(
+      "; The",
+      "; the",
+    );
   }
   if (first.stage === "scores" || first.stage === "scaled") {
     const values = own(first);
     const key = most(values);
     const before = first.stage === "scaled" ? numbersOf(example, "scores") : undefined;
-    return before ? `The score of ${query} for ${quoted(first.columns[key])} is ${number(own(before)[key])} × ${number(example.factor)} = ${number(values[key])}; none of its row is larger.`
+    return before
+      ? `The score of ${query} for ${quoted(first.columns[key])} is ${number(own(before)[key])} × ${number(example.factor)} = ${number(values[key])}; none of its row is larger.`
       : `The query of ${query} and the key of ${quoted(first.columns[key])} have the product ${number(values[key])}; none of its row is larger.`;
   }
   if (first.stage === "masked") {
     const values = own(first);
-    const blocked = values.flatMap((value, at) => value === null ? [quoted(first.columns[at])] : []);
-    return blocked.length ? `${query} may not look at ${blocked.join(", ")}: a score of −∞ becomes a weight of 0.` : `${query} may look at each token.`;
+    const blocked = values.flatMap((value, at) => (value === null ? [quoted(first.columns[at])] : []));
+    return blocked.length
+      ? `${query} may not look at ${blocked.join(", ")}: a score of −∞ becomes a weight of 0.`
+      : `${query} may look at each token.`;
   }
   if (weights && shown.includes(weights)) {
     const values = own(weights);
     const key = most(values);
     const scores = ["masked", "scaled", "scores"].map((name) => numbersOf(example, name)).find(Boolean);
-    if (!scores) return `${query} gives ${percent(values[key] ?? 0)} of its attention to ${quoted(weights.columns[key])}.`;
+    if (!scores)
+      return `${query} gives ${percent(values[key] ?? 0)} of its attention to ${quoted(weights.columns[key])}.`;
     const exps = own(scores).map((value) => Math.exp((value ?? -Infinity) - Number(own(scores)[key])));
     const total = exps.reduce((sum, value) => sum + value, 0);
     return `exp(score − the largest score) is 1 for ${quoted(weights.columns[key])}; divided by the sum of its row, ${number(total)}, it is ${number(values[key])}: ${query} gives it ${percent(values[key] ?? 0)} of its attention.`;
   }
   const value = ["value", "memory", "x"].map((name) => numbersOf(example, name)).find(Boolean);
   if (last.stage !== "output" || !weights || !value) return "";
-  const terms = range(Math.min(2, value.rows.length)).map((key) => `${number(own(weights)[key])} × ${Number(value.values[key][0]) < 0 ? `(${number(value.values[key][0])})` : number(value.values[key][0])}`);
+  const terms = range(Math.min(2, value.rows.length)).map(
+    (key) =>
+      `${number(own(weights)[key])} × ${Number(value.values[key][0]) < 0 ? `(${number(value.values[key][0])})` : number(value.values[key][0])}`,
+  );
   return `The first number of the output of ${query} is ${terms.join(" + ")}${value.rows.length > 2 ? " + …" : ""} = ${number(own(last)[0])}.`;
 }

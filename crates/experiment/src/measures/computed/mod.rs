@@ -1,0 +1,152 @@
+//! The measures that a config asks for: whether its models have them, and their values.
+
+mod attention;
+mod gap;
+mod heads;
+mod kendall;
+mod subject;
+
+use headlight_data::Dataset;
+use headlight_keys::InvalidValue;
+
+use self::subject::Subject;
+use super::name::MeasureName;
+use super::value::Measured;
+use crate::certificate::{self, Certificate, certify};
+use crate::config::ExperimentConfig;
+use crate::error::Error;
+
+/// Which models have a measure, what its values can be, and how it is computed.
+#[derive(Debug)]
+pub struct MeasureInfo {
+    /// Digits after the decimal point in tables.
+    pub decimals: usize,
+    /// The least and the largest value that it can have.
+    pub range: [f64; 2],
+    /// Whether it has a value for each block and head.
+    pub is_per_head: bool,
+    /// Why a config's models do not have it, as the rest of a sentence that begins with its name.
+    check: fn(&ExperimentConfig) -> Result<(), String>,
+    /// Its value for a model.
+    value: fn(&mut Subject<'_>) -> Result<Measured, Error>,
+}
+
+/// `certificate/` counts them.
+static WRONG_INPUTS: MeasureInfo = MeasureInfo {
+    decimals: 0,
+    range: [0.0, f64::MAX],
+    is_per_head: false,
+    check: is_certified,
+    value: |subject| Ok(subject.certificate.map(|own| own.wrong as f64).into()),
+};
+
+/// `certificate/` finds it.
+static SMALLEST_MARGIN: MeasureInfo = MeasureInfo {
+    decimals: 3,
+    range: [f64::MIN, f64::MAX],
+    is_per_head: false,
+    check: is_certified,
+    value: |subject| {
+        let certificate = subject.certificate;
+        Ok(certificate.and_then(|own| own.smallest_margin).into())
+    },
+};
+
+/// Why a config's models have no certificate, as the rest of a sentence about a measure.
+fn is_certified(config: &ExperimentConfig) -> Result<(), String> {
+    certificate::check(config).map(|_| ())
+}
+
+impl MeasureName {
+    /// Which models have it, what its values can be, and how it is computed.
+    pub fn info(self) -> &'static MeasureInfo {
+        match self {
+            Self::DecidingAttention => &attention::DECIDING_ATTENTION,
+            Self::DecidingUniform => &attention::DECIDING_UNIFORM,
+            Self::KendallGradient => &kendall::KENDALL_GRADIENT,
+            Self::KendallRemoval => &kendall::KENDALL_REMOVAL,
+            Self::HeadRemoval => &heads::HEAD_REMOVAL,
+            Self::WrongInputs => &WRONG_INPUTS,
+            Self::SmallestMargin => &SMALLEST_MARGIN,
+            Self::Gap => &gap::GAP,
+            Self::GapByWeights => &gap::GAP_BY_WEIGHTS,
+            Self::GapByValues => &gap::GAP_BY_VALUES,
+        }
+    }
+
+    /// Whether a certificate has it, and samples say nothing of it.
+    fn is_of_all_inputs(self) -> bool {
+        matches!(self, Self::WrongInputs | Self::SmallestMargin)
+    }
+}
+
+/// Checks that the models of a config have the measures that it names, each once.
+///
+/// # Errors
+/// Says in a sentence why they do not have one.
+pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
+    if config.data.task.is_per_position() && !config.report.measures.is_empty() {
+        let message = "measures are of one answer per sample, and the model answers at each position; remove this key";
+        return Err(InvalidValue::new("report.measures", message));
+    }
+    let names = &config.report.measures;
+    for (index, name) in names.iter().enumerate() {
+        let checked = if names[..index].contains(name) {
+            Err("is named twice".to_owned())
+        } else {
+            (name.info().check)(config)
+        };
+        checked.map_err(|why| {
+            InvalidValue::new("report.measures", format!("{} {why}", name.name()))
+        })?;
+    }
+    Ok(())
+}
+
+/// The certificate that measures of a config come from, with so many examples of each class, at least one if a measure needs it; `None` if
+/// no measure is of all possible inputs. `watch` is as for [`certify`].
+///
+/// # Errors
+/// As [`certify`].
+pub fn certified(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    examples: usize,
+    threads: usize,
+    watch: &(dyn Fn(f64) -> Result<(), Error> + Sync),
+) -> Result<Option<Certificate>, Error> {
+    let names = &config.report.measures;
+    if !names.iter().any(|name| name.is_of_all_inputs()) {
+        return Ok(None);
+    }
+    let least = usize::from(names.contains(&MeasureName::SmallestMargin));
+    certify(config, weights, examples.max(least), threads, watch).map(Some)
+}
+
+/// The measures that a config asks for, of a model with these weights, which are in the model's order one after the other. The
+/// samples are the held-out ones of a run, or else those that it was trained on. Without a certificate, measures of all possible inputs
+/// are left out.
+///
+/// All passes are the fused engine's, whichever engine trained the model, so values are the same bytes on every machine.
+///
+/// # Errors
+/// When the weights are not those of such a model, or not finite.
+pub fn measured(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    samples: &Dataset,
+    certificate: Option<&Certificate>,
+) -> Result<Vec<(MeasureName, Measured)>, Error> {
+    let names = config.report.measures.iter().copied();
+    let mut names = names
+        .filter(|name| certificate.is_some() || !name.is_of_all_inputs())
+        .peekable();
+    if names.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let mut subject = Subject::new(config, weights, samples)?;
+    subject.certificate = certificate;
+    names
+        .map(|name| Ok((name, (name.info().value)(&mut subject)?)))
+        .collect()
+}

@@ -1,0 +1,334 @@
+//! Studies: several sweeps for one question, as a `plan.toml` lists them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use headlight_input::TEXT_LIMIT;
+use headlight_input::toml_message::{Unknown, line_and_column, plain};
+use headlight_trainer::Failure;
+use headlight_trainer::storage::built_in;
+use headlight_trainer::storage::config;
+use headlight_trainer::storage::files::read_text;
+use headlight_trainer::storage::standard::shown;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::grid::{Grid, Seeds, product};
+use crate::origin::as_changes;
+use crate::plan::Plan;
+
+/// A study.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// Its name, and that of the folder for its results.
+    pub name: String,
+    /// What it asks.
+    pub question: String,
+    /// Where it was published, as a sentence without its full stop.
+    #[serde(default)]
+    pub source: String,
+    /// Its sweeps.
+    #[serde(rename = "part")]
+    pub parts: Vec<Part>,
+}
+
+/// A sweep of a study.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// Its name, and that of its results file.
+    pub name: String,
+    /// The config: a file beside the plan, or a built-in config.
+    pub config: String,
+    /// Changes of the config, as in `--set`.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The grid, as in `--grid`.
+    #[serde(default)]
+    pub grid: Vec<String>,
+    /// The seeds are those from 0 up to this number.
+    pub seeds: u64,
+    /// The number of seeds of `--quick`, which are the first ones. 0 leaves the part out.
+    #[serde(default)]
+    pub quick: u64,
+    /// Seconds of processor time per run, on a machine whose step of the notebook takes 1.5 µs.
+    #[serde(default)]
+    pub seconds: f64,
+    /// The config's text.
+    #[serde(skip)]
+    text: String,
+}
+
+/// A study of the repository: its name, its plan, and the configs beside it.
+type BuiltIn = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
+macro_rules! studies {
+    ($($name:literal: $($config:literal)*;)*) => {
+        [$((
+            $name,
+            include_str!(concat!("../../../studies/", $name, "/plan.toml")),
+            &[$(($config, include_str!(concat!("../../../studies/", $name, "/", $config)))),*],
+        )),*]
+    };
+}
+
+static STUDIES: [BuiltIn; 7] = studies!(
+    "max-of-four": "seeds.toml";
+    "clock-and-pizza": "small.toml" "published.toml";
+    "brackets": "models.toml";
+    "first": "lengths.toml";
+    "explanation":;
+    "second-way": "seeds.toml";
+    "every-input": "seeds.toml";
+);
+
+impl Study {
+    /// The studies of the repository.
+    ///
+    /// # Errors
+    /// When a plan is invalid.
+    pub fn all() -> Result<Vec<Self>, Failure> {
+        let names = STUDIES.iter().map(|(name, ..)| Self::find(Path::new(name)));
+        names.collect()
+    }
+
+    /// The study of a plan file, or of a name.
+    ///
+    /// # Errors
+    /// When there is none, or its plan is invalid.
+    pub fn find(path: &Path) -> Result<Self, Failure> {
+        let own = STUDIES.iter().find(|(name, ..)| path == Path::new(name));
+        if let Some((name, plan, configs)) = own {
+            return Self::parse(&format!("studies/{name}/plan.toml"), plan, |config| {
+                let found = configs.iter().find(|(name, _)| *name == config);
+                found.map(|(_, text)| Ok((*text).to_owned()))
+            });
+        }
+        if !path.is_file() && path.extension().is_none() {
+            let names: Vec<&str> = STUDIES.iter().map(|(name, ..)| *name).collect();
+            return Err(Failure::Input(format!(
+                "there is no study `{}`; the studies are {}; or name a plan, a TOML file",
+                shown(path),
+                names.join(", ")
+            )));
+        }
+        let text = read_text(path, TEXT_LIMIT)?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&shown(path), &text, |config| {
+            let config = folder.join(config);
+            config.is_file().then(|| read_text(&config, TEXT_LIMIT))
+        })
+    }
+
+    /// Reads a plan. `file` gives the text of a config beside it.
+    fn parse(
+        plan: &str,
+        text: &str,
+        file: impl Fn(&str) -> Option<Result<String, Failure>>,
+    ) -> Result<Self, Failure> {
+        let mut study: Self = toml::from_str(text).map_err(|error| {
+            let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
+            let message = match Unknown::parse(error.message()) {
+                Some(unknown) => {
+                    let suggestion = unknown.suggestion("the keys there are");
+                    format!("unknown key `{}`{suggestion}", unknown.name)
+                }
+                None => plain(error.message()),
+            };
+            Failure::Input(format!("{plan}:{line}:{column}: {message}"))
+        })?;
+        let mut names = BTreeSet::new();
+        check_name(&study.name).map_err(|why| Failure::Input(format!("{plan}: name {why}")))?;
+        for part in &mut study.parts {
+            let invalid = |why: String| {
+                Failure::Input(format!(
+                    "{plan}: part `{}`: {why}",
+                    part.name.escape_debug()
+                ))
+            };
+            check_name(&part.name).map_err(|why| invalid(format!("name {why}")))?;
+            if !names.insert(part.name.clone()) {
+                return Err(invalid("two parts have this name".to_owned()));
+            }
+            if part.seeds == 0 || part.quick > part.seeds {
+                return Err(invalid(
+                    "seeds must be 1 or more, and quick at most as many".to_owned(),
+                ));
+            }
+            if !(part.seconds.is_finite() && part.seconds >= 0.0) {
+                return Err(invalid("seconds must be 0 or more".to_owned()));
+            }
+            let known = || built_in::CONFIGS.iter().find(|own| own.name == part.config);
+            part.text = match (file(&part.config), known()) {
+                (Some(text), _) => text?,
+                (None, Some(config)) => config.content.to_owned(),
+                (None, None) => {
+                    return Err(invalid(format!(
+                        "there is no config `{}`, neither as a file beside the plan nor built in",
+                        part.config
+                    )));
+                }
+            };
+            let points = part
+                .points()
+                .map_err(|failure| invalid(failure.to_string()))?;
+            for changes in points {
+                let set = part.set.iter().map(|change| ("set", change.as_str()));
+                let grid = changes.iter().map(|change| ("grid", change.as_str()));
+                let name = Path::new(&part.config);
+                config::parse(name, part.text.clone(), set.chain(grid))
+                    .map_err(|failure| invalid(failure.to_string()))?;
+            }
+        }
+        if study.parts.is_empty() {
+            return Err(Failure::Input(format!("{plan}: it has no part")));
+        }
+        Ok(study)
+    }
+
+    /// Seconds of all runs on one core of the machine of [`Part::seconds`].
+    ///
+    /// # Errors
+    /// As [`Part::runs`].
+    pub fn seconds(&self, quick: bool) -> Result<f64, Failure> {
+        let parts = self.parts.iter();
+        let seconds = parts.map(|part| Ok(part.seconds * part.runs(quick)? as f64));
+        seconds.sum()
+    }
+}
+
+impl Part {
+    /// The config's text.
+    pub fn config_text(&self) -> &str {
+        &self.text
+    }
+
+    /// The number of runs.
+    ///
+    /// # Errors
+    /// When the grid is invalid, which a plan's is not.
+    pub fn runs(&self, quick: bool) -> Result<usize, Failure> {
+        Ok((self.seeds(quick) as usize).saturating_mul(self.points()?.len()))
+    }
+
+    /// The sweep. `config` is a file with [`config_text`](Self::config_text).
+    ///
+    /// # Errors
+    /// When a run could not start.
+    pub fn plan(&self, config: &Path, quick: bool) -> Result<Plan, Failure> {
+        Plan::new(
+            config,
+            &self.set,
+            &Seeds(0..self.seeds(quick)),
+            &self.grids()?,
+        )
+    }
+
+    fn seeds(&self, quick: bool) -> u64 {
+        if quick { self.quick } else { self.seeds }
+    }
+
+    fn grids(&self) -> Result<Vec<Grid>, Failure> {
+        let grids = self.grid.iter().map(|grid| grid.parse());
+        grids.collect::<Result<_, String>>().map_err(Failure::Input)
+    }
+
+    /// The changes of the config at each point of the grid.
+    fn points(&self) -> Result<Vec<Vec<String>>, Failure> {
+        let json = |value: &toml::Value| serde_json::to_value(value).unwrap_or(Value::Null);
+        let points = product(&self.grids()?)?.into_iter().map(|values| {
+            let values: Vec<_> = values
+                .iter()
+                .map(|(key, value)| (key.clone(), json(value)))
+                .collect();
+            as_changes(&values)
+        });
+        Ok(points.collect())
+    }
+}
+
+/// Refuses what cannot be the name of a file everywhere.
+fn check_name(name: &str) -> Result<(), String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.starts_with(|c: char| c.is_ascii_alphanumeric()) && name.chars().all(is_plain) {
+        return Ok(());
+    }
+    Err(format!(
+        "`{}` must consist of letters, digits, `-`, `_` and `.`",
+        name.escape_debug()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    const PLAN: &str = "name = \"mine\"\nquestion = \"Why?\"\n[[part]]\nname = \"a\"\nconfig = \"quick\"\nseeds = 3\n";
+
+    fn refused(plan: &str) -> String {
+        Study::parse("plan.toml", plan, |_| None)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn the_studies_of_the_repository_are_valid() {
+        let names = Study::all().unwrap().into_iter().map(|study| study.name);
+        let listed = STUDIES.iter().map(|(name, ..)| *name);
+        assert!(names.eq(listed));
+    }
+
+    #[test]
+    fn runs_are_seeds_times_points() {
+        let grid = "quick = 1\ngrid = [\"training.epochs=1,2\", \"model.d_model=4,8\"]\n";
+        let study = Study::parse("plan.toml", &format!("{PLAN}{grid}"), |_| None).unwrap();
+        let runs = [false, true].map(|quick| study.parts[0].runs(quick).unwrap());
+        assert_eq!(runs, [12, 4]);
+    }
+
+    #[test]
+    fn a_bad_plan_is_refused_with_its_place() {
+        let cases = [
+            (
+                "question",
+                "questoin",
+                "plan.toml:2:1: unknown key `questoin`; did you mean `question`?",
+            ),
+            ("seeds", "sed", "plan.toml:6:1: unknown key `sed`"),
+            ("seeds = 3", "", "missing key `seeds`"),
+            (
+                "seeds = 3",
+                "seeds = 0",
+                "part `a`: seeds must be 1 or more",
+            ),
+            ("seeds = 3", "seeds = 3\nquick = 4", "quick at most as many"),
+            (
+                "\"quick\"",
+                "\"quik\"",
+                "part `a`: there is no config `quik`",
+            ),
+            ("\"mine\"", "\"../mine\"", "name `../mine` must consist of"),
+            (
+                "seeds = 3",
+                "seeds = 3\nset = [\"model.d_mode=8\"]",
+                "did you mean `d_model`?",
+            ),
+            (
+                "seeds = 3",
+                "seeds = 3\ngrid = [\"model.d_model\"]",
+                "is not a grid",
+            ),
+        ];
+        for (from, to, message) in cases {
+            let found = refused(&PLAN.replace(from, to));
+            assert!(found.contains(message), "{found}");
+        }
+    }
+}
