@@ -42,7 +42,6 @@ mod reproduce;
 mod resume;
 mod round_trips;
 mod save_weights;
-mod scale;
 mod screen;
 mod scripts;
 mod shards;

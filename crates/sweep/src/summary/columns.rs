@@ -332,11 +332,11 @@ mod tests {
     fn a_run_without_a_number_has_nan() {
         let mut columns = Columns::new();
         let empty = serde_json::json!({});
-        let asked = serde_json::json!({ "circularity": 4, "tests": { "long": { "f1": 0.5 } } });
+        let asked = serde_json::json!({ "gap": 4, "tests": { "long": { "f1": 0.5 } } });
         for row in [&empty, &asked, &empty] {
             push(&mut columns, row).unwrap();
         }
-        for (name, expected) in [("circularity", 4.0), ("tests.long.f1", 0.5)] {
+        for (name, expected) in [("gap", 4.0), ("tests.long.f1", 0.5)] {
             let column = columns.all().find(|column| column.name == name).unwrap();
             assert!(column.is_compared && column.values.len() == 3);
             assert!(column.values[0].is_nan() && column.values[2].is_nan());
