@@ -50,23 +50,6 @@ pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
             evidence.push(entry(&format!("SHA-256 of {name}"), hash));
         }
     }
-    if let Some(comparisons) = json(&folder.join("reference.json"))? {
-        for comparison in comparisons.as_array().into_iter().flatten() {
-            let text = |key: &str| comparison[key].as_str().unwrap_or("").to_owned();
-            let within = comparison["within"].as_bool() == Some(true);
-            let largest = comparison["largest"].as_f64().unwrap_or(f64::NAN);
-            evidence.push(entry(
-                &format!("Compared with the reference run: {}", text("what")),
-                format!(
-                    "{}; {} numbers, largest difference {largest:.1e}, bound {}: {}",
-                    text("level"),
-                    comparison["numbers"],
-                    text("bound"),
-                    if within { "within" } else { "BEYOND" }
-                ),
-            ));
-        }
-    }
     evidence.extend(run.certificate()?.as_ref().map(certificate::evidence));
     Ok(evidence)
 }

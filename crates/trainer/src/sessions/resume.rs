@@ -16,11 +16,10 @@ use crate::storage::weights::{FREE_LIMIT, HEADER_LIMIT};
 
 /// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so
 /// far, and a file may have moved, since its contents are compared.
-const CHANGEABLE: [&str; 5] = [
+const CHANGEABLE: [&str; 4] = [
     "training.epochs",
     "training.steps",
     "data.file",
-    "reference",
     "checkpoint",
 ];
 
@@ -111,7 +110,7 @@ pub(crate) fn latest_checkpoint(
     let check_settings = |checkpoint: &Checkpoint| {
         check_config(run, &with_defaults(&checkpoint.config)?, &experiment.config)
     };
-    let inputs = inputs_sha256(experiment, session.reference.as_ref());
+    let inputs = inputs_sha256(experiment);
     let found = run.checkpoints().newest(limit(experiment), |checkpoint| {
         match check_settings(checkpoint) {
             Ok(()) if checkpoint.inputs_sha256 == inputs => {
@@ -137,7 +136,7 @@ pub(crate) fn latest_checkpoint(
     };
     if checkpoint.inputs_sha256 != inputs {
         return Err(Failure::Input(format!(
-            "the run in {} cannot be resumed: the samples of [data], or the weights of the reference run, have changed \
+            "the run in {} cannot be resumed: the samples of [data] have changed \
              since the run began; restore them, or start a new run with another --run",
             run.path().display()
         )));

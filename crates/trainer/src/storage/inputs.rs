@@ -31,8 +31,7 @@ pub fn note_named(config: &Table) {
     let tests = config.get("tests").and_then(Value::as_array);
     let tests = tests.into_iter().flatten();
     let tests = tests.map(|test| named(test.get("file")));
-    let named = [named(file), named(config.get("reference"))];
-    for path in named.into_iter().chain(tests).flatten() {
+    for path in [named(file)].into_iter().chain(tests).flatten() {
         note_input(&path);
     }
 }
