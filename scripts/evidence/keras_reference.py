@@ -79,7 +79,7 @@ class Experiment:
 
 
 def counts() -> tuple[np.ndarray, np.ndarray]:
-    """How often token 7 occurs: not at all, once, or more often. As `configs/keras_classes.toml`."""
+    """How often token 7 occurs: not at all, once, or more often. As `data/keras_classes.toml`."""
     np.random.seed(0)
     tokens = np.random.randint(1, 11, size=(2_000, 6))
     tokens = np.concatenate([np.zeros((len(tokens), 1), dtype=int), tokens], axis=1)

@@ -160,7 +160,6 @@ fn what_needs_epochs_is_refused() {
         (&["training.epochs=3"][..], "training.epochs"),
         (&["dump.every_epochs=1"], "dump.every_epochs"),
         (&["checkpoint.every_epochs=1"], "checkpoint.every_epochs"),
-        (&["reference=run.npz"], "reference"),
         (&["data.generator=numpy"], "data.generator"),
         (&["data.held_out=0"], "data.held_out"),
         (&["data.held_out=63"], "data.held_out"),

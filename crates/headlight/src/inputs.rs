@@ -83,9 +83,7 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
         .into_iter()
         .chain(tests.into_iter().flatten());
     let named = sections.filter_map(|section| section.get("file"));
-    let named = named
-        .chain(table.get("reference"))
-        .filter_map(Value::as_str);
+    let named = named.filter_map(Value::as_str);
     files.extend(named.map(PathBuf::from));
     files
 }

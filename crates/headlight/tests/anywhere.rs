@@ -26,17 +26,6 @@ fn train_knows_the_built_in_configs() {
     run_in(&folder, &[&seeds[..], &SHORT].concat()).done();
 }
 
-/// The recorded run that a built-in config names is built in too, for its resumption as well.
-#[test]
-fn a_reference_run_needs_no_file() {
-    let folder = folder("anywhere_reference");
-    let run = ["--run", "run"];
-    run_in(&folder, &[&["train", "keras_classes"][..], &run].concat()).done();
-    let resumed = run_in(&folder, &[&["train", "--resume"][..], &run].concat());
-    assert!(mentions(&resumed.done().stdout, "run"));
-    assert!(folder.join("run/reference.json").exists());
-}
-
 #[test]
 fn init_writes_a_config_to_edit() {
     let folder = folder("anywhere_init");

@@ -75,7 +75,6 @@ fn what_a_page_cannot_train_is_refused() {
     let set = |setting: &'static str| ["lab", "quick", "--html", "new.html", "--set", setting];
     for (setting, parts) in [
         ("compute.engine=burn", &["compute.engine", "burn"][..]),
-        ("reference=notebook", &["reference", "headlight train"]),
         ("data.samples=0", &["samples"]),
         ("dump.samples=[99999]", &["dump.samples", "99999"]),
         ("data.seq_len=200000", &["data.seq_len"]),

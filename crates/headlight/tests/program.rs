@@ -26,7 +26,6 @@ mod fresh;
 mod hostile_files;
 mod inspect;
 mod interventions;
-mod keras;
 mod keys;
 mod lab;
 mod measures;

@@ -265,9 +265,6 @@ fn contradictory_sweeps_are_refused() {
         &sweep(&nowhere, "0..2", &[]),
         &[text(&folder.join("nowhere"))],
     );
-    let reference = ["sweep", "configs/keras_reference.toml", "--seeds", "0..2"];
-    let reference = run(&[&reference[..], &["--out", text(&out)]].concat());
-    refused(&reference, &["reference"]);
     // A sweep trains every run to its end.
     let patience = [
         "--set",

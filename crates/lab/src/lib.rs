@@ -213,12 +213,6 @@ fn respond(message: &Message) -> Result<Message, String> {
 /// The experiment of a config, whose samples are generated or given.
 fn experiment(config: ExperimentConfig, given: Option<&Given>) -> Result<Experiment, String> {
     config.validate().map_err(|invalid| told(&invalid))?;
-    if config.reference.is_some() {
-        return Err(
-            "the config repeats a reference run, whose file is not here; remove `reference`"
-                .to_owned(),
-        );
-    }
     let splits = splits(&config, given)?;
     Experiment::new(config, splits.into(), None).map_err(|error| error.to_string())
 }

@@ -123,10 +123,6 @@ fn what_cannot_be_is_refused() {
             "{head}: {refused}"
         );
     }
-    let mut repeated = config();
-    repeated["reference"] = json!("run.safetensors");
-    let (refused, _) = ask(&json!({ "operation": "summary", "config": repeated }), &[]);
-    assert!(refused["error"].as_str().unwrap().contains("reference"));
     let mut undivided = config();
     undivided["model"]["n_heads"] = json!(0);
     let mut headless = looks(json!([[0, 1, 2, 3]]));

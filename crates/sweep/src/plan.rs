@@ -95,13 +95,6 @@ impl Plan {
                         .to_owned(),
                 ));
             }
-            if config.reference.is_some() {
-                return Err(Failure::Input(format!(
-                    "{}: a reference run (`reference`) brings its own weights and batches, so seeds have no \
-                     effect; choose another config",
-                    shown(path)
-                )));
-            }
             config.compute.engine = engine_for(&config)?;
             let same = |point: &&Point| {
                 let other = &point.config;

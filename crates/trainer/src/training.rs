@@ -23,13 +23,12 @@ use crate::documents::report::{RunReport, reported_samples};
 use crate::documents::screen::Ended;
 use crate::notes::note;
 use crate::sessions::dumping::{Model, Origin, dump};
-use crate::sessions::reference::{Comparison, compare_at_end, compare_at_start};
 use crate::sessions::resume::{self, CHECKPOINT_LIMIT};
 use crate::sessions::run_writer::{Display, RunWriter, origin};
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::Checkpoint;
 use crate::storage::environment::SourceCommit;
-use crate::storage::run_dir::{CERTIFICATE, REFERENCE, RunDir};
+use crate::storage::run_dir::{CERTIFICATE, RunDir};
 use crate::storage::standard::shown;
 
 /// The inputs of each class in a run's certificate.
@@ -42,7 +41,6 @@ const SILENT: Duration = Duration::from_secs(3);
 pub struct Training<'a> {
     session: &'a Session,
     engine: Box<dyn Engine + 'a>,
-    comparisons: Vec<Comparison>,
     stage: Stage,
 }
 
@@ -81,8 +79,6 @@ pub struct Trained {
     pub was_interrupted: bool,
     /// Whether the run lacks its certificate, since the count was interrupted or would take too long.
     pub is_uncounted: bool,
-    /// The comparisons with the reference run, if the run repeats one.
-    pub comparisons: Vec<Comparison>,
 }
 
 impl Trained {
@@ -104,7 +100,6 @@ impl Trained {
             outcome: self.outcome.as_ref(),
             tests: &self.tests,
             interrupted: self.was_interrupted.then_some(self.progress),
-            comparisons: &self.comparisons,
         };
         ended.screen()
     }
@@ -114,13 +109,9 @@ impl<'a> Training<'a> {
     /// Prepares the engine, and resumes the run in `resumed` from its last checkpoint, if it has one.
     ///
     /// # Errors
-    /// When the engine or the reference run does not suit the config, or the run cannot be resumed.
+    /// When the engine does not suit the config, or the run cannot be resumed.
     pub fn prepare(session: &'a Session, resumed: Option<&RunDir>) -> Result<Self, Failure> {
         let mut engine = session.engine()?;
-        let comparisons = match &session.reference {
-            Some(reference) => compare_at_start(reference, session, engine.as_mut())?,
-            None => Vec::new(),
-        };
         let checkpoint = match resumed {
             Some(run) => resume::checkpoint_of(run, session)?,
             None => None,
@@ -141,7 +132,6 @@ impl<'a> Training<'a> {
         Ok(Self {
             session,
             engine,
-            comparisons,
             stage,
         })
     }
@@ -198,7 +188,6 @@ impl<'a> Training<'a> {
         let Self {
             session,
             mut engine,
-            comparisons,
             stage,
         } = self;
         let experiment = &session.experiment;
@@ -225,15 +214,7 @@ impl<'a> Training<'a> {
                 ending?
             };
             writer.finish(engine)?;
-            conclude(
-                session,
-                engine,
-                run,
-                ending,
-                writer,
-                comparisons,
-                interrupted,
-            )
+            conclude(session, engine, run, ending, writer, interrupted)
         };
         work().map_err(|failure| with_remedy(failure, run, session))
     }
@@ -246,17 +227,12 @@ fn conclude(
     run: &RunDir,
     ending: Ending,
     writer: RunWriter<'_>,
-    mut comparisons: Vec<Comparison>,
     interrupted: &(dyn Fn() -> bool + Sync),
 ) -> Result<Trained, Failure> {
     let experiment = &session.experiment;
     let config = &writer.config;
     let train = &experiment.splits.train;
     run.write_losses()?;
-    if let Some(reference) = &session.reference {
-        comparisons.extend(compare_at_end(reference, train, engine, &run.losses()?));
-        run.write_json(REFERENCE, &comparisons)?;
-    }
     writer.write_best()?;
     run.write_weights(engine.parameters())?;
 
@@ -303,7 +279,6 @@ fn conclude(
         certificate: certificate.as_ref(),
         dump: &dump,
         strongest,
-        comparisons: &comparisons,
         interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
         tracker: writer.tracker.as_ref(),
     };
@@ -327,7 +302,6 @@ fn conclude(
         progress,
         was_interrupted,
         is_uncounted,
-        comparisons,
     })
 }
 

@@ -1,7 +1,5 @@
 //! The config of an experiment.
 
-use std::path::PathBuf;
-
 use headlight_architecture::{Inputs, ModelConfig, Pooling};
 use headlight_data::words::PAD;
 use headlight_data::{CLS, ClsPlace, Dataset, DatasetConfig, SampleShape, Task, TestSet};
@@ -17,12 +15,6 @@ section! {
     pub struct ExperimentConfig {
         /// Seed of the initial weights and of the batch order.
         pub seed: u64 = 0,
-        /// The file of a reference run. Its initial weights and batch order replace those of the seed, and its
-        /// figures are compared with this run's.
-        ///
-        /// This crate never opens the file.
-        #[omit(default)]
-        pub reference: Option<PathBuf> = None,
         /// The samples.
         pub data: DatasetConfig,
         /// Samples that the model is tested on besides the held-out ones.
@@ -153,12 +145,6 @@ impl ExperimentConfig {
         }
         if self.checkpoint.every_epochs > 0 {
             return refused("checkpoint.every_epochs", "use checkpoint.every_steps");
-        }
-        if self.reference.is_some() {
-            return refused(
-                "reference",
-                "a reference run has the order of samples in each epoch; remove `reference`",
-            );
         }
         Ok(())
     }

@@ -92,20 +92,6 @@ pub(crate) mod manifest {
     }
 }
 
-/// `reference.json`.
-pub(crate) mod reference {
-    pub(crate) fn read(bytes: &[u8]) {
-        super::read_run("reference.json", bytes);
-    }
-
-    pub(crate) fn seeds() -> Vec<Vec<u8>> {
-        vec![
-            br#"[{"what":"x","level":"y","numbers":3,"largest":1e-7,"bound":"1e-6","within":true}]"#
-                .to_vec(),
-        ]
-    }
-}
-
 /// The plan of the sweep that the rows belong to.
 fn plan() -> &'static headlight_sweep::Plan {
     use headlight_sweep::{Plan, Seeds};

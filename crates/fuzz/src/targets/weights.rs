@@ -1,4 +1,4 @@
-//! safetensors: weights, reference runs, and checkpoints.
+//! safetensors: weights and checkpoints.
 
 use std::sync::OnceLock;
 
@@ -48,32 +48,6 @@ pub(crate) mod model {
             super::file(
                 r#"{"x":{"dtype":"BF16","shape":[0,4294967296],"data_offsets":[0,0]}}"#,
                 0,
-            ),
-        ]
-    }
-}
-
-/// A reference run.
-pub(crate) mod reference {
-    use headlight_trainer::sessions::reference::Reference;
-
-    use super::session;
-
-    pub(crate) fn read(bytes: &[u8]) {
-        let experiment = &session().experiment;
-        let (config, train) = (&experiment.config, &experiment.splits.train);
-        let _ = Reference::decode(bytes, config, train);
-    }
-
-    pub(crate) fn seeds() -> Vec<Vec<u8>> {
-        vec![
-            super::file(
-                r#"{"samples":{"dtype":"U16","shape":[2],"data_offsets":[0,4]},"batch_order":{"dtype":"I32","shape":[1,2],"data_offsets":[4,12]}}"#,
-                12,
-            ),
-            super::file(
-                r#"{"batch_order":{"dtype":"U16","shape":[9223372036854775807,0],"data_offsets":[0,0]},"losses":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}"#,
-                4,
             ),
         ]
     }

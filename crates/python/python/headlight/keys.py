@@ -359,8 +359,6 @@ class Compute(TypedDict, total=False):
 class Sections(TypedDict, total=False):
     """A config's sections, each a dict with the keys to change."""
 
-    reference: Path
-    """The file of a reference run. Its initial weights and batch order replace those of the seed, and its figures are compared with this run's."""
     data: Data
     """The samples."""
     tests: Sequence[Tests]

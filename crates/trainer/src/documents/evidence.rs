@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::Failure;
 use crate::documents::certificate;
 use crate::storage::hash::file_sha256;
-use crate::storage::run_dir::{BEST, CONFIG, REFERENCE, RunDir, WEIGHTS};
+use crate::storage::run_dir::{BEST, CONFIG, RunDir, WEIGHTS};
 
 /// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
 pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
@@ -45,23 +45,6 @@ pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
         if path.is_file() {
             let hash = file_sha256(&path)?;
             evidence.push(entry(&format!("SHA-256 of {name}"), hash));
-        }
-    }
-    if let Some(comparisons) = run.json::<Value>(REFERENCE)? {
-        for comparison in comparisons.as_array().into_iter().flatten() {
-            let text = |key: &str| comparison[key].as_str().unwrap_or("").to_owned();
-            let within = comparison["within"].as_bool() == Some(true);
-            let largest = comparison["largest"].as_f64().unwrap_or(f64::NAN);
-            evidence.push(entry(
-                &format!("Compared with the reference run: {}", text("what")),
-                format!(
-                    "{}; {} numbers, largest difference {largest:.1e}, bound {}: {}",
-                    text("level"),
-                    comparison["numbers"],
-                    text("bound"),
-                    if within { "within" } else { "BEYOND" }
-                ),
-            ));
         }
     }
     evidence.extend(run.certificate()?.as_ref().map(certificate::evidence));

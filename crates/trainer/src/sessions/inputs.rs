@@ -3,16 +3,12 @@
 use headlight_experiment::Experiment;
 use sha2::{Digest, Sha256};
 
-use crate::sessions::reference::Reference;
 use crate::storage::hash::add_splits;
 
-/// A hash of all that a run depends on besides its config: samples, reference run and initial weights.
-pub(crate) fn inputs_sha256(experiment: &Experiment, reference: Option<&Reference>) -> String {
+/// A hash of all that a run depends on besides its config: samples and initial weights.
+pub(crate) fn inputs_sha256(experiment: &Experiment) -> String {
     let mut hash = Sha256::new();
     add_splits(&mut hash, &experiment.splits);
-    if let Some(reference) = reference {
-        reference.add_to_hash(&mut hash);
-    }
     for parameter in &experiment.start {
         for value in &parameter.values {
             hash.update(value.to_le_bytes());

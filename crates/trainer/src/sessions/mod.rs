@@ -1,4 +1,4 @@
-//! Sessions: devices and engines opened, the Burn engine, reference runs, and what training hands to storage.
+//! Sessions: devices and engines opened, the Burn engine, and what training hands to storage.
 
 #[cfg(feature = "burn")]
 pub mod burn;
@@ -6,7 +6,6 @@ pub mod dump_volume;
 pub mod dumping;
 pub(crate) mod inputs;
 pub mod opening;
-pub mod reference;
 pub mod resume;
 pub mod run_writer;
 pub mod session;

@@ -18,11 +18,10 @@ use crate::storage::weights::{FREE_LIMIT, HEADER_LIMIT};
 
 /// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so
 /// far, and a file may have moved, since its contents are compared.
-const CHANGEABLE: [&str; 5] = [
+const CHANGEABLE: [&str; 4] = [
     "training.epochs",
     "training.steps",
     "data.file",
-    "reference",
     "checkpoint",
 ];
 
@@ -122,10 +121,9 @@ pub(crate) fn checkpoint_of(
     };
     // The checkpoint has the settings of its steps, even if config.toml was edited since.
     check_config(run, &checkpoint.counters.config, &experiment.config)?;
-    if checkpoint.counters.inputs_sha256 != inputs_sha256(experiment, session.reference.as_ref()) {
+    if checkpoint.counters.inputs_sha256 != inputs_sha256(experiment) {
         return Err(Failure::Input(format!(
-            "the run in {place} cannot be resumed: the samples of [data], or the weights of the reference run, have changed \
-             since the run began; restore them, or start a new run with another --run"
+            "the run in {place} cannot be resumed: the samples of [data] have changed since the run began; restore them, or start a new run with another --run"
         )));
     }
     let step = checkpoint.counters.progress.step;

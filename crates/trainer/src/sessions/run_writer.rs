@@ -104,7 +104,7 @@ impl<'a> RunWriter<'a> {
             log,
             loss_log,
             losses: Vec::new(),
-            inputs_sha256: inputs_sha256(experiment, session.reference.as_ref()),
+            inputs_sha256: inputs_sha256(experiment),
             metrics,
             tracker,
             progress,
@@ -301,7 +301,6 @@ pub(crate) fn origin(step: usize, experiment: &Experiment) -> Origin {
     Origin {
         step: Some(step),
         epoch: (!experiment.is_fresh()).then(|| step / experiment.steps_per_epoch()),
-        // The weights and batches of a reference run do not come from the seed.
-        seed: config.reference.is_none().then_some(config.seed),
+        seed: Some(config.seed),
     }
 }

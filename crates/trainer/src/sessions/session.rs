@@ -14,19 +14,16 @@ use crate::devices::{self, OpenDevice};
 use crate::notes::{note, note_once};
 use crate::sessions::dumping;
 use crate::sessions::opening::open_device;
-use crate::sessions::reference::Reference;
 use crate::sessions::test_sets::with_tests;
 use crate::storage::dataset_file;
 
-/// An experiment, the device of its config, and the reference run that it repeats.
+/// An experiment and the device of its config.
 #[derive(Debug)]
 pub struct Session {
     /// Config, samples and initial weights.
     pub experiment: Experiment,
     /// The opened device of the config.
     pub device: OpenDevice,
-    /// The reference run.
-    pub reference: Option<Reference>,
     /// Threads that share each step of the fused engine. They change no result.
     pub threads: usize,
 }
@@ -61,7 +58,7 @@ pub(crate) fn is_blind(config: &ExperimentConfig) -> bool {
 }
 
 impl Session {
-    /// Generates or reads the dataset, opens the device, and reads the reference run.
+    /// Generates or reads the dataset, and opens the device.
     ///
     /// # Errors
     /// When one of them fails, `[dump]` selects a missing sample, or training would be too large.
@@ -85,22 +82,16 @@ impl Session {
     /// As [`open`](Self::open), with a dataset and a device that several sessions share.
     ///
     /// # Errors
-    /// When the reference run cannot be read, or training would be too large.
+    /// When training would be too large.
     pub fn with_shared(
         config: ExperimentConfig,
         splits: Arc<Splits>,
         device: OpenDevice,
     ) -> Result<Self, Failure> {
         check_model_size(&config)?;
-        let reference = match &config.reference {
-            None => None,
-            Some(path) => Some(Reference::load(path, &config, &splits.train)?),
-        };
-        let replay = reference.as_ref().map(Reference::replay);
         Ok(Self {
-            experiment: Experiment::new(config, splits, replay)?,
+            experiment: Experiment::new(config, splits, None)?,
             device,
-            reference,
             threads: 1,
         })
     }
@@ -128,7 +119,6 @@ impl Session {
         Ok(Self {
             experiment: Experiment::new(config, Arc::new(splits), replay)?,
             device,
-            reference: None,
             threads: 1,
         })
     }

@@ -1,4 +1,4 @@
-//! The configs that are part of Headlight, and the recorded runs that they name.
+//! The configs that are part of Headlight.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ macro_rules! configs {
 }
 
 /// All configs of `configs`.
-pub static CONFIGS: [BuiltIn<str>; 17] = configs!(
+pub static CONFIGS: [BuiltIn<str>; 15] = configs!(
     "notebook"
     "quick"
     "token_anywhere"
@@ -48,23 +48,6 @@ pub static CONFIGS: [BuiltIn<str>; 17] = configs!(
     "claims/causal_mask"
     "claims/scaling"
     "claims/without_positions"
-    "keras_reference"
-    "keras_classes"
-);
-
-macro_rules! recordings {
-    ($($name:literal)*) => {
-        [$(BuiltIn {
-            name: $name,
-            content: include_bytes!(concat!("../../../../", $name)),
-        }),*]
-    };
-}
-
-/// The recorded runs that the configs name.
-static RECORDINGS: [BuiltIn<[u8]>; 2] = recordings!(
-    "data/keras_reference.safetensors"
-    "data/keras_classes.safetensors"
 );
 
 /// Finds a built-in config by name.
@@ -121,17 +104,6 @@ pub fn config_text(name: &Path) -> Result<String, Failure> {
         Err(_) if name.exists() || name.extension().is_some() => read_text(name, TEXT_LIMIT),
         found => found.map(|config| config.content.to_owned()),
     }
-}
-
-/// The recorded run of this name, unless a file has it.
-pub fn recording(path: &Path) -> Option<&'static [u8]> {
-    if path.exists() {
-        return None;
-    }
-    let found = RECORDINGS
-        .iter()
-        .find(|recording| path == Path::new(recording.name));
-    found.map(|recording| recording.content)
 }
 
 #[cfg(test)]

@@ -172,13 +172,12 @@ pub(crate) fn paths(config: &ExperimentConfig) -> Option<Json> {
         Source::File(path) => path.to_str(),
         Source::Generated { .. } | Source::Fresh { .. } => None,
     };
-    let reference = config.reference.as_deref().and_then(Path::to_str);
     let tests = config.tests.iter();
     let tests: Vec<_> = tests
         .map(|test| test.file.as_deref().and_then(Path::to_str))
         .collect();
-    let named = tests.iter().chain([&file, &reference]);
-    let mut paths = json!({ "data": { "file": file }, "reference": reference });
+    let named = tests.iter().chain([&file]);
+    let mut paths = json!({ "data": { "file": file } });
     if !tests.is_empty() {
         let tests = tests.iter().map(|file| json!({ "file": file }));
         paths["tests"] = tests.collect();
@@ -198,11 +197,6 @@ fn with_paths(
         if let Some(path) = &mut test.file {
             *path = change(&format!("/tests/{index}/file"), path)?;
         }
-    }
-    if let Some(path) = &mut config.reference
-        && built_in::recording(path).is_none()
-    {
-        *path = change("/reference", path)?;
     }
     Ok(config)
 }

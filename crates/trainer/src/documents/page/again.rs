@@ -21,11 +21,6 @@ use crate::storage::run_dir::RunDir;
 pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure> {
     let config = &last.meta.config;
     let recorded = |reason: &str| Ok(Again::Recorded(reason.to_owned()));
-    if !config["reference"].is_null() {
-        return recorded(
-            "The initial weights and the batches of this run come from a reference run",
-        );
-    }
     if config["compute"]["engine"] != "fused" {
         return recorded("The page has only the fused engine, and another engine trained this run");
     }

@@ -21,12 +21,6 @@ use crate::storage::standard::shown;
 /// When the config is one that the page cannot train, or its samples cannot be read or do not fit into a page.
 pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> {
     let refused = |reason: String| Err(Failure::Input(reason));
-    if config.reference.is_some() {
-        return refused(
-            "`reference`: a page without a run cannot repeat a reference run; use `headlight train`"
-                .to_owned(),
-        );
-    }
     if engine_for(&config)? != EngineName::Fused {
         let setting = unsupported_by_fused(&config);
         let setting = setting.unwrap_or_else(|| "compute.engine = \"burn\"".to_owned());

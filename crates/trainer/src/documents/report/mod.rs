@@ -1,7 +1,6 @@
 //! The report of a run: all that the notebook prints, and the attention matrices.
 
 mod attention;
-mod comparisons;
 mod data;
 mod ending;
 mod model;
@@ -22,7 +21,6 @@ use headlight_experiment::train::Progress;
 use headlight_inspector::Document;
 
 use crate::documents::{assessment, certificate, measures};
-use crate::sessions::reference::Comparison;
 
 pub use attention::WHOLE_MATRIX;
 pub use data::title as data_title;
@@ -59,8 +57,6 @@ pub struct RunReport<'a> {
     pub dump: &'a AttentionDump,
     /// The layer and the head whose attention comes first.
     pub strongest: (usize, usize),
-    /// The comparisons with the reference run, if the run repeats one.
-    pub comparisons: &'a [Comparison],
     /// The progress at which training was interrupted, if it was.
     pub interrupted: Option<Progress>,
     /// The best model, if the config keeps one.
@@ -123,7 +119,6 @@ impl RunReport<'_> {
         );
         sections.extend(attention::sections(config, of_model, dump, self.strongest));
         sections.push(predictions::section(config, splits.shown(), dump));
-        sections.extend(comparisons::section(config, self.comparisons));
         Document {
             title: rule.map_or_else(|| data::title(&config.data), |rule| rule.question()),
             sections,

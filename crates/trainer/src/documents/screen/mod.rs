@@ -19,7 +19,6 @@ use headlight_inspector::{Part, Screen, counted};
 use crate::Failure;
 use crate::documents::certificate;
 use crate::documents::report::{data_title, f1_of, quoted_answer, test_lines};
-use crate::sessions::reference::Comparison;
 use crate::sessions::session::is_blind;
 use crate::storage::run_dir::RunDir;
 use crate::storage::standard::{quoted, shown};
@@ -49,8 +48,6 @@ pub struct Ended<'a> {
     pub tests: &'a [TestMetrics],
     /// The progress at which it was interrupted, if it was.
     pub interrupted: Option<Progress>,
-    /// The comparisons with the reference run, if the run repeats one.
-    pub comparisons: &'a [Comparison],
 }
 
 impl Ended<'_> {
@@ -113,13 +110,6 @@ impl Ended<'_> {
                 let epochs = counted(experiment.epochs(), "epoch");
                 format!("Interrupted after step {step}, with {epoch} of {epochs} finished")
             });
-        }
-        if !self.comparisons.is_empty() {
-            let within = self.comparisons.iter().filter(|one| one.within).count();
-            lines.push(format!(
-                "Compared with the reference run: {within} of {} within bounds",
-                counted(self.comparisons.len(), "comparison")
-            ));
         }
         Ok(lines)
     }

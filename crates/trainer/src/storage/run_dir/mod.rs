@@ -20,7 +20,7 @@ use table::{
     ATTENTION, BEST_DUMP, CHECKPOINT, ENVIRONMENT, LOCK, LOSS_LOG, MANIFEST, METRICS, PAGE, REPORT,
     STATE,
 };
-pub(crate) use table::{BEST, CERTIFICATE, CONFIG, REFERENCE, WEIGHTS};
+pub(crate) use table::{BEST, CERTIFICATE, CONFIG, WEIGHTS};
 pub use table::{is_file_of_run, step_of};
 pub use verify::{Damage, Verified};
 pub use writing::write_dump;

@@ -20,8 +20,6 @@ pub(super) const STEP_WEIGHTS: &str = "weights";
 pub(super) const CHECKPOINT: &str = "checkpoint";
 /// The loss of each step.
 pub(super) const LOSSES: &str = "loss.npy";
-/// The comparisons with a recorded run.
-pub(crate) const REFERENCE: &str = "reference.json";
 /// The weights of the best evaluation.
 pub(crate) const BEST: &str = "best.safetensors";
 /// The weights after the last step.
@@ -65,7 +63,7 @@ const fn file(name: &'static str, written: Written, is_listed: bool) -> RunFile 
 }
 
 /// All files of a run, in the order in which those of its end go: without its report, the run has not ended.
-pub(super) const FILES: [RunFile; 16] = [
+pub(super) const FILES: [RunFile; 15] = [
     file(LOCK, Written::AtStart, false),
     file(CONFIG, Written::AtStart, true),
     file(ENVIRONMENT, Written::AtStart, true),
@@ -77,7 +75,6 @@ pub(super) const FILES: [RunFile; 16] = [
     file(REPORT, Written::AtEnd, true),
     file(MANIFEST, Written::AtEnd, false),
     file(LOSSES, Written::AtEnd, true),
-    file(REFERENCE, Written::AtEnd, true),
     file(BEST, Written::AtEnd, true),
     file(WEIGHTS, Written::AtEnd, true),
     file(CERTIFICATE, Written::AtEnd, true),
