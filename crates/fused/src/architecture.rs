@@ -1,11 +1,8 @@
 //! The sizes and switches of a classifier.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
-use core::fmt;
+use std::fmt;
 
 use crate::arrays::Dims;
-use crate::lanes::sqrt;
 
 /// The sizes and switches of a classifier.
 ///
@@ -255,7 +252,7 @@ impl fmt::Display for InvalidArchitecture {
     }
 }
 
-impl core::error::Error for InvalidArchitecture {}
+impl std::error::Error for InvalidArchitecture {}
 
 impl Architecture {
     /// Checks the sizes.
@@ -351,7 +348,7 @@ impl Architecture {
     /// The factor of the products of queries and keys.
     pub fn scale(&self) -> f32 {
         self.scale
-            .unwrap_or_else(|| 1.0 / sqrt(self.d_head() as f32))
+            .unwrap_or_else(|| 1.0 / (self.d_head() as f32).sqrt())
     }
 
     /// Whether the one-block step computes it: the notebook's kind of model, in which only sizes and scale differ.

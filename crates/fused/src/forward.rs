@@ -1,8 +1,6 @@
 //! A forward pass with everything that it computes.
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::fmt;
+use std::fmt;
 
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::arrays::{Array, Arrays, Dims};
@@ -42,7 +40,7 @@ impl fmt::Display for InvalidForward {
     }
 }
 
-impl core::error::Error for InvalidForward {}
+impl std::error::Error for InvalidForward {}
 
 /// What a forward pass records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,7 @@
 //! Interventions: changes of what a forward pass computes.
 
-use alloc::vec::Vec;
-use core::fmt;
-use core::ops::Range;
+use std::fmt;
+use std::ops::Range;
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
@@ -92,7 +91,7 @@ impl fmt::Display for InvalidIntervention {
     }
 }
 
-impl core::error::Error for InvalidIntervention {}
+impl std::error::Error for InvalidIntervention {}
 
 impl Intervention {
     /// Checks that an architecture has what the intervention changes, in a pass of so many samples.

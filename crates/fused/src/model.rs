@@ -1,13 +1,10 @@
 //! A model, its training and its predictions.
 
-use alloc::vec;
-use alloc::vec::Vec;
 
 use crate::adam::{Moments, Sums};
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
-use crate::lanes::sqrt;
 use crate::one_block::OneBlock;
 use crate::samples::{IGNORED, Predictions, Samples};
 use crate::team::{Alone, Team};
@@ -286,7 +283,7 @@ impl Model {
         let squares = self.gradient.iter().map(|&g| f64::from(g) * f64::from(g));
         let sum: f64 = squares.sum();
         // The root in float32 is the one that every machine has; its error is far below what a norm is used for.
-        let norm = f64::from(sqrt(sum as f32));
+        let norm = f64::from((sum as f32).sqrt());
         self.gradient_norm = norm;
         // PyTorch adds 1e-6, so that a gradient of 0 has a factor.
         let factor = self.training.max_grad_norm.map(|most| most / (norm + 1e-6));

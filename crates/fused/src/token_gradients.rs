@@ -1,7 +1,5 @@
 //! Gradients of logits by the embedding of the token at each position.
 
-use alloc::vec;
-use alloc::vec::Vec;
 
 use crate::architecture::Architecture;
 use crate::blocks::{Blocks, padded};

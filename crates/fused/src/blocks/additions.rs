@@ -5,8 +5,7 @@
 //! adds the rows of all passes to a part of its own, in the order of the samples. So no sum depends on the number of threads,
 //! and a part of the gradient is read and written once for several passes.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
 use super::chunk::Chunk;
 use super::elements::add_rows;
@@ -341,7 +340,7 @@ pub(super) fn add<'a>(
 ) {
     for start in (0..passes).step_by(together) {
         let count = together.min(passes - start);
-        let lists: [(&Additions, &[Addition]); GROUP] = core::array::from_fn(|index| {
+        let lists: [(&Additions, &[Addition]); GROUP] = std::array::from_fn(|index| {
             let (additions, own) = pass(start + index.min(count - 1));
             (additions, additions.of_pass(own))
         });

@@ -3,7 +3,6 @@
 //! `dy` stands for the gradient of the loss by `y`. The files of the forward pass derive each part's.
 
 use super::pass::{Pass, Sizes};
-use alloc::vec::Vec;
 
 use super::chunk::Chunk;
 use crate::adam::Sums;

@@ -5,7 +5,7 @@
 //!
 //! Where the classifier reads one position, the last block computes the row of that position alone.
 
-use core::ops::Range;
+use std::ops::Range;
 
 use super::chunk::Chunk;
 use super::embedding;

@@ -40,8 +40,6 @@ mod sublayers;
 mod values;
 mod worker;
 
-use alloc::vec;
-use alloc::vec::Vec;
 
 use crate::adam::Sums;
 use crate::aligned::Aligned;

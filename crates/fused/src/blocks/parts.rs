@@ -1,7 +1,6 @@
 //! Parts of the gradient, of which each thread adds to its own.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
 use super::places::Matrix;
 use crate::adam::Sums;

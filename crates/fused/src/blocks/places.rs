@@ -1,8 +1,6 @@
 //! The place of each parameter in memory.
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
 use crate::architecture::{Architecture, NormPlace, PositionEmbedding, Projections};
 

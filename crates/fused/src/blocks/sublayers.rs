@@ -10,7 +10,7 @@
 //! `functions.rs`; a projection `y = x W + b` gives `dx = dy W^T`, and, summed over positions and samples,
 //! `dW = Σ x ⊗ dy` and `db = Σ dy`.
 
-use core::ops::Range;
+use std::ops::Range;
 
 use super::additions::Additions;
 use super::elements::{add, shift};

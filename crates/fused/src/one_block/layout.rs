@@ -1,8 +1,6 @@
 //! The place of each parameter of a one-block classifier in memory.
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
 /// The sizes of a one-block classifier.
 #[derive(Clone, Copy, Debug)]

@@ -57,7 +57,6 @@
 mod kernel;
 mod layout;
 
-use alloc::vec::Vec;
 
 use crate::adam::Sums;
 use crate::architecture::Architecture;

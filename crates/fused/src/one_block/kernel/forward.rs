@@ -3,7 +3,7 @@
 use super::products::{average, project};
 use super::{Block, Kernel, Scratch, Size, head_of};
 use crate::lanes::{
-    LANES, ZERO, exp_of_negative, larger, log_1p, map, one_at_a_time, select_negative, sqrt,
+    LANES, ZERO, exp_of_negative, larger, log_1p, map, one_at_a_time, select_negative,
     zero_below, zip,
 };
 use crate::one_block::layout::Parameter;
@@ -166,7 +166,7 @@ impl<S: Size, T: Vectors, const TILE: usize, const L: usize> Kernel<'_, S, T, TI
         }
         let epsilon = self.constants.layer_norm_eps;
         *rstd = map(variance, |variance| {
-            1.0 / sqrt(variance * per_row + epsilon)
+            1.0 / (variance * per_row + epsilon).sqrt()
         });
         let normalized = residual;
         *t = [0.0; L];

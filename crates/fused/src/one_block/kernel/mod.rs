@@ -9,8 +9,6 @@ mod backward;
 mod forward;
 mod products;
 
-use alloc::vec;
-use alloc::vec::Vec;
 
 use crate::lanes::Lanes;
 use crate::one_block::layout::{Layout, Parameter};
@@ -270,7 +268,7 @@ impl<'a, S: Size, T: Vectors, const TILE: usize, const L: usize> Kernel<'a, S, T
 
     /// Columns of a head.
     #[inline(always)]
-    fn columns(&self, head: usize) -> core::ops::Range<usize> {
+    fn columns(&self, head: usize) -> std::ops::Range<usize> {
         let d_head = self.size.d_model() / self.size.n_heads();
         head * d_head..(head + 1) * d_head
     }

@@ -66,7 +66,7 @@ pub(super) fn project_back<V: Vectors, const TILE: usize, const L: usize>(
     vectors: V,
     weight: &[f32],
     width: usize,
-    columns: core::ops::Range<usize>,
+    columns: std::ops::Range<usize>,
     input: &[Lanes<L>],
     output: &mut [Lanes<L>],
 ) {
