@@ -1,6 +1,5 @@
 //! Adam (Kingma and Ba 2015), as Keras and as PyTorch compute it, and what every optimizer keeps between steps.
 
-
 use crate::lanes::{square, zero_below};
 use crate::training::{Adam, AdamW, Optimizer, Sgd};
 

@@ -9,7 +9,6 @@
 //! halved. So most points lie where the logit changes fast: near a baseline of zeros, where the norm of the first block
 //! turns, and at the kinks of rectifiers. Equally distant points needed up to 16,384.
 
-
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::{Blocks, Probe, Site, padded};

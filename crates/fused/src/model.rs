@@ -1,6 +1,5 @@
 //! A model, its training and its predictions.
 
-
 use crate::adam::{Moments, Sums};
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::blocks::Blocks;

@@ -1,6 +1,5 @@
 //! Gradients of logits by the embedding of the token at each position.
 
-
 use crate::architecture::Architecture;
 use crate::blocks::{Blocks, padded};
 use crate::forward::InvalidForward;

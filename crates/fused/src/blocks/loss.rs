@@ -50,8 +50,7 @@ impl<const L: usize> Pass<'_, L> {
         let of_sample = self.architecture.answers();
         let mut counts = [0.0; L];
         for answer in 0..self.answers() {
-            let labels: [u32; L] =
-                std::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
+            let labels: [u32; L] = std::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
             for l in 0..L {
                 counts[l] += if labels[l] == IGNORED { 0.0 } else { 1.0 };
             }

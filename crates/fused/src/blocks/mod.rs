@@ -40,7 +40,6 @@ mod sublayers;
 mod values;
 mod worker;
 
-
 use crate::adam::Sums;
 use crate::aligned::Aligned;
 use crate::architecture::Architecture;

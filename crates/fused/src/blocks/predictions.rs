@@ -1,6 +1,5 @@
 //! What a forward pass predicts, sample by sample.
 
-
 use super::chunk::Chunk;
 use super::pass::Pass;
 use crate::architecture::{Architecture, Reads};

@@ -1,6 +1,5 @@
 //! What a pass computes for eight samples, one sample per lane.
 
-
 use super::hidden::Hidden;
 use super::places::padded;
 use crate::aligned::Aligned;

@@ -1,6 +1,5 @@
 //! What a thread that computes passes has of its own.
 
-
 use super::additions::Additions;
 use super::chunk::Chunk;
 use super::pass::Pass;

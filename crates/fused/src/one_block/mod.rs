@@ -57,7 +57,6 @@
 mod kernel;
 mod layout;
 
-
 use crate::adam::Sums;
 use crate::architecture::Architecture;
 use crate::instructions::{Body, Instructions};

@@ -3,8 +3,8 @@
 use super::products::{average, project};
 use super::{Block, Kernel, Scratch, Size, head_of};
 use crate::lanes::{
-    LANES, ZERO, exp_of_negative, larger, log_1p, map, one_at_a_time, select_negative,
-    zero_below, zip,
+    LANES, ZERO, exp_of_negative, larger, log_1p, map, one_at_a_time, select_negative, zero_below,
+    zip,
 };
 use crate::one_block::layout::Parameter;
 use crate::vectors::Vectors;

@@ -9,7 +9,6 @@ mod backward;
 mod forward;
 mod products;
 
-
 use crate::lanes::Lanes;
 use crate::one_block::layout::{Layout, Parameter};
 use crate::vectors::Vectors;
