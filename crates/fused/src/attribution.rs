@@ -11,9 +11,10 @@
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
-use crate::blocks::{Blocks, Probe, Site, padded};
+use crate::blocks::{Blocks, Probe, Site};
 use crate::forward::InvalidForward;
 use crate::lanes::{LANES, Lanes};
+use crate::places::padded;
 use crate::samples::Samples;
 
 /// Integrated gradients of a sample.
@@ -86,7 +87,7 @@ pub fn integrated_gradients(
     let architecture = architecture.clone().validate();
     let architecture = architecture.map_err(InvalidForward::Architecture)?;
     let mut blocks = Blocks::new(&architecture);
-    let parameters = blocks.pack(parameters);
+    let parameters = blocks.places().pack(parameters);
     let (positions, d_model) = (architecture.positions, architecture.d_model);
     assert!(
         baseline.len() == positions * d_model,

@@ -4,9 +4,10 @@ use std::fmt;
 
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::arrays::{Array, Arrays, Dims};
-use crate::blocks::{Blocks, Probe, Site, padded};
+use crate::blocks::{Blocks, Probe, Site};
 use crate::interventions::{Intervention, InvalidIntervention};
 use crate::lanes::{LANES, Lanes};
+use crate::places::padded;
 use crate::samples::{Predictions, Samples};
 
 /// Everything that a model computes for some samples.
@@ -130,7 +131,7 @@ impl Tracer {
             .iter()
             .try_for_each(|one| one.check(architecture, chosen.len()));
         checked.map_err(InvalidForward::Intervention)?;
-        let parameters = self.blocks.pack(parameters);
+        let parameters = self.blocks.places().pack(parameters);
         let mut recorder = Recorder {
             forward: Forward::empty(architecture, chosen.len(), recorded),
             architecture,

@@ -5,9 +5,10 @@ use std::ops::Range;
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
-use crate::blocks::{Site, padded};
+use crate::blocks::Site;
 use crate::lanes::{LANES, Lanes, ZERO};
 use crate::place::Place;
+use crate::places::padded;
 
 /// A change of what a forward pass computes, for all of its samples.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,15 +7,15 @@
 
 use std::ops::Range;
 
-use super::chunk::Chunk;
 use super::elements::add_rows;
 use super::embedding;
-use super::places::{Linear, Matrix};
 use super::products::{Block, add_products, to_rows};
 use crate::adam::Sums;
 use crate::aligned::Aligned;
+use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes};
+use crate::places::{Linear, Matrix};
 
 /// The most passes whose rows are added together.
 pub(super) const GROUP: usize = 8;

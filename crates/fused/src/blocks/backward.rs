@@ -4,8 +4,8 @@
 
 use super::pass::{Pass, Sizes};
 
-use super::chunk::Chunk;
 use crate::adam::Sums;
+use crate::chunk::Chunk;
 
 impl<const L: usize> Pass<'_, L> {
     /// Adds the gradient of the chunk's losses, each of which counts as the share of its sample, and keeps the losses.

@@ -2,11 +2,11 @@
 
 use super::Blocks;
 use super::additions::{GROUP, When, add};
-use super::chunk::Chunk;
 use super::plan::Plan;
 use super::worker::Worker;
 use crate::adam::Sums;
 use crate::architecture::Reads;
+use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
 use crate::samples::{IGNORED, Predictions, Samples};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::chunk::Chunk;
+use crate::chunk::Chunk;
 use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes, ZERO, square};
 

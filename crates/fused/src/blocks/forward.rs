@@ -7,12 +7,12 @@
 
 use std::ops::Range;
 
-use super::chunk::Chunk;
 use super::embedding;
 use super::pass::{Pass, Sizes};
 use super::probe::{Site, reach};
 use crate::architecture::Reads;
 use crate::arrays::Array;
+use crate::chunk::Chunk;
 use crate::samples::IGNORED;
 
 impl<const L: usize> Pass<'_, L> {

@@ -11,8 +11,8 @@
 //!
 //! Answers whose label is [`IGNORED`] have no loss. With label smoothing `s`, the target of each of `K` classes is `s / K`, plus `1 - s` for the true one.
 
-use super::chunk::Chunk;
 use super::pass::Pass;
+use crate::chunk::Chunk;
 use crate::instructions::for_each_set;
 use crate::lanes::{
     Lanes, exp_of_negative, larger, log, log_1p, map, one_at_a_time, zero_below, zip,

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::places::Matrix;
 use crate::adam::Sums;
+use crate::places::Matrix;
 
 impl<'a> Sums<'a> {
     /// The whole gradient.

@@ -1,12 +1,12 @@
 //! What a thread that computes passes has of its own.
 
 use super::additions::Additions;
-use super::chunk::Chunk;
 use super::pass::Pass;
 use super::plan::Plan;
 use super::values::Values;
 use crate::adam::Sums;
 use crate::architecture::{Architecture, Reads};
+use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
 use crate::samples::Predictions;
