@@ -16,16 +16,14 @@ work=target/fuzz
 mkdir -p "$work/found" "$work/findings"
 # The next build of the workspace may overwrite it.
 cp target/release/fuzz "$work/fuzz"
-cargo build --quiet --release --workspace --bin fuzz_seeds
-targets=$(target/release/fuzz_seeds "$work/seeds")
 failed=0
 total=0
-for target in ${@:-$targets}; do
-    mkdir -p "$work/found/$target"
+for target in ${@:-$("$work/fuzz")}; do
+    mkdir -p "$work/found/$target" "$work/seeds/$target"
     log="$work/$target.log"
     status=0
     # -max_len is large enough for every seed; -use_value_profile guides comparisons of whole words.
-    HEADLIGHT_FUZZ=$target "$work/fuzz" "$work/found/$target" "$work/seeds/$target" \
+    HEADLIGHT_FUZZ=$target HEADLIGHT_FUZZ_SEEDS=$work/seeds/$target "$work/fuzz" "$work/found/$target" "$work/seeds/$target" \
         -seed="${SEED:-1}" -max_total_time="$seconds" -timeout=10 -max_len=65536 -rss_limit_mb=1024 \
         -use_value_profile=1 -print_final_stats=1 -artifact_prefix="$work/findings/$target-" \
         > "$log" 2>&1 || status=$?

@@ -26,6 +26,7 @@ pub(crate) fn architecture(config: &ExperimentConfig) -> Result<Architecture, Er
             Some(Pooling::Mean) => Reads::Mean,
             _ => Reads::Position,
         },
+        starts_with_cls: inputs.cls == Some(0),
         d_model: model.d_model,
         n_heads: model.n_heads,
         d_head: model.d_head,

@@ -1,9 +1,6 @@
 //! Adam (Kingma and Ba 2015), as Keras and as PyTorch compute it, and what every optimizer keeps between steps.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
-use crate::lanes::{sqrt, square, zero_below};
+use crate::lanes::{square, zero_below};
 use crate::training::{Adam, AdamW, Optimizer, Sgd};
 
 /// The sums of a batch that Adam takes: the gradient of all parameters, and the squares of each occurrence of a
@@ -95,7 +92,7 @@ impl Moments {
         let AdamW { adam, weight_decay } = settings;
         let kept = (1.0 - adam.learning_rate * weight_decay) as f32;
         let rate = (adam.learning_rate / (1.0 - self.powers[0])) as f32;
-        let root = sqrt((1.0 - self.powers[1]) as f32);
+        let root = ((1.0 - self.powers[1]) as f32).sqrt();
         let (gain_1, gain_2) = ((1.0 - adam.beta_1) as f32, (1.0 - adam.beta_2) as f32);
         let epsilon = adam.epsilon as f32;
         let count = parameters.len();
@@ -108,7 +105,7 @@ impl Moments {
             let m = zero_below(1e-30, first[i] + (g - first[i]) * gain_1);
             first[i] = m;
             second[i] = v;
-            parameters[i] = parameters[i] * kept - rate * m / (sqrt(v) / root + epsilon);
+            parameters[i] = parameters[i] * kept - rate * m / (v.sqrt() / root + epsilon);
         }
     }
 
@@ -136,7 +133,7 @@ impl Moments {
         // In f32, as in Keras.
         let correction_1 = 1.0 - self.powers[0] as f32;
         let correction_2 = 1.0 - self.powers[1] as f32;
-        let rate = adam.learning_rate as f32 * sqrt(correction_2) / correction_1;
+        let rate = adam.learning_rate as f32 * correction_2.sqrt() / correction_1;
         let settings = Settings {
             rate,
             gain_1: (1.0 - adam.beta_1) as f32,
@@ -187,7 +184,7 @@ impl Settings {
             let m = if v == 0.0 { 0.0 } else { zero_below(1e-30, m) };
             first[i] = m;
             second[i] = v;
-            parameters[i] -= m * self.rate / (sqrt(v) + self.epsilon);
+            parameters[i] -= m * self.rate / (v.sqrt() + self.epsilon);
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Numbers in memory that start where a line of the cache starts. A vector that lies across two lines takes two loads.
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut};
 
 /// Numbers of a cache line: those of the longest vector, too.
 const LINE: usize = 16;

@@ -1,11 +1,8 @@
 //! The sizes and switches of a classifier.
 
-use alloc::boxed::Box;
-use alloc::vec::Vec;
-use core::fmt;
+use std::fmt;
 
 use crate::arrays::Dims;
-use crate::lanes::sqrt;
 
 /// The sizes and switches of a classifier.
 ///
@@ -22,6 +19,8 @@ pub struct Architecture {
     pub read_position: usize,
     /// What the classifier reads.
     pub reads: Reads,
+    /// Whether each sample begins with token 0, `[CLS]`: the notebook's step relies on it.
+    pub starts_with_cls: bool,
     /// Width of embeddings and of the residual stream.
     pub d_model: usize,
     /// Attention heads per block; divides `d_model` unless `d_head` is set.
@@ -212,6 +211,7 @@ impl Default for Architecture {
             vocab_size: 0,
             positions: 0,
             read_position: 0,
+            starts_with_cls: true,
             reads: Reads::Position,
             d_model: 0,
             n_heads: 1,
@@ -255,7 +255,7 @@ impl fmt::Display for InvalidArchitecture {
     }
 }
 
-impl core::error::Error for InvalidArchitecture {}
+impl std::error::Error for InvalidArchitecture {}
 
 impl Architecture {
     /// Checks the sizes.
@@ -351,21 +351,21 @@ impl Architecture {
     /// The factor of the products of queries and keys.
     pub fn scale(&self) -> f32 {
         self.scale
-            .unwrap_or_else(|| 1.0 / sqrt(self.d_head() as f32))
+            .unwrap_or_else(|| 1.0 / (self.d_head() as f32).sqrt())
     }
 
-    /// Whether the one-block step computes it: the notebook's kind of model, in which only sizes and scale differ.
+    /// Whether the one-block step computes it: the notebook's model, of which only vocabulary, length, scale and the width, 8 or
+    /// 16, may differ.
     pub(crate) fn is_one_block(&self) -> bool {
         let mut plain = Self {
             vocab_size: self.vocab_size,
             positions: self.positions,
             d_model: self.d_model,
-            n_heads: self.n_heads,
             scale: self.scale,
             ..Self::default()
         };
         plain.norms.eps = self.norms.eps;
-        *self == plain
+        *self == plain && matches!(self.d_model, 8 | 16)
     }
 
     /// Whether the row that the classifier reads can be computed without keys and values (see `blocks::forward`).

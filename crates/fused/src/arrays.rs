@@ -2,8 +2,7 @@
 //!
 //! A new array is an entry at the end of `arrays!`, and the call of `reach` in `blocks` that hands over its values.
 
-use alloc::vec::Vec;
-use core::ops::{Index, IndexMut};
+use std::ops::{Index, IndexMut};
 
 macro_rules! arrays {
     ($($(#[doc = $doc:literal])+ $array:ident: $name:literal, $axes:expr, $exists:expr;)+) => {

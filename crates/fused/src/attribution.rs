@@ -9,14 +9,12 @@
 //! halved. So most points lie where the logit changes fast: near a baseline of zeros, where the norm of the first block
 //! turns, and at the kinks of rectifiers. Equally distant points needed up to 16,384.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use crate::architecture::Architecture;
 use crate::arrays::Array;
-use crate::blocks::{Blocks, Probe, Site, padded};
+use crate::blocks::{Blocks, Probe, Site};
 use crate::forward::InvalidForward;
 use crate::lanes::{LANES, Lanes};
+use crate::places::padded;
 use crate::samples::Samples;
 
 /// Integrated gradients of a sample.
@@ -89,7 +87,7 @@ pub fn integrated_gradients(
     let architecture = architecture.clone().validate();
     let architecture = architecture.map_err(InvalidForward::Architecture)?;
     let mut blocks = Blocks::new(&architecture);
-    let parameters = blocks.pack(parameters);
+    let parameters = blocks.places().pack(parameters);
     let (positions, d_model) = (architecture.positions, architecture.d_model);
     assert!(
         baseline.len() == positions * d_model,

@@ -1,14 +1,13 @@
 //! A forward pass with everything that it computes.
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::fmt;
+use std::fmt;
 
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::arrays::{Array, Arrays, Dims};
-use crate::blocks::{Blocks, Probe, Site, padded};
+use crate::blocks::{Blocks, Probe, Site};
 use crate::interventions::{Intervention, InvalidIntervention};
 use crate::lanes::{LANES, Lanes};
+use crate::places::padded;
 use crate::samples::{Predictions, Samples};
 
 /// Everything that a model computes for some samples.
@@ -42,7 +41,7 @@ impl fmt::Display for InvalidForward {
     }
 }
 
-impl core::error::Error for InvalidForward {}
+impl std::error::Error for InvalidForward {}
 
 /// What a forward pass records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,7 +131,7 @@ impl Tracer {
             .iter()
             .try_for_each(|one| one.check(architecture, chosen.len()));
         checked.map_err(InvalidForward::Intervention)?;
-        let parameters = self.blocks.pack(parameters);
+        let parameters = self.blocks.places().pack(parameters);
         let mut recorder = Recorder {
             forward: Forward::empty(architecture, chosen.len(), recorded),
             architecture,

@@ -53,7 +53,7 @@ fn inner(x: f32) -> f32 {
 /// The distribution function of the standard normal distribution.
 #[inline(always)]
 fn normal_distribution(x: f32) -> f32 {
-    0.5 * (1.0 + erf(x * core::f32::consts::FRAC_1_SQRT_2))
+    0.5 * (1.0 + erf(x * std::f32::consts::FRAC_1_SQRT_2))
 }
 
 /// The density of the standard normal distribution.

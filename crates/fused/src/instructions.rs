@@ -3,7 +3,7 @@
 //! The code is the same for all of them, and so are the results. A default build contains every set and
 //! uses the widest that the machine has.
 
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
 use crate::vectors::{Avx2, Avx512};
 use crate::vectors::{Baseline, Vectors};
 
@@ -26,11 +26,11 @@ impl Instructions {
     pub fn available(self) -> bool {
         match self {
             Self::Baseline => true,
-            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            #[cfg(target_arch = "x86_64")]
             Self::Avx2 => Avx2::new().is_some(),
-            #[cfg(all(feature = "std", target_arch = "x86_64"))]
+            #[cfg(target_arch = "x86_64")]
             Self::Avx512 => Avx512::new().is_some(),
-            #[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+            #[cfg(not(target_arch = "x86_64"))]
             Self::Avx2 | Self::Avx512 => false,
         }
     }
@@ -45,7 +45,7 @@ impl Instructions {
     /// Whether passes of sixteen samples are compiled, and this set has vectors for them.
     #[inline(always)]
     pub(crate) fn is_wide(self) -> bool {
-        cfg!(all(feature = "std", target_arch = "x86_64")) && self == Self::Avx512
+        cfg!(target_arch = "x86_64") && self == Self::Avx512
     }
 
     /// Runs `body`, compiled for these instructions. `L` are the samples that it computes side by side; 0 if its vectors do
@@ -56,7 +56,7 @@ impl Instructions {
     #[inline]
     #[allow(unsafe_code)]
     pub(crate) fn run<const L: usize, B: Body>(self, body: B) -> B::Output {
-        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        #[cfg(target_arch = "x86_64")]
         {
             if L != 8
                 && self == Self::Avx512
@@ -82,14 +82,14 @@ impl Instructions {
 }
 
 /// Compiles a body, and everything inlined into it, for AVX2.
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn avx2<B: Body>(body: B, vectors: Avx2) -> B::Output {
     body.run(vectors)
 }
 
 /// Compiles a body, and everything inlined into it, for AVX-512.
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,avx512f")]
 fn avx512<B: Body>(body: B, vectors: Avx512) -> B::Output {
     body.run(vectors)

@@ -1,14 +1,14 @@
 //! Interventions: changes of what a forward pass computes.
 
-use alloc::vec::Vec;
-use core::fmt;
-use core::ops::Range;
+use std::fmt;
+use std::ops::Range;
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
-use crate::blocks::{Site, padded};
+use crate::blocks::Site;
 use crate::lanes::{LANES, Lanes, ZERO};
 use crate::place::Place;
+use crate::places::padded;
 
 /// A change of what a forward pass computes, for all of its samples.
 #[derive(Clone, Debug, PartialEq)]
@@ -92,7 +92,7 @@ impl fmt::Display for InvalidIntervention {
     }
 }
 
-impl core::error::Error for InvalidIntervention {}
+impl std::error::Error for InvalidIntervention {}
 
 impl Intervention {
     /// Checks that an architecture has what the intervention changes, in a pass of so many samples.

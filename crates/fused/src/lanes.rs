@@ -21,7 +21,7 @@ pub(crate) const ZERO: Lanes = [0.0; LANES];
 #[inline(always)]
 pub(crate) fn one_at_a_time() {
     // No instruction, but the compiler does not look through it.
-    core::hint::black_box(());
+    std::hint::black_box(());
 }
 
 /// Applies a function to each lane.
@@ -102,7 +102,7 @@ pub(crate) fn exp_of_negatives<const N: usize>(x: [f32; N]) -> [f32; N] {
     // Adding 1.5 * 2^23 rounds to a whole number and puts it into the lowest bits.
     const ROUND: f32 = 12_582_912.0;
     let x = map(x, |x| larger(x, -87.0));
-    let shifted = map(x, |x| x * core::f32::consts::LOG2_E + ROUND);
+    let shifted = map(x, |x| x * std::f32::consts::LOG2_E + ROUND);
     let n = map(shifted, |shifted| shifted - ROUND);
     let r = zip(x, n, |x, n| (x - n * 0.693_359_375) - n * -2.121_944_4e-4);
     let mut y = [1.987_569_15e-4; N];
@@ -131,7 +131,7 @@ pub(crate) fn exp_of_negatives<const N: usize>(x: [f32; N]) -> [f32; N] {
 #[allow(clippy::excessive_precision)]
 pub(crate) fn log_1p(x: f32) -> f32 {
     // log(1 + x) = log(2) + log(1 + (x - 1) / 2) keeps the polynomial's argument below sqrt(2) - 1.
-    let upper = x > core::f32::consts::SQRT_2 - 1.0;
+    let upper = x > std::f32::consts::SQRT_2 - 1.0;
     let n = if upper { 1.0 } else { 0.0 };
     let x = if upper { 0.5 * x - 0.5 } else { x };
     let square = x * x;
@@ -159,43 +159,4 @@ pub(crate) fn log(x: f32) -> f32 {
     let n = ((bits >> 23).cast_signed() - 127) as f32;
     let m = f32::from_bits(bits & 0x7f_ffff | 0x3f80_0000);
     (log_1p(m - 1.0) + n * -2.121_944_4e-4) + n * 0.693_359_375
-}
-
-/// The square root, rounded to nearest as IEEE 754 requires.
-#[cfg(feature = "std")]
-#[inline(always)]
-pub(crate) fn sqrt(x: f32) -> f32 {
-    x.sqrt()
-}
-
-#[cfg(not(feature = "std"))]
-pub(crate) use rooted::sqrt;
-
-/// The square root from integers: `core` has no square root.
-#[cfg(any(test, not(feature = "std")))]
-pub(crate) mod rooted {
-    /// The square root, rounded to nearest as IEEE 754 requires.
-    pub(crate) fn sqrt(x: f32) -> f32 {
-        if !(x > 0.0 && x < f32::INFINITY) {
-            return if x < 0.0 { f32::NAN } else { x };
-        }
-        // x = mantissa * 2^exponent. The exponent is even; the mantissa is below 2^64, and large enough
-        // for 25 bits of root: 24 that are kept, and one to round by.
-        let bits = x.to_bits();
-        let (fraction, power) = (bits & 0x7f_ffff, (bits >> 23).cast_signed());
-        let (mantissa, exponent) = match power {
-            0 => (fraction, -149),
-            _ => (fraction | 0x80_0000, power - 150),
-        };
-        let mut shift = mantissa.leading_zeros().cast_signed() + 26;
-        shift -= (exponent - shift) & 1;
-        let mantissa = u64::from(mantissa) << shift;
-        let root = mantissa.isqrt();
-        // A remainder decides ties, so one more bit says whether there is one.
-        let sticky = u64::from(root * root != mantissa);
-        let rounded = ((root << 1) | sticky) as f64; // Exact: 31 bits at the most.
-        let half = (exponent - shift) / 2 - 1;
-        let scale = f64::from_bits(((half + 1023) as u64) << 52);
-        (rounded * scale) as f32
-    }
 }

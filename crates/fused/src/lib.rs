@@ -3,8 +3,7 @@
 //! A [`Model`] is the classifier of `headlight-model`: token and position embeddings; blocks of attention with an
 //! output projection, residual and layer norm, and of a feed-forward layer with the same; and logits read from
 //! `[CLS]`. [`Model::step`] computes forward pass, gradient and Adam for a batch. [`forward()`] computes some samples
-//! with everything on the way, and lets [`Intervention`]s change it. The crate has no dependency. Without the feature
-//! `std` it needs only `core` and `alloc`.
+//! with everything on the way, and lets [`Intervention`]s change it. The crate has no dependency.
 //!
 //! ```
 //! use headlight_fused::{Adam, Architecture, Model, Samples};
@@ -49,16 +48,13 @@
 //! to the last, and over samples eight at a time. A vector holds samples of a batch, one per lane, or columns of a parameter, so
 //! neither the width of the machine's vectors nor the number of threads can change a bit.
 
-#![cfg_attr(not(feature = "std"), no_std)]
-
-extern crate alloc;
-
 mod adam;
 mod aligned;
 mod architecture;
 mod arrays;
 mod attribution;
 mod blocks;
+mod chunk;
 mod forward;
 mod functions;
 mod instructions;
@@ -67,6 +63,7 @@ mod lanes;
 mod model;
 mod one_block;
 mod place;
+mod places;
 mod samples;
 mod team;
 mod token_gradients;

@@ -1,14 +1,11 @@
 //! A model, its training and its predictions.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use crate::adam::{Moments, Sums};
 use crate::architecture::{Architecture, InvalidArchitecture};
 use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
-use crate::lanes::sqrt;
 use crate::one_block::OneBlock;
+use crate::places::Places;
 use crate::samples::{IGNORED, Predictions, Samples};
 use crate::team::{Alone, Team};
 use crate::training::{CrossEntropy, Training};
@@ -64,14 +61,13 @@ enum Passes {
     Blocks(Blocks),
 }
 
-/// Calls the same method of either.
-macro_rules! either {
-    ($passes:expr, $each:ident => $call:expr) => {
-        match $passes {
-            Passes::OneBlock($each) => $call,
-            Passes::Blocks($each) => $call,
+impl Passes {
+    fn places(&self) -> &Places {
+        match self {
+            Self::OneBlock(one_block) => &one_block.places,
+            Self::Blocks(blocks) => blocks.places(),
         }
-    };
+    }
 }
 
 impl Model {
@@ -94,15 +90,14 @@ impl Model {
             "{architecture:?} has {count} parameters, not {}",
             parameters.len()
         );
-        let is_notebooks =
-            architecture.is_one_block() && training.cross_entropy == CrossEntropy::default();
-        let passes = if is_notebooks {
-            Passes::OneBlock(OneBlock::new(&architecture))
-        } else {
-            Passes::Blocks(Blocks::new(&architecture).with_loss(training.cross_entropy))
-        };
-        let parameters = either!(&passes, each => each.pack(parameters));
-        let tokens = either!(&passes, each => each.token_embedding_len());
+        let has_notebooks_loss = training.cross_entropy == CrossEntropy::default();
+        let one_block = OneBlock::new(&architecture).filter(|_| has_notebooks_loss);
+        let passes = one_block.map_or_else(
+            || Passes::Blocks(Blocks::new(&architecture).with_loss(training.cross_entropy)),
+            Passes::OneBlock,
+        );
+        let parameters = passes.places().pack(parameters);
+        let tokens = passes.places().tokens.range().len();
         let len = parameters.len();
         Ok(Self {
             architecture,
@@ -163,7 +158,7 @@ impl Model {
         for part in [&state.parameters, &state.first, &state.second] {
             assert!(part.len() == count, "the model has {count} parameters");
         }
-        let pack = |plain: &[f32]| either!(&self.passes, each => each.pack(plain));
+        let pack = |plain: &[f32]| self.passes.places().pack(plain);
         let (parameters, first, second) = (
             pack(&state.parameters),
             pack(&state.first),
@@ -278,7 +273,7 @@ impl Model {
     }
 
     fn unpack(&self, padded: &[f32]) -> Vec<f32> {
-        either!(&self.passes, each => each.unpack(padded))
+        self.passes.places().unpack(padded)
     }
 
     /// Measures the gradient, and scales it down if it is too long.
@@ -286,7 +281,7 @@ impl Model {
         let squares = self.gradient.iter().map(|&g| f64::from(g) * f64::from(g));
         let sum: f64 = squares.sum();
         // The root in float32 is the one that every machine has; its error is far below what a norm is used for.
-        let norm = f64::from(sqrt(sum as f32));
+        let norm = f64::from((sum as f32).sqrt());
         self.gradient_norm = norm;
         // PyTorch adds 1e-6, so that a gradient of 0 has a factor.
         let factor = self.training.max_grad_norm.map(|most| most / (norm + 1e-6));
@@ -323,7 +318,10 @@ impl Model {
             );
             if let Passes::OneBlock(_) = self.passes {
                 let first = samples.tokens[sample as usize * positions];
-                assert!(first == 0, "the first token of a sample is [CLS] = 0");
+                assert!(
+                    first == 0,
+                    "a sample starts with [CLS] = 0, as the architecture says"
+                );
             }
         }
     }

@@ -1,10 +1,8 @@
 //! Places of a forward pass whose vectors can be replaced, and their names.
 
-use alloc::borrow::ToOwned;
-use alloc::string::String;
-use core::fmt;
-use core::ops::Range;
-use core::str::FromStr;
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
@@ -50,7 +48,7 @@ impl fmt::Display for InvalidPlace {
     }
 }
 
-impl core::error::Error for InvalidPlace {}
+impl std::error::Error for InvalidPlace {}
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,7 +1,5 @@
 //! Samples, and what a model predicts for them.
 
-use alloc::vec::Vec;
-
 /// Samples to train on or to predict.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples<'a> {

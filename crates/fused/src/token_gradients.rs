@@ -1,12 +1,10 @@
 //! Gradients of logits by the embedding of the token at each position.
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use crate::architecture::Architecture;
-use crate::blocks::{Blocks, padded};
+use crate::blocks::Blocks;
 use crate::forward::InvalidForward;
 use crate::lanes::{LANES, ZERO};
+use crate::places::padded;
 use crate::samples::Samples;
 
 /// Gradients of one model's logits by token embeddings. A position's own embedding and a norm of the embeddings, if the
@@ -31,7 +29,7 @@ impl TokenGradients {
         let architecture = architecture.map_err(InvalidForward::Architecture)?;
         let blocks = Blocks::new(&architecture);
         Ok(Self {
-            parameters: blocks.pack(parameters),
+            parameters: blocks.places().pack(parameters),
             blocks,
             architecture,
         })

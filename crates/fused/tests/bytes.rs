@@ -260,15 +260,12 @@ fn kinds() -> Vec<(Architecture, bool)> {
             per_occurrence,
         )
     };
+    // The first two have a step of their own.
     let one_block = [
         (8, 1, 7, true),
-        (4, 1, 3, false),
         (16, 1, 5, true),
-        (32, 1, 2, true),
-        (4, 2, 6, true),
-        (6, 3, 7, false),
+        (4, 1, 3, false),
         (12, 3, 4, true),
-        (24, 4, 3, true),
         (1, 1, 1, true),
     ];
     let blocks = |(d_model, n_heads, positions, per_occurrence), n_layers, d_ff| {
@@ -302,16 +299,12 @@ fn kinds() -> Vec<(Architecture, bool)> {
     ]);
     kinds
 }
-const PINNED: [u64; 13] = [
+const PINNED: [u64; 9] = [
     0xcc07_fa23_1d2b_07b5,
-    0xf814_bc4a_e314_1fbf,
     0x0a9a_a0ed_4be6_caaa,
-    0xebac_c8ac_9e56_2cfe,
-    0xbf44_9cd1_a7ac_54f1,
-    0x7074_df64_0915_e660,
-    0x43d5_a05a_185a_48da,
-    0x894e_ba3c_2492_5d55,
-    0x156e_add1_aad6_7ce2,
+    0x7d7c_8227_1cf1_0663,
+    0x7d0c_228c_3eb5_79c6,
+    0x1267_cbe4_48a0_232a,
     0x8f1b_f5cb_12c4_c106,
     0x592c_429b_323a_bcc6,
     0x5c69_d09e_1675_44cf,

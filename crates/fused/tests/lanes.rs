@@ -1,13 +1,11 @@
-//! The functions of lanes beside double precision and the hardware. They are private, so their file is
+//! The functions of lanes beside double precision. They are private, so their file is
 //! compiled into this test.
 #![allow(dead_code, clippy::inline_always, clippy::needless_range_loop)]
 
 #[path = "../src/lanes.rs"]
 mod lanes;
 
-use lanes::{
-    ZERO, exp_of_negative, larger, log_1p, rooted, select_negative, sqrt, square, zero_below,
-};
+use lanes::{ZERO, exp_of_negative, larger, log_1p, select_negative, square, zero_below};
 
 /// The relative error in units of `f32::EPSILON`, beside a value in double precision.
 fn error(ours: f32, exact: f64) -> f64 {
@@ -36,20 +34,6 @@ fn logarithms_are_right_to_a_unit() {
     assert!(worst < 1.0, "{worst}");
     assert!(error(log_1p(1e-30), 1e-30) < 1.0);
     assert_eq!(log_1p(0.0).to_bits(), 0);
-}
-
-#[test]
-fn both_square_roots_are_those_of_the_hardware() {
-    // Every exponent, mantissas spread over the whole range, and the smallest numbers.
-    let spread = (0..0x7f80_0000_u32).step_by(997);
-    for bits in spread.chain(0..5000) {
-        let x = f32::from_bits(bits);
-        assert_eq!(rooted::sqrt(x).to_bits(), x.sqrt().to_bits(), "sqrt({x:e})");
-    }
-    assert_eq!(sqrt(2.0).to_bits(), 2.0_f32.sqrt().to_bits());
-    assert!(rooted::sqrt(-1.0).is_nan() && rooted::sqrt(f32::NAN).is_nan());
-    assert!(rooted::sqrt(f32::INFINITY).is_infinite());
-    assert_eq!(rooted::sqrt(-0.0).to_bits(), (-0.0_f32).to_bits());
 }
 
 /// Numbers are compared by their bits, which tell zeros apart.

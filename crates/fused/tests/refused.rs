@@ -12,8 +12,7 @@ fn sizes() -> Architecture {
     Architecture {
         vocab_size: 4,
         positions: 3,
-        d_model: 6,
-        n_heads: 2,
+        d_model: 8,
         ..Architecture::default()
     }
 }
@@ -30,7 +29,7 @@ fn invalid_architectures() {
         |sizes| sizes.positions = 0,
         |sizes| sizes.d_model = 0,
         |sizes| sizes.n_heads = 0,
-        |sizes| sizes.n_heads = 4,
+        |sizes| sizes.n_heads = 3,
         |sizes| sizes.n_layers = 0,
         |sizes| sizes.n_classes = 1,
         |sizes| sizes.read_position = 3,
@@ -63,12 +62,24 @@ fn wrong_samples_and_states() {
     assert!(!stepped(tokens, labels, &[2]), "a sample out of range");
     assert!(!stepped(&tokens[1..], labels, &[0]), "a token too few");
     assert!(!stepped(tokens, &[1], &[0]), "a label too few");
-    assert!(!stepped(&[0, 1, 2, 3, 0, 1], labels, &[1]), "no [CLS]");
+    let apart = &[0, 1, 2, 3, 0, 1];
+    assert!(!stepped(apart, labels, &[1]), "no [CLS]");
     assert!(!stepped(tokens, &[2, 0], &[0]), "no such class");
     assert!(
         !stepped(&[0, 1, 4, 0, 3, 1], labels, &[0]),
         "a token too high"
     );
+
+    let sizes_apart = Architecture {
+        starts_with_cls: false,
+        ..sizes()
+    };
+    let mut model_apart = Model::new(sizes_apart, adam(), &model().parameters()).unwrap();
+    let samples_apart = Samples {
+        tokens: apart,
+        labels,
+    };
+    assert!(model_apart.step(samples_apart, &[1]).is_finite());
 
     let short = catch_unwind(|| Model::new(sizes(), adam(), &[0.0]).is_ok());
     assert!(short.is_err());

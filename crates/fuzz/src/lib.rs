@@ -1,11 +1,11 @@
-//! Every reader of foreign input as a function of bytes, for the fuzzer and for the tests of inputs that it found.
+//! Readers of foreign input that are more than serde or TOML, each as a function of bytes, for the fuzzer and for the tests of inputs that it found.
 //!
 //! `scripts/checks/fuzz.sh` builds them with libFuzzer and runs it. `tests/corpus.rs` runs them on the inputs in
 //! `corpus/`. To add a reader, add a line to [`TARGETS`].
 
 mod targets;
 
-use targets::{archives, config, runs, samples, weights};
+use targets::{archives, samples, sweeps, weights};
 
 /// A reader, and its seed inputs.
 #[derive(Clone, Copy, Debug)]
@@ -27,29 +27,19 @@ macro_rules! target {
     };
 }
 
-/// All readers.
+/// All targets.
 pub const TARGETS: &[Target] = &[
-    target!("config", config::file),
-    target!("config-set", config::set),
-    target!("config-grid", config::grid),
-    target!("walkthrough", config::walkthrough),
     target!("dataset-npz", samples::npz),
     target!("dataset-csv", samples::csv),
-    target!("dataset-gzip", samples::gzip),
     target!("dataset-jsonl", samples::jsonl),
-    target!("tokens", samples::tokens),
     target!("npz", archives::whole),
     target!("npy", archives::member),
     target!("dump", archives::dump),
     target!("dump-member", archives::dump_member),
     target!("weights", weights::model),
     target!("checkpoint", weights::checkpoint),
-    target!("run-metrics", runs::metrics),
-    target!("run-environment", runs::environment),
-    target!("run-manifest", runs::manifest),
-    target!("sweep-results", runs::results),
-    target!("sweep-merge", runs::merge),
-    target!("sweep-report", runs::report),
+    target!("sweep-results", sweeps::results),
+    target!("sweep-merge", sweeps::merge),
 ];
 
 /// Finds a target by name.

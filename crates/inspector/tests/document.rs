@@ -27,7 +27,7 @@ fn weights() -> Numbers {
         how: "softmax of each row".to_owned(),
         rows: strings(&["She", "did"]),
         columns: strings(&["She", "did"]),
-        values: vec![0.669_8, 0.330_2, 0.25, f32::NEG_INFINITY],
+        values: vec![vec![0.669_8, 0.330_2], vec![0.25, f64::NEG_INFINITY]],
         shaded: true,
         printed: vec![printed(0, 0, 0.67, false), printed(0, 1, 0.4, true)],
         notes: strings(&["She: a slip"]),
@@ -124,7 +124,7 @@ fn columns_line_up_by_what_is_seen() {
     let table = Numbers {
         rows: strings(&["猫が", "👩‍💻", "cafe\u{301}", "x"]),
         columns: strings(&["0"]),
-        values: vec![1.0, 2.0, 3.0, 4.0],
+        values: [1.0, 2.0, 3.0, 4.0].map(|value| vec![value]).to_vec(),
         ..Numbers::default()
     };
     let text = text(&document(table), 80);
@@ -152,7 +152,7 @@ fn columns_that_do_not_fit_stand_below() {
     let table = Numbers {
         rows: strings(&["row"]),
         columns: strings(&["one", "two", "three"]),
-        values: vec![1.0, 2.0, 3.0],
+        values: vec![vec![1.0, 2.0, 3.0]],
         ..Numbers::default()
     };
     let narrow = text(&document(table.clone()), 15);
@@ -166,11 +166,11 @@ fn columns_that_do_not_fit_stand_below() {
 
 #[test]
 fn numbers_have_the_decimals_that_they_need() {
-    let number = |values: &[f32]| {
+    let number = |values: &[f64]| {
         let table = Numbers {
             rows: strings(&["r"]),
             columns: vec!["c".to_owned(); values.len()],
-            values: values.to_vec(),
+            values: vec![values.to_vec()],
             ..Numbers::default()
         };
         let text = text(&document(table), 200);
@@ -265,7 +265,7 @@ fn pictures_of_very_wide_tables_say_what_they_leave_out() {
     let table = Numbers {
         rows: strings(&["r"]),
         columns: (0..300).map(|column| column.to_string()).collect(),
-        values: vec![0.5; 300],
+        values: vec![vec![0.5; 300]],
         ..Numbers::default()
     };
     let document = document(table);

@@ -57,24 +57,9 @@ impl Attention {
     /// - input: `[batch, position, d_model]`
     /// - mask: true where a query may look; `[batch, head, query, key]`; batch and head may be 1
     pub fn forward(&self, input: Tensor<3>, mask: Option<Tensor<4, Bool>>) -> AttentionOutput {
-        self.forward_cross(input.clone(), input, mask)
-    }
-
-    /// Cross-attention: each position of one sequence looks at another sequence.
-    ///
-    /// # Shapes
-    /// - input: `[batch, query, d_model]`, the source of queries
-    /// - memory: `[batch, key, d_model]`, the source of keys and values
-    /// - mask: true where a query may look; `[batch, head, query, key]`; batch and head may be 1
-    pub fn forward_cross(
-        &self,
-        input: Tensor<3>,
-        memory: Tensor<3>,
-        mask: Option<Tensor<4, Bool>>,
-    ) -> AttentionOutput {
         let [query, key, value] = match &self.projections {
-            Some(projections) => projections.forward(input, memory),
-            None => [input, memory.clone(), memory],
+            Some(projections) => projections.forward(input),
+            None => [input.clone(), input.clone(), input],
         };
         let query = self.rotate(self.split_heads(query)); // [batch, head, query, d_head]
         let key = self.rotate(self.split_heads(key)); // [batch, head, key, d_head]

@@ -33,25 +33,24 @@ pub struct SharedProjection {
 }
 
 impl Projections {
-    /// Computes queries from one sequence, and keys and values from another or the same.
+    /// Computes queries, keys and values.
     ///
     /// # Shapes
-    /// - input: `[batch, query, d_model]`
-    /// - memory: `[batch, key, d_model]`
-    /// - output: `[batch, query or key, n_heads * d_head]`
-    pub fn forward(&self, input: Tensor<3>, memory: Tensor<3>) -> [Tensor<3>; 3] {
+    /// - input: `[batch, position, d_model]`
+    /// - output: `[batch, position, n_heads * d_head]`
+    pub fn forward(&self, input: Tensor<3>) -> [Tensor<3>; 3] {
         match self {
             Self::Separate(SeparateProjections { query, key, value }) => [
-                query.forward(input),
-                key.forward(memory.clone()),
+                query.forward(input.clone()),
+                key.forward(input.clone()),
                 match value {
-                    Some(value) => value.forward(memory),
-                    None => memory,
+                    Some(value) => value.forward(input),
+                    None => input,
                 },
             ],
             Self::Shared(SharedProjection { shared }) => {
-                let memory = shared.forward(memory);
-                [shared.forward(input), memory.clone(), memory]
+                let projected = shared.forward(input);
+                [projected.clone(), projected.clone(), projected]
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Masks, padding, projections, feed-forward layers and cross-attention.
+//! Masks, padding, projections and feed-forward layers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
@@ -265,41 +265,5 @@ proptest! {
         let causal = model(&config, last, seed).forward(tokens(&[sample]));
         let (free, causal) = (values(free.logits)[0], values(causal.logits)[0]);
         prop_assert!((free - causal).abs() < 1e-5 * free.abs().max(1.0), "{} {}", free, causal);
-    }
-
-    /// Cross-attention to the same sequence is self-attention. In cross-attention to another sequence, the row and
-    /// the output of a query depend on that query alone.
-    #[test]
-    fn cross_attention_reads_another_sequence(
-        n_heads in 1_usize..4,
-        queries in 1_usize..6,
-        keys in 1_usize..6,
-        projections in any_projections(),
-        seed in any::<u64>(),
-    ) {
-        let device = Device::flex();
-        let mut config = ModelConfig::new(4 * n_heads, n_heads, 1);
-        config.attention.projections = projections;
-        let attention: Attention = model(&config, inputs(3), seed).blocks[0].attention.clone();
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut random = |rows: usize| {
-            let numbers = (0..2 * rows * 4 * n_heads).map(|_| rng.next_u32() as f32 / u32::MAX as f32);
-            let data = TensorData::new(numbers.collect::<Vec<f32>>(), [2, rows, 4 * n_heads]);
-            Tensor::<3>::from_data(data, &device)
-        };
-        let (input, memory) = (random(queries), random(keys));
-        let all = attention.forward_cross(input.clone(), memory.clone(), None);
-        prop_assert_eq!(all.weights.dims(), [2, n_heads, queries, keys]);
-        prop_assert_eq!(all.output.dims(), [2, queries, 4 * n_heads]);
-        let first = attention.forward_cross(input.clone().slice([0..2, 0..1]), memory, None);
-        let of_all = values(all.output.slice([0..2, 0..1]));
-        for (alone, among) in values(first.output).iter().zip(of_all) {
-            prop_assert!((alone - among).abs() < 1e-5);
-        }
-        let (own, same) = (
-            attention.forward(input.clone(), None),
-            attention.forward_cross(input.clone(), input, None),
-        );
-        prop_assert_eq!(values(own.output), values(same.output));
     }
 }

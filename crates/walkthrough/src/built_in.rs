@@ -2,8 +2,6 @@
 
 use headlight_input::toml_message::nearest;
 
-use crate::{Mistake, Walkthrough};
-
 /// A walkthrough of `configs/walkthroughs`, compiled in.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
@@ -39,16 +37,6 @@ pub const BUILT_IN: [BuiltIn; 14] = built_in!(
     "temperature"
     "cross-attention"
 );
-
-impl BuiltIn {
-    /// Computes and checks the walkthrough.
-    ///
-    /// # Errors
-    /// None for the built-in files: a test reads them all.
-    pub fn read(&self) -> Result<Walkthrough, Mistake> {
-        Walkthrough::read(self.text.as_bytes())
-    }
-}
 
 /// Finds a walkthrough by name.
 ///

@@ -1,16 +1,13 @@
-//! Computes every stage of a case, with the same attention as Headlight's model.
+//! Computes every stage of a case.
 
-use burn::tensor::{Bool, Device, Tensor, TensorData};
-use headlight_model::{attention_scores, attention_weights};
+use headlight_architecture::Scale;
+use serde::Serialize;
 
-use crate::Stage;
-use crate::case::Case;
-use crate::matrix::Matrix;
-use crate::mistake::MistakeAt;
-use crate::starting_point::{Embeddings, StartingPoint};
+use crate::keys::{Keys, Start};
+use crate::{Matrix, Stage};
 
 /// A computed stage: its numbers, and the names of rows and columns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Computed {
     /// Which stage.
     pub stage: Stage,
@@ -20,289 +17,269 @@ pub struct Computed {
     pub rows: Vec<String>,
     /// The names of its columns.
     pub columns: Vec<String>,
-    /// Its numbers.
+    /// Its numbers. In JSON, `null` is minus infinity, where a mask blocks.
+    #[serde(rename = "values")]
     pub matrix: Matrix,
 }
 
-/// Computes all stages of a case, in order.
-///
-/// # Errors
-/// When a number overflows float32. Names the stage.
-pub(crate) fn compute(case: &Case) -> Result<Vec<Computed>, MistakeAt> {
-    let mut stages = Stages {
-        case,
-        done: Vec::new(),
-    };
-    let (weights, value) = match &case.start {
-        StartingPoint::Embeddings(embeddings) => stages.embeddings(embeddings)?,
-        StartingPoint::Vectors { query, key } => {
-            stages.push(Stage::Query, "given", query)?;
-            stages.push(Stage::Key, "given", key)?;
-            stages.given_value()?;
-            let weights = stages.vectors(query, key, "query · keyᵀ")?;
-            (weights, case.value.clone())
+/// The stages of a case so far, and what they are computed with.
+pub(crate) struct Stages<'a> {
+    keys: &'a Keys,
+    start: Start,
+    /// The tokens whose queries look, and those that they look at.
+    tokens: [&'a [String]; 2],
+    /// The queries that are shown.
+    shown: Vec<usize>,
+    /// The factor of the scores, without the temperature.
+    scale: f64,
+    pub(crate) temperature: f64,
+    pub(crate) done: Vec<Computed>,
+}
+
+impl<'a> Stages<'a> {
+    /// Computes all stages of a case, in order.
+    ///
+    /// # Errors
+    /// When a key is missing or useless, shapes do not fit each other, or a number overflows.
+    pub(crate) fn compute(keys: &'a Keys) -> Result<Self, String> {
+        let queries = &keys.tokens.as_ref().ok_or("`tokens` is missing")?.0;
+        let tokens = [
+            queries,
+            keys.key_tokens.as_ref().map_or(queries, |keys| &keys.0),
+        ];
+        let start = keys.start()?;
+        let all = || (0..queries.len()).collect();
+        let labels = keys.query_rows.as_ref();
+        let shown = labels.map(|rows| rows.iter().map(|row| row.find(queries)).collect());
+        let shown: Vec<usize> = shown
+            .unwrap_or_else(|| Ok(all()))
+            .map_err(|message| format!("`query_rows`: {message}"))?;
+        if shown.is_empty() {
+            return Err("`query_rows` is empty".to_owned());
         }
-        StartingPoint::Scores { scores, .. } => {
-            stages.given_value()?;
-            stages.push(Stage::Scores, "given", scores)?;
-            let scaled = tensor(scores) * stages.factor();
-            (stages.scaled(scaled)?, case.value.clone())
+        let mut stages = Self {
+            keys,
+            start,
+            tokens: tokens.map(Vec::as_slice),
+            shown,
+            scale: 1.0,
+            temperature: keys.temperature.unwrap_or(1.0),
+            done: Vec::new(),
+        };
+        if !(stages.temperature > 0.0 && stages.temperature.is_finite()) {
+            return Err(format!(
+                "`temperature` is {}; it must be a positive number",
+                stages.temperature
+            ));
         }
-        StartingPoint::Weights(weights) => {
-            stages.given_value()?;
-            stages.weights(weights, "given")?;
-            (weights.clone(), case.value.clone())
-        }
-    };
-    if let Some(value) = &value {
-        stages.output(&weights, value)?;
+        stages.run()?;
+        Ok(stages)
     }
-    Ok(stages.done)
-}
 
-/// The stages so far.
-struct Stages<'a> {
-    case: &'a Case,
-    done: Vec<Computed>,
-}
+    /// The factor of the products of queries and keys: scale divided by temperature.
+    pub(crate) fn factor(&self) -> f64 {
+        self.scale / self.temperature
+    }
 
-impl Stages<'_> {
-    /// Computes the stages from embeddings to weights. Returns the weights and the values.
-    fn embeddings(&mut self, given: &Embeddings) -> Result<(Matrix, Option<Matrix>), MistakeAt> {
-        self.push(Stage::X, "embeddings, one row per token", &given.x)?;
-        let from = match &given.memory {
-            None => "x",
-            Some(memory) => {
-                self.push(Stage::Memory, "embeddings of the key tokens", memory)?;
-                "memory"
+    fn run(&mut self) -> Result<(), String> {
+        let keys = self.keys;
+        self.given(Stage::X, "embeddings, one row per token", keys.x.as_ref())?;
+        let how = "embeddings of the key tokens";
+        self.given(Stage::Memory, how, keys.memory.as_ref())?;
+        self.given(Stage::WQuery, "a projection", keys.w_query.as_ref())?;
+        self.given(Stage::WKey, "a projection", keys.w_key.as_ref())?;
+        self.given(Stage::WValue, "a projection", keys.w_value.as_ref())?;
+        let x = keys.x.as_ref().map(|x| (x, "x"));
+        let source = keys.memory.as_ref().map(|memory| (memory, "memory")).or(x);
+        let query = self.vectors(Stage::Query, x, keys.w_query.as_ref(), keys.query.as_ref())?;
+        let key = self.vectors(Stage::Key, source, keys.w_key.as_ref(), keys.key.as_ref())?;
+        let value = self.vectors(
+            Stage::Value,
+            source,
+            keys.w_value.as_ref(),
+            keys.value.as_ref(),
+        )?;
+        let weights = match (query, key, &keys.scores, &keys.weights) {
+            (Some((query, query_name)), Some((key, key_name)), ..) => {
+                let how = format!("{query_name} · {key_name}ᵀ");
+                let scores = query.times(&key.transposed(), &how)?;
+                self.scores(&scores, &how, Some(query.columns()))?
+            }
+            (.., Some(scores), _) => self.scores(scores, "given", keys.d_k)?,
+            (.., weights) => {
+                let weights = weights.clone().ok_or("`weights` is missing")?;
+                self.weights(weights, "given")?
             }
         };
-        let projections = [
-            (Stage::WQuery, Stage::Query, &given.w_query, &given.x, "x"),
-            (
-                Stage::WKey,
-                Stage::Key,
-                &given.w_key,
-                given.key_side(),
-                from,
-            ),
-            (
-                Stage::WValue,
-                Stage::Value,
-                &given.w_value,
-                given.key_side(),
-                from,
-            ),
-        ];
-        for (weight, _, projection, ..) in projections {
-            if let Some(projection) = projection {
-                self.push(weight, "a projection", projection)?;
-            }
-        }
-        let mut names = Vec::new();
-        let mut projected = Vec::new();
-        for (weight, stage, projection, side, name) in projections {
-            let Some(projection) = projection else {
-                names.push(name);
-                projected.push(side.clone());
-                continue;
-            };
-            let product = matrix(tensor(side).matmul(tensor(projection)));
-            self.push(stage, &format!("{name} · {}", weight.name()), &product)?;
-            names.push(stage.name());
-            projected.push(product);
-        }
-        let how = format!("{} · {}ᵀ", names[0], names[1]);
-        let weights = self.vectors(&projected[0], &projected[1], &how)?;
-        Ok((weights, projected.pop()))
-    }
-
-    fn given_value(&mut self) -> Result<(), MistakeAt> {
-        match &self.case.value {
-            Some(value) => self.push(Stage::Value, "given", value),
+        match value {
+            Some((value, name)) => self.output(&weights, &value, name),
             None => Ok(()),
         }
     }
 
-    fn vectors(&mut self, query: &Matrix, key: &Matrix, how: &str) -> Result<Matrix, MistakeAt> {
-        let scores = attention_scores(tensor(query), tensor(key), 1.0);
-        self.push(Stage::Scores, how, &matrix(scores))?;
-        let scaled = attention_scores(tensor(query), tensor(key), self.factor());
-        self.scaled(scaled)
+    fn given(&mut self, stage: Stage, how: &str, matrix: Option<&Matrix>) -> Result<(), String> {
+        matrix.map_or(Ok(()), |matrix| self.push(stage, how, matrix))
     }
 
-    /// The factor of the products of queries and keys: scale divided by temperature.
-    fn factor(&self) -> f64 {
-        self.case.scale / self.case.temperature
+    /// Queries, keys or values, and their name: projected embeddings, the embeddings themselves, or those that are given.
+    fn vectors(
+        &mut self,
+        stage: Stage,
+        embeddings: Option<(&Matrix, &'static str)>,
+        projection: Option<&Matrix>,
+        given: Option<&Matrix>,
+    ) -> Result<Option<(Matrix, &'static str)>, String> {
+        let Some((embeddings, name)) = embeddings else {
+            self.given(stage, "given", given)?;
+            return Ok(given.map(|given| (given.clone(), stage.name())));
+        };
+        let Some(projection) = projection else {
+            return Ok(Some((embeddings.clone(), name)));
+        };
+        let how = format!("{name} · w_{}", stage.name());
+        let projected = embeddings.times(projection, &how)?;
+        self.push(stage, &how, &projected)?;
+        Ok(Some((projected, stage.name())))
     }
 
-    /// Computes the stages from scaled scores to weights.
-    fn scaled(&mut self, scaled: Tensor<4>) -> Result<Matrix, MistakeAt> {
-        let [_, _, queries, keys] = scaled.dims();
-        let mut last = matrix(scaled.clone());
+    /// Computes the stages from scores to weights. `width` is that of queries and keys, if it is known.
+    fn scores(
+        &mut self,
+        scores: &Matrix,
+        how: &str,
+        width: Option<usize>,
+    ) -> Result<Matrix, String> {
+        self.push(Stage::Scores, how, scores)?;
+        self.scale = match (self.keys.scale.unwrap_or_default(), width) {
+            (Scale::Root, None) => {
+                return Err(
+                    "the scale of `scores` is unknown: give `d_k`, or `scale = false`".to_owned(),
+                );
+            }
+            (scale, width) => scale.factor(width.unwrap_or(1)),
+        };
+        if !self.factor().is_finite() {
+            return Err("`scale` must be a finite number".to_owned());
+        }
+        let factor = self.factor();
+        let mut last = scores.map(|score| score * factor);
         let mut name = "scores";
-        if let Some(how) = self.scaling() {
+        if let Some(how) = self.scaling(width) {
             self.push(Stage::Scaled, &how, &last)?;
             name = "scaled";
         }
-        let mask = self.case.mask.as_ref();
-        if let Some(mask) = mask {
-            for (score, &may) in last.values.iter_mut().zip(mask) {
+        let [queries, keys] = self.tokens.map(<[String]>::len);
+        let mask = self.keys.mask.clone().unwrap_or_default();
+        if let Some(mask) = mask.matrix(queries, keys)? {
+            for (score, may) in last.0.iter_mut().flatten().zip(mask) {
                 if !may {
-                    *score = f32::NEG_INFINITY;
+                    *score = f64::NEG_INFINITY;
                 }
             }
-            self.push(
-                Stage::Masked,
-                &format!("{name}; −∞ where the mask blocks"),
-                &last,
-            )?;
+            let how = format!("{name}; −∞ where the mask blocks");
+            self.push(Stage::Masked, &how, &last)?;
             name = "masked";
         }
-        let exponentials = last.map(f32::exp);
+        let exponentials = last.map(f64::exp);
         self.push(Stage::Exponentials, &format!("exp({name})"), &exponentials)?;
         let sums = exponentials.row_sums();
         self.push(Stage::ExponentialsSum, "the sum of each row", &sums)?;
-        let mask = mask.map(|mask| {
-            let data = TensorData::new(mask.clone(), [1, 1, queries, keys]);
-            Tensor::<4, Bool>::from_data(data, &Device::flex())
-        });
-        let weights = matrix(attention_weights(scaled, mask));
-        self.weights(&weights, &format!("softmax of each row of {name}"))?;
-        Ok(weights)
+        self.weights(last.softmax(), &format!("softmax of each row of {name}"))
     }
 
     /// How the scores are scaled; `None` if they are not.
-    fn scaling(&self) -> Option<String> {
-        let (scale, temperature) = (self.case.scale, self.case.temperature);
-        let root = self.case.start.width().filter(|&width| {
-            let root = 1.0 / (width as f64).sqrt();
-            (scale - root).abs() < f64::EPSILON
-        });
+    fn scaling(&self, width: Option<usize>) -> Option<String> {
+        let is = |one: f64, other: f64| (one - other).abs() < f64::EPSILON;
+        let root = width.filter(|&width| is(self.scale, Scale::Root.factor(width)));
         let scaled = match root {
-            Some(1) => String::new(),
-            Some(width) => format!(" / √{width}"),
-            None if (scale - 1.0).abs() < f64::EPSILON => String::new(),
-            None => format!(" × {scale}"),
+            Some(width) if width > 1 => format!(" / √{width}"),
+            None if !is(self.scale, 1.0) => format!(" × {}", self.scale),
+            _ => String::new(),
         };
-        let divided = if (temperature - 1.0).abs() < f64::EPSILON {
+        let divided = if is(self.temperature, 1.0) {
             String::new()
         } else {
-            format!(" / temperature {temperature}")
+            format!(" / temperature {}", self.temperature)
         };
         let how = scaled + &divided;
         (!how.is_empty()).then(|| format!("scores{how}"))
     }
 
-    fn weights(&mut self, weights: &Matrix, how: &str) -> Result<(), MistakeAt> {
-        self.push(Stage::Weights, how, weights)?;
-        self.push(
-            Stage::WeightsSum,
-            "the sum of each row",
-            &weights.row_sums(),
-        )
+    fn weights(&mut self, weights: Matrix, how: &str) -> Result<Matrix, String> {
+        self.push(Stage::Weights, how, &weights)?;
+        let sums = weights.row_sums();
+        self.push(Stage::WeightsSum, "the sum of each row", &sums)?;
+        Ok(weights)
     }
 
-    fn output(&mut self, weights: &Matrix, value: &Matrix) -> Result<(), MistakeAt> {
-        let name = self.value_name();
-        if let [query] = *self.case.shown.as_slice() {
-            let parts = (0..value.rows).flat_map(|key| {
-                let weight = weights.row(query)[key];
-                value.row(key).iter().map(move |&value| weight * value)
-            });
-            let parts = Matrix::new(value.rows, value.columns, parts.collect());
+    fn output(&mut self, weights: &Matrix, value: &Matrix, name: &str) -> Result<(), String> {
+        if let [query] = *self.shown.as_slice() {
+            let rows = value.0.iter().zip(&weights.0[query]);
+            let parts = rows.map(|(row, weight)| row.iter().map(|value| weight * value).collect());
             let how = format!("each row of {name} times its weight");
-            self.push(Stage::Contributions, &how, &parts)?;
+            self.push(Stage::Contributions, &how, &Matrix(parts.collect()))?;
         }
-        let output = matrix(tensor(weights).matmul(tensor(value)));
-        self.push(Stage::Output, &format!("weights · {name}"), &output)
-    }
-
-    /// The name of the values: the stage, or the embeddings used in its place.
-    fn value_name(&self) -> &'static str {
-        match &self.case.start {
-            StartingPoint::Embeddings(given) if given.w_value.is_none() => match given.memory {
-                Some(_) => "memory",
-                None => "x",
-            },
-            _ => "value",
-        }
+        let how = format!("weights · {name}");
+        let output = weights.times(value, &how)?;
+        self.push(Stage::Output, &how, &output)
     }
 
     /// Adds a stage. Skips it if it is shown only on demand, and the document prints no numbers of it.
-    fn push(&mut self, stage: Stage, how: &str, all: &Matrix) -> Result<(), MistakeAt> {
-        let given_weights = matches!(self.case.start, StartingPoint::Weights(_));
-        let published = self.case.published.iter();
-        let wanted = published
-            .map(|entry| entry.get_ref().stage)
-            .any(|wanted| wanted == stage);
-        if stage.is_on_demand() && !wanted && !(stage == Stage::WeightsSum && given_weights) {
+    fn push(&mut self, stage: Stage, how: &str, all: &Matrix) -> Result<(), String> {
+        let mut published = self.keys.published.iter();
+        let is_wanted = published.any(|entry| entry.stage == stage)
+            || (stage == Stage::WeightsSum && self.start == Start::Weights);
+        if stage.is_on_demand() && !is_wanted {
             return Ok(());
         }
-        let overflows = |value: &f32| {
-            let blocked = stage == Stage::Masked && *value == f32::NEG_INFINITY;
-            !value.is_finite() && !blocked
+        let overflows = |number: &f64| {
+            !number.is_finite() && !(stage == Stage::Masked && *number == f64::NEG_INFINITY)
         };
-        if all.values.iter().any(overflows) {
-            return Err(MistakeAt::new(
-                self.case.span.clone(),
-                format!("`{}` overflows float32; use smaller numbers", stage.name()),
-            ));
+        if all.0.iter().flatten().any(overflows) {
+            let name = stage.name();
+            return Err(format!("`{name}` has no finite value; use smaller numbers"));
         }
-        let (rows, matrix) = self.shown(stage, all);
-        self.done.push(Computed {
-            stage,
-            how: how.to_owned(),
-            rows,
-            columns: self.columns(stage, all.columns),
-            matrix,
-        });
-        Ok(())
-    }
-
-    /// The rows of a stage and their names: all rows, or those of the queries that are shown.
-    fn shown(&self, stage: Stage, all: &Matrix) -> (Vec<String>, Matrix) {
-        let case = self.case;
-        match stage {
-            Stage::X => (case.queries.clone(), all.clone()),
-            Stage::WQuery | Stage::WKey | Stage::WValue => (indices(all.rows), all.clone()),
-            Stage::Memory | Stage::Key | Stage::Value | Stage::Contributions => {
-                (case.keys.clone(), all.clone())
-            }
-            _ => {
-                let names = case.shown.iter().map(|&query| case.queries[query].clone());
-                (names.collect(), all.some_rows(&case.shown))
-            }
-        }
-    }
-
-    fn columns(&self, stage: Stage, count: usize) -> Vec<String> {
-        match stage {
+        let [queries, keys] = self.tokens;
+        let indices = |count: usize| (0..count).map(|index| index.to_string()).collect();
+        let rows: Vec<String> = match stage {
+            Stage::WQuery | Stage::WKey | Stage::WValue => indices(all.rows()),
+            Stage::Memory | Stage::Key | Stage::Value | Stage::Contributions => keys.to_vec(),
+            _ => queries.to_vec(),
+        };
+        let columns: Vec<String> = match stage {
             Stage::Scores
             | Stage::Scaled
             | Stage::Masked
             | Stage::Exponentials
-            | Stage::Weights => self.case.keys.clone(),
+            | Stage::Weights => keys.to_vec(),
             Stage::ExponentialsSum | Stage::WeightsSum => vec!["sum".to_owned()],
-            _ => indices(count),
+            _ => indices(all.columns()),
+        };
+        let sides = [
+            ("rows", all.rows(), &rows),
+            ("columns", all.columns(), &columns),
+        ];
+        for (side, has, names) in sides {
+            if has != names.len() {
+                return Err(format!(
+                    "the number of {side} of `{}` is {has}; it must be {}, one for each token",
+                    stage.name(),
+                    names.len()
+                ));
+            }
         }
+        let shown = if stage.has_a_row_per_query() {
+            self.shown.clone()
+        } else {
+            (0..rows.len()).collect()
+        };
+        self.done.push(Computed {
+            stage,
+            how: how.to_owned(),
+            rows: shown.iter().map(|&row| rows[row].clone()).collect(),
+            columns,
+            matrix: Matrix(shown.iter().map(|&row| all.0[row].clone()).collect()),
+        });
+        Ok(())
     }
-}
-
-/// The names of a vector's numbers: their indices.
-fn indices(count: usize) -> Vec<String> {
-    (0..count).map(|index| index.to_string()).collect()
-}
-
-fn tensor(matrix: &Matrix) -> Tensor<4> {
-    let shape = [1, 1, matrix.rows, matrix.columns];
-    Tensor::from_data(
-        TensorData::new(matrix.values.clone(), shape),
-        &Device::flex(),
-    )
-}
-
-fn matrix(tensor: Tensor<4>) -> Matrix {
-    let [_, _, rows, columns] = tensor.dims();
-    Matrix::new(rows, columns, tensor.into_data().iter::<f32>().collect())
 }

@@ -26,6 +26,14 @@ impl Walkthrough {
         Ok(self.document().stepwise_html(&self.json()?))
     }
 
+    /// All stages and comparisons as JSON. Among numbers, `null` is minus infinity.
+    ///
+    /// # Errors
+    /// When serialization fails.
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
     fn sections(&self) -> Vec<Section> {
         let before = std::iter::once(None).chain(self.cases.iter().map(Some));
         let cases = self.cases.iter().zip(before);
@@ -34,7 +42,7 @@ impl Walkthrough {
 
     fn count(&self) -> String {
         let published: usize = self.cases.iter().map(|case| case.published.len()).sum();
-        match (published, self.errata()) {
+        match (published, self.errata) {
             (0, _) => "It prints none of these numbers.".to_owned(),
             (_, 0) => "Its numbers agree.".to_owned(),
             (1, _) => "The number that it prints differs.".to_owned(),
@@ -81,12 +89,12 @@ fn table(computed: &Computed, published: &[Published]) -> Table {
             .filter(|entry| entry.stage == computed.stage)
     };
     let printed = published().flat_map(|entry| {
-        entry.cells.iter().map(|cell| Printed {
+        (0..entry.columns.len()).map(|index| Printed {
             row: entry.row,
-            column: cell.column,
-            value: cell.value,
+            column: entry.columns[index],
+            value: entry.values[index],
             decimals: entry.decimals,
-            differs: cell.differs,
+            differs: entry.differs[index],
         })
     });
     let notes = published().filter_map(|entry| {
@@ -98,7 +106,7 @@ fn table(computed: &Computed, published: &[Published]) -> Table {
         how: computed.how.clone(),
         rows: computed.rows.clone(),
         columns: computed.columns.clone(),
-        values: computed.matrix.values.clone(),
+        values: computed.matrix.0.clone(),
         shaded: computed.stage == Stage::Weights,
         printed: printed.collect(),
         notes: notes.collect(),

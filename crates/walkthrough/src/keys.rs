@@ -1,46 +1,38 @@
 //! The keys of a walkthrough file.
 
-use std::fmt;
-use std::ops::Range;
-
 use headlight_architecture::{Mask, Scale};
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer};
-use toml::Spanned;
+use serde::Deserialize;
 
-use crate::Stage;
-
-/// Rows of numbers, with their place in the file.
-pub(crate) type Rows = Spanned<Vec<Vec<f64>>>;
+use crate::{Matrix, Stage};
 
 /// All keys of a walkthrough. A `[[case]]` has the same keys, and inherits those that it lacks from the top.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Keys {
-    pub(crate) title: Option<Spanned<String>>,
-    pub(crate) source: Option<Spanned<String>>,
-    pub(crate) about: Option<Spanned<String>>,
-    pub(crate) tokens: Option<Spanned<Vec<String>>>,
-    pub(crate) key_tokens: Option<Spanned<Vec<String>>>,
-    pub(crate) x: Option<Rows>,
-    pub(crate) memory: Option<Rows>,
-    pub(crate) w_query: Option<Rows>,
-    pub(crate) w_key: Option<Rows>,
-    pub(crate) w_value: Option<Rows>,
-    pub(crate) query: Option<Rows>,
-    pub(crate) key: Option<Rows>,
-    pub(crate) scores: Option<Rows>,
-    pub(crate) d_k: Option<Spanned<usize>>,
-    pub(crate) weights: Option<Rows>,
-    pub(crate) value: Option<Rows>,
-    pub(crate) scale: Option<Spanned<Scale>>,
-    pub(crate) temperature: Option<Spanned<f64>>,
-    pub(crate) mask: Option<Spanned<Mask>>,
-    pub(crate) query_rows: Option<Spanned<Vec<Label>>>,
+    pub(crate) title: Option<String>,
+    pub(crate) source: Option<String>,
+    pub(crate) about: Option<String>,
+    pub(crate) tokens: Option<Tokens>,
+    pub(crate) key_tokens: Option<Tokens>,
+    pub(crate) x: Option<Matrix>,
+    pub(crate) memory: Option<Matrix>,
+    pub(crate) w_query: Option<Matrix>,
+    pub(crate) w_key: Option<Matrix>,
+    pub(crate) w_value: Option<Matrix>,
+    pub(crate) query: Option<Matrix>,
+    pub(crate) key: Option<Matrix>,
+    pub(crate) scores: Option<Matrix>,
+    pub(crate) d_k: Option<usize>,
+    pub(crate) weights: Option<Matrix>,
+    pub(crate) value: Option<Matrix>,
+    pub(crate) scale: Option<Scale>,
+    pub(crate) temperature: Option<f64>,
+    pub(crate) mask: Option<Mask>,
+    pub(crate) query_rows: Option<Vec<Label>>,
     #[serde(default)]
-    pub(crate) published: Vec<Spanned<PublishedKeys>>,
+    pub(crate) published: Vec<PublishedKeys>,
     #[serde(default, rename = "case")]
-    pub(crate) cases: Vec<Spanned<Keys>>,
+    pub(crate) cases: Vec<Keys>,
 }
 
 /// A `[[published]]` entry: numbers of one row of a stage, as the document prints them.
@@ -55,61 +47,119 @@ pub(crate) struct PublishedKeys {
     pub(crate) note: Option<String>,
 }
 
-/// A row or column: by its token, or by its index from 0.
-#[derive(Clone, Debug)]
+/// A row or column: by its token (the first, if there are several), or by its index from 0.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a token or an index from 0")]
 pub(crate) enum Label {
-    Token(String),
     Index(usize),
+    Token(String),
 }
 
-impl<'de> Deserialize<'de> for Label {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Either;
-
-        impl Visitor<'_> for Either {
-            type Value = Label;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a token or an index from 0")
-            }
-
-            fn visit_str<E: de::Error>(self, token: &str) -> Result<Label, E> {
-                Ok(Label::Token(token.to_owned()))
-            }
-
-            fn visit_u64<E: de::Error>(self, index: u64) -> Result<Label, E> {
-                usize::try_from(index)
-                    .map(Label::Index)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(index), &self))
-            }
-
-            fn visit_i64<E: de::Error>(self, index: i64) -> Result<Label, E> {
-                usize::try_from(index)
-                    .map(Label::Index)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Signed(index), &self))
-            }
-        }
-
-        deserializer.deserialize_any(Either)
+impl Label {
+    /// The index of a row or column with this label.
+    pub(crate) fn find(&self, names: &[String]) -> Result<usize, String> {
+        let found = match self {
+            Self::Index(index) => (*index < names.len()).then_some(*index),
+            Self::Token(token) => names.iter().position(|name| name == token),
+        };
+        found.ok_or_else(|| match self {
+            Self::Index(index) => format!("there is no index {index} among {}", names.len()),
+            Self::Token(token) => format!("there is no {token:?}"),
+        })
     }
 }
 
+/// Tokens that can be shown.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Vec<String>")]
+pub(crate) struct Tokens(pub(crate) Vec<String>);
+
+impl TryFrom<Vec<String>> for Tokens {
+    type Error = String;
+
+    fn try_from(tokens: Vec<String>) -> Result<Self, String> {
+        const MOST: usize = 256;
+        if tokens.is_empty() || tokens.len() > MOST {
+            return Err(format!(
+                "there are {} tokens; there must be 1 to {MOST}",
+                tokens.len()
+            ));
+        }
+        let cannot_be_shown =
+            |token: &String| token.is_empty() || token.chars().any(char::is_control);
+        match tokens.iter().position(cannot_be_shown) {
+            Some(index) => Err(format!(
+                "token {index} is empty or holds a control character: {:?}",
+                tokens[index]
+            )),
+            None => Ok(Self(tokens)),
+        }
+    }
+}
+
+/// What a computation starts from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Start {
+    Embeddings,
+    Vectors,
+    Scores,
+    Weights,
+}
+
 impl Keys {
+    /// What is computed from.
+    ///
+    /// # Errors
+    /// When the keys give no starting point or several, or keys that have no use with it.
+    pub(crate) fn start(&self) -> Result<Start, String> {
+        let vectors = self.query.is_some() && self.key.is_some();
+        let start = match [&self.x, &self.query, &self.scores, &self.weights].map(Option::is_some) {
+            [true, false, false, false] if self.key.is_none() => Start::Embeddings,
+            [false, true, false, false] if vectors => Start::Vectors,
+            [false, false, true, false] if self.key.is_none() => Start::Scores,
+            [false, false, false, true] if self.key.is_none() => Start::Weights,
+            _ => {
+                return Err(
+                    "give one thing to compute from: `x`, `query` with `key`, `scores`, or `weights`"
+                        .to_owned(),
+                );
+            }
+        };
+        let (no_x, weights) = (start != Start::Embeddings, start == Start::Weights);
+        let useless = [
+            ("memory", self.memory.is_some() && no_x),
+            ("w_query", self.w_query.is_some() && no_x),
+            ("w_key", self.w_key.is_some() && no_x),
+            ("w_value", self.w_value.is_some() && no_x),
+            ("value", self.value.is_some() && !no_x),
+            ("d_k", self.d_k.is_some() && start != Start::Scores),
+            ("scale", self.scale.is_some() && weights),
+            ("temperature", self.temperature.is_some() && weights),
+            ("mask", self.mask.is_some() && weights),
+        ];
+        match useless.into_iter().find(|&(_, given)| given) {
+            Some((name, _)) => Err(format!(
+                "`{name}` has no use beside what is computed from; remove it"
+            )),
+            None => Ok(start),
+        }
+    }
+
     /// Adds the keys of the top that a case lacks. If the case starts from another stage than the top does, it
     /// inherits nothing of the top's starting point.
     pub(crate) fn inherit(mut self, top: &Self) -> Self {
         let mut top = top.clone();
-        if self
-            .starting_key()
-            .is_some_and(|key| Some(key) != top.starting_key())
-        {
+        let starts =
+            |keys: &Self| [&keys.x, &keys.query, &keys.scores, &keys.weights].map(Option::is_some);
+        if starts(&self).contains(&true) && starts(&self) != starts(&top) {
             if self.x.is_some() || top.x.is_some() {
                 top.value = None;
             }
-            top.clear_starting_point();
+            (top.x, top.memory, top.w_query, top.w_key, top.w_value) = Default::default();
+            (top.query, top.key, top.scores, top.d_k, top.weights) = Default::default();
         }
         if self.weights.is_some() {
-            (top.scale, top.temperature, top.mask) = (None, None, None);
+            (top.scale, top.temperature, top.mask) = Default::default();
         }
         macro_rules! inherit {
             ($($key:ident)*) => { $( self.$key = self.$key.take().or(top.$key); )* };
@@ -119,65 +169,5 @@ impl Keys {
             scale temperature mask query_rows
         );
         self
-    }
-
-    /// The key that the computation starts from, if there is one.
-    fn starting_key(&self) -> Option<&'static str> {
-        self.starting_keys().next()
-    }
-
-    /// All keys in the file that a computation can start from.
-    pub(crate) fn starting_keys(&self) -> impl Iterator<Item = &'static str> {
-        [
-            ("x", self.x.is_some()),
-            ("query", self.query.is_some() || self.key.is_some()),
-            ("scores", self.scores.is_some()),
-            ("weights", self.weights.is_some()),
-        ]
-        .into_iter()
-        .filter_map(|(name, given)| given.then_some(name))
-    }
-
-    /// A key that has no use in a computation that starts from `start`, and its place.
-    pub(crate) fn unused_key(&self, start: &str) -> Option<(&'static str, Range<usize>)> {
-        let (at_x, at_weights) = (start == "x", start == "weights");
-        let span = |rows: &Option<Rows>| rows.as_ref().map(Spanned::span);
-        let keys = [
-            ("memory", at_x, span(&self.memory)),
-            ("w_query", at_x, span(&self.w_query)),
-            ("w_key", at_x, span(&self.w_key)),
-            ("w_value", at_x, span(&self.w_value)),
-            ("value", !at_x, span(&self.value)),
-            (
-                "d_k",
-                start == "scores",
-                self.d_k.as_ref().map(Spanned::span),
-            ),
-            ("scale", !at_weights, self.scale.as_ref().map(Spanned::span)),
-            (
-                "temperature",
-                !at_weights,
-                self.temperature.as_ref().map(Spanned::span),
-            ),
-            ("mask", !at_weights, self.mask.as_ref().map(Spanned::span)),
-        ];
-        keys.into_iter()
-            .find_map(|(name, useful, span)| Some((name, span.filter(|_| !useful)?)))
-    }
-
-    fn clear_starting_point(&mut self) {
-        *self = Self {
-            x: None,
-            memory: None,
-            w_query: None,
-            w_key: None,
-            w_value: None,
-            query: None,
-            key: None,
-            scores: None,
-            d_k: None,
-            weights: None,
-            ..std::mem::take(self)
-        };
     }
 }

@@ -1,103 +1,105 @@
-//! A matrix of checked numbers.
+//! A matrix of finite numbers.
 
-use crate::keys::Rows;
-use crate::mistake::{MistakeAt, count};
-
-/// The most tokens of a walkthrough.
-pub(crate) const MOST_TOKENS: usize = 256;
+use serde::{Deserialize, Serialize};
 
 /// The most rows or columns of a matrix.
-pub(crate) const MOST_WIDTH: usize = 4096;
+const MOST_WIDTH: usize = 4096;
 
-/// Finite numbers in rows of equal length.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Matrix {
-    /// The number of rows.
-    pub rows: usize,
-    /// The number of columns.
-    pub columns: usize,
-    /// Row-major. `[row, column]`
-    pub values: Vec<f32>,
+/// Numbers in rows of equal length. A file can hold finite ones only. `[row][column]`
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(try_from = "Vec<Vec<f64>>")]
+pub struct Matrix(pub Vec<Vec<f64>>);
+
+impl TryFrom<Vec<Vec<f64>>> for Matrix {
+    type Error = String;
+
+    fn try_from(rows: Vec<Vec<f64>>) -> Result<Self, String> {
+        let columns = rows.first().map_or(0, Vec::len);
+        if columns == 0 {
+            return Err("there are no numbers".to_owned());
+        }
+        if rows.len() > MOST_WIDTH || columns > MOST_WIDTH {
+            return Err(format!(
+                "the matrix is {} × {columns}; the largest size is {MOST_WIDTH} × {MOST_WIDTH}",
+                rows.len()
+            ));
+        }
+        for (index, row) in rows.iter().enumerate() {
+            if row.len() != columns {
+                return Err(format!(
+                    "the length of row {index} is {}; that of row 0 is {columns}",
+                    row.len()
+                ));
+            }
+            if let Some(column) = row.iter().position(|number| !number.is_finite()) {
+                return Err(format!(
+                    "row {index}, column {column} is {}; it must be a finite number",
+                    row[column]
+                ));
+            }
+        }
+        Ok(Self(rows))
+    }
 }
 
 impl Matrix {
-    /// Reads the matrix of a key.
-    pub(crate) fn read(name: &str, given: &Rows) -> Result<Self, MistakeAt> {
-        let wrong = |message: String| MistakeAt::new(given.span(), message);
-        let rows = given.get_ref();
-        let columns = rows.first().map_or(0, Vec::len);
-        if columns == 0 {
-            return Err(wrong(format!("`{name}` is empty")));
-        }
-        if let Some((index, row)) = rows
-            .iter()
-            .enumerate()
-            .find(|(_, row)| row.len() != columns)
-        {
-            return Err(wrong(format!(
-                "row {index} of `{name}` has {}; row 0 has {columns}",
-                count(row.len(), "column")
-            )));
-        }
-        if columns > MOST_WIDTH || rows.len() > MOST_WIDTH {
-            return Err(wrong(format!(
-                "`{name}` is {} × {columns}; the largest size is {MOST_WIDTH} × {MOST_WIDTH}",
-                rows.len()
-            )));
-        }
-        let mut values = Vec::with_capacity(rows.len() * columns);
-        for (row, numbers) in rows.iter().enumerate() {
-            for (column, &number) in numbers.iter().enumerate() {
-                let value = number as f32;
-                if !value.is_finite() {
-                    return Err(wrong(format!(
-                        "row {row}, column {column} of `{name}` is {number}; it must be a finite number, in float32 too"
-                    )));
-                }
-                values.push(value);
-            }
-        }
-        Ok(Self {
-            rows: rows.len(),
-            columns,
-            values,
-        })
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.0.len()
     }
 
-    /// A matrix of these values, row-major.
-    pub(crate) fn new(rows: usize, columns: usize, values: Vec<f32>) -> Self {
-        Self {
-            rows,
-            columns,
-            values,
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.0.first().map_or(0, Vec::len)
+    }
+
+    /// `self · other`. `how` names the product.
+    ///
+    /// # Errors
+    /// When they do not fit each other.
+    pub(crate) fn times(&self, other: &Self, how: &str) -> Result<Self, String> {
+        let (columns, rows) = (self.columns(), other.rows());
+        if columns != rows {
+            return Err(format!(
+                "{how} cannot be computed: {columns} columns and {rows} rows; make them equal"
+            ));
         }
+        Ok(self.each_row(|row| {
+            let product = |column: usize| {
+                let pairs = row.iter().zip(&other.0);
+                pairs.map(|(number, other)| number * other[column]).sum()
+            };
+            (0..other.columns()).map(product).collect()
+        }))
     }
 
-    /// One row.
-    pub fn row(&self, row: usize) -> &[f32] {
-        &self.values[row * self.columns..(row + 1) * self.columns]
-    }
-
-    /// Some of its rows, in the requested order.
-    pub(crate) fn some_rows(&self, rows: &[usize]) -> Self {
-        let values = rows.iter().flat_map(|&row| self.row(row)).copied();
-        Self::new(rows.len(), self.columns, values.collect())
+    pub(crate) fn transposed(&self) -> Self {
+        let column = |column: usize| self.0.iter().map(|row| row[column]).collect();
+        Self((0..self.columns()).map(column).collect())
     }
 
     /// Applies `change` to each number.
-    pub(crate) fn map(&self, change: impl Fn(f32) -> f32) -> Self {
-        let values = self.values.iter().map(|&value| change(value)).collect();
-        Self::new(self.rows, self.columns, values)
+    pub(crate) fn map(&self, change: impl Fn(f64) -> f64) -> Self {
+        self.each_row(|row| row.iter().map(|&number| change(number)).collect())
     }
 
     /// The sum of each row, as a column.
     pub(crate) fn row_sums(&self) -> Self {
-        let sums = (0..self.rows).map(|row| self.row(row).iter().sum());
-        Self::new(self.rows, 1, sums.collect())
+        self.each_row(|row| vec![row.iter().sum()])
     }
 
-    /// `rows × columns`, for messages.
-    pub(crate) fn shape(&self) -> String {
-        format!("{} × {}", self.rows, self.columns)
+    /// The softmax of each row; a row of minus infinities becomes 0.
+    pub(crate) fn softmax(&self) -> Self {
+        self.each_row(|row| {
+            let largest = row.iter().copied().fold(f64::MIN, f64::max);
+            let exponentials: Vec<f64> = row.iter().map(|score| (score - largest).exp()).collect();
+            let sum: f64 = exponentials.iter().sum();
+            let share = if sum > 0.0 { 1.0 / sum } else { 0.0 };
+            exponentials.iter().map(|number| number * share).collect()
+        })
+    }
+
+    fn each_row(&self, change: impl Fn(&[f64]) -> Vec<f64>) -> Self {
+        Self(self.0.iter().map(|row| change(row)).collect())
     }
 }

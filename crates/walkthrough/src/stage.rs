@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A stage of attention. Each is computed from earlier ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A stage of attention, in the order in which they are computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Embeddings of the query tokens. `[query, d_model]`
@@ -68,17 +68,12 @@ impl Stage {
 
     /// Whether it comes before the scores.
     pub(crate) fn is_input(self) -> bool {
-        matches!(
-            self,
-            Self::X
-                | Self::Memory
-                | Self::WQuery
-                | Self::WKey
-                | Self::WValue
-                | Self::Query
-                | Self::Key
-                | Self::Value
-        )
+        self <= Self::Value
+    }
+
+    /// Whether its rows are those of the queries, of which some may be shown.
+    pub(crate) fn has_a_row_per_query(self) -> bool {
+        self == Self::Query || self > Self::Value && self != Self::Contributions
     }
 
     /// Whether it is shown only if the document prints numbers of it.

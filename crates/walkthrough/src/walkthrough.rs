@@ -1,10 +1,13 @@
 //! A walkthrough: the examples of a document, computed and checked.
 
-use crate::case::Case;
-use crate::compute::{Computed, compute};
+use std::fmt;
+
+use headlight_input::toml_message::{Unknown, line_and_column, plain};
+use serde::Serialize;
+
+use crate::compute::{Computed, Stages};
 use crate::keys::Keys;
-use crate::mistake::{Mistake, MistakeAt, unreadable};
-use crate::published::{Published, one_line};
+use crate::published::Published;
 
 /// The largest file, in bytes. Parsing can take 100 bytes of memory per byte of TOML.
 pub const MOST_BYTES: u64 = 1 << 20;
@@ -13,7 +16,7 @@ pub const MOST_BYTES: u64 = 1 << 20;
 const MOST_CASES: usize = 16;
 
 /// The examples of a document, computed, and compared with the numbers that it prints.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Walkthrough {
     /// The name of the example.
     pub title: String,
@@ -21,12 +24,14 @@ pub struct Walkthrough {
     pub source: Option<String>,
     /// What the reader should notice.
     pub about: Option<String>,
+    /// The number of entries whose printed numbers are wrong.
+    pub errata: usize,
     /// Its cases; at least one.
     pub cases: Vec<WorkedCase>,
 }
 
 /// One variant of an example, computed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkedCase {
     /// How it differs from the other cases; `None` if it is the only one.
     pub title: Option<String>,
@@ -42,107 +47,141 @@ pub struct WorkedCase {
     pub published: Vec<Published>,
 }
 
+/// A mistake in a walkthrough file: one sentence, and its place if the TOML reader knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Line and column, from 1.
+    pub place: Option<(usize, usize)>,
+    /// What is wrong.
+    pub message: String,
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((line, column)) = self.place {
+            write!(f, "{line}:{column}: ")?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+impl From<String> for Mistake {
+    fn from(message: String) -> Self {
+        Self {
+            place: None,
+            message,
+        }
+    }
+}
+
+impl Mistake {
+    /// What the TOML reader says.
+    fn of(error: &toml::de::Error, text: &str) -> Self {
+        let message = plain(error.message());
+        let unknown = Unknown::parse(&message).map(|unknown| {
+            let what = if unknown.what == "field" {
+                "key"
+            } else {
+                "stage"
+            };
+            let suggestion = unknown.suggestion("it can be");
+            format!("unknown {what} `{}`{suggestion}", unknown.name)
+        });
+        Self {
+            place: error.span().map(|span| line_and_column(text, span.start)),
+            message: unknown.unwrap_or(message),
+        }
+    }
+}
+
 impl Walkthrough {
     /// Reads, computes and checks a walkthrough file.
     ///
     /// # Errors
     /// One sentence, with line and column if they are known.
     pub fn read(bytes: &[u8]) -> Result<Self, Mistake> {
-        let whole = |message: &str| Mistake {
-            place: None,
-            message: message.to_owned(),
-        };
         if bytes.len() as u64 > MOST_BYTES {
-            return Err(whole("the file is larger than 1 MiB"));
+            return Err("the file is larger than 1 MiB".to_owned().into());
         }
-        let text = str::from_utf8(bytes).map_err(|_| whole("the file is not UTF-8 text"))?;
-        if text.trim().is_empty() {
-            return Err(whole("the file is empty"));
-        }
-        let keys: Keys = toml::from_str(text).map_err(|error| unreadable(&error, text))?;
-        Self::compute(&keys).map_err(|mistake| mistake.locate(text))
+        let text = str::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text".to_owned())?;
+        let keys: Keys = toml::from_str(text).map_err(|error| Mistake::of(&error, text))?;
+        Ok(Self::compute(&keys)?)
     }
 
-    fn compute(keys: &Keys) -> Result<Self, MistakeAt> {
-        let Some(title) = &keys.title else {
-            return Err(MistakeAt::new(0..0, "`title` is missing"));
-        };
+    fn compute(keys: &Keys) -> Result<Self, String> {
+        let title = keys.title.as_deref().ok_or("`title` is missing")?;
         let cases = if keys.cases.is_empty() {
-            vec![WorkedCase::compute(keys, 0..0)?]
+            let alone = Keys {
+                title: None,
+                about: None,
+                ..keys.clone()
+            };
+            vec![WorkedCase::compute(&alone)?]
         } else {
             variants(keys)?
         };
+        let published = cases.iter().flat_map(|case| &case.published);
         Ok(Self {
-            title: one_line(title.get_ref()),
-            source: keys.source.as_ref().map(|text| one_line(text.get_ref())),
-            about: keys.about.as_ref().map(|text| one_line(text.get_ref())),
+            title: one_line(title),
+            source: keys.source.as_deref().map(one_line),
+            about: keys.about.as_deref().map(one_line),
+            errata: published.filter(|published| published.erratum).count(),
             cases,
         })
-    }
-
-    /// The number of entries whose printed numbers are wrong.
-    pub fn errata(&self) -> usize {
-        let published = self.cases.iter().flat_map(|case| &case.published);
-        published.filter(|published| published.is_erratum()).count()
     }
 }
 
 /// Computes the cases of a file with `[[case]]` sections.
-fn variants(keys: &Keys) -> Result<Vec<WorkedCase>, MistakeAt> {
-    if let Some(published) = keys.published.first() {
-        return Err(MistakeAt::new(
-            published.span(),
-            "in a file with cases, `published` belongs to a case: write [[case.published]] below it",
+fn variants(top: &Keys) -> Result<Vec<WorkedCase>, String> {
+    if !top.published.is_empty() {
+        return Err(
+            "in a file with cases, `published` belongs to a case: write [[case.published]] below it"
+                .to_owned(),
+        );
+    }
+    if top.cases.len() > MOST_CASES {
+        return Err(format!(
+            "there are {} cases; at most {MOST_CASES} are allowed",
+            top.cases.len()
         ));
     }
-    if let Some(case) = keys.cases.get(MOST_CASES) {
-        return Err(MistakeAt::new(
-            case.span(),
-            format!(
-                "there are {} cases; at most {MOST_CASES} are allowed",
-                keys.cases.len()
-            ),
-        ));
-    }
-    let compute = |case: &toml::Spanned<Keys>| {
-        let own = case.get_ref();
-        if let Some(source) = &own.source {
-            return Err(MistakeAt::new(
-                source.span(),
-                "`source` belongs at the top, not in a case",
-            ));
-        }
-        if let Some(inner) = own.cases.first() {
-            return Err(MistakeAt::new(inner.span(), "a case cannot contain cases"));
-        }
-        let Some(title) = &own.title else {
-            return Err(MistakeAt::new(case.span(), "`title` of a case is missing"));
+    let compute = |case: &Keys| {
+        let title = case.title.as_deref().ok_or("a case has no `title`")?;
+        let misplaced = if case.source.is_some() || !case.cases.is_empty() {
+            Err("`source` and `case` belong at the top".to_owned())
+        } else {
+            Ok(())
         };
-        let title = one_line(title.get_ref());
-        let mut worked = WorkedCase::compute(&own.clone().inherit(keys), case.span())?;
-        worked.title = Some(title);
-        worked.about = own.about.as_ref().map(|text| one_line(text.get_ref()));
-        Ok(worked)
+        misplaced
+            .and_then(|()| WorkedCase::compute(&case.clone().inherit(top)))
+            .map_err(|message| format!("case “{}”: {message}", one_line(title)))
     };
-    keys.cases.iter().map(compute).collect()
+    top.cases.iter().map(compute).collect()
 }
 
 impl WorkedCase {
-    fn compute(keys: &Keys, span: std::ops::Range<usize>) -> Result<Self, MistakeAt> {
-        let case = Case::check(keys, span)?;
-        let stages = compute(&case)?;
-        let published = case
-            .published
-            .iter()
-            .map(|entry| Published::check(entry, &stages))
-            .collect::<Result<_, _>>()?;
+    fn compute(keys: &Keys) -> Result<Self, String> {
+        let stages = Stages::compute(keys)?;
+        let check = |(index, entry)| {
+            Published::check(entry, &stages.done)
+                .map_err(|message| format!("`published` entry {}: {message}", index + 1))
+        };
+        let published = keys.published.iter().enumerate().map(check);
         Ok(Self {
-            title: None,
-            about: None,
-            factor: case.scale / case.temperature,
-            temperature: case.temperature,
-            stages,
-            published,
+            title: keys.title.as_deref().map(one_line),
+            about: keys.about.as_deref().map(one_line),
+            factor: stages.factor(),
+            temperature: stages.temperature,
+            published: published.collect::<Result<_, _>>()?,
+            stages: stages.done,
         })
     }
+}
+
+/// Joins a text to one line, and replaces control characters.
+pub(crate) fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    words.join(" ").replace(char::is_control, "\u{fffd}")
 }

@@ -22,16 +22,16 @@ fn refused(text: &str) -> String {
 
 #[test]
 fn the_example_is_good() {
-    assert_eq!(Walkthrough::read(GOOD.as_bytes()).unwrap().errata(), 0);
+    assert_eq!(Walkthrough::read(GOOD.as_bytes()).unwrap().errata, 0);
 }
 
-/// Each case edits the example. The message starts with line and column, and names the key.
+/// Each case edits the example. The message names the key, and line and column of what the TOML reader refuses.
 #[test]
 #[allow(clippy::too_many_lines)] // A table.
-fn mistakes_are_pointed_at() {
+fn mistakes_are_named() {
     let cases = [
-        ("title = \"t\"", "", "1:1: `title` is missing"),
-        ("tokens = [\"a\", \"b\"]", "", "1:1: `tokens` is missing"),
+        ("title = \"t\"", "", "`title` is missing"),
+        ("tokens = [\"a\", \"b\"]", "", "`tokens` is missing"),
         (
             "tokens =",
             "tokns =",
@@ -48,44 +48,43 @@ fn mistakes_are_pointed_at() {
             "1:9: invalid type: integer `1`, expected a string",
         ),
         ("title = \"t\"", "title = \"t\"\n[[", "2:3: "),
-        ("\"b\"]", "\"\"]", "2:10: token 1 of `tokens` is empty"),
+        ("\"b\"]", "\"\"]", "2:10: token 1 is empty"),
         (
             "\"b\"]",
             "\"\\u001b[0m\"]",
-            "2:10: token 1 of `tokens` holds a control character",
+            "2:10: token 1 is empty or holds a control character",
         ),
-        ("[\"a\", \"b\"]", "[]", "2:10: `tokens` is empty"),
+        ("[\"a\", \"b\"]", "[]", "2:10: there are 0 tokens"),
         (
             "[\"a\", \"b\"]",
             "[\"a\"]",
-            "3:9: `query` is 2 × 2; there is 1 token, so it needs 1 row",
+            "the number of rows of `query` is 2; it must be 1, one for each token",
         ),
         (
             "key = [[1, 0], [0, 1]]",
             "key = [[1, 0], [1]]",
-            "4:7: row 1 of `key` has 1 column; row 0 has 2",
+            "4:7: the length of row 1 is 1; that of row 0 is 2",
         ),
         (
             "key = [[1, 0], [0, 1]]",
             "key = [[1], [0]]",
-            "4:7: `key` is 2 × 1; `query` has 2 columns, so it needs 2 columns",
+            "query · keyᵀ cannot be computed: 2 columns and 1 rows",
         ),
-        ("key = [[1, 0], [0, 1]]", "", "1:1: `key` is missing"),
-        ("key = [[1, 0], [0, 1]]", "key = []", "4:7: `key` is empty"),
+        ("key = [[1, 0], [0, 1]]", "", "`query` with `key`"),
+        (
+            "key = [[1, 0], [0, 1]]",
+            "key = []",
+            "4:7: there are no numbers",
+        ),
         (
             "key = [[1, 0], [0, 1]]",
             "key = [[], []]",
-            "4:7: `key` is empty",
+            "4:7: there are no numbers",
         ),
         (
             "key = [[1, 0], [0, 1]]",
             "key = [[1, nan], [0, 1]]",
-            "4:7: row 0, column 1 of `key` is NaN; it must be a finite number",
-        ),
-        (
-            "key = [[1, 0], [0, 1]]",
-            "key = [[1, 0], [1e39, 1]]",
-            "row 1, column 0 of `key` is 1000",
+            "4:7: row 0, column 1 is NaN; it must be a finite number",
         ),
         (
             "key = [[1, 0], [0, 1]]",
@@ -95,65 +94,66 @@ fn mistakes_are_pointed_at() {
         (
             "value = [[1], [2]]",
             "value = [[1], [2], [3]]",
-            "5:9: `value` is 3 × 1; there are 2 tokens on the key side, so it needs 2 rows",
+            "the number of rows of `value` is 3; it must be 2, one for each token",
         ),
         (
             "value = [[1], [2]]",
             "scores = [[1, 2], [3, 4]]",
-            "1:1: both `query` and `scores` are given",
+            "give one thing to compute from",
         ),
         (
             "value = [[1], [2]]",
             "memory = [[1, 2], [3, 4]]",
-            "5:10: `memory` has no use",
+            "`memory` has no use",
         ),
-        ("value = [[1], [2]]", "d_k = 4", "5:7: `d_k` has no use"),
+        ("value = [[1], [2]]", "d_k = 4", "`d_k` has no use"),
         (
             "value = [[1], [2]]",
             "mask = [[1, 0]]",
-            "5:8: the mask has 1 rows; there are 2 queries",
+            "the mask has 1 rows; there are 2 queries",
         ),
         (
             "value = [[1], [2]]",
             "mask = [[1, 0, 1], [1, 1, 1]]",
-            "5:8: row 0 of the mask has 3 columns; there are 2 keys",
+            "row 0 of the mask has 3 columns; there are 2 keys",
         ),
         ("value = [[1], [2]]", "mask = \"casual\"", "\"causal\""),
         (
             "value = [[1], [2]]",
             "scale = inf",
-            "5:9: the scale must be a finite number",
+            "`scale` must be a finite number",
         ),
         (
             "value = [[1], [2]]",
             "temperature = 0",
-            "5:15: `temperature` is 0; it must be a positive number",
+            "`temperature` is 0; it must be a positive number",
         ),
         (
             "value = [[1], [2]]",
             "temperature = nan",
-            "5:15: `temperature` is NaN; it must be a positive number",
+            "`temperature` is NaN; it must be a positive number",
         ),
         (
             "value = [[1], [2]]",
-            "temperature = 1e-60",
-            "1:1: `scaled` overflows float32",
+            "temperature = 1e-308\nscale = 1e10",
+            "`scale` must be a finite number",
+        ),
+        (
+            "key = [[1, 0], [0, 1]]",
+            "key = [[1e308, 1e308], [0, 1]]\nscale = 1e10",
+            "`scaled` has no finite value",
         ),
         (
             "value = [[1], [2]]",
             "query_rows = []",
-            "5:14: `query_rows` is empty",
+            "`query_rows` is empty",
         ),
         (
             "value = [[1], [2]]",
             "query_rows = [2]",
-            "5:14: index 2 is out of range; there are 2",
+            "`query_rows`: there is no index 2 among 2",
         ),
-        (
-            "value = [[1], [2]]",
-            "query_rows = [-1]",
-            "5:15: invalid value: integer `-1`",
-        ),
+        ("value = [[1], [2]]", "query_rows = [-1]", "5:1"),
         (
             "\"weights\"",
             "\"wieghts\"",
@@ -162,30 +162,34 @@ fn mistakes_are_pointed_at() {
         (
             "\"weights\"",
             "\"masked\"",
-            "6:1: this case has no stage `masked`; its stages are query, key, value, scores, scaled, weights, output",
+            "`published` entry 1: this case has no such stage; its stages are query, key, value, scores, scaled, weights, output",
         ),
         (
             "row = \"a\"",
             "row = \"c\"",
-            "6:1: `row` of `weights`: unknown label \"c\"; use one of \"a\", \"b\"",
+            "`published` entry 1: there is no \"c\"",
         ),
         (
             "row = \"a\"",
             "row = \"a\"\ncolumns = [\"x\"]",
-            "`columns` of `weights`: unknown label \"x\"",
+            "there is no \"x\"",
         ),
         (
             "0.33]",
             "0.33, 0]",
-            "6:1: 3 values given for 2 columns of `weights`",
+            "`published` entry 1: `values` must hold 2 numbers, one for each column",
         ),
-        ("0.33]", "nan]", "6:1: a value is NaN"),
-        ("decimals = 2", "decimals = 9", "`decimals` is 9"),
+        ("0.33]", "nan]", "`values` must hold 2 numbers"),
+        (
+            "decimals = 2",
+            "decimals = 9",
+            "`decimals` is 9; it can be at most 6",
+        ),
         ("decimals = 2", "", "missing key `decimals`"),
         (
             "decimals = 2\n",
             "decimals = 2\n[[case]]\ntitle = \"c\"\n",
-            "6:1: in a file with cases, `published`",
+            "in a file with cases, `published`",
         ),
     ];
     for (from, to, message) in cases {
@@ -201,17 +205,19 @@ fn mistakes_are_pointed_at() {
 
 #[test]
 fn other_files_are_refused() {
-    assert_eq!(refused(""), "the file is empty");
-    assert_eq!(refused(" \n"), "the file is empty");
+    assert_eq!(refused(" \n"), "`title` is missing");
     let latin = Walkthrough::read(b"title = \"\xe9\"").unwrap_err();
     assert_eq!(latin.to_string(), "the file is not UTF-8 text");
     let large = vec![b' '; (1 << 20) + 1];
     let large = Walkthrough::read(&large).unwrap_err();
     assert_eq!(large.to_string(), "the file is larger than 1 MiB");
     let nothing = refused("title = \"t\"\ntokens = [\"a\"]");
-    assert!(nothing.contains("nothing to compute from"), "{nothing}");
+    assert!(
+        nothing.contains("give one thing to compute from"),
+        "{nothing}"
+    );
     let weights = refused("title = \"t\"\ntokens = [\"a\"]\nweights = [[1]]\nmask = \"causal\"");
-    assert!(weights.contains("4:8: `mask` has no use"));
+    assert!(weights.contains("`mask` has no use"));
     let scores = refused("title = \"t\"\ntokens = [\"a\"]\nscores = [[1]]");
     assert!(
         scores.contains("give `d_k`, or `scale = false`"),
@@ -223,12 +229,12 @@ fn other_files_are_refused() {
 fn sizes_are_bounded() {
     let names = |count: usize| vec!["\"a\""; count].join(",");
     let many = format!("title = \"t\"\ntokens = [{}]\nscale = false\n", names(257));
-    assert!(refused(&many).contains("`tokens` has 257 tokens; at most 256"));
+    assert!(refused(&many).contains("there are 257 tokens; there must be 1 to 256"));
     let wide = format!(
         "title = \"t\"\ntokens = [\"a\"]\nx = [[{}]]",
         vec!["0"; 4097].join(",")
     );
-    assert!(refused(&wide).contains("`x` is 1 × 4097"));
+    assert!(refused(&wide).contains("3:5: the matrix is 1 × 4097"));
     let cases = "[[case]]\ntitle = \"c\"\n".repeat(17);
     let cases = format!("title = \"t\"\ntokens = [\"a\"]\nx = [[1]]\n{cases}");
     assert!(refused(&cases).contains("there are 17 cases; at most 16"));
@@ -238,7 +244,7 @@ fn sizes_are_bounded() {
         vec![format!("[{}]", vec!["0.5"; 64].join(",")); 256].join(",")
     );
     let worked = Walkthrough::read(largest.as_bytes()).unwrap();
-    assert_eq!(worked.cases[0].stages[1].matrix.values.len(), 256 * 256);
+    assert_eq!(worked.cases[0].stages[1].matrix.rows(), 256);
 }
 
 /// Every projection must fit its input, and keys must fit queries.
@@ -248,27 +254,27 @@ fn projections_fit() {
     let cases = [
         (
             "",
-            "4:5: `x` is 1 × 2; there are 2 tokens on the key side, so it needs 2 rows",
+            "the number of columns of `scores` is 1; it must be 2, one for each token",
         ),
         (
             "memory = [[1, 2]]",
-            "`memory` is 1 × 2; there are 2 tokens on the key side",
+            "the number of rows of `memory` is 1; it must be 2",
         ),
         (
             "memory = [[1], [2]]",
-            "`memory` is 2 × 1; queries have 2 numbers",
+            "x · memoryᵀ cannot be computed: 2 columns and 1 rows",
         ),
         (
             "memory = [[1], [2]]\nw_query = [[1]]",
-            "`w_query` is 1 × 1; `x` has 2 columns, so it needs 2 rows",
+            "x · w_query cannot be computed: 2 columns and 1 rows",
         ),
         (
             "memory = [[1], [2]]\nw_key = [[1, 2, 3]]",
-            "`w_key` is 1 × 3; queries have 2 numbers (from `x`), so it needs 2 columns",
+            "x · keyᵀ cannot be computed: 2 columns and 3 rows",
         ),
         (
             "memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1], [2]]",
-            "`w_value` is 2 × 1; `memory` has 1 column, so it needs 1 row",
+            "memory · w_value cannot be computed: 1 columns and 2 rows",
         ),
     ];
     for (more, message) in cases {
@@ -278,7 +284,7 @@ fn projections_fit() {
     let good = format!("{head}memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1, 2, 3]]");
     let worked = Walkthrough::read(good.as_bytes()).unwrap();
     let output = worked.cases[0].stages.last().unwrap();
-    assert_eq!((output.stage, output.matrix.columns), (Stage::Output, 3));
+    assert_eq!((output.stage, output.matrix.columns()), (Stage::Output, 3));
 }
 
 /// A case inherits the keys that it lacks from the top, but not another starting point.
@@ -325,13 +331,13 @@ fn cases_complete_themselves_from_the_top() {
 }
 
 #[test]
-fn a_token_that_occurs_twice_is_named_by_its_index() {
+fn a_token_that_occurs_twice_is_its_first_place_or_an_index() {
     let twice = GOOD.replace("[\"a\", \"b\"]", "[\"a\", \"a\"]");
-    assert!(refused(&twice).contains("\"a\" is at 0 and at 1"));
+    assert_eq!(Walkthrough::read(twice.as_bytes()).unwrap().errata, 0);
     let by_index = twice
         .replace("row = \"a\"", "row = 1")
         .replace("0.67, 0.33", "0.33, 0.67");
-    assert_eq!(Walkthrough::read(by_index.as_bytes()).unwrap().errata(), 0);
+    assert_eq!(Walkthrough::read(by_index.as_bytes()).unwrap().errata, 0);
 }
 
 /// A number differs if the computed one cannot be rounded to it. The computed numbers are 0.6698 and 0.3302.
@@ -341,7 +347,7 @@ fn rounding_is_no_erratum() {
         let text = GOOD
             .replace("0.67, 0.33", values)
             .replace("decimals = 2", &format!("decimals = {decimals}"));
-        Walkthrough::read(text.as_bytes()).unwrap().errata()
+        Walkthrough::read(text.as_bytes()).unwrap().errata
     };
     assert_eq!(errata("0.67, 0.33", 2), 0);
     assert_eq!(errata("0.66, 0.33", 2), 1);
@@ -356,9 +362,9 @@ fn a_query_that_may_look_nowhere_gathers_nothing() {
     let text = GOOD.replace("value =", "mask = [[0, 0], [1, 1]]\nvalue =");
     let text = text.replace("0.67, 0.33", "0, 0");
     let worked = Walkthrough::read(text.as_bytes()).unwrap();
-    assert_eq!(worked.errata(), 0);
+    assert_eq!(worked.errata, 0);
     let output = worked.cases[0].stages.last().unwrap();
-    assert!(output.matrix.row(0)[0].abs() < f32::EPSILON);
+    assert!(output.matrix.0[0][0].abs() < f64::EPSILON);
     assert!(worked.json().unwrap().contains("null"));
 }
 
@@ -387,7 +393,6 @@ proptest! {
             Ok(worked) => {
                 let page = worked.document();
                 prop_assert!(page.html().ends_with("</html>\n"));
-                prop_assert!(page.svg().ends_with("</svg>\n"));
                 prop_assert!(worked.json().is_ok());
             }
             Err(mistake) => prop_assert!(!mistake.message.contains('\n')),
@@ -424,9 +429,9 @@ proptest! {
         );
         let worked = Walkthrough::read(text.as_bytes()).unwrap();
         let weights = worked.cases[0].stages.iter().find(|computed| computed.stage == Stage::Weights).unwrap();
-        for row in 0..queries {
-            let sum: f32 = weights.matrix.row(row).iter().sum();
-            prop_assert!((sum - 1.0).abs() < 1e-5, "{}", sum);
+        for row in &weights.matrix.0 {
+            let sum: f64 = row.iter().sum();
+            prop_assert!((sum - 1.0).abs() < 1e-12, "{}", sum);
         }
     }
 }

@@ -5,18 +5,17 @@
 //! adds the rows of all passes to a part of its own, in the order of the samples. So no sum depends on the number of threads,
 //! and a part of the gradient is read and written once for several passes.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
-use super::chunk::Chunk;
 use super::elements::add_rows;
 use super::embedding;
-use super::places::{Linear, Matrix};
 use super::products::{Block, add_products, to_rows};
 use crate::adam::Sums;
 use crate::aligned::Aligned;
+use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes};
+use crate::places::{Linear, Matrix};
 
 /// The most passes whose rows are added together.
 pub(super) const GROUP: usize = 8;
@@ -341,7 +340,7 @@ pub(super) fn add<'a>(
 ) {
     for start in (0..passes).step_by(together) {
         let count = together.min(passes - start);
-        let lists: [(&Additions, &[Addition]); GROUP] = core::array::from_fn(|index| {
+        let lists: [(&Additions, &[Addition]); GROUP] = std::array::from_fn(|index| {
             let (additions, own) = pass(start + index.min(count - 1));
             (additions, additions.of_pass(own))
         });

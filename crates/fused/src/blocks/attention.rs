@@ -21,7 +21,7 @@
 //! dq_i = s Σ_j dz_ij k_j,  dk_j = s Σ_i dz_ij q_i,  dx = dq W_q^T + dk W_k^T + dv W_v^T
 //! ```
 
-use core::ops::Range;
+use std::ops::Range;
 
 use super::elements::{add, scale_rows};
 use super::pass::{Pass, Sizes, apply, weights_of};

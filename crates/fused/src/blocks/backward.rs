@@ -3,10 +3,9 @@
 //! `dy` stands for the gradient of the loss by `y`. The files of the forward pass derive each part's.
 
 use super::pass::{Pass, Sizes};
-use alloc::vec::Vec;
 
-use super::chunk::Chunk;
 use crate::adam::Sums;
+use crate::chunk::Chunk;
 
 impl<const L: usize> Pass<'_, L> {
     /// Adds the gradient of the chunk's losses, each of which counts as the share of its sample, and keeps the losses.

@@ -2,11 +2,11 @@
 
 use super::Blocks;
 use super::additions::{GROUP, When, add};
-use super::chunk::Chunk;
 use super::plan::Plan;
 use super::worker::Worker;
 use crate::adam::Sums;
 use crate::architecture::Reads;
+use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
 use crate::samples::{IGNORED, Predictions, Samples};
@@ -140,7 +140,7 @@ impl Blocks {
         let threads = team.threads().min(chunks.len());
         self.prepare(threads);
         let Self { plan, workers, .. } = self;
-        core::mem::swap(&mut workers[0].predictions, predictions);
+        std::mem::swap(&mut workers[0].predictions, predictions);
         team.each(&mut workers[..threads], |thread, worker| {
             worker.predictions.clear();
             let share = |thread: usize| thread * chunks.len() / threads;
@@ -148,7 +148,7 @@ impl Blocks {
                 worker.predict(plan, set, parameters, chunks.get(index));
             }
         });
-        core::mem::swap(&mut workers[0].predictions, predictions);
+        std::mem::swap(&mut workers[0].predictions, predictions);
         for worker in &mut workers[1..threads] {
             predictions.append(&mut worker.predictions);
         }

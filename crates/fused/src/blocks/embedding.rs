@@ -1,8 +1,8 @@
 //! The embeddings of some samples: from rows of the tables to lanes, and the gradient back to these rows.
 
-use core::ops::Range;
+use std::ops::Range;
 
-use super::chunk::Chunk;
+use crate::chunk::Chunk;
 use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes, ZERO, square};
 

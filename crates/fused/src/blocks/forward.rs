@@ -5,14 +5,14 @@
 //!
 //! Where the classifier reads one position, the last block computes the row of that position alone.
 
-use core::ops::Range;
+use std::ops::Range;
 
-use super::chunk::Chunk;
 use super::embedding;
 use super::pass::{Pass, Sizes};
 use super::probe::{Site, reach};
 use crate::architecture::Reads;
 use crate::arrays::Array;
+use crate::chunk::Chunk;
 use crate::samples::IGNORED;
 
 impl<const L: usize> Pass<'_, L> {

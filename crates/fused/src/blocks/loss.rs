@@ -11,8 +11,8 @@
 //!
 //! Answers whose label is [`IGNORED`] have no loss. With label smoothing `s`, the target of each of `K` classes is `s / K`, plus `1 - s` for the true one.
 
-use super::chunk::Chunk;
 use super::pass::Pass;
+use crate::chunk::Chunk;
 use crate::instructions::for_each_set;
 use crate::lanes::{
     Lanes, exp_of_negative, larger, log, log_1p, map, one_at_a_time, zero_below, zip,
@@ -31,7 +31,7 @@ impl<const L: usize> Pass<'_, L> {
         let probabilities = values.probabilities.chunks_exact_mut(n_logits);
         let outputs = logits.zip(probabilities).zip(values.losses.iter_mut());
         for (answer, ((logits, probabilities), losses)) in outputs.enumerate() {
-            let labels = core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
+            let labels = std::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
             match logits {
                 [logit] => assess_one(set, logit, labels, &mut probabilities[0], losses),
                 _ => assess_several(set, logits, labels, is_accurate, probabilities, losses),
@@ -50,8 +50,7 @@ impl<const L: usize> Pass<'_, L> {
         let of_sample = self.architecture.answers();
         let mut counts = [0.0; L];
         for answer in 0..self.answers() {
-            let labels: [u32; L] =
-                core::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
+            let labels: [u32; L] = std::array::from_fn(|lane| chunk.label(lane, answer, of_sample));
             for l in 0..L {
                 counts[l] += if labels[l] == IGNORED { 0.0 } else { 1.0 };
             }
@@ -100,7 +99,7 @@ impl<const L: usize> Pass<'_, L> {
         let rows = values.d_logits.chunks_exact_mut(n_logits).take(answers);
         for (answer, (d_logits, (logits, probabilities))) in rows.zip(found).enumerate() {
             let count = chunk.chosen.len();
-            let labels = core::array::from_fn(|lane| match lane {
+            let labels = std::array::from_fn(|lane| match lane {
                 lane if lane < count => chunk.label(lane, answer, of_sample),
                 _ => IGNORED,
             });

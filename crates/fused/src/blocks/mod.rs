@@ -18,7 +18,6 @@ mod additions;
 mod attention;
 mod backward;
 mod batch;
-mod chunk;
 mod elements;
 mod embedding;
 mod forward;
@@ -27,7 +26,6 @@ mod loss;
 mod norm;
 mod parts;
 mod pass;
-mod places;
 mod plan;
 mod predictions;
 mod probe;
@@ -40,20 +38,16 @@ mod sublayers;
 mod values;
 mod worker;
 
-use alloc::vec;
-use alloc::vec::Vec;
-
 use crate::adam::Sums;
 use crate::aligned::Aligned;
 use crate::architecture::Architecture;
+use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes, ZERO};
+use crate::places::Places;
 use crate::samples::{Predictions, Samples};
 use crate::training::CrossEntropy;
 use additions::When;
-use chunk::Chunk;
-use places::Places;
-pub(crate) use places::padded;
 use plan::Plan;
 pub(crate) use probe::{Probe, Site};
 use worker::Worker;
@@ -95,17 +89,9 @@ impl Blocks {
         self.plan.places.complete(parameters);
     }
 
-    pub(crate) fn pack(&self, plain: &[f32]) -> Vec<f32> {
-        self.plan.places.pack(plain)
-    }
-
-    pub(crate) fn unpack(&self, padded: &[f32]) -> Vec<f32> {
-        self.plan.places.unpack(padded)
-    }
-
-    /// Numbers of the token embedding, which is first in memory.
-    pub(crate) fn token_embedding_len(&self) -> usize {
-        self.plan.places.tokens.range().len()
+    /// The place of each parameter.
+    pub(crate) fn places(&self) -> &Places {
+        &self.plan.places
     }
 
     /// Computes all rows of up to eight samples, with a probe, and appends their predictions.

@@ -3,7 +3,7 @@
 
 use super::values::NormValues;
 use crate::instructions::for_each_set;
-use crate::lanes::{LANES, Lanes, map, one_at_a_time, sqrt, zip};
+use crate::lanes::{LANES, Lanes, map, one_at_a_time, zip};
 use crate::vectors::rows_of_samples;
 
 for_each_set! {
@@ -41,7 +41,7 @@ for_each_set! {
             }
             let mut rstd = [0.0; L];
             for l in 0..L {
-                rstd[l] = 1.0 / sqrt(variance[l] * share + eps);
+                rstd[l] = 1.0 / (variance[l] * share + eps).sqrt();
             }
             norm.rstd[row] = rstd;
             let output = &mut norm.output[row * width..][..d];

@@ -1,10 +1,9 @@
 //! Parts of the gradient, of which each thread adds to its own.
 
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
-use super::places::Matrix;
 use crate::adam::Sums;
+use crate::places::Matrix;
 
 impl<'a> Sums<'a> {
     /// The whole gradient.

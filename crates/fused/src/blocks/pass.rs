@@ -1,7 +1,6 @@
 //! What the forward and the backward pass for eight samples share.
 
 use super::additions::Additions;
-use super::places::{Block, Linear, Places, padded};
 use super::plan::Plan;
 use super::probe::Probe;
 use super::products::{Weights, project};
@@ -9,6 +8,7 @@ use super::values::Values;
 use crate::architecture::Architecture;
 use crate::instructions::Instructions;
 use crate::lanes::Lanes;
+use crate::places::{Block, Linear, Places, padded};
 use crate::training::CrossEntropy;
 
 /// The passes with one set of parameters.

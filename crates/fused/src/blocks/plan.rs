@@ -1,7 +1,7 @@
 //! What all passes of a model share.
 
-use super::places::Places;
 use crate::architecture::{Architecture, Projections};
+use crate::places::Places;
 use crate::training::CrossEntropy;
 
 /// What all passes of a model share.

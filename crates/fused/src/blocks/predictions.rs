@@ -1,10 +1,8 @@
 //! What a forward pass predicts, sample by sample.
 
-use alloc::vec::Vec;
-
-use super::chunk::Chunk;
 use super::pass::Pass;
 use crate::architecture::{Architecture, Reads};
+use crate::chunk::Chunk;
 use crate::lanes::Lanes;
 use crate::samples::Predictions;
 

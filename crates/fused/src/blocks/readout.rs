@@ -2,13 +2,13 @@
 //! reads, which is that of a position or the mean over all that are not padding, or the vectors of all positions, each for an
 //! answer of its own; the classifier's hidden layer, if it has one; the classifier.
 
-use super::chunk::Chunk;
 use super::hidden::{activate, through_activation};
 use super::pass::{Pass, Sizes, apply, weights_of};
-use super::places::padded;
 use super::products::project_back;
 use crate::adam::Sums;
 use crate::architecture::Reads;
+use crate::chunk::Chunk;
+use crate::places::padded;
 
 impl<const L: usize> Pass<'_, L> {
     /// The answers that are computed.

@@ -18,7 +18,7 @@ for_each_set! {
         width: usize,
         heads: usize,
         first: usize,
-        tables: &'a [alloc::vec::Vec<f32>; 2],
+        tables: &'a [Vec<f32>; 2],
         half: usize,
         sign: f32,
     ) {

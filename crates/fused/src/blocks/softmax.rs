@@ -92,8 +92,8 @@ fn softmax<const L: usize>(row: &mut [Lanes<L>], may: Option<&[Lanes<L>]>) {
         exponentials(scores, most, may.get(index), &mut sum);
     }
     for (index, score) in rest.iter_mut().enumerate() {
-        let may = may_rest.get(index).map(core::array::from_ref);
-        exponentials(core::array::from_mut(score), most, may, &mut sum);
+        let may = may_rest.get(index).map(std::array::from_ref);
+        exponentials(std::array::from_mut(score), most, may, &mut sum);
     }
     let share = map(sum, |sum| if sum == 0.0 { 0.0 } else { 1.0 / sum });
     for weight in row {

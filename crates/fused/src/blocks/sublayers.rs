@@ -10,14 +10,13 @@
 //! `functions.rs`; a projection `y = x W + b` gives `dx = dy W^T`, and, summed over positions and samples,
 //! `dW = Σ x ⊗ dy` and `db = Σ dy`.
 
-use core::ops::Range;
+use std::ops::Range;
 
 use super::additions::Additions;
 use super::elements::{add, shift};
 use super::hidden::{activate, through_activation};
 use super::norm;
 use super::pass::{Pass, Sizes, apply, weights_of};
-use super::places::{Linear, Norm, padded};
 use super::probe::{Site, reach};
 use super::products::{project, project_back};
 use super::values::{NormValues, block_mut_and_input};
@@ -26,6 +25,7 @@ use crate::architecture::{NormPlace, Norms};
 use crate::arrays::Array;
 use crate::instructions::Instructions;
 use crate::lanes::Lanes;
+use crate::places::{Linear, Norm, padded};
 
 impl<const L: usize> Pass<'_, L> {
     /// With the norm first, normalises a block's input.

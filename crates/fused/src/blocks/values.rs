@@ -1,12 +1,10 @@
 //! What a pass computes for eight samples, one sample per lane.
 
-use alloc::vec::Vec;
-
 use super::hidden::Hidden;
-use super::places::padded;
 use crate::aligned::Aligned;
 use crate::architecture::{Architecture, NormPlace, Reads, Weighting};
 use crate::lanes::Lanes;
+use crate::places::padded;
 
 /// The values of one block. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
 #[derive(Clone, Debug)]

@@ -1,14 +1,12 @@
 //! What a thread that computes passes has of its own.
 
-use alloc::vec::Vec;
-
 use super::additions::Additions;
-use super::chunk::Chunk;
 use super::pass::Pass;
 use super::plan::Plan;
 use super::values::Values;
 use crate::adam::Sums;
 use crate::architecture::{Architecture, Reads};
+use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
 use crate::samples::Predictions;
@@ -81,7 +79,7 @@ impl Worker {
         share: f32,
         sums: &mut Sums<'_>,
     ) {
-        let mut losses = core::mem::take(&mut self.losses);
+        let mut losses = std::mem::take(&mut self.losses);
         in_pass!(self, plan, set, chunk, parameters, pass => {
             pass.add_gradient(chunk, share, &mut losses, sums);
         });
@@ -97,7 +95,7 @@ impl Worker {
         parameters: &[f32],
         chunk: Chunk<'_>,
     ) {
-        let mut predictions = core::mem::take(&mut self.predictions);
+        let mut predictions = std::mem::take(&mut self.predictions);
         in_pass!(self, plan, set, chunk, parameters, pass => {
             pass.forward(chunk, false);
             pass.append(chunk, plan.architecture.reads != Reads::Position, &mut predictions);

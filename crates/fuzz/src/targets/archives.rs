@@ -37,7 +37,7 @@ fn members(archive: &[u8]) -> Vec<(String, Vec<u8>)> {
 }
 
 /// A dump of one small sample.
-pub(crate) fn small_dump() -> &'static [u8] {
+fn small_dump() -> &'static [u8] {
     static DUMP: OnceLock<Vec<u8>> = OnceLock::new();
     DUMP.get_or_init(|| {
         let mut config = quick().clone();

@@ -1,4 +1,4 @@
-//! Samples: dataset files and lists of tokens.
+//! Dataset files.
 
 use std::io::Cursor;
 
@@ -125,41 +125,6 @@ fn choose(bytes: &[u8], format: Format) {
     }
 }
 
-/// A compressed dataset, as CSV.
-pub(crate) mod gzip {
-    use std::io::Write;
-
-    use flate2::Compression;
-    use flate2::write::GzEncoder;
-
-    use super::{Format, choose, read_as};
-
-    /// The most bytes that are unpacked here.
-    const LIMIT: u64 = 1 << 20;
-
-    pub(crate) fn read(bytes: &[u8]) {
-        let mut unpacked = Vec::new();
-        if headlight_input::gunzip(bytes, &mut unpacked, LIMIT).is_ok() {
-            assert!(unpacked.len() as u64 <= LIMIT);
-            read_as(&unpacked, Format::Csv);
-            choose(&unpacked, Format::Csv);
-        }
-    }
-
-    pub(crate) fn seeds() -> Vec<Vec<u8>> {
-        let texts = [
-            "text;label\nnot good;no\nfun;yes\n",
-            "size\tcolor\ty\nS\tred\t1\nM\tred\t0\n",
-        ];
-        let packed = texts.map(|text| {
-            let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-            encoder.write_all(text.as_bytes()).unwrap();
-            encoder.finish().unwrap()
-        });
-        packed.to_vec()
-    }
-}
-
 /// A dataset as npz.
 pub(crate) mod npz {
     use super::{Format, read_as, seeds_as};
@@ -203,28 +168,5 @@ pub(crate) mod jsonl {
             "{\"text\": \"fun!\", \"label\": 1}\n{\"text\": \"\", \"label\": 0}\n"
         );
         [seeds_as(Format::Jsonl), vec![texts.into()]].concat()
-    }
-}
-
-/// A list of tokens, as `dump --tokens` and `predict --tokens` take it.
-pub(crate) mod tokens {
-    use std::io::Cursor;
-
-    use headlight_trainer::storage::samples::parse;
-
-    use crate::targets::quick;
-
-    pub(crate) fn read(bytes: &[u8]) {
-        let _ = parse(Cursor::new(bytes), "", quick());
-    }
-
-    pub(crate) fn seeds() -> Vec<Vec<u8>> {
-        [
-            "0 45 48 1 4 4 40\n\n0 1 2 3 4 5 6\n",
-            "0 45 48 1 4 4 40",
-            "0 51 1",
-        ]
-        .map(Into::into)
-        .to_vec()
     }
 }

@@ -69,15 +69,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 const TRAIN: &str = "to train with it: headlight train";
 
 /// The name and the text of a built-in walkthrough.
-#[cfg(feature = "burn")]
 fn walkthrough(name: &Path) -> Option<(&'static str, &'static str)> {
     let found = headlight_walkthrough::built_in(name.to_str()?).ok()?;
     Some((found.name, found.text))
-}
-
-#[cfg(not(feature = "burn"))]
-fn walkthrough(_name: &Path) -> Option<(&'static str, &'static str)> {
-    None
 }
 
 /// Each config with the first sentence of its comment.

@@ -50,7 +50,6 @@ pub(crate) enum Command {
     Merge(merge::Arguments),
     Report(report::Arguments),
     Reproduce(reproduce::Arguments),
-    #[cfg_attr(not(feature = "burn"), command(hide = true))]
     Walkthrough(walkthrough::Arguments),
     Devices(devices::Arguments),
     Completions(completions::Arguments),

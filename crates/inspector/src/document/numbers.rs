@@ -20,8 +20,8 @@ pub struct Numbers {
     pub rows: Vec<String>,
     /// The names of its columns.
     pub columns: Vec<String>,
-    /// Row-major. `[row, column]`
-    pub values: Vec<f32>,
+    /// `[row][column]`
+    pub values: Vec<Vec<f64>>,
     /// Whether the values are shares from 0 to 1, and their cells are shaded.
     pub shaded: bool,
     /// The numbers that a document prints of them.
@@ -50,11 +50,11 @@ impl From<Numbers> for Table {
         let (count, decimals) = (numbers.columns.len(), numbers.decimals());
         let shown = count.min(MOST_COLUMNS);
         let cell = |row: usize, column: usize| {
-            let value = numbers.values[row * count + column];
+            let value = numbers.values[row][column];
             let printed = numbers.printed.iter();
             Cell {
                 text: written(value, decimals),
-                share: numbers.shaded.then(|| value.clamp(0.0, 1.0)),
+                share: numbers.shaded.then(|| value.clamp(0.0, 1.0) as f32),
                 marks: printed
                     .filter(|printed| printed.row == row && printed.column == column)
                     .map(Mark::of)
@@ -89,9 +89,13 @@ impl Numbers {
     fn decimals(&self) -> usize {
         let exact = (0..DECIMALS).find(|&decimals| {
             let unit = 10_f64.powf(decimals as f64);
-            let finite = self.values.iter().filter(|value| value.is_finite());
-            finite.map(|&value| f64::from(value) * unit).all(|scaled| {
-                // The nearest float32 to a decimal is within this of it.
+            let finite = self
+                .values
+                .iter()
+                .flatten()
+                .filter(|value| value.is_finite());
+            finite.map(|value| value * unit).all(|scaled| {
+                // Far more than what sums in binary differ by from decimals.
                 (scaled - scaled.round()).abs() <= scaled.abs().max(unit) * 1e-6
             })
         });
@@ -116,8 +120,8 @@ impl Mark {
     }
 }
 
-fn written(value: f32, decimals: usize) -> String {
-    if value == f32::NEG_INFINITY {
+fn written(value: f64, decimals: usize) -> String {
+    if value == f64::NEG_INFINITY {
         "−∞".to_owned()
     } else if value.abs() >= 1e7 {
         format!("{value:.DECIMALS$e}")

@@ -1,6 +1,6 @@
 //! Products of parameters with vectors of samples, one sample per lane. They add to what their output holds.
 
-use core::ops::Range;
+use std::ops::Range;
 
 use super::Tile;
 use crate::instructions::for_each_set;

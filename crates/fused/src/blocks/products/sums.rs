@@ -1,6 +1,6 @@
 //! Sums over samples, one column per lane: of vectors that were turned to rows before.
 
-use core::ops::Range;
+use std::ops::Range;
 
 use super::Tile;
 use crate::instructions::for_each_set;

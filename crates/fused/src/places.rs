@@ -1,58 +1,56 @@
 //! The place of each parameter in memory.
 
-use alloc::vec;
-use alloc::vec::Vec;
-use core::ops::Range;
+use std::ops::Range;
 
 use crate::architecture::{Architecture, NormPlace, PositionEmbedding, Projections};
 
 /// A matrix, padded with zeros.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Matrix {
+pub(crate) struct Matrix {
     start: usize,
     /// Rows and columns without padding.
-    pub(super) rows: usize,
-    pub(super) columns: usize,
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
     padded_rows: usize,
     /// Numbers in a padded row.
-    pub(super) stride: usize,
+    pub(crate) stride: usize,
 }
 
 impl Matrix {
     #[inline(always)]
-    pub(super) fn range(self) -> Range<usize> {
+    pub(crate) fn range(self) -> Range<usize> {
         self.start..self.start + self.padded_rows * self.stride
     }
 }
 
 /// Weights and biases of a projection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Linear {
-    pub(super) weight: Matrix,
-    pub(super) bias: Matrix,
+pub(crate) struct Linear {
+    pub(crate) weight: Matrix,
+    pub(crate) bias: Matrix,
 }
 
 /// Scale and shift of a layer norm.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Norm {
-    pub(super) gamma: Matrix,
-    pub(super) beta: Matrix,
+pub(crate) struct Norm {
+    pub(crate) gamma: Matrix,
+    pub(crate) beta: Matrix,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FeedForward {
-    pub(super) hidden: Linear,
-    pub(super) output: Linear,
-    pub(super) norm: Option<Norm>,
+pub(crate) struct FeedForward {
+    pub(crate) hidden: Linear,
+    pub(crate) output: Linear,
+    pub(crate) norm: Option<Norm>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Block {
+pub(crate) struct Block {
     /// For queries, keys and values; the same one three times if they share it.
-    pub(super) projections: Option<[Linear; 3]>,
-    pub(super) output: Linear,
-    pub(super) norm: Option<Norm>,
-    pub(super) feed_forward: Option<FeedForward>,
+    pub(crate) projections: Option<[Linear; 3]>,
+    pub(crate) output: Linear,
+    pub(crate) norm: Option<Norm>,
+    pub(crate) feed_forward: Option<FeedForward>,
 }
 
 /// The place of each parameter. Rows and columns are padded with zeros to whole vectors.
@@ -60,14 +58,14 @@ pub(super) struct Block {
 /// Parts that an architecture lacks have a place all the same, filled with numbers that have no effect: biases of 0, gains
 /// of 1, an identity in place of a projection. So the passes know nothing of them.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
-    pub(super) tokens: Matrix,
-    pub(super) positions: Option<Matrix>,
-    pub(super) first_norm: Option<Norm>,
-    pub(super) blocks: Vec<Block>,
-    pub(super) last_norm: Option<Norm>,
-    pub(super) classifier_hidden: Option<Linear>,
-    pub(super) classifier: Linear,
+pub(crate) struct Places {
+    pub(crate) tokens: Matrix,
+    pub(crate) positions: Option<Matrix>,
+    pub(crate) first_norm: Option<Norm>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) last_norm: Option<Norm>,
+    pub(crate) classifier_hidden: Option<Linear>,
+    pub(crate) classifier: Linear,
     all: Vec<Matrix>,
     fixed: Vec<(Matrix, Fixed)>,
 }
@@ -201,7 +199,7 @@ impl Architecture {
 }
 
 impl Places {
-    pub(super) fn new(architecture: &Architecture) -> Self {
+    pub(crate) fn new(architecture: &Architecture) -> Self {
         let (d, p, vocab_size) = (
             architecture.d_model,
             architecture.positions,
@@ -261,7 +259,7 @@ impl Places {
     }
 
     /// Fills the places that no parameter has of its own.
-    pub(super) fn complete(&self, padded: &mut [f32]) {
+    pub(crate) fn complete(&self, padded: &mut [f32]) {
         for (place, fixed) in &self.fixed {
             let Matrix {
                 start,
@@ -297,7 +295,7 @@ impl Places {
     }
 
     /// Moves the gradient of places without a parameter to the parameter that fills them, or sets it to zero.
-    pub(super) fn collect(&self, gradient: &mut [f32]) {
+    pub(crate) fn collect(&self, gradient: &mut [f32]) {
         for (place, fixed) in &self.fixed {
             let Matrix {
                 start,
@@ -342,7 +340,7 @@ impl Places {
 
     /// Divides the numbers into parts of about the same cost, between eight rows of a matrix and the next. `cost` is that of a
     /// number of a matrix.
-    pub(super) fn parts(&self, count: usize, cost: impl Fn(&Matrix) -> usize) -> Vec<usize> {
+    pub(crate) fn parts(&self, count: usize, cost: impl Fn(&Matrix) -> usize) -> Vec<usize> {
         let mut matrices: Vec<&Matrix> = self.all.iter().collect();
         matrices.extend(self.fixed.iter().map(|(matrix, _)| matrix));
         matrices.sort_by_key(|matrix| matrix.start);
@@ -366,12 +364,12 @@ impl Places {
     }
 
     /// Numbers with padding.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.classifier.bias.range().end
     }
 
     /// From plain numbers, the form outside this crate, to padded rows.
-    pub(super) fn pack(&self, plain: &[f32]) -> Vec<f32> {
+    pub(crate) fn pack(&self, plain: &[f32]) -> Vec<f32> {
         let mut padded = vec![0.0; self.len()];
         self.each_row(|at, columns, plain_at| {
             padded[at..at + columns].copy_from_slice(&plain[plain_at..plain_at + columns]);
@@ -381,7 +379,7 @@ impl Places {
     }
 
     /// From padded rows to plain numbers.
-    pub(super) fn unpack(&self, padded: &[f32]) -> Vec<f32> {
+    pub(crate) fn unpack(&self, padded: &[f32]) -> Vec<f32> {
         let mut plain = Vec::with_capacity(self.parameter_count());
         self.each_row(|at, columns, _| plain.extend_from_slice(&padded[at..at + columns]));
         plain

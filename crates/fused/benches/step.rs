@@ -1,4 +1,4 @@
-//! What a step costs at the notebook's size, and how that grows with each of its sizes.
+//! What a step and an evaluation cost at the notebook's size.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
@@ -104,61 +104,5 @@ fn two_blocks() -> Architecture {
     }
 }
 
-/// The architecture whose sizes change.
-type Base = fn() -> Architecture;
-
-/// A size of a shape: its name, its values, and how a shape gets it.
-type Size = (&'static str, &'static [usize], fn(&mut Architecture, usize));
-
-/// The sizes that are doubled in both models.
-const OF_BOTH: [Size; 5] = [
-    ("d_model", &[4, 8, 16, 32, 64, 128], |shape, size| {
-        shape.d_model = size;
-    }),
-    ("positions", &[7, 14, 28, 56, 112], |shape, size| {
-        shape.positions = size;
-    }),
-    ("batch", &[8, 16, 32, 64, 128], |_, _| {}),
-    ("vocabulary", &[51, 102, 204, 408, 816], |shape, size| {
-        shape.vocab_size = size;
-    }),
-    ("heads", &[1, 2, 4], |shape, size| shape.n_heads = size),
-];
-
-/// The sizes that only the pieces compute.
-const OF_PIECES: [Size; 3] = [
-    ("blocks", &[1, 2, 4, 8], |shape, size| shape.n_layers = size),
-    ("d_ff", &[16, 32, 64, 128, 256], |shape, size| {
-        shape.d_ff = size;
-    }),
-    ("classes", &[2, 4, 8, 16], |shape, size| {
-        shape.n_classes = size;
-    }),
-];
-
-/// Steps with one size after the other doubled, of a model that the one-block step computes, and of one that pieces
-/// compute.
-fn growth(criterion: &mut Criterion) {
-    let mut sweep = |base: &str, of: Base, (name, values, set): Size| {
-        let mut group = criterion.benchmark_group(format!("{base} by {name}"));
-        for &value in values {
-            let mut shape = of();
-            set(&mut shape, value);
-            let batch = if name == "batch" { value } else { BATCH };
-            let mut problem = Problem::new(&shape);
-            group.bench_function(BenchmarkId::from_parameter(value), |bencher| {
-                problem.steps(batch, bencher);
-            });
-        }
-    };
-    for size in OF_BOTH {
-        sweep("one block", notebook, size);
-        sweep("two blocks", two_blocks, size);
-    }
-    for size in OF_PIECES {
-        sweep("two blocks", two_blocks, size);
-    }
-}
-
-criterion_group!(benches, step, growth);
+criterion_group!(benches, step);
 criterion_main!(benches);

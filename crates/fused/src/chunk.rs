@@ -5,10 +5,10 @@ use crate::samples::Samples;
 /// Some samples of a dataset, which a pass computes side by side: one at least, and at most as many as it has lanes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk<'a> {
-    pub(super) samples: Samples<'a>,
+    pub(crate) samples: Samples<'a>,
     /// The last one fills the other lanes too.
-    pub(super) chosen: &'a [u32],
-    pub(super) positions: usize,
+    pub(crate) chosen: &'a [u32],
+    pub(crate) positions: usize,
 }
 
 impl Chunk<'_> {
@@ -17,14 +17,20 @@ impl Chunk<'_> {
         self.chosen[lane.min(self.chosen.len() - 1)] as usize
     }
 
+    /// The tokens of a lane's sample.
     #[inline(always)]
-    pub(super) fn token(&self, lane: usize, position: usize) -> u32 {
+    pub(crate) fn tokens(&self, lane: usize) -> &[u32] {
+        &self.samples.tokens[self.sample(lane) * self.positions..][..self.positions]
+    }
+
+    #[inline(always)]
+    pub(crate) fn token(&self, lane: usize, position: usize) -> u32 {
         self.samples.tokens[self.sample(lane) * self.positions + position]
     }
 
     /// The label of an answer. `answers`: those of a sample.
     #[inline(always)]
-    pub(super) fn label(&self, lane: usize, answer: usize, answers: usize) -> u32 {
+    pub(crate) fn label(&self, lane: usize, answer: usize, answers: usize) -> u32 {
         self.samples.labels[self.sample(lane) * answers + answer]
     }
 }

@@ -1,44 +1,63 @@
-//! Worked examples of attention, listed, printed and written to files.
+//! `headlight walkthrough`: worked examples of attention, compared with the numbers that documents print.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
-
-use crate::printing::{print, print_beside};
+use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::files::read_bounded;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
+use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
 
+use crate::arguments::Force;
+use crate::printing::{print, print_beside};
 use crate::terminal;
 
-/// Prints a walkthrough, or writes it to files: HTML, SVG, JSON.
+/// Compute worked examples of attention, and compare them with the numbers that documents print
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example: headlight walkthrough she-did-not\nWithout a name, it lists the built-in walkthroughs. To write your own, start from one: headlight init she-did-not"
+)]
+pub(crate) struct Arguments {
+    /// The name of a built-in walkthrough, or your own TOML file
+    #[arg(value_name = "NAME|FILE")]
+    walkthrough: Option<String>,
+    /// Write the walkthrough as an HTML page instead of printing it
+    #[arg(long, value_name = "FILE", requires = "walkthrough")]
+    html: Option<Destination>,
+    /// Write its numbers as JSON instead of printing them
+    #[arg(long, value_name = "FILE", requires = "walkthrough")]
+    json: Option<Destination>,
+    #[command(flatten)]
+    output: Force,
+}
+
+/// Lists the walkthroughs, prints one, or writes it to files.
 ///
 /// # Errors
 /// When the name is unknown, the walkthrough's file is invalid, or a file cannot be written.
-pub(super) fn show(
-    name: &str,
-    destinations: [Option<&Destination>; 3],
-    force: bool,
-) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let Some(name) = &arguments.walkthrough else {
+        return list();
+    };
     let walkthrough = find(name)?;
-    let outputs = Output::all(destinations, force)?;
-    Output::check_formats(&outputs, ["html", "svg", "json"])?;
+    let destinations = [&arguments.html, &arguments.json].map(Option::as_ref);
+    let outputs = Output::all(destinations, arguments.output.force)?;
+    Output::check_formats(&outputs, ["html", "json"])?;
     if outputs.iter().all(Option::is_none) {
         return print(&walkthrough.document().text(terminal::options()));
     }
-    let [html, svg, numbers] = outputs;
+    let [html, numbers] = outputs;
     if let Some(out) = html {
-        out.write_all(page(&walkthrough)?.as_bytes())?;
-    }
-    if let Some(out) = svg {
-        out.write_all(walkthrough.document().svg().as_bytes())?;
+        out.write_all(text(walkthrough.html())?.as_bytes())?;
     }
     if let Some(out) = numbers {
-        out.write_all(json(&walkthrough)?.as_bytes())?;
+        out.write_all((text(walkthrough.json())? + "\n").as_bytes())?;
     }
-    let described = describe(&walkthrough);
+    let cases = walkthrough.cases.len();
+    let plural = if cases == 1 { "" } else { "s" };
+    let described = format!("{cases} case{plural}, {}", errata(&walkthrough));
     let told = outputs
         .iter()
         .flatten()
@@ -50,7 +69,9 @@ pub(super) fn show(
 fn find(name: &str) -> Result<Walkthrough, Failure> {
     let path = Path::new(name);
     match built_in(name) {
-        Ok(built_in) => built_in.read().map_err(|mistake| invalid(path, &mistake)),
+        Ok(built_in) => {
+            Walkthrough::read(built_in.text.as_bytes()).map_err(|mistake| invalid(path, &mistake))
+        }
         // A name that looks like a path is read as a file, so that the message is about the file.
         Err(_) if path.exists() || path.components().count() > 1 || path.extension().is_some() => {
             Walkthrough::read(&read_bounded(path, MOST_BYTES)?)
@@ -72,28 +93,12 @@ fn invalid(path: &Path, mistake: &Mistake) -> Failure {
     Failure::Input(format!("{}:{space}{mistake}", shown(path)))
 }
 
-fn page(walkthrough: &Walkthrough) -> Result<String, Failure> {
-    walkthrough
-        .html()
-        .map_err(|error| Failure::System(format!("the page cannot be made: {error}")))
-}
-
-fn json(walkthrough: &Walkthrough) -> Result<String, Failure> {
-    walkthrough
-        .json()
-        .map(|text| text + "\n")
-        .map_err(|error| Failure::System(format!("the JSON cannot be made: {error}")))
-}
-
-/// The number of a walkthrough's cases and errata.
-fn describe(walkthrough: &Walkthrough) -> String {
-    let cases = walkthrough.cases.len();
-    let plural = if cases == 1 { "" } else { "s" };
-    format!("{cases} case{plural}, {}", errata(walkthrough))
+fn text(made: Result<String, serde_json::Error>) -> Result<String, Failure> {
+    made.map_err(|error| Failure::System(format!("the walkthrough cannot be written: {error}")))
 }
 
 fn errata(walkthrough: &Walkthrough) -> String {
-    match walkthrough.errata() {
+    match walkthrough.errata {
         0 => "no errata".to_owned(),
         1 => "1 erratum".to_owned(),
         more => format!("{more} errata"),
@@ -101,7 +106,7 @@ fn errata(walkthrough: &Walkthrough) -> String {
 }
 
 /// The built-in walkthroughs, grouped by the documents that they come from.
-pub(super) fn list() -> Result<(), Failure> {
+fn list() -> Result<(), Failure> {
     let mut text = String::new();
     let mut document = None;
     let widest = BUILT_IN.iter().map(|built_in| built_in.name.len()).max();
