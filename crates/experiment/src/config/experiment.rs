@@ -63,7 +63,6 @@ impl ExperimentConfig {
         self.model.validate_for(self.inputs()).map_err(model)?;
         self.validate_task()?;
         self.validate_fresh()?;
-        #[cfg(feature = "tests")]
         self.validate_tests()?;
         self.training
             .validate()
