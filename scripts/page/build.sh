@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds all generated files of the page, each of which goes into the next: the bundle of its script and style, the
-# WebAssembly, and docs/lab.html. Needs Node 20 or later, and xz.
+# WebAssembly, and docs/lab.html. Needs Node 20 or later, and zopfli.
 #
 #     scripts/page/build.sh
 set -euo pipefail

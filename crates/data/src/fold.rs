@@ -24,7 +24,6 @@ impl Fold {
     }
 
     /// Whether the sample at this place of the order is held out.
-    #[cfg(feature = "rows")]
     pub(crate) fn holds(self, place: usize) -> bool {
         place % self.count == self.index - 1
     }

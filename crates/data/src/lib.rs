@@ -4,8 +4,8 @@
 //! of Headlight comes from a [`Stream`] of this crate, on the host, so that a seed means the same
 //! on every device. This crate does not use Burn.
 //!
-//! The feature `files` (on by default) reads and writes datasets as npz, CSV and JSONL. The caller
-//! opens the files. The feature `rows` alone takes samples that are in no file.
+//! [`files`] reads and writes datasets as npz, CSV and JSONL, and takes samples that are in no file. The caller opens the
+//! files.
 //!
 //! ```
 //! use headlight_data::rules::TokenAtPosition;
@@ -46,7 +46,6 @@ mod corpora;
 mod dataset;
 mod draws;
 mod dropout;
-#[cfg(feature = "rows")]
 pub mod files;
 mod fold;
 mod fresh;

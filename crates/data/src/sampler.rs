@@ -1,6 +1,5 @@
 //! Samples drawn uniformly, from all there are or from those with a property.
 
-#[cfg(feature = "numbers")]
 use std::ops::Range;
 
 use headlight_keys::InvalidValue;
@@ -35,7 +34,6 @@ impl Sampler {
     }
 
     /// The tokens that samples can have, `[CLS]` aside.
-    #[cfg(feature = "numbers")]
     pub(crate) fn tokens(self) -> Range<u32> {
         self.cls.first_token()..self.vocab_size
     }
@@ -232,7 +230,6 @@ fn binomial_weights(n: usize, hit: f64) -> Vec<f64> {
 }
 
 /// A row with two tokens in each other's place.
-#[cfg(feature = "numbers")]
 pub(crate) fn exchanged(mut row: Vec<u32>, one: u32, other: u32) -> Vec<u32> {
     for token in &mut row {
         *token = match *token {

@@ -121,7 +121,6 @@ impl SampleShape {
 
     /// Refuses padding between the tokens of a sample, and samples of padding alone: a new token of a later file may have
     /// the id of the padding.
-    #[cfg(feature = "rows")]
     pub(crate) fn check_padding(self, sample: &[u32]) -> Result<(), String> {
         let own = self.cls.without(sample);
         let Some(token) = self.padding_token else {

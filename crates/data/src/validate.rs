@@ -271,15 +271,6 @@ impl DatasetConfig {
 
     fn validate_words(&self) -> Result<(), InvalidValue> {
         let known = self.rule.as_ref().map_or(&[][..], |rule| rule.words());
-        if cfg!(not(feature = "words")) {
-            let message =
-                "this page cannot train on texts; `headlight lab negation` writes one that can";
-            return if self.words.is_some() || !known.is_empty() {
-                Err(InvalidValue::new("words", message))
-            } else {
-                Ok(())
-            };
-        }
         if !known.is_empty() {
             let words = self.words.iter().flat_map(|words| &words.vocabulary);
             if !words.eq(known) {

@@ -7,7 +7,6 @@ pub use headlight_fused::{
     Array, Arrays, Attribution, Dims, Forward, Intervention, InvalidPlace, Place, Recorded,
 };
 
-#[cfg(feature = "measures")]
 use headlight_fused::TokenGradients;
 
 use crate::config::ExperimentConfig;
@@ -53,7 +52,6 @@ impl<'a> FusedEngine<'a> {
 
     /// The same with so many threads, which share each step and change no result. If the system does not give them, the
     /// calling thread computes alone.
-    #[cfg(feature = "threads")]
     #[must_use]
     pub fn with_threads(self, count: usize) -> Self {
         Self {
@@ -212,7 +210,6 @@ impl Frozen {
     ///
     /// # Errors
     /// When the weights do not match the model.
-    #[cfg(feature = "measures")]
     pub(crate) fn token_gradients(
         &self,
         weights: &[f32],

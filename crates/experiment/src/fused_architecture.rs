@@ -99,7 +99,6 @@ fn position_embedding(model: &ModelConfig, positions: usize) -> PositionEmbeddin
 ///
 /// # Errors
 /// When the model is invalid.
-#[cfg(feature = "threads")]
 pub fn threads_that_pay(config: &ExperimentConfig, threads: usize) -> Result<usize, Error> {
     Ok(architecture(config)?.threads_that_pay(config.training.batch_size, threads))
 }

@@ -25,7 +25,6 @@
 //! ```
 
 pub mod best;
-#[cfg(feature = "measures")]
 pub mod certificate;
 mod changed;
 pub mod config;
@@ -43,8 +42,8 @@ pub mod measures;
 pub mod metrics;
 pub mod outcome;
 mod shown;
-#[cfg(feature = "tests")]
 mod test_sets;
+#[cfg_attr(target_family = "wasm", path = "no_threads.rs")]
 mod threads;
 pub mod train;
 
@@ -53,9 +52,7 @@ pub use engine::{Engine, Predictions, Predictor, TrainingState};
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;
-#[cfg(feature = "threads")]
 pub use fused_architecture::{memory_per_thread, shares_steps, threads_that_pay};
-#[cfg(feature = "tests")]
 pub use test_sets::tested;
 
 /// Compiles and runs the program of the document.

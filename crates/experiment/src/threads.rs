@@ -1,7 +1,6 @@
 //! Threads that share the steps of one run.
 
 use std::fmt;
-#[cfg(feature = "threads")]
 use std::{
     hint,
     sync::Arc,
@@ -14,20 +13,16 @@ use headlight_fused::Team;
 /// The calling thread, and others if there are any.
 #[derive(Default)]
 pub(crate) struct Threads {
-    #[cfg(feature = "threads")]
     pool: Option<rayon_core::ThreadPool>,
     /// Pieces of work so far.
-    #[cfg(feature = "threads")]
     pieces: Arc<AtomicUsize>,
 }
 
 /// How long a thread waits for the next piece of work before it sleeps. A step takes less; to wake it takes about 50 µs.
-#[cfg(feature = "threads")]
 const PATIENCE: Duration = Duration::from_micros(200);
 
 impl Threads {
     /// So many threads with the calling one, or that one alone if the system gives no others.
-    #[cfg(feature = "threads")]
     pub(crate) fn new(count: usize) -> Self {
         let builder = rayon_core::ThreadPoolBuilder::new().num_threads(count);
         // The calling thread takes a share of the work: to hand all of it over would take longer than a small step.
@@ -39,7 +34,6 @@ impl Threads {
     }
 
     /// Keeps the other threads awake until the next piece of work begins.
-    #[cfg(feature = "threads")]
     fn keep_awake(&self, pool: &rayon_core::ThreadPool, others: usize, piece: usize) {
         for _ in 0..others {
             let pieces = Arc::clone(&self.pieces);
@@ -59,18 +53,6 @@ impl fmt::Debug for Threads {
     }
 }
 
-#[cfg(not(feature = "threads"))]
-impl Team for Threads {
-    fn threads(&self) -> usize {
-        1
-    }
-
-    fn each<T: Send>(&self, parts: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
-        headlight_fused::Alone.each(parts, work);
-    }
-}
-
-#[cfg(feature = "threads")]
 impl Team for Threads {
     fn threads(&self) -> usize {
         let pool = self.pool.as_ref();

@@ -8,7 +8,6 @@ use crate::evaluate::evaluate;
 use crate::experiment::Experiment;
 use crate::feed::Feed;
 use crate::metrics::StepMetrics;
-#[cfg(feature = "tests")]
 use crate::test_sets::tested;
 
 /// The progress of training.
@@ -152,12 +151,9 @@ pub fn measure(
         train_loss: progress.losses.value(),
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),
-        #[cfg(feature = "tests")]
         tests: tested(experiment, engine, |test| {
             progress.step == experiment.steps() || !test.at_end
         })?,
-        #[cfg(not(feature = "tests"))]
-        tests: Vec::new(),
         weight_norm: config.training.norms.then(|| norm(&engine.weights())),
         gradient_norm: engine
             .gradient_norm()

@@ -3,18 +3,15 @@
 //!
 //! The limits of one format are in its reader; `docs/promises.md` lists all.
 
-#[cfg(feature = "gzip")]
 mod gzip;
 mod lines;
 mod metered;
-#[cfg(feature = "toml")]
 pub mod toml_message;
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-#[cfg(feature = "gzip")]
 pub use gzip::gunzip;
 pub use lines::{Line, Lines};
 pub use metered::Metered;

@@ -1,12 +1,12 @@
 // Bundles the page's script and style into ../src/page, which the inspector embeds. With --check, it compares instead; with
-// --out FOLDER, it writes there. What a loader puts in is packed by xz, with the source by which a policy allows it.
+// --out FOLDER, it writes there. What a loader puts in is packed by zopfli, as gzip, with the source by which a policy allows it.
 
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { scriptOf, styleOf } from "./bundle.mjs";
-import { unlzma } from "./src/engine/lzma.js";
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -14,10 +14,10 @@ const [loader, script, style] = await Promise.all([scriptOf("src/loader.js"), sc
 
 const [option, folder = here("../src/page")] = process.argv.slice(2);
 
-/** Packs a text as `src/engine/lzma.js` unpacks it, or, with --check, unpacks what is committed. @param {string} path @param {string} text */
+/** Packs a file, or, with --check, unpacks what is committed. @param {string} path @param {string} text what the file holds */
 function packed(path, text) {
-  if (option === "--check") return Buffer.from(unlzma(readFileSync(path))).toString() === text;
-  writeFileSync(path, execFileSync("xz", ["--format=lzma", "--lzma1=preset=9e,lc=3,lp=0,pb=0", "--stdout"], { input: text }));
+  if (option === "--check") return gunzipSync(readFileSync(`${path}.gz`)).toString() === text;
+  writeFileSync(`${path}.gz`, execFileSync("zopfli", ["--i15", "-c", path]));
   return true;
 }
 
@@ -34,7 +34,7 @@ for (const [name, text] of [["loader.js", `${loader}\n`], ...loaded, ...sources]
   console.log(`${name}: ${Buffer.byteLength(text)} bytes`);
 }
 for (const [name, text] of loaded) {
-  if (packed(`${folder}/${name}.lzma`, text)) continue;
-  console.error(`${name}.lzma does not hold ${name}; run npm run build in crates/inspector/page, and commit crates/inspector/src/page/${name}.lzma`);
+  if (packed(`${folder}/${name}`, text)) continue;
+  console.error(`${name}.gz does not hold ${name}; run npm run build in crates/inspector/page, and commit crates/inspector/src/page/${name}.gz`);
   process.exit(1);
 }

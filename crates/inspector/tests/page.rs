@@ -163,7 +163,7 @@ fn a_page_without_a_run_has_an_experiment() {
     page.question = Some("Is it true that 1 < 2?".to_owned());
     let html = page.html().unwrap();
     assert!(policy(&html).contains("'wasm-unsafe-eval'"));
-    assert!(html.contains("id=\"lab\" data-bytes") && !html.contains("id=\"numbers\" data-bytes"));
+    assert!(html.contains("id=\"lab\">") && !html.contains("id=\"numbers\">"));
     assert!(html.contains("<title>Headlight lab: a &lt;b&gt;config&lt;/b&gt;</title>"));
     assert!(html.contains("<h1>Is it true that 1 &lt; 2?</h1>"));
     let does = "A tiny transformer trains in your browser, and you see where its attention looks.";

@@ -3,8 +3,8 @@
 use headlight_data::Splits;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::contexts::{Occurrence, Plane, levels, occurrences};
+use serde_json::json;
 
-use crate::json::Object;
 use crate::message::Message;
 
 /// The first samples that hold a token, at most `most` occurrences: held-out ones, if there are any.
@@ -21,10 +21,11 @@ pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most:
         .iter()
         .map(|&sample| split.label(sample as usize))
         .collect();
-    let head = Object::default()
-        .with("held_out", &u8::from(!splits.held_out.is_empty()))
-        .with("samples", &tokens)
-        .with("labels", &labels);
+    let head = json!({
+        "held_out": u8::from(!splits.held_out.is_empty()),
+        "samples": tokens,
+        "labels": labels,
+    });
     Message::of(&head, Vec::new())
 }
 
@@ -52,10 +53,7 @@ pub(crate) fn planes(
     let places: Vec<[u32; 3]> = found.iter().map(place).collect();
     let names: Vec<&str> = levels.iter().map(|level| level.name.as_str()).collect();
     let shares: Vec<[f64; 2]> = planes.iter().map(|plane| plane.shares).collect();
-    let head = Object::default()
-        .with("levels", &names)
-        .with("shares", &shares)
-        .with("places", &places);
+    let head = json!({ "levels": names, "shares": shares, "places": places });
     let points = planes.into_iter().flat_map(|plane| plane.points);
     let floats = points.flatten().map(|part| part as f32);
     Ok(Message::of(&head, floats.collect()))

@@ -4,8 +4,8 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Frozen;
 use headlight_experiment::generate::{Sampling, generate};
 use serde::Deserialize;
+use serde_json::json;
 
-use crate::json::Object;
 use crate::message::Message;
 use crate::refusal::told;
 
@@ -48,6 +48,5 @@ pub(crate) fn generated(
         .iter()
         .map(|one| (&one.tokens[..], one.has_ended))
         .collect();
-    let head = Object::default().with("samples", &samples);
-    Ok(Message::of(&head, Vec::new()))
+    Ok(Message::of(&json!({ "samples": samples }), Vec::new()))
 }

@@ -4,18 +4,15 @@
 //! The page holds the weights of each step, and sends those that it asks about. So only a training in progress is
 //! kept here.
 
-#[cfg(feature = "words")]
 mod contexts;
 mod exports;
 mod generated;
 mod interventions;
-pub mod json;
 mod look;
 mod message;
 mod refusal;
 mod results;
 mod samples;
-#[cfg(feature = "words")]
 mod texts;
 mod training;
 mod view;
@@ -26,10 +23,10 @@ use std::cell::RefCell;
 use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::generated::{Drawing, generated};
 use crate::interventions::{Change, interventions};
-use crate::json::{Object, read};
 use crate::look::{attribute, look, watch};
 use crate::message::Message;
 use crate::refusal::told;
@@ -61,15 +58,12 @@ struct Request {
     /// How to continue the first of the tokens.
     drawing: Option<Drawing>,
     /// What the config calls the table of the samples.
-    #[cfg(feature = "words")]
     #[serde(default)]
     name: String,
     /// The token whose occurrences are meant.
-    #[cfg(feature = "words")]
     #[serde(default)]
     token: u32,
     /// The most occurrences.
-    #[cfg(feature = "words")]
     #[serde(default)]
     most: usize,
 }
@@ -114,14 +108,16 @@ thread_local! {
 /// Answers a request. A failure is an answer, too: `{"error": "a sentence"}`.
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let answered = Message::read(request).and_then(|message| respond(&message));
-    let answer = answered
-        .unwrap_or_else(|error| Message::of(&Object::default().with("error", &error), Vec::new()));
+    let answer =
+        answered.unwrap_or_else(|error| Message::of(&json!({ "error": error }), Vec::new()));
     answer.write()
 }
 
 fn respond(message: &Message) -> Result<Message, String> {
-    let request: Request =
-        read(&message.head).map_err(|error| format!("the request cannot be read: {error}"))?;
+    // By way of a value, which takes less code than to read each part of a config from text.
+    let request = serde_json::from_str(&message.head)
+        .and_then(|value: Value| Request::deserialize(&value))
+        .map_err(|error| format!("the request cannot be read: {error}"))?;
     let Request {
         operation,
         config,
@@ -132,11 +128,8 @@ fn respond(message: &Message) -> Result<Message, String> {
         interventions: changes,
         logit,
         drawing,
-        #[cfg(feature = "words")]
         name,
-        #[cfg(feature = "words")]
         token,
-        #[cfg(feature = "words")]
         most,
     } = request;
     let config = || config.ok_or_else(|| "the request has no config".to_owned());
@@ -146,16 +139,11 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::Begin => {
             TRAINING.set(None);
             let experiment = experiment(*config()?, samples.as_ref())?;
-            #[cfg(feature = "words")]
             let table = samples.and_then(|given| given.table);
-            #[cfg(feature = "words")]
             let unknown = table.map(|table| texts::unknown(&table, &experiment));
             let watched = Watched {
                 tokens,
-                #[cfg(feature = "words")]
                 unknown: unknown.unwrap_or_default(),
-                #[cfg(not(feature = "words"))]
-                unknown: Vec::new(),
             };
             let (training, answer) = Training::begin(experiment, steps, &watched, keep)?;
             TRAINING.set(Some(training));
@@ -167,23 +155,16 @@ fn respond(message: &Message) -> Result<Message, String> {
         }),
         Operation::End => TRAINING.take().ok_or_else(begun)?.end(),
         Operation::Summary => summary(&experiment(*config()?, samples.as_ref())?),
-        #[cfg(not(feature = "words"))]
-        Operation::Texts | Operation::Find | Operation::Planes => {
-            Err("this page has no words; `headlight lab negation` writes one that has".to_owned())
-        }
-        #[cfg(feature = "words")]
         Operation::Texts => {
             let table = samples.and_then(|given| given.table);
             texts::described(&table.ok_or("the request has no table")?, &name)
         }
-        #[cfg(feature = "words")]
         Operation::Find => {
             let config = config()?;
             config.validate().map_err(|invalid| told(&invalid))?;
             let splits = splits(&config, samples.as_ref())?;
             Ok(contexts::find(&config, &splits, token, most))
         }
-        #[cfg(feature = "words")]
         Operation::Planes => {
             contexts::planes(&*config()?, &tokens.unwrap_or_default(), token, weights)
         }

@@ -2,8 +2,8 @@
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Recorded;
+use serde_json::json;
 
-use crate::json::Object;
 use crate::message::Message;
 use crate::samples::judged;
 use crate::view::View;
@@ -20,10 +20,11 @@ pub(crate) fn look(
 ) -> Result<Message, String> {
     let mut floats = Vec::new();
     let all = view.append(weights, Recorded::All, &mut floats)?;
-    let head = Object::default()
-        .with("arrays", &view.arrays(Recorded::All))
-        .with("mask", &bits(all.mask))
-        .with("judged", &judged(config, &view.samples));
+    let head = json!({
+        "arrays": view.arrays(Recorded::All),
+        "mask": bits(all.mask),
+        "judged": judged(config, &view.samples),
+    });
     Ok(Message::of(&head, floats))
 }
 
@@ -43,9 +44,10 @@ pub(crate) fn watch(
     for weights in weights.chunks(size) {
         view.append(weights, Recorded::Attention, &mut rows)?;
     }
-    let head = Object::default()
-        .with("row", &view.row())
-        .with("judged", &judged(config, &view.samples));
+    let head = json!({
+        "row": view.row(),
+        "judged": judged(config, &view.samples),
+    });
     Ok(Message::of(&head, rows))
 }
 
@@ -65,11 +67,12 @@ pub(crate) fn attribute(view: &View, logit: usize, weights: &[f32]) -> Result<Me
         .chunks(width)
         .map(|values| values.iter().sum())
         .collect();
-    let head = Object::default()
-        .with("values", &positions)
-        .with("logits", &found.logits)
-        .with("points", &found.points)
-        .with("baseline", &"zeros");
+    let head = json!({
+        "values": positions,
+        "logits": found.logits,
+        "points": found.points,
+        "baseline": "zeros",
+    });
     let values = found.values.iter().map(|&value| value as f32);
     Ok(Message::of(&head, values.collect()))
 }

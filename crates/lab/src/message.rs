@@ -3,7 +3,7 @@
 //! The length of the JSON in bytes as a little-endian u32; the JSON, which ends with spaces so that its length is a
 //! multiple of four; the numbers, little-endian.
 
-use crate::json::{Json, Object};
+use serde_json::Value;
 
 /// A request, or its answer.
 #[derive(Debug, Default)]
@@ -13,9 +13,8 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    pub(crate) fn of(answer: &Object, floats: Vec<f32>) -> Self {
-        let mut head = String::new();
-        answer.write(&mut head);
+    pub(crate) fn of(answer: &Value, floats: Vec<f32>) -> Self {
+        let head = answer.to_string();
         Self { head, floats }
     }
 

@@ -5,9 +5,9 @@ use headlight_experiment::metrics::{EvalMetrics, PAGE};
 use headlight_experiment::outcome::is_learned;
 use headlight_experiment::train::{Next, Observer, Progress, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::json::Object;
 use crate::message::Message;
 use crate::weights::safetensors;
 
@@ -28,8 +28,8 @@ pub(crate) fn summary(experiment: &Experiment) -> Result<Message, String> {
         &mut last,
     )
     .map_err(told)?;
-    let results = results(experiment, &mut engine, last.0)?;
-    let results = results.with("seed", &experiment.config.seed);
+    let mut results = results(experiment, &mut engine, last.0)?;
+    results["seed"] = json!(experiment.config.seed);
     Ok(Message::of(&results, Vec::new()))
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn results(
     experiment: &Experiment,
     engine: &mut FusedEngine<'_>,
     step: usize,
-) -> Result<Object, String> {
+) -> Result<Value, String> {
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
     let train = experiment.trained_on(step);
@@ -51,31 +51,29 @@ pub(crate) fn results(
     let train = evaluate(engine, &train, n_classes, None);
     let train = train.ok_or("the dataset has no training samples")?;
     let held_out = evaluate(engine, &splits.held_out, n_classes, None);
-    let bytes = safetensors(&experiment.config, &engine.weights());
+    let bytes = safetensors(&experiment.config, &engine.weights())?;
     let shown = held_out.as_ref().filter(|_| experiment.is_fresh());
     let shown = shown.unwrap_or(&train);
-    let attention = Object::default()
-        .with("positive", &shown.attention_positive)
-        .with("negative", &shown.attention_negative);
     let judged = held_out.as_ref().unwrap_or(&train);
     let learned_from = experiment.config.report.learned;
     let learned = is_learned(|metric| judged.metrics[metric], learned_from);
-    let held_out = held_out.map(|held_out| metrics(&held_out.metrics));
-    Ok(Object::default()
-        .with("weights_sha256", &format!("{:x}", Sha256::digest(bytes)))
-        .with("step", &step)
-        .with("train", &metrics(&train.metrics))
-        .with("held_out", &held_out)
-        .with("attention", &attention)
-        .with("learned", &learned)
-        .with("learned_from", &learned_from))
+    Ok(json!({
+        "weights_sha256": format!("{:x}", Sha256::digest(bytes)),
+        "step": step,
+        "train": metrics(&train.metrics),
+        "held_out": held_out.as_ref().map(|held_out| metrics(&held_out.metrics)),
+        "attention": { "positive": shown.attention_positive, "negative": shown.attention_negative },
+        "learned": learned,
+        "learned_from": learned_from,
+    }))
 }
 
-pub(crate) fn metrics(metrics: &EvalMetrics) -> Object {
+/// The metrics that the page shows, by their names.
+pub(crate) fn metrics(metrics: &EvalMetrics) -> Value {
     let shown = PAGE.iter().map(|(metric, _)| *metric);
-    shown.fold(Object::default(), |object, metric| {
-        object.with(metric.info().name, &metrics[metric])
-    })
+    shown
+        .map(|metric| (metric.info().name, metrics[metric]))
+        .collect()
 }
 
 /// Counts steps.

@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error, Visitor};
 
 use crate::refusal::told;
-#[cfg(feature = "words")]
 use crate::texts;
 
 /// Samples in place of the file that a config names, in its order.
@@ -24,7 +23,6 @@ pub(crate) struct Given {
     /// Samples are held out unless their split is `train`; without splits, all are for training. `[sample]`
     splits: Option<Vec<String>>,
     /// A file of texts as it is, in place of all these.
-    #[cfg(feature = "words")]
     pub(crate) table: Option<String>,
 }
 
@@ -38,7 +36,6 @@ pub(crate) fn splits(config: &ExperimentConfig, given: Option<&Given>) -> Result
             let generated = config.data.generate();
             generated.map_err(|invalid| told(&invalid.within("data")))
         }
-        #[cfg(feature = "words")]
         (
             Source::File(path),
             Some(Given {

@@ -4,8 +4,8 @@ use headlight_data::files::{Choice, FileKeys, FitError, Profile, Rows, read_tabl
 use headlight_data::words::UNK;
 use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Source, Splits};
 use headlight_experiment::Experiment;
+use serde_json::{Value, json};
 
-use crate::json::Object;
 use crate::message::Message;
 use crate::refusal::told;
 
@@ -57,13 +57,14 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
     let counts = |samples: &Dataset| samples.class_counts(config.n_classes);
     let notes = splits.texts.map(|texts| texts.losses(config.seq_len));
     let notes: Vec<String> = notes.into_iter().flatten().chain(rows.notes()).collect();
-    let head = Object::default()
-        .with("choice", &choice.describe())
-        .with("data", &section(&config))
-        .with("padding_token", &padding_token)
-        .with("train", &counts(&splits.train))
-        .with("held_out", &counts(&splits.held_out))
-        .with("notes", &notes);
+    let head = json!({
+        "choice": choice.describe(),
+        "data": section(&config),
+        "padding_token": padding_token,
+        "train": counts(&splits.train),
+        "held_out": counts(&splits.held_out),
+        "notes": notes,
+    });
     Ok(Message::of(&head, Vec::new()))
 }
 
@@ -124,24 +125,25 @@ fn in_the_page(message: &str) -> String {
 }
 
 /// The keys of `[data]` that a run's own config would have.
-fn section(config: &DatasetConfig) -> Object {
-    let mut data = Object::default()
-        .with("text", &config.columns.text)
-        .with("label", &config.columns.label)
-        .with("vocab_size", &config.vocab_size)
-        .with("seq_len", &config.seq_len)
-        .with("n_classes", &config.n_classes);
+fn section(config: &DatasetConfig) -> Value {
+    let mut data = json!({
+        "text": config.columns.text,
+        "label": config.columns.label,
+        "vocab_size": config.vocab_size,
+        "seq_len": config.seq_len,
+        "n_classes": config.n_classes,
+        "held_out": config.held_out,
+    });
     if !config.classes.is_empty() {
-        data = data.with("classes", &config.classes);
+        data["classes"] = json!(config.classes);
     }
-    data = data.with("held_out", &config.held_out);
-    let Some(words) = &config.words else {
-        return data;
-    };
-    let words = Object::default()
-        .with("lowercase", &words.lowercase)
-        .with("min_count", &words.min_count)
-        .with("max_words", &words.max_words)
-        .with("vocabulary", &words.vocabulary);
-    data.with("words", &words)
+    if let Some(words) = &config.words {
+        data["words"] = json!({
+            "lowercase": words.lowercase,
+            "min_count": words.min_count,
+            "max_words": words.max_words,
+            "vocabulary": words.vocabulary,
+        });
+    }
+    data
 }

@@ -5,12 +5,11 @@ use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Recorded;
 use headlight_experiment::metrics::StepMetrics;
-#[cfg(feature = "words")]
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Next, Observer, Progress, evaluation_is_due, measure, train};
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState};
+use serde_json::{Value, json};
 
-use crate::json::Object;
 use crate::look::bits;
 use crate::message::Message;
 use crate::results::{metrics, results};
@@ -90,27 +89,25 @@ impl Training {
             .collect();
         let inputs = config.inputs();
         let splits = &experiment.splits;
-        let described = Object::default()
-            .with("positions", &inputs.positions)
-            .with("cls", &inputs.cls)
-            .with("read", &inputs.read_position)
-            .with("classes", &inputs.n_classes)
-            .with("vocab_size", &inputs.vocab_size);
-        let counts = Object::default()
-            .with("train", &splits.train.len())
-            .with("held_out", &splits.held_out.len());
         let question = config.data.rule.as_ref().map(|rule| rule.question());
         let mask = watched.forward(&start, Recorded::All)?.mask;
-        let head = Object::default()
-            .with("steps", &steps)
-            .with("kept_every", &kept_every)
-            .with("row", &row)
-            .with("question", &question)
-            .with("parameters", &parameters)
-            .with("samples", &samples)
-            .with("inputs", &described)
-            .with("counts", &counts)
-            .with("mask", &bits(mask));
+        let head = json!({
+            "steps": steps,
+            "kept_every": kept_every,
+            "row": row,
+            "question": question,
+            "parameters": parameters,
+            "samples": samples,
+            "inputs": {
+                "positions": inputs.positions,
+                "cls": inputs.cls,
+                "read": inputs.read_position,
+                "classes": inputs.n_classes,
+                "vocab_size": inputs.vocab_size,
+            },
+            "counts": { "train": splits.train.len(), "held_out": splits.held_out.len() },
+            "mask": bits(mask),
+        });
         let training = Self {
             experiment,
             watched,
@@ -133,7 +130,7 @@ impl Training {
         let until = self.steps.min(self.progress.step.saturating_add(steps));
         let count = until - self.progress.step;
         if count == 0 && self.state.is_some() {
-            let answer = answer(self.progress, 0, &[]).with("done", &true);
+            let answer = answer(self.progress, 0, &[], true);
             return Ok(Message::of(&answer, Vec::new()));
         }
         let mut engine = engine(&self.experiment, self.state.as_ref())?;
@@ -171,7 +168,7 @@ impl Training {
             self.steps = progress.step;
         }
         let done = progress.step == self.steps;
-        let answer = answer(progress, losses, &steps).with("done", &done);
+        let answer = answer(progress, losses, &steps, done);
         Ok(Message::of(&answer, floats))
     }
 
@@ -184,11 +181,10 @@ impl Training {
         let mut engine = engine(&self.experiment, Some(state))?;
         let best = self.best.as_ref();
         let best = best.and_then(|best| best.described(&self.experiment));
-        let results = results(&self.experiment, &mut engine, self.progress.step)?;
-        let results = match best {
-            Some(best) => results.with("best", &best),
-            None => results,
-        };
+        let mut results = results(&self.experiment, &mut engine, self.progress.step)?;
+        if let Some(best) = best {
+            results["best"] = best;
+        }
         Ok(Message::of(&results, Vec::new()))
     }
 }
@@ -221,30 +217,24 @@ impl Best {
     }
 
     /// What the model is, as a report says it.
-    fn described(&self, experiment: &Experiment) -> Option<Object> {
+    fn described(&self, experiment: &Experiment) -> Option<Value> {
         let step = self.tracker.best.as_ref()?.step;
         let measured = self.measured.iter().find(|row| row.step == step)?;
         let outcome = outcome_of(experiment, &self.measured, step);
-        let described = Object::default().with("step", &step);
-        let described = described.with("held_out", &measured.held_out.as_ref().map(metrics));
-        Some(described.with("outcome", &outcome))
+        let held_out = measured.held_out.as_ref().map(metrics);
+        Some(json!({ "step": step, "held_out": held_out, "outcome": outcome }))
     }
 }
 
-/// What came of a training on texts, as its report says it. Other pages have no room for it.
-#[cfg(feature = "words")]
+/// What came of a training on texts, as its report says it.
 fn outcome_of(experiment: &Experiment, measured: &[StepMetrics], step: usize) -> Option<String> {
     let Experiment { config, splits, .. } = experiment;
+    config.data.words.as_ref()?;
     let outcome = Outcome::of(config, splits, measured, Some(step))?;
     let data = &config.data;
     let name = |class| format!("\"{}\"", data.class_name(class));
     let f1_of = (data.n_classes == 2 && !data.classes.is_empty()).then(|| name(1));
     Some(outcome.sentences(name, f1_of.as_deref(), "words"))
-}
-
-#[cfg(not(feature = "words"))]
-fn outcome_of(_: &Experiment, _: &[StepMetrics], _: usize) -> Option<String> {
-    None
 }
 
 /// The engine at the start of a training, or in a later state.
@@ -260,16 +250,13 @@ fn engine<'a>(
     Ok(engine)
 }
 
-/// What a part of a training answers: its last step, how many steps it took, and which have a row.
-fn answer(progress: Progress, losses: usize, kept: &[usize]) -> Object {
-    Object::default()
-        .with("step", &progress.step)
-        .with("losses", &losses)
-        .with("kept", &kept)
+/// What a part of a training answers: its last step, how many steps it took, which have a row, and whether it is the last part.
+fn answer(progress: Progress, losses: usize, kept: &[usize], done: bool) -> Value {
+    json!({ "step": progress.step, "losses": losses, "kept": kept, "done": done })
 }
 
 /// Samples from the page, and what is known of each.
-fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<Object>), String> {
+fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<Value>), String> {
     let watched = experiment.config.unlabelled(tokens)?;
     let judged = judged(&experiment.config, &watched).unwrap_or_default();
     let samples = tokens.iter().enumerate().map(|(index, tokens)| {
@@ -284,7 +271,7 @@ fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<O
 fn dumped(
     experiment: &Experiment,
     unknown: &[Vec<String>],
-) -> Result<(Dataset, Vec<Object>), String> {
+) -> Result<(Dataset, Vec<Value>), String> {
     experiment
         .check_recording()
         .map_err(|error| error.to_string())?;
@@ -301,11 +288,11 @@ fn dumped(
         watched.push_each(tokens, labels.iter().copied());
         // Only samples that a run dumps have numbers.
         let own = Some(number).filter(|_| !is_held_out);
-        let sample = described(config, own, tokens, &known(config, tokens, labels));
-        samples.push(match unknown.get(number) {
-            Some(words) => sample.with("typed", words),
-            None => sample,
-        });
+        let mut sample = described(config, own, tokens, &known(config, tokens, labels));
+        if let Some(words) = unknown.get(number) {
+            sample["typed"] = json!(words);
+        }
+        samples.push(sample);
     }
     Ok((watched, samples))
 }
@@ -317,15 +304,12 @@ fn described(
     number: Option<usize>,
     tokens: &[u32],
     each: &[Known],
-) -> Object {
-    let sample = Object::default()
-        .with("number", &number)
-        .with("tokens", &tokens);
+) -> Value {
     if config.data.task.is_per_position() {
-        return sample.with("each", &each);
+        return json!({ "number": number, "tokens": tokens, "each": each });
     }
     let (label, marked) = each.first().cloned().unwrap_or_default();
-    sample.with("label", &label).with("marked", &marked)
+    json!({ "number": number, "tokens": tokens, "label": label, "marked": marked })
 }
 
 /// Keeps the loss of each step, and the rows of some.

@@ -93,7 +93,6 @@ fn an_attribution_is_of_the_logit_of_a_position() {
     assert!(!ask(&beyond, &weights).0["error"].is_null());
 }
 
-#[cfg(feature = "words")]
 #[test]
 fn a_text_ends_with_what_follows_it() {
     let mut config = repeat();

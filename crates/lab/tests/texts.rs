@@ -1,5 +1,4 @@
 //! Texts of a reader's own give the weights of `headlight train FILE`.
-#![cfg(feature = "words")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;

@@ -6,20 +6,12 @@
 //! `sentiment`, each word is equally frequent in both classes. So a model that only counts words is right on about half of
 //! the sentences (a test measures at most 60%).
 
-#[cfg(feature = "words")]
 mod apple;
-#[cfg(feature = "words")]
 mod bank;
-#[cfg_attr(not(feature = "words"), allow(dead_code))]
 mod grammar;
-#[cfg(feature = "words")]
 mod negation;
-#[cfg(feature = "words")]
 mod pronoun;
-#[cfg(feature = "words")]
 mod sentiment;
-#[cfg(not(feature = "words"))]
-mod without;
 
 use std::sync::OnceLock;
 
@@ -54,13 +46,6 @@ choices! {
 }
 
 impl Corpus {
-    #[cfg(not(feature = "words"))]
-    #[allow(clippy::unused_self)]
-    fn grammar(self) -> &'static dyn Grammar {
-        &without::Nothing
-    }
-
-    #[cfg(feature = "words")]
     fn grammar(self) -> &'static dyn Grammar {
         match self {
             Self::Negation => &negation::Negation,

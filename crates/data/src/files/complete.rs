@@ -46,7 +46,6 @@ impl Rows {
     /// If samples differ in length, the padding token is that of the file, or else one past the largest id.
     #[must_use]
     pub fn complete(&self, keys: FileKeys) -> FileKeys {
-        #[cfg(feature = "tables")]
         let keys = if self.are_texts() {
             self.complete_texts(keys)
         } else {

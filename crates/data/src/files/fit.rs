@@ -6,7 +6,6 @@ use super::error::{FileError, FitError};
 use super::rows::Rows;
 use crate::cls::ClsPlace;
 use crate::config::{DatasetConfig, Source};
-#[cfg(feature = "tables")]
 use crate::dataset::TextCounts;
 use crate::dataset::{Dataset, Splits};
 use crate::fold::Fold;
@@ -30,7 +29,6 @@ impl Rows {
         config: &DatasetConfig,
         padding_token: Option<u32>,
     ) -> Result<Dataset, FileError> {
-        #[cfg(feature = "tables")]
         if self.are_texts() {
             return self.tokenized(config)?.0.dataset(config, padding_token);
         }
@@ -119,7 +117,6 @@ impl Rows {
     ) -> Result<Splits, FitError> {
         config.validate()?;
         self.check_task(config)?;
-        #[cfg(feature = "tables")]
         if self.are_texts() {
             if config.task == Task::Classification {
                 self.check_texts()?;
@@ -213,7 +210,7 @@ impl Rows {
         let mut order = train;
         shuffle(&mut order, &mut Stream::Split.rng(seed));
         // Only texts are split so.
-        if by_class && cfg!(feature = "words") {
+        if by_class {
             self.spread_classes(&mut order);
         }
         let mut rest = order.split_off(count);
@@ -335,7 +332,6 @@ impl Rows {
     }
 
     /// Refuses texts that cannot be sorted into classes.
-    #[cfg(feature = "tables")]
     fn check_texts(&self) -> Result<(), FileError> {
         let refused = |message: String| Err(FileError::new(&self.name, message));
         if let Some((number, name)) = self.labels.mixed() {

@@ -10,9 +10,7 @@ use crate::validate::check_name;
 const NUMBER_LIMIT: i64 = (1 << 53) - 1;
 
 /// The most notes about labels, and the most characters of a label in them.
-#[cfg(feature = "tables")]
 const NOTES: usize = 3;
-#[cfg(feature = "tables")]
 const SHOWN: usize = 40;
 
 /// A label as a file has it. Numbers come before names, as in a list of classes.
@@ -39,7 +37,7 @@ impl Label {
         Ok(Self::Name(text.to_owned()))
     }
 
-    #[cfg(feature = "files")]
+    #[cfg(not(target_family = "wasm"))] // Only npz has labels that are numbers.
     pub(super) fn of_number(number: f64) -> Result<Self, String> {
         let whole = whole_number(&number.to_string()).map(Self::Number);
         whole.ok_or_else(|| not_a_class(number))
@@ -120,7 +118,6 @@ fn is_whole_as_written(number: &str) -> bool {
 }
 
 /// A number and a name among labels, if there are both.
-#[cfg(feature = "tables")]
 pub(super) fn mixed<'a>(labels: impl Iterator<Item = &'a Label> + Clone) -> Option<(i64, &'a str)> {
     let number = labels.clone().find_map(|label| match label {
         Label::Number(number) => Some(*number),
@@ -138,13 +135,11 @@ pub(super) fn mixed<'a>(labels: impl Iterator<Item = &'a Label> + Clone) -> Opti
 pub(super) struct Labels {
     indices: BTreeMap<Label, u32>,
     /// How a file first writes each label, and how else.
-    #[cfg(feature = "tables")]
     written: BTreeMap<Label, (String, Option<String>)>,
 }
 
 impl Labels {
     /// Remembers how a file writes a label.
-    #[cfg(feature = "tables")]
     pub(super) fn note_written(&mut self, label: &Label, text: &str) {
         let end = text.char_indices().nth(SHOWN);
         let text = end.map_or(text, |(end, _)| &text[..end]);
@@ -159,7 +154,6 @@ impl Labels {
 
     /// What a reader should know, as sentences: labels that are one class although they are written differently, and those
     /// that are two although they hardly differ.
-    #[cfg(feature = "tables")]
     pub(super) fn notes(&self) -> Vec<String> {
         let same = self.written.values().filter_map(|(first, other)| {
             let other = other.as_ref()?;
@@ -206,7 +200,6 @@ impl Labels {
     }
 
     /// A number and a name, if there are both.
-    #[cfg(feature = "tables")]
     pub(super) fn mixed(&self) -> Option<(i64, &str)> {
         mixed(self.indices.keys())
     }

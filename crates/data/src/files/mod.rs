@@ -3,62 +3,41 @@
 //! A file gives [`Rows`]: token ids, with a label and a split. [`Rows::complete`] answers the keys that a config
 //! leaves out, and [`Rows::fit`] makes the samples of an experiment from them.
 
-#[cfg(feature = "tables")]
 mod choice;
 mod complete;
-#[cfg(feature = "files")]
 mod contents;
 mod error;
 mod fit;
-#[cfg(feature = "files")]
 mod formats;
-#[cfg(feature = "tables")]
 mod header;
-#[cfg(feature = "files")]
 mod jsonl;
 mod labels;
-#[cfg(feature = "tables")]
 mod line_ends;
-#[cfg(feature = "files")]
 mod missing;
-#[cfg(feature = "files")]
+#[cfg_attr(target_family = "wasm", path = "no_npz.rs")]
 mod npz;
-#[cfg(feature = "tables")]
 mod profile;
-#[cfg(feature = "tables")]
 mod records;
 mod rows;
-#[cfg(feature = "tables")]
 mod same;
-#[cfg(feature = "tables")]
 mod table;
-#[cfg(feature = "files")]
 mod text;
-#[cfg(feature = "tables")]
 mod texts;
 
 use std::fmt;
-#[cfg(feature = "tables")]
 use std::io::Read;
 
-#[cfg(feature = "tables")]
 pub use choice::{Choice, LABELS, TEXTS};
 pub use complete::FileKeys;
-#[cfg(feature = "files")]
 pub use contents::Contents;
 pub use error::{FileError, FitError};
-#[cfg(feature = "files")]
 pub use formats::{Format, read, read_lines, write};
 pub use labels::numbers_are_names;
-#[cfg(feature = "tables")]
 pub use profile::Profile;
-#[cfg(feature = "tables")]
 pub use records::Records;
-#[cfg(feature = "files")]
 pub use records::{separator_of, write_header};
 pub use rows::Rows;
 
-#[cfg(feature = "tables")]
 use crate::config::Columns;
 use labels::Label;
 use rows::{Counted, Held, Place, is_held_out};
@@ -88,7 +67,6 @@ pub fn listed<'a>(
 ///
 /// # Errors
 /// When the bytes are damaged, or hold something else than samples: says where and what.
-#[cfg(feature = "tables")]
 pub fn read_table(
     reader: impl Read,
     columns: &Columns,

@@ -7,14 +7,11 @@ use std::hash::{Hash, Hasher};
 use std::io::{BufRead, Read};
 
 use super::error::FileError;
-#[cfg(feature = "files")]
 use super::formats::Format;
-#[cfg(feature = "files")]
 use super::jsonl::{Keys, object, plain};
 use super::labels::whole_number;
 use super::line_ends;
 use super::records::{Records, cell};
-#[cfg(feature = "files")]
 use headlight_input::{LINE_LIMIT, Lines};
 
 /// Columns are judged by the first rows of a file: at most this many, and this many bytes.
@@ -117,7 +114,6 @@ impl Profile {
     ///
     /// # Errors
     /// When the bytes are damaged, or hold no rows.
-    #[cfg(feature = "files")]
     pub fn read(
         reader: impl Read,
         format: Format,
@@ -189,7 +185,6 @@ impl Profile {
         Ok(profile)
     }
 
-    #[cfg(feature = "files")]
     fn of_lines(reader: impl BufRead) -> Result<Self, String> {
         let mut lines = Lines::new(reader, LINE_LIMIT);
         let mut profile = Self {
@@ -209,7 +204,6 @@ impl Profile {
     }
 
     /// Columns come in the order of the keys of the first line; keys that later lines add, after them.
-    #[cfg(feature = "files")]
     fn add_object(&mut self, Keys(keys): &Keys) {
         self.rows += 1;
         for (key, value) in keys {

@@ -153,7 +153,6 @@ fn separator(start: &[u8]) -> u8 {
 }
 
 /// The separator of the header that a text begins with.
-#[cfg(feature = "files")]
 pub fn separator_of(text: &str) -> char {
     char::from(separator(text.as_bytes()))
 }
@@ -163,7 +162,6 @@ pub fn separator_of(text: &str) -> char {
 ///
 /// # Errors
 /// When writing fails.
-#[cfg(feature = "files")]
 pub fn write_header(
     writer: &mut dyn std::io::Write,
     delimiter: u8,

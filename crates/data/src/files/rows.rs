@@ -5,7 +5,6 @@ use std::fmt;
 use super::error::FileError;
 use super::labels::{Label, Labels};
 use crate::config::Columns;
-#[cfg(feature = "files")]
 use crate::task::IGNORED;
 use crate::words::VALUE_END;
 
@@ -22,10 +21,6 @@ pub(super) enum Counted {
     #[default]
     Lines,
     /// By rows of the arrays `tokens` and `held_out_tokens`, from 0.
-    #[cfg_attr(
-        not(feature = "files"),
-        allow(dead_code, reason = "npz alone has arrays")
-    )]
     Arrays,
 }
 
@@ -68,10 +63,6 @@ impl Default for Content {
 }
 
 /// What one sample holds.
-#[cfg_attr(
-    not(feature = "tables"),
-    allow(dead_code, reason = "files alone have texts")
-)]
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Held<'a> {
     /// Token ids.
@@ -94,7 +85,6 @@ pub struct Rows {
     /// Why there are no labels, if a config names a column that the file lacks.
     pub(super) unlabelled: Option<String>,
     /// A value that a column has as a text and as a number.
-    #[cfg(feature = "tables")]
     pub(super) mixed: Option<String>,
     counted: Counted,
     content: Content,
@@ -182,7 +172,6 @@ impl Rows {
     }
 
     /// Appends a sample with a label per token, or `None` where none counts.
-    #[cfg(feature = "files")]
     pub(super) fn push_each(
         &mut self,
         place: Place,
@@ -210,13 +199,11 @@ impl Rows {
     }
 
     /// What messages call the file.
-    #[cfg(feature = "tables")]
     pub fn name(&self) -> &str {
         &self.name
     }
 
     /// What a reader should know of its labels and values, as sentences.
-    #[cfg(feature = "tables")]
     pub fn notes(&self) -> Vec<String> {
         self.labels
             .notes()
@@ -226,7 +213,6 @@ impl Rows {
     }
 
     /// The same file of texts without its samples.
-    #[cfg(feature = "tables")]
     pub(super) fn without_samples(&self) -> Self {
         Self {
             name: self.name.clone(),
@@ -236,7 +222,6 @@ impl Rows {
     }
 
     /// Appends a sample with the place, split and label of another one of the same file.
-    #[cfg(feature = "tables")]
     pub(super) fn push_as(&mut self, of: &Self, row: usize, held: Held<'_>) -> Result<(), String> {
         self.push(of.place(row), of.is_held_out(row), None, held)?;
         self.label_indices[row] = of.label(row);
@@ -295,7 +280,6 @@ impl Rows {
     }
 
     /// Whether samples are values of columns, each a position.
-    #[cfg(feature = "tables")]
     pub(super) fn are_values(&self) -> bool {
         !self.is_empty() && self.text(0).ends_with(VALUE_END)
     }
@@ -306,7 +290,6 @@ impl Rows {
     }
 
     /// The text of a sample; empty if it holds token ids.
-    #[cfg(feature = "tables")]
     pub(super) fn text(&self, row: usize) -> &str {
         match &self.content {
             Content::Texts(all) => all.get(self.extent(row)).unwrap_or_default(),
@@ -357,7 +340,6 @@ impl Rows {
 }
 
 /// The word that stands for a value of a column. No value has blanks around it.
-#[cfg(feature = "tables")]
 pub(super) fn value(column: &str, value: &str) -> String {
     let plain = |text: &str| text.replace(char::is_control, " ");
     format!("{}={}", plain(column), plain(value).trim())

@@ -2,24 +2,19 @@
 //! order; or the columns of categories that a config names. Other columns are ignored.
 
 use std::io::BufRead;
-#[cfg(feature = "files")]
 use std::io::{self, Write};
 
 use csv::ByteRecord;
 
-#[cfg(feature = "files")]
 use super::contents::{Content, Contents, Given, check_length, refused};
 use super::header::{Columns, Holding};
 use super::labels::{Label, whole_number};
-#[cfg(feature = "files")]
 use super::records::write_header;
 use super::records::{Records, cell, cell_as_written};
 use super::rows::{Held, Rows, is_held_out, value};
 use crate::config;
-#[cfg(feature = "files")]
 use crate::task::Task;
 
-#[cfg(feature = "files")]
 pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
     contents.check_classes()?;
     if contents.config.task == Task::TokenClassification {
@@ -54,7 +49,6 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
 }
 
 /// The names of the columns, as the config of the samples has them.
-#[cfg(feature = "files")]
 fn names(contents: Contents<'_>) -> Vec<String> {
     let columns = &contents.config.columns;
     let mut names = vec!["split".to_owned()];

@@ -11,7 +11,6 @@ pub struct Kind {
     pub marker: Option<&'static str>,
 }
 
-#[cfg(feature = "numbers")]
 impl Kind {
     /// Readers of the page cannot choose it.
     pub(super) const NOT_OFFERED: Self = Self {

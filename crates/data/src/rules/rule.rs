@@ -137,7 +137,6 @@ pub(super) fn positions_of(wanted: &[u32], tokens: &[u32]) -> Vec<usize> {
 }
 
 /// Positions, as messages name them.
-#[cfg(feature = "numbers")]
 pub(super) fn listed_positions(positions: &[usize]) -> String {
     let texts: Vec<String> = positions.iter().map(usize::to_string).collect();
     match &texts[..] {
@@ -148,7 +147,6 @@ pub(super) fn listed_positions(positions: &[usize]) -> String {
 }
 
 /// Checks that positions exist and that each is named once.
-#[cfg(feature = "numbers")]
 pub(super) fn check_positions(positions: &[usize], samples: Sampler) -> Result<(), InvalidValue> {
     for (place, &position) in positions.iter().enumerate() {
         samples.check_position("rule.positions", position)?;

@@ -14,7 +14,6 @@ pub const UNK: u32 = 2;
 pub const FIRST_WORD: u32 = 3;
 
 /// Ends each value of a sample of columns, whose values are its words. No word has this character.
-#[cfg(feature = "rows")]
 pub(crate) const VALUE_END: char = '\u{1f}';
 
 /// The names of the tokens before it.

@@ -55,7 +55,6 @@ impl ExperimentConfig {
         self.model.validate_for(self.inputs()).map_err(model)?;
         self.validate_task()?;
         self.validate_fresh()?;
-        #[cfg(feature = "tests")]
         self.validate_tests()?;
         self.training
             .validate()

@@ -3,18 +3,15 @@
 mod adaptable;
 mod compute;
 mod experiment;
-#[cfg(feature = "toml")]
 mod explain;
 mod recording;
 mod schedule;
-#[cfg(feature = "toml")]
 pub mod toml;
 mod training;
 
 pub use adaptable::Adaptable;
 pub use compute::{ComputeConfig, EngineName};
 pub use experiment::ExperimentConfig;
-#[cfg(feature = "toml")]
 pub use explain::explained;
 pub use recording::{CheckpointConfig, DumpConfig, DumpFormat, LEARNED, ReportConfig};
 pub use training::{CrossEntropyKind, OptimizerName, Schedule, TokenSecondMoment, TrainingConfig};

@@ -11,7 +11,6 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::ExperimentConfig;
-#[cfg(feature = "measures")]
 use crate::measures;
 
 /// The most names in a key of a change; `model.attention.mask` has 3. For files, the TOML reader has its own
@@ -51,7 +50,6 @@ pub fn parse<'a>(
             source.mistyped(&error.path().to_string(), &message)
         })?;
     let checked = config.validate();
-    #[cfg(feature = "measures")]
     let checked = checked.and_then(|()| measures::check(&config));
     let checked = checked.and_then(|()| check(&config));
     checked.map_err(|InvalidValue { key, message }| source.locate(&key, &message))?;

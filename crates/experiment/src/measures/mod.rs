@@ -1,15 +1,10 @@
 //! Measures of a trained model: numbers that answer a question about how it works, beside the metrics, which say how well.
 //! A config names those that it wants in `report.measures`. `name.rs` lists them, and `computed/` has their values.
-//!
-//! Names and sentences are known everywhere. What computes the values needs the feature `measures`, which the module of the
-//! page leaves out.
 
-#[cfg(feature = "measures")]
 mod computed;
 mod name;
 mod value;
 
-#[cfg(feature = "measures")]
 pub use computed::{MeasureInfo, certified, check, measured};
 pub use name::MeasureName;
 pub use value::Measured;

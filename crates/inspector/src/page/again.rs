@@ -3,20 +3,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-/// `crates/lab` as WebAssembly, packed by LZMA, which `scripts/page/build_lab.sh` makes: without what only runs of texts need.
-const LAB: &[u8] = include_bytes!("../../../lab/lab.wasm.lzma");
-
-/// The same with all that it has.
-const LAB_OF_WORDS: &[u8] = include_bytes!("../../../lab/lab_words.wasm.lzma");
-
-/// The module that a page needs to train this config.
-pub(super) fn module(config: &Value) -> &'static [u8] {
-    if config["data"]["words"].is_null() {
-        LAB
-    } else {
-        LAB_OF_WORDS
-    }
-}
+/// `crates/lab` as WebAssembly, packed by gzip, which `scripts/page/build_lab.sh` makes.
+pub(super) const LAB: &[u8] = include_bytes!("../../../lab/lab.wasm.gz");
 
 /// Whether a page can train its run again.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -3,11 +3,13 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use flate2::Compression;
-use flate2::write::DeflateEncoder;
+use flate2::write::GzEncoder;
 
-use super::again::module;
-use super::{Page, text91};
+use super::Page;
+use super::again::LAB;
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
@@ -15,7 +17,7 @@ use crate::theme::properties;
 macro_rules! packed {
     ($name:literal) => {
         Packed {
-            bytes: include_bytes!(concat!($name, ".lzma")),
+            bytes: include_bytes!(concat!($name, ".gz")),
             source: include_str!(concat!($name, ".source")),
         }
     };
@@ -62,12 +64,12 @@ impl Page {
 "#
         );
         if !self.runs.is_empty() {
-            hold(&mut body, "numbers", &deflated(&self.numbers())?);
+            hold(&mut body, "numbers", &gzipped(&self.numbers())?);
         }
         let trained = self.trained();
         let (mut compiling, mut workers) = ("", "");
-        if let Some(config) = trained {
-            hold(&mut body, "lab", module(config));
+        if trained.is_some() {
+            hold(&mut body, "lab", LAB);
             (compiling, workers) = ("'wasm-unsafe-eval' ", "; worker-src blob:");
         }
         // The script starts at once, so all that it reads stands before it.
@@ -112,10 +114,10 @@ impl Page {
     }
 }
 
-fn deflated(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
-    let mut deflate = DeflateEncoder::new(Vec::new(), Compression::best());
-    deflate.write_all(bytes)?;
-    deflate.finish()
+fn gzipped(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+    packed.write_all(bytes)?;
+    packed.finish()
 }
 
 /// Adds the page's style and script, and what puts them in. Returns the sources by which a policy allows scripts and the style.
@@ -127,11 +129,11 @@ pub(crate) fn hold_script(body: &mut String) -> [String; 2] {
     [scripts, STYLE.source.to_owned()]
 }
 
-/// Adds an element that holds bytes.
+/// Adds an element that holds packed bytes, which `page/src/packed.js` reads.
 fn hold(body: &mut String, id: &str, bytes: &[u8]) {
-    let (length, text) = (bytes.len(), text91::encode(bytes));
+    let text = STANDARD.encode(bytes);
     let _ = writeln!(
         body,
-        "<script type=\"text/plain\" id=\"{id}\" data-bytes=\"{length}\">{text}</script>"
+        "<script type=\"text/plain\" id=\"{id}\">{text}</script>"
     );
 }

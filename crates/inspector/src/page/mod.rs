@@ -9,7 +9,6 @@ mod numbers;
 mod run;
 mod selection;
 mod series;
-mod text91;
 mod vectors;
 
 use headlight_dump::AttentionDump;

@@ -1,8 +1,7 @@
 // The worker: trains, and computes what would hold up the page.
 
-import { bytesOf } from "../packed.js";
+import { inflated } from "../packed.js";
 import { Lab, sizeOf } from "./lab.js";
-import { unlzma } from "./lzma.js";
 
 // A training reports its steps at this interval, in milliseconds, and at most this many of them at once.
 const OFTEN = 100;
@@ -71,7 +70,7 @@ function joined(parts) {
 onmessage = async ({ data: { id, packed, module, task } }) => {
   try {
     // The first worker makes the module, which the page hands to the others.
-    if (packed) module = await WebAssembly.compile(unlzma(bytesOf(packed.text, packed.length)));
+    if (packed) module = await WebAssembly.compile(await inflated(packed).arrayBuffer());
     if (module) lab = Lab.of(module);
     if (packed) postMessage({ id, ended: module });
     if (!task) return;

@@ -1,4 +1,4 @@
-// Recorded numbers, to four decimals: `numbers.rs`, `series.rs`, `vectors.rs` and `text91.rs` write them.
+// Recorded numbers, to four decimals: `numbers.rs`, `series.rs` and `vectors.rs` write them.
 
 import { range, softmax } from "../numbers.js";
 
