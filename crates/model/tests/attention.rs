@@ -5,7 +5,7 @@ use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
 use headlight_architecture::{
     Inputs, Mask, ModelConfig, NormPlace, Parameter, Positions, ProjectionKind, Scale,
 };
-use headlight_model::{Attention, TransformerClassifier, attention_weights};
+use headlight_model::{TransformerClassifier, attention_weights};
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};

@@ -15,7 +15,6 @@ use headlight_trainer::sessions::test_sets::with_tests;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
 use headlight_trainer::storage::hash::add_splits;
-use headlight_trainer::storage::standard::shown;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -231,7 +231,6 @@ fn conclude(
 ) -> Result<Trained, Failure> {
     let experiment = &session.experiment;
     let config = &writer.config;
-    let train = &experiment.splits.train;
     run.write_losses()?;
     writer.write_best()?;
     run.write_weights(engine.parameters())?;

@@ -52,18 +52,18 @@ fn rows(hash: &str) -> Vec<u8> {
 
 /// A results file that a sweep resumes.
 pub(crate) mod results {
-    use headlight_sweep::{Busy, Measured, Results, Summary};
+    use headlight_sweep::{AttentionTarget, Results, Summary};
 
     use super::{file, fs, plan, rows};
 
     pub(crate) fn read(bytes: &[u8]) {
         let path = file("results.jsonl");
         fs::write(&path, bytes).unwrap();
-        let opened = Results::open(&path, plan(), 0..plan().len(), Busy::Refuse);
+        let opened = Results::open(&path, plan(), 0..plan().len());
         match opened.map(drop) {
             // A summary reads fields that resuming a sweep does not read.
             Ok(()) => {
-                let _ = Summary::read(&path, plan(), Measured::default())
+                let _ = Summary::of(&path, AttentionTarget::Deciding, &[], None)
                     .map(|summary| summary.document("").markdown(80));
             }
             // A refused file is not changed.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use headlight_data::Batches;
 use headlight_dump::Array;
-use headlight_experiment::{Engine, Experiment, Predictions};
+use headlight_experiment::{Experiment, Predictions};
 use headlight_trainer::devices::find;
 use headlight_trainer::sessions::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::sessions::opening::{adapters, open_device};

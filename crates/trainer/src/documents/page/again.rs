@@ -87,7 +87,7 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
     let Ok(experiment) = experiment else {
         return unreadable();
     };
-    if inputs_sha256(&experiment, None) != checkpoint.counters.inputs_sha256 {
+    if inputs_sha256(&experiment) != checkpoint.counters.inputs_sha256 {
         return not("The file with the samples of this run has changed since training".to_owned());
     }
     Ok(Ok(data))

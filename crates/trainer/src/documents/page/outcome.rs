@@ -30,7 +30,7 @@ pub(super) fn of_run(run: &RunDir, config: &ExperimentConfig) -> Result<Option<O
     let checkpoint = run.checkpoint(CHECKPOINT_LIMIT).ok().flatten();
     if matches!(config.data.source, Source::File(_)) {
         let experiment = Experiment::new(config.clone(), splits.clone(), None).ok();
-        let sha256 = experiment.map(|experiment| inputs_sha256(&experiment, None));
+        let sha256 = experiment.map(|experiment| inputs_sha256(&experiment));
         let saved = checkpoint
             .as_ref()
             .map(|saved| saved.counters.inputs_sha256.clone());
