@@ -1,12 +1,13 @@
 //! The files that a command reads: no output may take the place of one, not even with `--force`.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::{ArgMatches, Command};
+use clap::{Arg, ArgMatches, Command};
+use headlight_input::TEXT_LIMIT;
 use headlight_sweep::config_beside;
 use headlight_trainer::Failure;
+use headlight_trainer::storage::files::read_text;
 use headlight_trainer::storage::outputs::target;
 use headlight_trainer::storage::standard::{STANDARD, shown};
 use toml::{Table, Value};
@@ -23,20 +24,22 @@ pub(crate) fn check_outputs(program: &Command, matches: &ArgMatches) -> Result<(
     };
     let command = program.find_subcommand(name);
     let arguments = command.into_iter().flat_map(Command::get_arguments);
-    let (mut inputs, mut outputs) = (BTreeSet::new(), Vec::new());
-    for argument in arguments {
+    let (outputs, others): (Vec<&Arg>, Vec<&Arg>) = arguments.partition(|own| is_output(own));
+    let values = |argument: &Arg| {
         let values = matches.try_get_raw(argument.get_id().as_str());
-        for value in values.ok().flatten().into_iter().flatten() {
-            if is_output(argument) {
-                outputs.push(Path::new(value));
-                continue;
-            }
-            // Some arguments hold a file after a name: `--set data.file=FILE`.
-            let text = value.to_str().unwrap_or_default();
-            let after = text.rsplit_once('=').map(|(_, file)| Path::new(file));
-            for path in [Some(Path::new(value)), after].into_iter().flatten() {
-                inputs.extend(files_of(path).iter().map(|path| target(path)));
-            }
+        values.ok().flatten().into_iter().flatten().map(Path::new)
+    };
+    let outputs: Vec<&Path> = outputs.into_iter().flat_map(values).collect();
+    if outputs.is_empty() {
+        return Ok(());
+    }
+    let mut inputs = BTreeSet::new();
+    for value in others.into_iter().flat_map(values) {
+        // Some arguments hold a file after a name: `--set data.file=FILE`.
+        let text = value.to_str().unwrap_or_default();
+        let after = text.rsplit_once('=').map(|(_, file)| Path::new(file));
+        for path in [Some(value), after].into_iter().flatten() {
+            inputs.extend(files_of(path).iter().map(|path| target(path)));
         }
     }
     let mut named = BTreeSet::new();
@@ -72,7 +75,7 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     let mut files = vec![path.to_owned(), config.clone()];
     let is_config = config.extension().is_some_and(|ending| ending == "toml");
     let text = if is_config {
-        fs::read_to_string(&config).unwrap_or_default()
+        read_text(&config, TEXT_LIMIT).unwrap_or_default()
     } else {
         String::new()
     };
