@@ -180,7 +180,7 @@ impl RunDir {
     }
 
     /// The weights after the last step.
-    pub fn weights_path(&self) -> PathBuf {
+    pub(crate) fn weights_path(&self) -> PathBuf {
         self.path.join(WEIGHTS)
     }
 
