@@ -11,4 +11,6 @@ async function made(name) {
 
 Promise.all(["style", "script"].map(made))
   .then((elements) => document.head.append(...elements))
-  .catch(() => document.getElementById("page")?.prepend("The page cannot start: it needs a browser from 2023 or later."));
+  .catch(() =>
+    document.getElementById("page")?.prepend("The page cannot start: it needs a browser from 2023 or later."),
+  );
