@@ -112,19 +112,3 @@ pub fn shares_steps(config: &ExperimentConfig) -> Result<bool, Error> {
     const MANY: usize = 1 << 20;
     Ok(architecture(config)?.threads_that_pay(MANY, 2) > 1)
 }
-
-/// About how many bytes a thread's passes take: what they compute, for 8 samples and for 16, and what they keep of it.
-pub fn memory_per_thread(config: &ExperimentConfig) -> u64 {
-    const LANES: u64 = 8 + 16;
-    let (model, inputs) = (&config.model, config.inputs());
-    let positions = inputs.positions as u64;
-    let (width, d_ff) = (model.d_model as u64, model.d_ff as u64);
-    let (heads, inner) = (
-        model.n_heads as u64,
-        (model.n_heads * model.d_head()) as u64,
-    );
-    let row = 4 * inner + heads * positions + 5 * width + 2 * d_ff;
-    let gradients = 4 * width + 5 * inner + 2 * d_ff;
-    // Rows of inputs and gradients are kept for the gradient of the parameters.
-    4 * LANES * positions * (model.n_layers as u64 * row + gradients) * 3 / 2
-}

@@ -52,7 +52,7 @@ pub use engine::{Engine, Predictions, Predictor, TrainingState};
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;
-pub use fused_architecture::{memory_per_thread, shares_steps, threads_that_pay};
+pub use fused_architecture::{shares_steps, threads_that_pay};
 pub use test_sets::tested;
 
 /// Compiles and runs the program of the document.
