@@ -97,7 +97,8 @@ fn numbers(from: f32, to: f32, step: usize) -> impl Iterator<Item = f32> {
         .map(f32::from_bits)
 }
 
-/// Where exponentials are not 0 for the engine: below -41.5 they are under 1e-18.
+/// What certificates assume (`rounding.rs` in `headlight-experiment`), where exponentials are not 0 for the engine: below -41.5 they
+/// are under 1e-18.
 #[test]
 fn exponentials_are_off_by_four_roundings() {
     let sizes = [0.0].into_iter().chain(numbers(1e-30, 41.5, 97));
@@ -109,7 +110,7 @@ fn exponentials_are_off_by_four_roundings() {
     assert!(most <= 4.0 * UNIT, "{} roundings", most / UNIT);
 }
 
-/// As a share of the argument's size.
+/// As a share of the argument's size, as certificates assume.
 #[test]
 fn activations_are_off_by_eight_roundings() {
     let normal = |x: f64| f64::midpoint(1.0, erf_exactly(x * core::f64::consts::FRAC_1_SQRT_2));

@@ -26,35 +26,17 @@ impl Answers {
     }
 
     /// The class and the margin of each sample's label.
-    ///
-    /// # Errors
-    /// When a logit is not finite.
-    pub(super) fn of(&mut self, tokens: &[u32], labels: &[u32]) -> Result<Vec<(u32, f64)>, Error> {
-        if labels.is_empty() {
-            return Ok(Vec::new());
-        }
+    pub(super) fn of(&mut self, tokens: &[u32], labels: &[u32]) -> Vec<(u32, f64)> {
         let chosen: Vec<u32> = (0..labels.len() as u32).collect();
         let samples = Samples { tokens, labels };
         self.model.predict(samples, &chosen, &mut self.predictions);
         let logits = self.predictions.logits.chunks_exact(self.logits);
-        let answer = |((logits, &label), tokens): ((&[f32], &u32), &[u32])| {
-            if logits.iter().any(|logit| !logit.is_finite()) {
-                let tokens: Vec<String> = tokens.iter().map(u32::to_string).collect();
-                return Err(not_finite(&format!(" for the input {}", tokens.join(" "))));
-            }
+        let answer = |(logits, &label): (&[f32], &u32)| {
             let logits: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
-            Ok((predicted_class(&logits), margin(&logits, label as usize)))
+            (predicted_class(&logits), margin(&logits, label as usize))
         };
-        let samples = tokens.chunks_exact(tokens.len() / labels.len());
-        logits.zip(labels).zip(samples).map(answer).collect()
+        logits.zip(labels).map(answer).collect()
     }
-}
-
-/// The error of a model that overflows.
-pub(super) fn not_finite(place: &str) -> Error {
-    Error::Input(format!(
-        "the model's output{place} is not finite: its weights are damaged, or training diverged"
-    ))
 }
 
 /// A label's logit less the largest other one; with one logit, the log-odds of the label.

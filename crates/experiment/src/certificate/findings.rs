@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::Tally;
-use super::smallest::Example;
+use super::worst::Example;
 
 /// Tokens that a class shows, at most.
 const MOST_COMMON: usize = 3;
@@ -22,7 +22,7 @@ pub struct Certificate {
     pub share: f64,
     /// The smallest margin of any input; `None` if no examples were asked for.
     pub smallest_margin: Option<f64>,
-    /// Inputs that the engine computed one by one to count them, since their margins were near 0.
+    /// Inputs that the engine computed one by one to count them, since bounds did not decide.
     pub computed: u64,
     /// The answers to the inputs of each class.
     pub classes: Vec<ClassAnswers>,

@@ -1,271 +1,249 @@
-//! What follows attention, in float64: from the residual stream of the position that is read to the logits.
+//! What follows attention: from the residual stream of the position that is read to the logits.
 
-use headlight_architecture::NormPlace::{None as NoNorm, Post, Pre};
-use headlight_architecture::{Activation, NormKind};
+use headlight_architecture::Activation;
 
-use crate::config::ExperimentConfig;
+use super::activation::{STEEPEST, rest, slope, value};
+use super::linear::{Linear, Slope, Vector};
+use super::norm::{Norm, Normalized};
+use super::rounding::OF_ACTIVATION;
 
-/// Of GELU's approximation by tanh (Hendrycks and Gimpel 2016): `sqrt(2 / pi)`, and the factor of the cube.
-const ROOT_TWO_OVER_PI: f64 = 0.797_884_560_802_865_4;
-const CUBIC: f64 = 0.044_715;
-
-/// The stages, one after the other.
+/// What follows attention, stage by stage.
 #[derive(Clone, Debug)]
 pub(super) struct Tail {
-    stages: Vec<Stage>,
-    activation: Activation,
-    /// Of two logits it has the difference, which decides alone.
-    classifier: Linear,
+    pub(super) stages: Vec<Stage>,
+    pub(super) classifier: Linear,
 }
 
+/// A stage.
 #[derive(Clone, Debug)]
-enum Stage {
+pub(super) enum Stage {
     Norm(Norm),
     /// `x + f(n W_1 + b_1) W_2 + b_2`, where `n` is `x` or its norm.
-    FeedForward(Option<Norm>, [Linear; 2]),
-    /// The classifier's hidden layer, `f(x W + b)`.
-    Hidden(Linear),
+    FeedForward(Option<Norm>, Hidden, Linear),
+    /// The classifier's hidden layer.
+    Hidden(Hidden),
 }
 
-/// A tail of at most one norm, whose logits are `directions · y / s + offsets`, where `s` is `sqrt(|y|² / d + eps)`. More than one
-/// are less the same number for all.
+/// `f(x W + b)`.
 #[derive(Clone, Debug)]
-pub(super) struct Direct {
-    /// `[logit, width]`
-    pub(super) directions: Vec<f64>,
-    pub(super) offsets: Vec<f64>,
-    /// Of the norm; without one, `s` is 1.
-    pub(super) eps: Option<f64>,
+pub(super) struct Hidden {
+    pub(super) linear: Linear,
+    pub(super) activation: Activation,
 }
 
-/// `x W + b`.
-#[derive(Clone, Debug)]
-pub(super) struct Linear {
-    /// `[in, out]`
-    pub(super) weight: Vec<f64>,
-    pub(super) bias: Vec<f64>,
+/// What a stage keeps for the backward pass.
+#[derive(Clone, Debug, Default)]
+struct Kept {
+    normalized: Normalized,
+    /// Each input of the activation, and how far the output can be off its slope.
+    inputs: Vec<f64>,
+    rests: Vec<f64>,
+    /// What the engine's output is off by; and within the stage: the norm, the activation's input, its output.
+    rounding: Vec<f64>,
+    of_norm: Vec<f64>,
+    of_input: Vec<f64>,
+    of_output: Vec<f64>,
 }
 
-#[derive(Clone, Debug)]
-struct Norm {
-    gain: Vec<f64>,
-    bias: Vec<f64>,
-    eps: f64,
-    is_rms: bool,
+/// Memory of passes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    kept: Vec<Kept>,
+    /// The input, then what stages make of it.
+    pub(super) x: Vector,
+    own: Vector,
+    hidden: Vector,
+    pub(super) logits: Vector,
+    /// The logits of plain numbers; the sums over positions, and the vector that is read, which they come from.
+    pub(super) values: Vec<f64>,
+    pub(super) sums: Vec<f64>,
+    pub(super) read: Vec<f64>,
+    hidden_values: Vec<f64>,
+    /// The slope of a difference of logits by the input.
+    pub(super) slope: Slope,
+    by_hidden: Slope,
+    by_own: Slope,
+    /// What the engine's input is off by.
+    of_input: Vec<f64>,
 }
 
-/// A model's parameters by their names.
-pub(super) struct Parameters<'a> {
-    pub(super) config: &'a ExperimentConfig,
-    pub(super) weights: &'a [f32],
-}
+impl Hidden {
+    fn value(&self, x: &[f64], out: &mut Vec<f64>) {
+        self.linear.value(x, out);
+        for out in out {
+            *out = value(self.activation, *out);
+        }
+    }
 
-impl Parameters<'_> {
-    fn values(&self, name: &str) -> Option<Vec<f64>> {
-        let mut start = 0;
-        for parameter in self.config.model.layout(self.config.inputs()) {
-            let end = start + parameter.size();
-            if parameter.name == name {
-                return Some(
-                    self.weights[start..end]
-                        .iter()
-                        .copied()
-                        .map(f64::from)
-                        .collect(),
-                );
+    fn forward(&self, x: &Vector, reach: f64, out: &mut Vector, kept: &mut Kept) {
+        self.linear.forward(x, out);
+        out.settle(&mut kept.of_input);
+        out.tighten(reach);
+        kept.inputs.clear();
+        kept.rests.clear();
+        let width = (out.slopes.len() / out.len().max(1)).max(1);
+        let (mut rests, mut steepest) = (0.0, 0.0_f64);
+        for o in 0..out.len() {
+            let (middle, radius) = (out.middle[o], out.radius[o]);
+            let rest = rest(self.activation, middle, radius);
+            kept.inputs.push(middle);
+            kept.rests.push(rest);
+            let slope = slope(self.activation, middle);
+            steepest = steepest.max(slope.abs());
+            rests += rest * rest;
+            for own in out.slopes.iter_mut().skip(o * width).take(width) {
+                *own *= slope;
             }
-            start = end;
+            let size = middle.abs() + radius;
+            out.middle[o] = value(self.activation, middle);
+            out.radius[o] = (radius * STEEPEST).min(radius * slope.abs() + rest);
+            out.error[o] = STEEPEST * out.error[o] + OF_ACTIVATION * size;
+            out.size[o] = out.largest(o);
         }
-        None
+        out.rest = steepest * out.rest + f64::sqrt(rests);
+        out.ball *= STEEPEST;
+        out.settle(&mut kept.of_output);
+        out.tighten(reach);
     }
 
-    /// A projection to so many outputs, if the model has it.
-    pub(super) fn linear(&self, name: &str, outputs: usize) -> Option<Linear> {
-        let bias = self.values(&format!("{name}.bias"));
-        Some(Linear {
-            weight: self.values(&format!("{name}.weight"))?,
-            bias: bias.unwrap_or_else(|| vec![0.0; outputs]),
-        })
-    }
-
-    fn norm(&self, name: &str) -> Norm {
-        let model = &self.config.model;
-        let values = |part: &str, default: f64| {
-            let values = self.values(&format!("{name}.{part}"));
-            values.unwrap_or_else(|| vec![default; model.d_model])
-        };
-        Norm {
-            gain: values("gamma", 1.0),
-            bias: values("beta", 0.0),
-            // The engine has it in float32.
-            eps: f64::from(model.layer_norm_eps as f32),
-            is_rms: model.norm_kind == NormKind::Rms,
+    /// The slope by the input, from `by_output`, which it changes.
+    fn backward(&self, kept: &Kept, by_output: &mut Slope, out: &mut Slope) {
+        by_output.add_rests(&kept.rests);
+        by_output.add_rests(&kept.of_output);
+        for (own, &middle) in by_output.middle.iter_mut().zip(&kept.inputs) {
+            *own *= slope(self.activation, middle);
         }
-    }
-}
-
-impl Linear {
-    fn value(&self, x: &[f64]) -> Vec<f64> {
-        let mut out = self.bias.clone();
-        for (x, row) in x.iter().zip(self.weight.chunks_exact(out.len())) {
-            for (out, weight) in out.iter_mut().zip(row) {
-                *out += x * weight;
-            }
-        }
-        out
-    }
-}
-
-impl Norm {
-    fn value(&self, x: &mut [f64]) {
-        let width = x.len() as f64;
-        if !self.is_rms {
-            centre(x);
-        }
-        let square = x.iter().map(|x| x * x).sum::<f64>() / width;
-        let inverse = 1.0 / (square + self.eps).sqrt();
-        for ((x, gain), bias) in x.iter_mut().zip(&self.gain).zip(&self.bias) {
-            *x = *x * inverse * gain + bias;
-        }
-    }
-}
-
-/// Subtracts the mean.
-pub(super) fn centre(x: &mut [f64]) {
-    let mean = x.iter().sum::<f64>() / x.len() as f64;
-    for x in x {
-        *x -= mean;
+        by_output.add_rests(&kept.of_input);
+        self.linear.backward(by_output, out);
     }
 }
 
 impl Tail {
-    pub(super) fn new(parameters: &Parameters<'_>) -> Self {
-        let config = parameters.config;
-        let (model, logits) = (&config.model, config.model.n_logits(config.data.n_classes));
-        let mut stages = Vec::new();
-        if model.norm == Post {
-            stages.push(Stage::Norm(parameters.norm("blocks.0.norm")));
-        }
-        let [hidden, output] =
-            [("hidden", model.d_ff), ("output", model.d_model)].map(|(name, width)| {
-                parameters.linear(&format!("blocks.0.feed_forward.{name}"), width)
-            });
-        if let (Some(hidden), Some(output)) = (hidden, output) {
-            let norm = || parameters.norm("blocks.0.feed_forward.norm");
-            let (before, after) = match model.norm {
-                Pre => (Some(norm()), None),
-                Post => (None, Some(norm())),
-                NoNorm => (None, None),
-            };
-            stages.push(Stage::FeedForward(before, [hidden, output]));
-            stages.extend(after.map(Stage::Norm));
-        }
-        if model.has_final_norm() {
-            stages.push(Stage::Norm(parameters.norm("final_norm")));
-        }
-        let hidden = parameters.linear("classifier.hidden", model.classifier_hidden);
-        stages.extend(hidden.map(Stage::Hidden));
-        let mut classifier = parameters
-            .linear("classifier", logits)
-            .unwrap_or_else(|| tied(parameters, logits));
-        if let [first, second] = classifier.bias[..] {
-            let pairs = classifier.weight.chunks_exact(2);
-            classifier.weight = pairs.map(|pair| pair[1] - pair[0]).collect();
-            classifier.bias = vec![second - first];
-        }
-        Self {
-            stages,
-            activation: model.activation,
-            classifier,
-        }
-    }
-
-    /// The logits; of two their difference.
-    pub(super) fn logits(&self, mut x: Vec<f64>) -> Vec<f64> {
-        let activated = |linear: &Linear, x: &[f64]| {
-            let mut out = linear.value(x);
-            out.iter_mut()
-                .for_each(|x| *x = activated(self.activation, *x));
-            out
-        };
+    /// The logits of plain numbers, in `scratch.values`.
+    pub(super) fn value(&self, x: &[f64], scratch: &mut Scratch) {
+        let Scratch {
+            x: stream,
+            own,
+            hidden,
+            values,
+            hidden_values,
+            ..
+        } = scratch;
+        let (x, input) = (&mut stream.middle, x);
+        x.clear();
+        x.extend_from_slice(input);
         for stage in &self.stages {
             match stage {
-                Stage::Norm(norm) => norm.value(&mut x),
-                Stage::FeedForward(norm, [hidden, output]) => {
-                    let mut own = x.clone();
+                Stage::Norm(norm) => norm.value(x),
+                Stage::FeedForward(norm, layer, output) => {
+                    own.middle.clone_from(x);
                     if let Some(norm) = norm {
-                        norm.value(&mut own);
+                        norm.value(&mut own.middle);
                     }
-                    let added = output.value(&activated(hidden, &own));
-                    x.iter_mut().zip(added).for_each(|(x, add)| *x += add);
+                    layer.value(&own.middle, hidden_values);
+                    output.value(hidden_values, &mut hidden.middle);
+                    for (x, add) in x.iter_mut().zip(&hidden.middle) {
+                        *x += add;
+                    }
                 }
-                Stage::Hidden(linear) => x = activated(linear, &x),
+                Stage::Hidden(layer) => {
+                    layer.value(x, hidden_values);
+                    core::mem::swap(x, hidden_values);
+                }
             }
         }
-        self.classifier.value(&x)
+        self.classifier.value(x, values);
     }
 
-    pub(super) fn logits_count(&self) -> usize {
-        self.classifier.bias.len()
-    }
-
-    /// The same as one formula, and whether `y` has to be centred for it; `None` if there are more stages than one norm.
-    pub(super) fn direct(&self) -> Option<(Direct, bool)> {
-        let (width, logits) = (
-            self.classifier.weight.len() / self.classifier.bias.len(),
-            self.classifier.bias.len(),
+    /// From `scratch.x`, which goes as far as `scratch.x.ball`, to `scratch.logits`. `turned` is how long a way can be once a matrix has
+    /// turned it. `[number, way]`
+    pub(super) fn forward(&self, scratch: &mut Scratch, mut turned: impl FnMut(&[f64]) -> f64) {
+        let Scratch {
+            kept,
+            x,
+            own,
+            hidden,
+            logits,
+            of_input,
+            ..
+        } = scratch;
+        let reach = x.ball;
+        // Slopes serve the bounds of a second stage.
+        let width = if self.stages.len() > 1 { x.len() } else { 0 };
+        x.slopes.clear();
+        x.slopes.extend(
+            (0..x.len() * width).map(|index| f64::from(u8::from(index.is_multiple_of(width + 1)))),
         );
-        let ones = vec![1.0; width];
-        let (gain, bias, eps, is_centred) = match &self.stages[..] {
-            [] => (&ones, vec![0.0; width], None, false),
-            [Stage::Norm(norm)] => (&norm.gain, norm.bias.clone(), Some(norm.eps), !norm.is_rms),
-            _ => return None,
-        };
-        let direction = |logit: usize| {
-            (0..width).map(move |i| gain[i] * self.classifier.weight[i * logits + logit])
-        };
-        let mut directions: Vec<f64> = (0..logits).flat_map(direction).collect();
-        if logits > 1 {
-            // Differences of logits count alone.
-            for i in 0..width {
-                let mean = directions.iter().skip(i).step_by(width).sum::<f64>() / logits as f64;
-                directions
-                    .iter_mut()
-                    .skip(i)
-                    .step_by(width)
-                    .for_each(|cell| *cell -= mean);
+        x.rest = 0.0;
+        x.settle(of_input);
+        kept.resize_with(self.stages.len(), Kept::default);
+        for (index, (stage, kept)) in self.stages.iter().zip(kept).enumerate() {
+            match stage {
+                Stage::Norm(norm) => {
+                    if index > 0 {
+                        x.ball = x.ball.min(turned(&x.slopes) + x.rest);
+                    }
+                    norm.forward(x, reach, &mut kept.normalized);
+                }
+                Stage::FeedForward(norm, layer, output) => {
+                    own.clone_from(x);
+                    if let Some(norm) = norm {
+                        norm.forward(own, reach, &mut kept.normalized);
+                        own.settle(&mut kept.of_norm);
+                    }
+                    layer.forward(own, reach, hidden, kept);
+                    output.forward(hidden, own);
+                    x.add(own, hidden.len() + 2);
+                }
+                Stage::Hidden(layer) => {
+                    layer.forward(x, reach, hidden, kept);
+                    core::mem::swap(x, hidden);
+                }
+            }
+            x.settle(&mut kept.rounding);
+        }
+        self.classifier.forward(x, logits);
+    }
+
+    /// The slope of `Σ weights · logits` by the input of the last forward pass, in `scratch.slope`.
+    ///
+    /// A stage's output is its slope times the way of its input, and a rest. So a number is the slope of all stages times the first
+    /// way, and each rest times the slopes of the stages after it, all of them slopes in the middle.
+    pub(super) fn backward(&self, weights: &[f64], scratch: &mut Scratch) {
+        let Scratch {
+            kept,
+            slope,
+            by_hidden,
+            by_own,
+            of_input,
+            ..
+        } = scratch;
+        by_own.middle.clear();
+        by_own.middle.extend_from_slice(weights);
+        by_own.rest = 0.0;
+        self.classifier.backward(by_own, slope);
+        for (stage, kept) in self.stages.iter().zip(kept).rev() {
+            slope.add_rests(&kept.rounding);
+            match stage {
+                Stage::Norm(norm) => norm.backward(&kept.normalized, slope),
+                Stage::FeedForward(norm, layer, output) => {
+                    output.backward(slope, by_hidden);
+                    layer.backward(kept, by_hidden, by_own);
+                    if let Some(norm) = norm {
+                        by_own.add_rests(&kept.of_norm);
+                        norm.backward(&kept.normalized, by_own);
+                    }
+                    for (own, other) in slope.middle.iter_mut().zip(&by_own.middle) {
+                        *own += other;
+                    }
+                    slope.rest = by_own.rest;
+                }
+                Stage::Hidden(layer) => {
+                    by_own.clone_from(slope);
+                    layer.backward(kept, by_own, slope);
+                }
             }
         }
-        let direct = Direct {
-            directions,
-            offsets: self.classifier.value(&bias),
-            eps,
-        };
-        Some((direct, is_centred))
-    }
-}
-
-/// The transposed token embedding as a classifier.
-fn tied(parameters: &Parameters<'_>, logits: usize) -> Linear {
-    let table = parameters.values("token_embedding").unwrap_or_default();
-    let width = parameters.config.model.d_model;
-    let bias = parameters.values("classifier.bias");
-    Linear {
-        weight: (0..width)
-            .flat_map(|i| (0..logits).map(move |class| class * width + i))
-            .map(|cell| table[cell])
-            .collect(),
-        bias: bias.unwrap_or_else(|| vec![0.0; logits]),
-    }
-}
-
-fn activated(activation: Activation, x: f64) -> f64 {
-    match activation {
-        Activation::Relu => x.max(0.0),
-        Activation::Gelu => 0.5 * x * libm::erfc(-x * core::f64::consts::FRAC_1_SQRT_2),
-        Activation::GeluTanh => {
-            0.5 * x * (1.0 + libm::tanh(ROOT_TWO_OVER_PI * (x + CUBIC * x * x * x)))
-        }
-        Activation::Silu => x / (1.0 + libm::exp(-x)),
+        slope.add_rests(&*of_input);
     }
 }

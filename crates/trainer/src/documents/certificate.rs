@@ -63,7 +63,7 @@ pub fn section(certificate: &Certificate, config: &ExperimentConfig) -> Section 
     Section {
         title: "All inputs".to_owned(),
         paragraphs: vec![format!(
-            "{} This is a count, not an estimate, of the answers of the fused engine. A margin is the \
+            "{} This is a count, not an estimate: it holds for the answers of the fused engine, rounding included. A margin is the \
                  label's logit less the largest other one; with one logit, it is the label's log-odds. Below 0, the answer is wrong; at 0, the \
                  answer is the label with the smaller number.",
             sentence(certificate)
@@ -80,7 +80,7 @@ pub fn sampled_section(sampled: &Sampled) -> Section {
         title: "Random inputs".to_owned(),
         paragraphs: vec![format!(
             "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \
-             {} and {} (Wilson's 95% interval).",
+             {} and {} (95% interval of Clopper and Pearson).",
             grouped(&sampled.wrong),
             grouped(&sampled.inputs),
             share(low),
