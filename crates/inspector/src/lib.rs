@@ -1,6 +1,6 @@
 //! Documents, plots, and the interactive page of a run, drawn from plain values.
 //!
-//! - [`Document`]: paragraphs, tables and plots, as text, Markdown, HTML or SVG.
+//! - [`Document`]: paragraphs, tables and plots, as text, Markdown or HTML.
 //! - [`Plot`]: a distribution over many runs, or curves and counts of one model, in a document. [`Heatmap`]: the attention
 //!   matrices of one head or of several.
 //! - [`Screen`]: the first screen after training.

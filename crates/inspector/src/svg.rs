@@ -34,17 +34,6 @@ impl Svg {
         );
     }
 
-    /// A text in bold and a quiet one after it, on one line.
-    pub(crate) fn caption(&mut self, place: [f64; 2], strong: &str, quiet: &str) {
-        let [x, y] = place.map(tenths);
-        let _ = writeln!(
-            self.body,
-            r#"<text class="text" x="{x}" y="{y}"><tspan class="strong">{}</tspan> <tspan class="quiet">{}</tspan></text>"#,
-            escape(strong),
-            escape(quiet)
-        );
-    }
-
     /// A rectangle; `paint` is its attributes, such as `class="bar"`.
     pub(crate) fn rect(&mut self, paint: &str, corner: [f64; 2], size: [f64; 2]) {
         self.named_rect(paint, corner, size, "");

@@ -1,10 +1,9 @@
-//! Paragraphs, tables, listings and plots, drawn as text, Markdown, HTML and SVG.
+//! Paragraphs, tables, listings and plots, drawn as text, Markdown and HTML.
 
 mod html;
 mod listing;
 mod markdown;
 mod numbers;
-mod svg;
 mod table;
 mod text;
 
@@ -36,7 +35,7 @@ pub struct Section {
     pub tables: Vec<Table>,
     /// Its listings.
     pub listings: Vec<Listing>,
-    /// Its plots. Text and Markdown show the histograms among them; `svg` shows none.
+    /// Its plots. Text and Markdown show the histograms among them.
     pub plots: Vec<Plot>,
 }
 
