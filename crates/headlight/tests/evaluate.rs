@@ -68,7 +68,7 @@ fn a_run_is_evaluated_on_its_held_out_samples() {
 #[test]
 fn numbers_follow_from_the_predictions() {
     let (folder, path) = early_run("evaluate_predictions");
-    let data = folder.join("data.jsonl");
+    let data = folder.join("data.csv");
     let set = [
         "--set",
         "data.positive_rate=0.2",

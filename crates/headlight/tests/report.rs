@@ -115,7 +115,10 @@ fn a_key_of_the_grid_is_compared_with_intervals() {
         let step = (seed < 2).then_some(30);
         all += &row(seed, Some((1, 1e-2)), loss / 2.0, step);
     }
-    fs::write(&path, all).unwrap();
+    // The scatter plot shows the attention on the positions that decide.
+    let deciding = "\"deciding_attention_positive\":0.75,\"deciding_attention_negative\":0.25,\
+                    \"deciding_uniform_positive\":0.5,\"deciding_uniform_negative\":0.5,\"learned_at_step\"";
+    fs::write(&path, all.replace("\"learned_at_step\"", deciding)).unwrap();
     let [svg, html] = ["report.svg", "report.html"].map(|name| folder.join(name));
     let by = ["--by", "training.learning_rate"];
     let files = ["--svg", text(&svg), "--html", text(&html)];
@@ -312,15 +315,6 @@ fn files_without_results_are_refused() {
     };
     let good = row(0, None, 1.0, None) + &row(1, None, 2.0, None);
     let other = row(2, None, 1.0, None).replace("\"c\"", "\"d\"");
-    let list = "0.5,".repeat(250_000) + "0.5";
-    let mut long = String::new();
-    for point in 0..200 {
-        let _ = writeln!(
-            long,
-            "{{\"seed\":0,\"point\":{point},\"epoch_loss\":[{}],\"config_sha256\":\"c\"}}",
-            if point == 0 { list.as_str() } else { "1" }
-        );
-    }
     let changed = row(0, Some((0, 1.0)), 1.0, None) + &row(1, Some((0, 2.0)), 1.0, None);
     let csv = "seed,final_loss\n0,0.1\n";
     let doubled = good.clone() + &good;
@@ -350,7 +344,6 @@ fn files_without_results_are_refused() {
             &["line 2", "`epoch_loss`"],
         ),
         ("changed.jsonl", changed, &["line 2"]),
-        ("long.jsonl", long, &[]),
     ] {
         let path = file(name, &bytes);
         refuses(

@@ -66,7 +66,7 @@ fn results_are_one_line_of_json() {
         "0 45 48 42 4 4 40\n0 1 2 3 4 5 6\n",
     )
     .unwrap();
-    let of_file = [&predict[..], &["samples.txt"]].concat();
+    let of_file = ["predict", "run", "samples.txt", "--json"];
     refused(&run_in(&folder, &of_file), &["--json", "--out"]);
     let count = object(run_in(
         &folder,

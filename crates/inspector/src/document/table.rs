@@ -1,6 +1,6 @@
 //! A table of text, and how wide its columns are.
 
-use crate::words::{fitted_names, left, right, shorten, shorten_apart, width};
+use crate::words::{fitted_names, left, right, width};
 
 /// The widest name of a row or column in text and SVG, in columns of a terminal. A wide terminal has room for longer
 /// names of rows.
@@ -47,9 +47,7 @@ pub(super) struct Mark {
 /// A column's alignment, and the widths of its parts in columns of a terminal.
 pub(super) struct Column {
     pub(super) index: usize,
-    /// Its name, shortened.
-    pub(super) name: String,
-    /// The same in lines, which differ wherever names do.
+    /// Its name in lines, which differ wherever names do.
     pub(super) lines: Vec<String>,
     /// The cells' texts.
     pub(super) text: usize,
@@ -114,12 +112,6 @@ impl Table {
             .join(": ")
     }
 
-    /// The names of rows, shortened to at most `columns`.
-    pub(super) fn names(&self, columns: usize) -> Vec<String> {
-        let names: Vec<&str> = self.rows.iter().map(|row| &*row.name).collect();
-        shorten_apart(&names, columns)
-    }
-
     /// The names of rows in lines of at most `columns`, which differ wherever names do.
     pub(super) fn lines_of_names(&self, columns: usize) -> Vec<Vec<String>> {
         let names: Vec<&str> = self.rows.iter().map(|row| &*row.name).collect();
@@ -129,9 +121,7 @@ impl Table {
     pub(super) fn layout(&self) -> impl Iterator<Item = Column> {
         let names: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         let lines = fitted_names(&names, MOST_NAME).into_iter();
-        let columns = self.columns.iter().zip(lines).enumerate();
-        columns.map(|(index, (name, lines))| {
-            let name = shorten(name, MOST_NAME);
+        lines.enumerate().map(|(index, lines)| {
             let cells = || self.rows.iter().filter_map(|row| row.cells.get(index));
             let text = cells().map(|cell| width(&cell.text)).max().unwrap_or(0);
             let marks = cells().map(|cell| width(&cell.marks_text())).max();
@@ -143,7 +133,6 @@ impl Table {
             let text = text.max(widest.saturating_sub(marks));
             Column {
                 index,
-                name,
                 lines,
                 text,
                 marks,

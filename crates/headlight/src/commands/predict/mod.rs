@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     text: Option<String>,
     /// Write the predictions for FILE to this file, .csv, .tsv or .jsonl, instead of printing them
-    #[arg(long, value_name = "FILE", requires = "file")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["tokens", "text"])]
     out: Option<Destination>,
     /// Show which words decided: the prediction without each word, and integrated gradients, beside attention
     #[arg(

@@ -9,6 +9,7 @@ use headlight_experiment::config::ExperimentConfig;
 
 use super::RunDir;
 use crate::Failure;
+use crate::notes::note;
 use crate::storage::standard::shown;
 
 /// A model of a run, with its weights in a file of the run directory.
@@ -61,6 +62,12 @@ impl RunDir {
                     shown(&kept.weights),
                     self.how_to_resume()
                 )));
+            }
+            if config.training.keep_best.is_some() && !kept.is_best && self.has_ended() {
+                note(&format!(
+                    "{} is not there; the model after the last step takes its place",
+                    shown(&self.best_path())
+                ));
             }
             return Ok((kept.weights.clone(), Some(kept)));
         };

@@ -20,6 +20,7 @@ use crate::storage::checkpoint::Checkpoint;
 use crate::storage::config;
 use crate::storage::environment::Environment;
 use crate::storage::files::{Log, write_atomically};
+use crate::storage::standard::shown;
 use crate::storage::tokenizer;
 use crate::storage::weights;
 
@@ -74,7 +75,22 @@ impl RunDir {
 
     /// Writes a file, whole or not at all.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        write_atomically(&self.path.join(name), |file| file.write_all(bytes))
+        let path = self.path.join(name);
+        write_atomically(&path, |file| file.write_all(bytes))
+            .map_err(|failure| Self::failed(&path, failure))
+    }
+
+    /// A run whose folder was removed while it was trained did not fail because of its input.
+    fn failed(path: &Path, failure: Failure) -> Failure {
+        match failure {
+            Failure::Input(_) if !path.parent().is_some_and(Path::is_dir) => {
+                Failure::System(format!(
+                    "cannot write {}: its folder was removed during training; train the run again",
+                    shown(path)
+                ))
+            }
+            other => other,
+        }
     }
 
     /// Creates a folder of this run's directory, if there is none.
@@ -186,7 +202,8 @@ impl RunDir {
             let path = self
                 .path
                 .join(format!("{ATTENTION}/{name}.{}", format.name()));
-            write_atomically(&path, |file| write_dump(dump, format, file))?;
+            write_atomically(&path, |file| write_dump(dump, format, file))
+                .map_err(|failure| Self::failed(&path, failure))?;
         }
         Ok(())
     }
