@@ -214,7 +214,7 @@ impl<'a> Training<'a> {
                 ending?
             };
             writer.finish(engine)?;
-            conclude(session, engine, run, ending, writer, interrupted)
+            conclude(session, engine, run, ending, &writer, interrupted)
         };
         work().map_err(|failure| with_remedy(failure, run, session))
     }
@@ -226,7 +226,7 @@ fn conclude(
     engine: &mut dyn Engine,
     run: &RunDir,
     ending: Ending,
-    writer: RunWriter<'_>,
+    writer: &RunWriter<'_>,
     interrupted: &(dyn Fn() -> bool + Sync),
 ) -> Result<Trained, Failure> {
     let experiment = &session.experiment;

@@ -233,7 +233,7 @@ impl<'a> Stages<'a> {
             return Ok(());
         }
         let overflows = |number: &f64| {
-            !number.is_finite() && !(stage == Stage::Masked && *number == f64::NEG_INFINITY)
+            !(number.is_finite() || stage == Stage::Masked && *number == f64::NEG_INFINITY)
         };
         if all.0.iter().flatten().any(overflows) {
             let name = stage.name();

@@ -21,13 +21,21 @@ pub(super) struct About {
     pub(super) has_softmax: bool,
     /// Whether a rule says which positions decide the label; `None` without a config.
     pub(super) has_rule: Option<bool>,
-    /// The positions that decide the label, if they are the same in all samples and at all points.
-    pub(super) deciding: Option<Vec<usize>>,
-    /// Whether other positions decide in each sample.
-    pub(super) deciding_differ: bool,
+    pub(super) deciding: Deciding,
     /// The keys that the position of `reader` may look at, by point of the grid; the last holds for later points. Empty if
     /// they are not known, or not the same in all samples.
     keys: Vec<Keys>,
+}
+
+/// The positions that decide the label.
+#[derive(Clone, Debug)]
+pub(super) enum Deciding {
+    /// The same in all samples and at all points of the grid.
+    Fixed(Vec<usize>),
+    /// Others at other points of the grid, or none.
+    ByPoint,
+    /// Others in each sample.
+    BySample,
 }
 
 impl About {
@@ -41,8 +49,7 @@ impl About {
             padded: false,
             has_softmax: true,
             has_rule: None,
-            deciding: None,
-            deciding_differ: true,
+            deciding: Deciding::BySample,
             keys: Vec::new(),
         }
     }
@@ -65,10 +72,16 @@ impl About {
             padded,
             has_softmax: configs.iter().all(|config| config.model.attention.softmax),
             has_rule: Some(rules().any(|rule| rule.is_some())),
-            deciding: common(configs, |config| fixed(config.data.rule.as_ref())).flatten(),
-            deciding_differ: rules()
+            deciding: if rules()
                 .flatten()
-                .any(|rule| rule.fixed_positions().is_none()),
+                .any(|rule| rule.fixed_positions().is_none())
+            {
+                Deciding::BySample
+            } else {
+                common(configs, |config| fixed(config.data.rule.as_ref()))
+                    .flatten()
+                    .map_or(Deciding::ByPoint, Deciding::Fixed)
+            },
             keys: if padded {
                 Vec::new()
             } else {

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use headlight_experiment::metrics::Metric;
 use headlight_trainer::Failure;
 
+use super::about::Deciding;
 use super::columns::{NEGATIVE, POSITIVE};
 use super::summary::Summary;
 use crate::fields::Quantity;
@@ -80,7 +81,10 @@ impl Summary {
     pub(super) fn target_positions(&self) -> Option<&[usize]> {
         match &self.target {
             AttentionTarget::Positions(positions) => Some(positions),
-            AttentionTarget::Deciding => self.about.deciding.as_deref(),
+            AttentionTarget::Deciding => match &self.about.deciding {
+                Deciding::Fixed(positions) => Some(positions),
+                Deciding::ByPoint | Deciding::BySample => None,
+            },
         }
     }
 
@@ -98,7 +102,8 @@ impl Summary {
 
     /// Whether the target is at other positions in each sample.
     pub(super) fn target_differs(&self) -> bool {
-        self.target == AttentionTarget::Deciding && self.about.deciding_differ
+        self.target == AttentionTarget::Deciding
+            && matches!(self.about.deciding, Deciding::BySample)
     }
 
     /// Whether a run looks towards the target: its attention of positives is above uniform attention. `None` where it is

@@ -90,7 +90,7 @@ pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Cou
 enum Columns {
     /// Those of the file.
     Cells {
-        records: Records<BufReader<File>>,
+        records: Box<Records<BufReader<File>>>,
         header: Vec<Vec<u8>>,
         /// Whether the file begins with a byte order mark.
         is_marked: bool,
@@ -111,7 +111,7 @@ impl Columns {
         let header = records.next_cells().map_err(unreadable)?;
         let header = header.into_iter().flatten().map(<[u8]>::to_vec).collect();
         Ok(Self::Cells {
-            records,
+            records: Box::new(records),
             header,
             is_marked,
         })
@@ -168,14 +168,14 @@ impl Table<'_> {
             .from_writer(file);
         let columns = &mut self.columns;
         let count = predictions.each(predictor, |row| {
-            let (before, after) = match columns {
-                Columns::Cells {
-                    records, header, ..
-                } => (next_cells(records, header.len(), path)?, Vec::new()),
-                _ => {
-                    let number = row.sample.to_string().into_bytes();
-                    (vec![number], predictions.cells_after(&row))
-                }
+            let (before, after) = if let Columns::Cells {
+                records, header, ..
+            } = columns
+            {
+                (next_cells(records, header.len(), path)?, Vec::new())
+            } else {
+                let number = row.sample.to_string().into_bytes();
+                (vec![number], predictions.cells_after(&row))
             };
             let own = predictions.cells(&row).into_iter().chain(after);
             let own = own.map(String::into_bytes);

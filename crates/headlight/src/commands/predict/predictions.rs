@@ -81,7 +81,7 @@ pub(super) struct Predictions<'a> {
 /// A sample with the model's prediction.
 pub(super) struct Predicted<'a> {
     pub(super) sample: usize,
-    predicted: u32,
+    class: u32,
     /// Of class 1 for two classes without names; else of each class. Empty with an answer per position.
     probabilities: Vec<f32>,
     /// With an answer per position: the class at each position, and the logarithm of its label's probability; `None` where none
@@ -130,7 +130,7 @@ impl Predictions<'_> {
                 }
                 return write(Predicted {
                     sample,
-                    predicted,
+                    class: predicted,
                     probabilities: Vec::new(),
                     each: all,
                     label: None,
@@ -149,7 +149,7 @@ impl Predictions<'_> {
             };
             write(Predicted {
                 sample,
-                predicted,
+                class: predicted,
                 probabilities,
                 each: Vec::new(),
                 label: self.labelled.then_some(label),
@@ -181,7 +181,7 @@ impl Predictions<'_> {
             let all: Vec<String> = row.each.iter().map(class).collect();
             return vec![all.join(" ")];
         }
-        let mut cells = vec![self.config.class_name(row.predicted)];
+        let mut cells = vec![self.config.class_name(row.class)];
         cells.extend(row.probabilities.iter().map(f32::to_string));
         cells
     }
@@ -223,7 +223,7 @@ impl Predictions<'_> {
             let logs: Vec<Option<f64>> = logs.collect();
             return format!(r#"{predicted},"log_probabilities":{}"#, json!(logs));
         }
-        let predicted = class_value(self.config, row.predicted);
+        let predicted = class_value(self.config, row.class);
         let probabilities = &row.probabilities;
         let probabilities = match &probabilities[..] {
             [probability] => format!(r#""probability":{probability}"#),

@@ -185,7 +185,7 @@ fn page_run(
         page_run.evidence = evidence(run)?;
         let config = run.config()?;
         let outcome = match source.outcome.clone() {
-            None => outcome::of_run(run, &config)?,
+            None => outcome::of_run(run, &config),
             known => known,
         };
         page_run.outcome = outcome.map(|outcome| outcome_text(&outcome, &config.data));

@@ -7,7 +7,6 @@ use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::Outcome;
 
-use crate::Failure;
 use crate::sessions::inputs::inputs_sha256;
 use crate::sessions::resume::CHECKPOINT_LIMIT;
 use crate::sessions::session::dataset;
@@ -16,17 +15,12 @@ use crate::storage::run_dir::RunDir;
 
 /// What came of a run, for the model that is used. `None` if it has no weights, or if its samples are gone or have changed
 /// since: a run directory has no copy of a dataset file, so its checkpoint tells whether the file still holds them.
-///
-/// # Errors
-/// When the machine cannot read a file.
-pub(super) fn of_run(run: &RunDir, config: &ExperimentConfig) -> Result<Option<Outcome>, Failure> {
+pub(super) fn of_run(run: &RunDir, config: &ExperimentConfig) -> Option<Outcome> {
     if !run.has_weights() {
-        return Ok(None);
+        return None;
     }
-    let Ok(splits) = dataset(config).and_then(|splits| with_tests(config, splits)) else {
-        return Ok(None);
-    };
-    let splits = Arc::new(splits);
+    let splits = dataset(config).and_then(|splits| with_tests(config, splits));
+    let splits = Arc::new(splits.ok()?);
     let checkpoint = run.checkpoint(CHECKPOINT_LIMIT).ok().flatten();
     if matches!(config.data.source, Source::File(_)) {
         let experiment = Experiment::new(config.clone(), splits.clone(), None).ok();
@@ -35,17 +29,10 @@ pub(super) fn of_run(run: &RunDir, config: &ExperimentConfig) -> Result<Option<O
             .as_ref()
             .map(|saved| saved.counters.inputs_sha256.clone());
         if sha256.is_none() || sha256 != saved {
-            return Ok(None);
+            return None;
         }
     }
     let best = checkpoint.and_then(|checkpoint| checkpoint.best);
-    let Ok(metrics) = run.step_metrics() else {
-        return Ok(None);
-    };
-    Ok(Outcome::of(
-        config,
-        &splits,
-        &metrics,
-        best.map(|best| best.step),
-    ))
+    let metrics = run.step_metrics().ok()?;
+    Outcome::of(config, &splits, &metrics, best.map(|best| best.step))
 }

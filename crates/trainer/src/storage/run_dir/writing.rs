@@ -160,7 +160,7 @@ impl RunDir {
     /// # Errors
     /// When it cannot be written.
     pub fn metrics_log(&self, bytes: u64) -> Result<Log, Failure> {
-        self.open_log(&self.metrics_path(), bytes)
+        open_log(&self.metrics_path(), bytes)
     }
 
     /// Opens the file with the loss of each step to append after its first `bytes`; drops the bytes after them.
@@ -169,17 +169,7 @@ impl RunDir {
     /// When it cannot be written.
     pub fn loss_log(&self, bytes: u64) -> Result<Log, Failure> {
         self.create_subfolder(CHECKPOINT)?;
-        self.open_log(&self.loss_log_path(), bytes)
-    }
-
-    fn open_log(&self, path: &Path, bytes: u64) -> Result<Log, Failure> {
-        refuse_special(path)?;
-        let mut options = OpenOptions::new();
-        let options = options.write(true).create(true).truncate(false);
-        let file = options
-            .open(path)
-            .map_err(|error| Failure::writing(path, &error))?;
-        Log::at(file, path, bytes)
+        open_log(&self.loss_log_path(), bytes)
     }
 
     /// Writes a dump in the given formats, named after its step.
@@ -232,4 +222,15 @@ pub fn write_dump(
         DumpFormat::Json => dump.write_json(file),
         DumpFormat::Csv => dump.write_csv(file),
     }
+}
+
+/// Opens a log to append after its first `bytes`.
+fn open_log(path: &Path, bytes: u64) -> Result<Log, Failure> {
+    refuse_special(path)?;
+    let mut options = OpenOptions::new();
+    let options = options.write(true).create(true).truncate(false);
+    let file = options
+        .open(path)
+        .map_err(|error| Failure::writing(path, &error))?;
+    Log::at(file, path, bytes)
 }
