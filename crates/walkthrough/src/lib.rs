@@ -48,6 +48,7 @@ mod keys;
 mod matrix;
 mod published;
 mod stage;
+mod text;
 mod walkthrough;
 
 pub use built_in::{BUILT_IN, BuiltIn, built_in};
@@ -55,5 +56,4 @@ pub use compute::Computed;
 pub use matrix::Matrix;
 pub use published::Published;
 pub use stage::Stage;
-use walkthrough::one_line;
 pub use walkthrough::{MOST_BYTES, Mistake, Walkthrough, WorkedCase};

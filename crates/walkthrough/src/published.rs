@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use crate::keys::{Label, PublishedKeys};
-use crate::{Computed, Stage, one_line};
+use crate::text::one_line;
+use crate::{Computed, Stage};
 
 /// The most decimals that numbers are compared to.
 const MOST_DECIMALS: usize = 6;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::compute::{Computed, Stages};
 use crate::keys::Keys;
 use crate::published::Published;
+use crate::text::one_line;
 
 /// The largest file, in bytes. Parsing can take 100 bytes of memory per byte of TOML.
 pub const MOST_BYTES: u64 = 1 << 20;
@@ -178,10 +179,4 @@ impl WorkedCase {
             stages: stages.done,
         })
     }
-}
-
-/// Joins a text to one line, and replaces control characters.
-pub(crate) fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").replace(char::is_control, "\u{fffd}")
 }

@@ -2,6 +2,7 @@
 
 mod about;
 mod all_runs;
+mod attention_target;
 mod cells;
 mod columns;
 mod comparison;
@@ -18,6 +19,6 @@ mod summary;
 mod target;
 mod values;
 
+pub use attention_target::AttentionTarget;
 pub use summary::Summary;
-pub use target::AttentionTarget;
 pub use values::Values;

@@ -12,8 +12,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::about::About;
+use super::attention_target::{AttentionTarget, TargetAttention};
 use super::columns::{Column, Columns, EPOCHS, LEARNED, field_of};
-use super::target::{AttentionTarget, TargetAttention};
 use crate::fields::Quantity;
 use crate::grid::FOLD;
 use crate::origin::Origin;

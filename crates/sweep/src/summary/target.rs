@@ -6,27 +6,10 @@ use headlight_experiment::metrics::Metric;
 use headlight_trainer::Failure;
 
 use super::about::Deciding;
+use super::attention_target::{AttentionTarget, TargetAttention};
 use super::columns::{NEGATIVE, POSITIVE};
 use super::summary::Summary;
 use crate::fields::Quantity;
-
-/// The positions at which a report measures attention.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AttentionTarget {
-    /// The sum over these positions, from the attention by position that rows hold.
-    Positions(Vec<usize>),
-    /// Those that decide the label of each sample, as rows hold it.
-    Deciding,
-}
-
-/// The attention of each run to a target; NaN if its row does not tell.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TargetAttention {
-    /// Of positives and of negatives. `[run]`
-    pub(super) paid: [Vec<f64>; 2],
-    /// What uniform attention would be, of positives. `[run]`
-    pub(super) uniform: Vec<f64>,
-}
 
 impl Summary {
     /// Measures the attention of all runs to the target.

@@ -1,10 +1,11 @@
 //! Attention on the positions that decide the label, by the config's rule.
 
+use super::info::MeasureInfo;
 use super::subject::Subject;
-use super::{MeasureInfo, Measured};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::Recorded;
+use crate::measures::value::Measured;
 
 /// Attention on the positions that decide the label, by block and head.
 ///

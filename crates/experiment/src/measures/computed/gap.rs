@@ -6,11 +6,12 @@
 
 use headlight_data::{Dataset, Task};
 
+use super::info::MeasureInfo;
 use super::subject::Subject;
-use super::{MeasureInfo, Measured};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::{Array, Forward, Intervention, Place, Recorded};
+use crate::measures::value::Measured;
 
 /// The most pairs: those of the first samples of class 1.
 const MOST_PAIRS: usize = 64;

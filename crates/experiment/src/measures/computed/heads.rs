@@ -6,10 +6,11 @@
 //!
 //! A head that is left out gives nothing: its context is 0 at every position.
 
+use super::info::MeasureInfo;
 use super::subject::{MOST_SAMPLES, Subject};
-use super::{MeasureInfo, Measured};
 use crate::error::Error;
 use crate::fused::{Intervention, Recorded};
+use crate::measures::value::Measured;
 
 pub(super) static HEAD_REMOVAL: MeasureInfo = MeasureInfo {
     decimals: 3,

@@ -5,11 +5,12 @@ use std::cmp::Ordering;
 
 use headlight_architecture::mathematics::exp;
 
+use super::info::MeasureInfo;
 use super::subject::{MOST_SAMPLES, Subject};
-use super::{MeasureInfo, Measured};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::{Forward, Intervention, Recorded};
+use crate::measures::value::Measured;
 use crate::metrics::predicted_class;
 
 /// Between attention and gradients.

@@ -3,33 +3,20 @@
 mod attention;
 mod gap;
 mod heads;
+mod info;
 mod kendall;
 mod subject;
 
 use headlight_data::Dataset;
 use headlight_keys::InvalidValue;
 
+pub use self::info::MeasureInfo;
 use self::subject::Subject;
 use super::name::MeasureName;
 use super::value::Measured;
 use crate::certificate::{self, Certificate, certify};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
-
-/// Which models have a measure, what its values can be, and how it is computed.
-#[derive(Debug)]
-pub struct MeasureInfo {
-    /// Digits after the decimal point in tables.
-    pub decimals: usize,
-    /// The least and the largest value that it can have.
-    pub range: [f64; 2],
-    /// Whether it has a value for each block and head.
-    pub is_per_head: bool,
-    /// Why a config's models do not have it, as the rest of a sentence that begins with its name.
-    check: fn(&ExperimentConfig) -> Result<(), String>,
-    /// Its value for a model.
-    value: fn(&mut Subject<'_>) -> Result<Measured, Error>,
-}
 
 /// `certificate/` counts them.
 static WRONG_INPUTS: MeasureInfo = MeasureInfo {

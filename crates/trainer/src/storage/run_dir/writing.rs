@@ -122,7 +122,7 @@ impl RunDir {
     }
 
     /// Writes the best model: its weights, then its dump in the given formats. Those of an earlier step are gone by now
-    /// ([`rewind`](Self::rewind)), so that whatever stops this process, no dump is beside the weights of another step.
+    /// (`rewind`), so that whatever stops this process, no dump is beside the weights of another step.
     ///
     /// # Errors
     /// When they cannot be written.
