@@ -396,8 +396,6 @@ impl Model {
 struct All(Vec<f32>);
 
 impl Sink<Vec<f32>> for All {
-    fn started(&mut self, _threads: usize) {}
-
     fn finished(&mut self, _result: &Vec<f32>) {}
 
     fn in_order(&mut self, result: Vec<f32>) -> Result<(), Failure> {
