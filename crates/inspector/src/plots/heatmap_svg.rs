@@ -251,7 +251,7 @@ fn side_of_cell(heatmap: &Heatmap) -> f64 {
     }
 }
 
-/// The positions whose names have room: those that the label depends on first, then every n-th that is no nearer
+/// The positions whose names are shown: first those that the label depends on, then every n-th that is no nearer
 /// than `distance` to one of them.
 fn named(heatmap: &Heatmap, distance: usize) -> Vec<usize> {
     let mut named: Vec<usize> = Vec::new();

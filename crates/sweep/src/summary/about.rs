@@ -39,7 +39,7 @@ pub(super) enum Deciding {
 }
 
 impl About {
-    /// What is said of runs whose config is not known.
+    /// What reports assume of runs without a config.
     pub(super) fn unknown() -> Self {
         Self {
             classes: ["label 1 or more", "label 0"].map(str::to_owned),
