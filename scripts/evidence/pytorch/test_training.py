@@ -20,8 +20,9 @@ from trainings import Headlight, PyTorch, difference
 pytestmark = pytest.mark.usefixtures("float64")
 
 TOLERANCE = 1e-5
-# Absolute, and relative to the largest number of an array where that is above 1: or four times what PyTorch's own float32 is off.
-ARRAYS, OF_FLOAT32 = 1e-6, 4
+# Absolute, and relative to the largest number of an array where that is above 1. Steep models amplify the rounding of float32 itself:
+# 8 of 1,644 arrays are off by 1.0e-6 to 2.5e-6, and each of them by at most twice what PyTorch's own float32 is off.
+ARRAYS, OF_FLOAT32 = 1e-6, 3
 # Rounding of float32, in shares of the largest number of a gradient: 2 ^ -23.
 NOISE = 1.2e-7
 CONFIGS = 168
