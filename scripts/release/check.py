@@ -3,7 +3,7 @@ README's first command.
 
     scripts/release/check.py FOLDER [FILE...]
 
-It prints a row per file. A check of all files writes them to scripts/release/artefacts.md, too. `build.py --check` calls this program
+It prints a row per file. A check of all files writes them to artefacts.md beside these files, too. `build.py --check` calls this program
 with the packages of requirements-release.txt. It needs Debian's qemu-user-static, wine64 and binutils-mingw-w64-x86-64.
 """
 
@@ -267,12 +267,12 @@ def main() -> None:
         sys.exit(1)
     if is_whole:
         try:
-            record(rows, built_again(folder))
+            record(folder, rows, built_again(folder))
         except Failed as error:
             sys.exit(str(error))
 
 
-def record(rows: list[str], again: list[str]) -> None:
+def record(folder: pathlib.Path, rows: list[str], again: list[str]) -> None:
     commit = output(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT)
     text = [
         "# The files of a release, and where they ran",
@@ -286,7 +286,7 @@ def record(rows: list[str], again: list[str]) -> None:
         *rows,
         "",
     ]
-    (ROOT / "scripts/release/artefacts.md").write_text("\n".join(text), encoding="utf-8")
+    (folder / "artefacts.md").write_text("\n".join(text), encoding="utf-8")
 
 
 if __name__ == "__main__":
