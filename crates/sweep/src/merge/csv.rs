@@ -20,7 +20,6 @@ pub(super) fn write(
     places: &[RowPlace],
 ) -> Result<(), Failure> {
     let columns = columns(rows, places)?;
-    rows.close();
     out.write(|file| {
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(columns.iter().map(Column::name))?;

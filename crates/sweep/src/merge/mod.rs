@@ -88,8 +88,6 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
         missing: missing(&places),
     };
     let origin = config.and_then(|(hash, first)| Origin::of(&first, &hash));
-    // The output must find room among the files that may be open.
-    reader.close();
     match format {
         Format::Jsonl => out.write(|file| {
             places

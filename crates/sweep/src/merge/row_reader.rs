@@ -1,6 +1,5 @@
 //! Reads rows by their place in the files.
 
-use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
@@ -9,9 +8,6 @@ use serde_json::{Map, Value};
 
 use headlight_trainer::Failure;
 use headlight_trainer::storage::files::open;
-
-/// The most files that are open at the same time; operating systems commonly allow 1024 or 256.
-const OPEN_LIMIT: usize = 128;
 
 /// The place of a row. Places are ordered by seed and point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,65 +22,39 @@ pub(super) struct RowPlace {
     pub(super) failed: bool,
 }
 
-/// Reads rows by their place.
+/// Reads rows by their place. One file is open at a time: a shard's rows follow each other, and there may be more shards than files
+/// that the system lets a program open.
 pub(super) struct RowReader<'a> {
     paths: &'a [PathBuf],
-    readers: Vec<Option<BufReader<File>>>,
-    /// The files that are open, in the order of opening.
-    open: VecDeque<usize>,
+    open: Option<(u32, BufReader<File>)>,
 }
 
 impl<'a> RowReader<'a> {
     pub(super) fn of(paths: &'a [PathBuf]) -> Self {
-        Self {
-            paths,
-            readers: paths.iter().map(|_| None).collect(),
-            open: VecDeque::new(),
-        }
-    }
-
-    fn reader(&mut self, file: usize) -> io::Result<&mut BufReader<File>> {
-        while self.readers[file].is_none() {
-            if self.open.len() == OPEN_LIMIT {
-                self.close_first();
-            }
-            match open(&self.paths[file], u64::MAX) {
-                Ok(opened) => {
-                    self.readers[file] = Some(BufReader::new(opened));
-                    self.open.push_back(file);
-                }
-                // The system may allow fewer open files.
-                Err(Failure::System(_)) if self.close_first() => {}
-                Err(failure) => return Err(io::Error::other(failure)),
-            }
-        }
-        self.readers[file]
-            .as_mut()
-            .ok_or_else(|| io::Error::other("the file is not open"))
-    }
-
-    /// Closes the file that was opened first, if there is one.
-    fn close_first(&mut self) -> bool {
-        let first = self.open.pop_front();
-        first.map(|first| self.readers[first] = None).is_some()
-    }
-
-    /// Closes all files.
-    pub(super) fn close(&mut self) {
-        while self.close_first() {}
+        Self { paths, open: None }
     }
 
     /// A row as bytes, with its line break.
     pub(super) fn line(&mut self, place: RowPlace) -> io::Result<Vec<u8>> {
-        let reader = self.reader(place.file as usize)?;
+        let (file, mut reader) = match self.open.take() {
+            Some(open) if open.0 == place.file => open,
+            _ => {
+                let opened = open(&self.paths[place.file as usize], u64::MAX);
+                (
+                    place.file,
+                    BufReader::new(opened.map_err(io::Error::other)?),
+                )
+            }
+        };
+        // The next row is nearly always in the buffer already.
         let here = reader.stream_position()?;
-        // Rows of a file are nearly always read one after the other. A relative seek keeps the buffer.
         match i64::try_from(i128::from(place.start) - i128::from(here)) {
             Ok(offset) => reader.seek_relative(offset)?,
             Err(_) => drop(reader.seek(SeekFrom::Start(place.start))?),
         }
         let mut line = vec![0; place.length as usize];
         reader.read_exact(&mut line)?;
+        self.open = Some((file, reader));
         Ok(line)
     }
 
@@ -98,13 +68,9 @@ impl<'a> RowReader<'a> {
         &mut self,
         place: RowPlace,
     ) -> Result<Map<String, Value>, Failure> {
-        self.fields(place)
-            .map_err(|error| self.invalid_row(place, &error.to_string()))
-    }
-
-    /// The error for a row, with its file and seed.
-    fn invalid_row(&self, place: RowPlace, reason: &str) -> Failure {
-        let path = &self.paths[place.file as usize];
-        Failure::reading(path, format!("the row of seed {}: {reason}", place.seed))
+        self.fields(place).map_err(|error| {
+            let path = &self.paths[place.file as usize];
+            Failure::reading(path, format!("the row of seed {}: {error}", place.seed))
+        })
     }
 }
