@@ -198,7 +198,28 @@ choices! {
     }
 }
 
+/// How weights follow from scores, over the keys that a query may look at. All other weights are 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Weighting {
+    /// Their softmax.
+    Softmax,
+    /// This share of the softmax, plus the rest to 1 on each key: the attention rate of Zhong et al. 2023. A row need not sum
+    /// to 1.
+    Rate(f64),
+    /// The scores themselves.
+    Scores,
+}
+
 impl AttentionConfig {
+    /// How weights follow from scores.
+    pub fn weighting(&self) -> Weighting {
+        match self.rate {
+            _ if !self.softmax => Weighting::Scores,
+            rate if rate < 1.0 => Weighting::Rate(rate),
+            _ => Weighting::Softmax,
+        }
+    }
+
     /// The factor of the products of queries and keys: scale divided by temperature.
     pub fn factor(&self, d_head: usize) -> f64 {
         self.scale.factor(d_head) / self.temperature

@@ -40,11 +40,9 @@ impl<'a> FusedEngine<'a> {
             .iter()
             .flat_map(|parameter| parameter.values.iter().copied())
             .collect();
-        let model = Model::new(architecture(&experiment.config)?, training, &start)
-            .map_err(|error| Error::Input(error.to_string()))?;
         Ok(Self {
             experiment,
-            model,
+            model: Model::new(&architecture(&experiment.config)?, training, &start),
             predictions: headlight_fused::Predictions::default(),
             threads: Threads::default(),
         })
@@ -141,10 +139,9 @@ impl Frozen {
     /// When it is invalid.
     pub fn new(config: &ExperimentConfig) -> Result<Self, Error> {
         let architecture = architecture(config)?;
-        let tracer = Tracer::new(&architecture).map_err(|error| Error::Input(error.to_string()))?;
         Ok(Self {
+            tracer: Tracer::new(&architecture),
             architecture,
-            tracer,
         })
     }
 
@@ -200,10 +197,15 @@ impl Frozen {
             };
             return Err(Error::Input(message));
         }
-        let baseline = vec![0.0; architecture.positions * architecture.d_model];
         let samples = samples(dataset);
-        integrated_gradients(architecture, weights, samples, sample, logit, &baseline)
-            .map_err(|error| Error::Input(error.to_string()))
+        Ok(integrated_gradients(
+            architecture,
+            weights,
+            samples,
+            sample,
+            logit,
+            None,
+        ))
     }
 
     /// Gradients of sums of logits by the embeddings of tokens, as [`TokenGradients::of`]. `[sample, position, d_model]`
@@ -219,8 +221,7 @@ impl Frozen {
         holds_weights: bool,
     ) -> Result<Vec<f32>, Error> {
         self.check(weights)?;
-        let gradients = TokenGradients::new(&self.architecture, weights);
-        let mut gradients = gradients.map_err(|error| Error::Input(error.to_string()))?;
+        let mut gradients = TokenGradients::new(&self.architecture, weights);
         Ok(gradients.of(samples(dataset), chosen, slopes, holds_weights))
     }
 

@@ -2,16 +2,31 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use headlight_architecture::{Inputs, ModelConfig};
 use headlight_fused::{Adam, Architecture, Instructions, Model, Predictions, Samples};
 
-fn notebook() -> Architecture {
-    Architecture {
-        vocab_size: 51,
-        positions: 7,
-        d_model: 8,
-        ..Architecture::default()
-    }
+fn architecture(model: &ModelConfig, vocab_size: usize) -> Architecture {
+    let inputs = Inputs {
+        vocab_size,
+        positions: POSITIONS,
+        cls: Some(0),
+        read_position: 0,
+        n_classes: 2,
+        per_position: false,
+    };
+    Architecture::new(model, inputs).unwrap()
 }
+
+fn notebook() -> Problem {
+    Problem::new(&ModelConfig::new(8, 1, 1), 51)
+}
+
+/// `configs/equal_positions.toml`.
+fn two_blocks() -> Problem {
+    Problem::new(&ModelConfig::new(16, 2, 2), 11)
+}
+
+const POSITIONS: usize = 7;
 const BATCH: usize = 16;
 const SAMPLES: usize = 8000;
 
@@ -28,17 +43,18 @@ struct Problem {
 }
 
 impl Problem {
-    fn new(shape: &Architecture) -> Self {
-        let weights: Vec<f32> = (0..shape.parameter_count())
+    fn new(model: &ModelConfig, vocab_size: usize) -> Self {
+        let architecture = architecture(model, vocab_size);
+        let weights: Vec<f32> = (0..architecture.parameter_count())
             .map(|i| spread(i) - 0.5)
             .collect();
-        let token = |i: usize| match i % shape.positions {
+        let token = |i: usize| match i % POSITIONS {
             0 => 0,
-            _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
+            _ => 1 + (spread(7 * i) * (vocab_size - 1) as f32) as u32,
         };
         Self {
-            model: Model::new(shape.clone(), Adam::default(), &weights).unwrap(),
-            tokens: (0..SAMPLES * shape.positions).map(token).collect(),
+            model: Model::new(&architecture, Adam::default(), &weights),
+            tokens: (0..SAMPLES * POSITIONS).map(token).collect(),
             labels: (0..SAMPLES)
                 .map(|i| u32::from(spread(3 * i) < 0.02))
                 .collect(),
@@ -65,7 +81,7 @@ impl Problem {
 fn step(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("fused");
     for instructions in Instructions::ALL.into_iter().filter(|set| set.available()) {
-        let mut problem = Problem::new(&notebook());
+        let mut problem = notebook();
         problem.model = problem.model.with_instructions(instructions);
         group.bench_function(
             BenchmarkId::new("step", format!("{instructions:?}")),
@@ -74,8 +90,7 @@ fn step(criterion: &mut Criterion) {
             },
         );
     }
-    for (name, shape) in [("one block", notebook()), ("two blocks", two_blocks())] {
-        let mut problem = Problem::new(&shape);
+    for (name, mut problem) in [("one block", notebook()), ("two blocks", two_blocks())] {
         let mut predictions = Predictions::default();
         group.bench_function(format!("{name}, evaluation of 8,000 samples"), |bencher| {
             let Problem {
@@ -90,17 +105,6 @@ fn step(criterion: &mut Criterion) {
                 }
             });
         });
-    }
-}
-
-/// `configs/equal_positions.toml`.
-fn two_blocks() -> Architecture {
-    Architecture {
-        vocab_size: 11,
-        d_model: 16,
-        n_heads: 2,
-        n_layers: 2,
-        ..notebook()
     }
 }
 

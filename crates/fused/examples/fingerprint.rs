@@ -4,9 +4,12 @@
 //!     cargo run --release -p headlight-fused --example fingerprint
 #![allow(clippy::unwrap_used, clippy::too_many_lines)]
 
+use headlight_architecture::{
+    Activation, Inputs, Logits, Mask, ModelConfig, NormKind, NormPlace, Pooling, Positions,
+    ProjectionKind,
+};
 use headlight_fused::{
-    Activation, Adam, AdamW, Architecture, Biases, CrossEntropy, Instructions, Model, NormPlace,
-    Norms, Optimizer, PositionEmbedding, Projections, Reads, Samples, Sgd, Training, Weighting,
+    Adam, AdamW, Architecture, CrossEntropy, Instructions, Model, Optimizer, Samples, Sgd, Training,
 };
 
 /// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
@@ -14,16 +17,17 @@ fn spread(index: usize) -> f32 {
     (index as f64 * 0.618_033_988_749_894_9).fract() as f32
 }
 
-fn fingerprint(shape: Architecture, training: Training, instructions: Instructions) -> u64 {
-    let weights: Vec<f32> = (0..shape.parameter_count())
+fn fingerprint(model: &ModelConfig, inputs: Inputs, training: Training, set: Instructions) -> u64 {
+    let architecture = Architecture::new(model, inputs).unwrap();
+    let weights: Vec<f32> = (0..architecture.parameter_count())
         .map(|i| 0.6 * (spread(i) - 0.5))
         .collect();
-    let token = |i: usize| match i % shape.positions {
-        position if position == shape.read_position && !shape.tied_embeddings => 0,
-        _ => 1 + (spread(7 * i) * (shape.vocab_size - 1) as f32) as u32,
+    let token = |i: usize| match i % inputs.positions {
+        position if position == inputs.read_position && !model.tied_embeddings => 0,
+        _ => 1 + (spread(7 * i) * (inputs.vocab_size - 1) as f32) as u32,
     };
-    let tokens: Vec<u32> = (0..8000 * shape.positions).map(token).collect();
-    let third = |sample: usize| tokens[sample * shape.positions + shape.positions / 2];
+    let tokens: Vec<u32> = (0..8000 * inputs.positions).map(token).collect();
+    let third = |sample: usize| tokens[sample * inputs.positions + inputs.positions / 2];
     let labels: Vec<u32> = (0..8000)
         .map(|sample| u32::from(third(sample) % 7 == 3))
         .collect();
@@ -31,9 +35,7 @@ fn fingerprint(shape: Architecture, training: Training, instructions: Instructio
         tokens: &tokens,
         labels: &labels,
     };
-    let mut model = Model::new(shape, training, &weights)
-        .unwrap()
-        .with_instructions(instructions);
+    let mut model = Model::new(&architecture, training, &weights).with_instructions(set);
     let order: Vec<u32> = (0..8000).collect();
     for _ in 0..3 {
         for batch in order.chunks(16) {
@@ -49,242 +51,184 @@ fn fingerprint(shape: Architecture, training: Training, instructions: Instructio
         })
 }
 
+/// A shape and a training, from the plain ones.
+type Change = fn(&mut ModelConfig, &mut Inputs, &mut Training);
+
 fn main() {
-    let sized = |d_model, n_heads| Architecture {
-        vocab_size: 51,
-        positions: 7,
-        d_model,
-        n_heads,
-        ..Architecture::default()
-    };
-    let causal = (0..49).map(|i| i % 7 <= i / 7).collect();
-    let kinds = [
-        ("d_model 8, n_heads 1", sized(8, 1)),
-        ("d_model 6, n_heads 2", sized(6, 2)),
-        ("d_model 20, n_heads 1", sized(20, 1)),
+    // Six shapes of the notebook's samples, and twelve shapes and trainings that use every part of the engine.
+    let notebook: [(&str, [usize; 4], Change); 6] = [
+        ("d_model 8, n_heads 1", [8, 1, 1, 0], |_, _, _| {}),
+        ("d_model 6, n_heads 2", [6, 2, 1, 0], |_, _, _| {}),
+        ("d_model 20, n_heads 1", [20, 1, 1, 0], |_, _, _| {}),
+        ("two blocks", [16, 2, 2, 0], |_, _, _| {}),
+        ("feed-forward", [6, 3, 1, 20], |_, _, _| {}),
+        ("shared, causal", [10, 2, 2, 0], |model, inputs, _| {
+            inputs.read_position = 6;
+            model.attention.projections = ProjectionKind::Shared;
+            model.attention.mask = Mask::Causal;
+            model.attention.padding_token = Some(1);
+        }),
+    ];
+    let parts: [(&str, [usize; 4], Change); 12] = [
+        ("pre-norm, gelu", [8, 2, 2, 12], |model, _, training| {
+            (model.norm, model.activation) = (NormPlace::Pre, Activation::Gelu);
+            *training = adam_w(0.01);
+        }),
         (
-            "two blocks",
-            Architecture {
-                n_layers: 2,
-                ..sized(16, 2)
+            "RMS norm first, no biases",
+            [16, 4, 1, 12],
+            |model, _, _| {
+                (model.norm, model.norm_kind) = (NormPlace::Pre, NormKind::Rms);
+                (model.embedding_norm, model.norm_bias) = (true, Some(false));
+                without_biases(model);
+            },
+        ),
+        ("no norm", [8, 2, 1, 12], |model, _, training| {
+            model.norm = NormPlace::None;
+            without_biases(model);
+            *training = adam_w(1.0);
+        }),
+        (
+            "post-norm without gain, gelu-tanh",
+            [10, 1, 2, 12],
+            |model, _, training| {
+                (model.norm_gain, model.norm_bias) = (false, Some(false));
+                model.activation = Activation::GeluTanh;
+                *training = sgd();
+            },
+        ),
+        ("rotary, silu", [8, 2, 2, 12], |model, _, training| {
+            (model.d_head, model.positions) = (Some(6), Positions::Rotary);
+            (model.norm, model.norm_kind) = (NormPlace::Pre, NormKind::Rms);
+            model.activation = Activation::Silu;
+            *training = adam_w(0.1);
+        }),
+        (
+            "fixed positions, rate 0.4",
+            [10, 2, 1, 12],
+            |model, _, _| {
+                model.positions = Positions::Sinusoidal;
+                model.attention.rate = 0.4;
             },
         ),
         (
-            "feed-forward",
-            Architecture {
-                d_ff: 20,
-                ..sized(6, 3)
+            "shared positions, log length",
+            [8, 1, 1, 12],
+            |model, _, training| {
+                model.positions_shared_from = Some(2);
+                model.attention.log_length = true;
+                model.attention.padding_token = Some(1);
+                *training = adam_w(0.01);
+            },
+        ),
+        ("scores as weights", [8, 2, 1, 12], |model, _, training| {
+            model.norm = NormPlace::None;
+            model.attention.softmax = false;
+            *training = adam_w(0.0);
+            training.max_grad_norm = Some(0.5);
+        }),
+        (
+            "mean, hidden classifier",
+            [8, 2, 1, 12],
+            |model, inputs, training| {
+                (model.pooling, model.classifier_hidden) = (Some(Pooling::Mean), 9);
+                model.attention.padding_token = Some(1);
+                inputs.n_classes = 4;
+                training.cross_entropy = CrossEntropy {
+                    smoothing: 0.1,
+                    ..ACCURATE
+                };
             },
         ),
         (
-            "shared, causal",
-            Architecture {
-                read_position: 6,
-                n_layers: 2,
-                projections: Projections::Shared,
-                mask: Some(causal),
-                padding_token: Some(1),
-                ..sized(10, 2)
+            "identity values and output",
+            [9, 3, 1, 12],
+            |model, _, _| {
+                (
+                    model.attention.value_projection,
+                    model.attention.output_projection,
+                ) = (false, false);
+            },
+        ),
+        (
+            "tied embeddings",
+            [8, 2, 1, 12],
+            |model, inputs, training| {
+                model.tied_embeddings = true;
+                (inputs.n_classes, inputs.read_position) = (17, 5);
+                *training = adam_w(0.01);
+            },
+        ),
+        (
+            "a logit per class, wide heads",
+            [6, 2, 3, 12],
+            |model, _, training| {
+                (model.logits, model.d_head) = (Logits::PerClass, Some(11));
+                *training = sgd();
             },
         ),
     ];
-    let kinds = kinds.map(|(name, shape)| (name, shape, Training::from(Adam::default())));
-    for (name, architecture, training) in kinds.into_iter().chain(parts()) {
+    let notebook = notebook.map(|kind| (kind, 51, 7));
+    for ((name, sizes, change), vocab_size, positions) in
+        notebook.into_iter().chain(parts.map(|kind| (kind, 17, 6)))
+    {
+        let [d_model, n_heads, n_layers, d_ff] = sizes;
+        let mut model = ModelConfig {
+            d_ff,
+            ..ModelConfig::new(d_model, n_heads, n_layers)
+        };
+        let mut inputs = Inputs {
+            vocab_size,
+            positions,
+            cls: None,
+            read_position: 0,
+            n_classes: 2,
+            per_position: false,
+        };
+        let mut training = Training::from(Adam::default());
+        change(&mut model, &mut inputs, &mut training);
+        inputs.cls = (!model.tied_embeddings).then_some(inputs.read_position);
         let mut hashes = Instructions::ALL
             .into_iter()
-            .filter(|instructions| instructions.available())
-            .map(|instructions| fingerprint(architecture.clone(), training, instructions));
+            .filter(|set| set.available())
+            .map(|set| fingerprint(&model, inputs, training, set));
         let hash = hashes.next().unwrap();
         assert!(hashes.all(|other| other == hash), "instruction sets differ");
         println!("{name}: {hash:016x}");
     }
 }
 
-/// Twelve shapes and trainings that use every part of the engine.
-fn parts() -> Vec<(&'static str, Architecture, Training)> {
-    let sized = |d_model, n_heads| Architecture {
-        vocab_size: 17,
-        positions: 6,
-        d_model,
-        n_heads,
-        d_ff: 12,
-        ..Architecture::default()
+const ACCURATE: CrossEntropy = CrossEntropy {
+    is_accurate: true,
+    smoothing: 0.0,
+    per_sample: false,
+};
+
+fn adam_w(weight_decay: f64) -> Training {
+    let adam = Adam {
+        epsilon: 1e-8,
+        ..Adam::default()
     };
-    let placed = |place, is_rms| Norms {
-        place,
-        is_rms,
-        is_last: place == NormPlace::Pre,
-        ..Norms::default()
-    };
-    let adam = Training::from(Adam::default());
-    let accurate = CrossEntropy {
-        is_accurate: true,
-        ..CrossEntropy::default()
-    };
-    let adam_w = |weight_decay| Training {
-        optimizer: Optimizer::AdamW(AdamW {
-            adam: Adam {
-                epsilon: 1e-8,
-                ..Adam::default()
-            },
-            weight_decay,
-        }),
-        cross_entropy: accurate,
-        ..adam
-    };
-    let sgd = Training {
+    Training {
+        optimizer: Optimizer::AdamW(AdamW { adam, weight_decay }),
+        cross_entropy: ACCURATE,
+        ..Training::default()
+    }
+}
+
+fn sgd() -> Training {
+    Training {
         optimizer: Optimizer::Sgd(Sgd {
             learning_rate: 0.05,
             momentum: 0.9,
         }),
         max_grad_norm: Some(1.0),
-        ..adam
-    };
-    // Angles whose cosines and sines are rational.
-    let rotation = [vec![0.6; 6 * 3], vec![0.8; 6 * 3]];
-    let table = (0..6 * 10).map(|i| spread(5 * i) - 0.5).collect();
-    let no_biases = Biases {
-        attention: false,
-        output: false,
-        feed_forward: true,
-        classifier: false,
-    };
-    vec![
-        (
-            "pre-norm, gelu",
-            Architecture {
-                n_layers: 2,
-                norms: placed(NormPlace::Pre, false),
-                activation: Activation::Gelu,
-                ..sized(8, 2)
-            },
-            adam_w(0.01),
-        ),
-        (
-            "RMS norm first, no biases",
-            Architecture {
-                norms: Norms {
-                    is_first: true,
-                    bias: false,
-                    ..placed(NormPlace::Pre, true)
-                },
-                biases: no_biases,
-                ..sized(16, 4)
-            },
-            adam,
-        ),
-        (
-            "no norm",
-            Architecture {
-                norms: placed(NormPlace::None, false),
-                biases: no_biases,
-                ..sized(8, 2)
-            },
-            adam_w(1.0),
-        ),
-        (
-            "post-norm without gain, gelu-tanh",
-            Architecture {
-                n_layers: 2,
-                norms: Norms {
-                    gain: false,
-                    bias: false,
-                    ..Norms::default()
-                },
-                activation: Activation::GeluTanh,
-                ..sized(10, 1)
-            },
-            sgd,
-        ),
-        (
-            "rotary, silu",
-            Architecture {
-                d_head: Some(6),
-                position_embedding: PositionEmbedding::None,
-                rotation: Some(rotation),
-                activation: Activation::Silu,
-                n_layers: 2,
-                norms: placed(NormPlace::Pre, true),
-                ..sized(8, 2)
-            },
-            adam_w(0.1),
-        ),
-        (
-            "fixed positions, rate 0.4",
-            Architecture {
-                position_embedding: PositionEmbedding::Fixed(table),
-                weighting: Weighting::Mixed(0.4),
-                ..sized(10, 2)
-            },
-            adam,
-        ),
-        (
-            "shared positions, log length",
-            Architecture {
-                position_embedding: PositionEmbedding::Shared(3),
-                log_length: true,
-                padding_token: Some(1),
-                ..sized(8, 1)
-            },
-            adam_w(0.01),
-        ),
-        (
-            "scores as weights",
-            Architecture {
-                weighting: Weighting::Scores,
-                norms: placed(NormPlace::None, false),
-                ..sized(8, 2)
-            },
-            Training {
-                max_grad_norm: Some(0.5),
-                ..adam_w(0.0)
-            },
-        ),
-        (
-            "mean, hidden classifier",
-            Architecture {
-                reads: Reads::Mean,
-                classifier_hidden: 9,
-                n_classes: 4,
-                padding_token: Some(1),
-                ..sized(8, 2)
-            },
-            Training {
-                cross_entropy: CrossEntropy {
-                    smoothing: 0.1,
-                    ..accurate
-                },
-                ..adam
-            },
-        ),
-        (
-            "identity values and output",
-            Architecture {
-                value_projection: false,
-                output_projection: false,
-                ..sized(9, 3)
-            },
-            adam,
-        ),
-        (
-            "tied embeddings",
-            Architecture {
-                tied_embeddings: true,
-                n_classes: 17,
-                read_position: 5,
-                ..sized(8, 2)
-            },
-            adam_w(0.01),
-        ),
-        (
-            "a logit per class, wide heads",
-            Architecture {
-                logit_per_class: true,
-                d_head: Some(11),
-                n_layers: 3,
-                ..sized(6, 2)
-            },
-            sgd,
-        ),
-    ]
+        ..Training::default()
+    }
+}
+
+fn without_biases(model: &mut ModelConfig) {
+    model.attention.bias = false;
+    model.attention.output_bias = false;
+    model.classifier_bias = false;
 }

@@ -12,7 +12,6 @@
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::{Blocks, Probe, Site};
-use crate::forward::InvalidForward;
 use crate::lanes::{LANES, Lanes};
 use crate::places::padded;
 use crate::samples::Samples;
@@ -66,12 +65,9 @@ const TOLERANCE: f64 = 5e-5;
 const FIRST_PARTS: u32 = 4;
 const MOST_POINTS: usize = 1 << 12;
 
-/// Integrated gradients of a logit of a sample, from a baseline `[position, d_model]`: zeros, or the input of another
-/// sample. Halves parts of the path until the error is below 5e-5 times the larger logit, or 5e-5 if that is below 1, or
+/// Integrated gradients of a logit of a sample, from a baseline `[position, d_model]`, such as the input of another
+/// sample, or from zeros. Halves parts of the path until the error is below 5e-5 times the larger logit, or 5e-5 if that is below 1, or
 /// there would be more than 4,096 points.
-///
-/// # Errors
-/// When the architecture cannot be.
 ///
 /// # Panics
 /// When parameters or baseline have the wrong number of values, there is no such logit, or as
@@ -82,13 +78,13 @@ pub fn integrated_gradients(
     samples: Samples<'_>,
     sample: u32,
     logit: usize,
-    baseline: &[f32],
-) -> Result<Attribution, InvalidForward> {
-    let architecture = architecture.clone().validate();
-    let architecture = architecture.map_err(InvalidForward::Architecture)?;
-    let mut blocks = Blocks::new(&architecture);
+    baseline: Option<&[f32]>,
+) -> Attribution {
+    let mut blocks = Blocks::new(architecture);
     let parameters = blocks.places().pack(parameters);
-    let (positions, d_model) = (architecture.positions, architecture.d_model);
+    let (positions, d_model) = (architecture.inputs.positions, architecture.model.d_model);
+    let zeros = vec![0.0; positions * d_model];
+    let baseline = baseline.unwrap_or(&zeros);
     assert!(
         baseline.len() == positions * d_model,
         "the baseline has {positions} rows of {d_model} numbers"
@@ -158,7 +154,7 @@ pub fn integrated_gradients(
             || attribution.error() < TOLERANCE * scale
             || attribution.points + halves.len() * LANES > MOST_POINTS
         {
-            return Ok(attribution);
+            return attribution;
         }
         parts = halves;
     }

@@ -1,8 +1,6 @@
 //! A forward pass with everything that it computes.
 
-use std::fmt;
-
-use crate::architecture::{Architecture, InvalidArchitecture};
+use crate::architecture::Architecture;
 use crate::arrays::{Array, Arrays, Dims};
 use crate::blocks::{Blocks, Probe, Site};
 use crate::interventions::{Intervention, InvalidIntervention};
@@ -22,26 +20,6 @@ pub struct Forward {
     /// The values of each array that was recorded.
     pub arrays: Arrays,
 }
-
-/// Why a forward pass is invalid.
-#[derive(Clone, Debug, PartialEq)]
-pub enum InvalidForward {
-    /// Its architecture is invalid.
-    Architecture(InvalidArchitecture),
-    /// An intervention does not suit its architecture.
-    Intervention(InvalidIntervention),
-}
-
-impl fmt::Display for InvalidForward {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Architecture(error) => error.fmt(f),
-            Self::Intervention(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for InvalidForward {}
 
 /// What a forward pass records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +53,7 @@ impl Recorded {
 /// Computes some samples, and everything on the way.
 ///
 /// # Errors
-/// When the architecture or an intervention is invalid.
+/// When an intervention does not suit the architecture.
 ///
 /// # Panics
 /// When there are not [`Architecture::parameter_count`] parameters, or as [`Model::step`](crate::Model::step).
@@ -85,8 +63,8 @@ pub fn forward(
     samples: Samples<'_>,
     chosen: &[u32],
     interventions: &[Intervention],
-) -> Result<Forward, InvalidForward> {
-    let mut tracer = Tracer::new(architecture)?;
+) -> Result<Forward, InvalidIntervention> {
+    let mut tracer = Tracer::new(architecture);
     tracer.forward(parameters, samples, chosen, interventions, Recorded::All)
 }
 
@@ -99,16 +77,11 @@ pub struct Tracer {
 
 impl Tracer {
     /// Memory for the passes.
-    ///
-    /// # Errors
-    /// When the architecture is invalid.
-    pub fn new(architecture: &Architecture) -> Result<Self, InvalidForward> {
-        let architecture = architecture.clone().validate();
-        let architecture = architecture.map_err(InvalidForward::Architecture)?;
-        Ok(Self {
-            blocks: Blocks::new(&architecture),
-            architecture,
-        })
+    pub fn new(architecture: &Architecture) -> Self {
+        Self {
+            blocks: Blocks::new(architecture),
+            architecture: architecture.clone(),
+        }
     }
 
     /// As [`forward()`], with what is recorded.
@@ -125,12 +98,11 @@ impl Tracer {
         chosen: &[u32],
         interventions: &[Intervention],
         recorded: Recorded,
-    ) -> Result<Forward, InvalidForward> {
+    ) -> Result<Forward, InvalidIntervention> {
         let architecture = &self.architecture;
-        let checked = interventions
-            .iter()
-            .try_for_each(|one| one.check(architecture, chosen.len()));
-        checked.map_err(InvalidForward::Intervention)?;
+        for intervention in interventions {
+            intervention.check(architecture, chosen.len())?;
+        }
         let parameters = self.blocks.places().pack(parameters);
         let mut recorder = Recorder {
             forward: Forward::empty(architecture, chosen.len(), recorded),
@@ -160,9 +132,8 @@ impl Forward {
         for array in recorded.arrays(dims) {
             arrays[array] = vec![0.0; array.shape(dims).iter().product()];
         }
-        let masked = architecture.mask.is_some() || architecture.padding_token.is_some();
         let pairs = samples * dims.positions * dims.positions;
-        let has_mask = masked && recorded == Recorded::All;
+        let has_mask = architecture.is_masked() && recorded == Recorded::All;
         Self {
             dims,
             mask: vec![false; if has_mask { pairs } else { 0 }],

@@ -1,42 +1,41 @@
 //! The functions of feed-forward layers and their derivatives, with the same bits on every machine: as in `lanes`, they
 //! consist of additions, multiplications, divisions and comparisons.
 
-use crate::architecture::Activation;
+use headlight_architecture::Activation;
+
 use crate::lanes::exp_of_negative;
 
-impl Activation {
-    /// Its value.
-    #[inline(always)]
-    pub(crate) fn value(self, x: f32) -> f32 {
-        match self {
-            Self::Relu => {
-                if x > 0.0 {
-                    x
-                } else {
-                    0.0
-                }
+/// An activation's value.
+#[inline(always)]
+pub(crate) fn value_of(activation: Activation, x: f32) -> f32 {
+    match activation {
+        Activation::Relu => {
+            if x > 0.0 {
+                x
+            } else {
+                0.0
             }
-            Self::Gelu => x * normal_distribution(x),
-            Self::GeluTanh => 0.5 * x * (1.0 + tanh(inner(x))),
-            Self::Silu => x * logistic(x),
         }
+        Activation::Gelu => x * normal_distribution(x),
+        Activation::GeluTanh => 0.5 * x * (1.0 + tanh(inner(x))),
+        Activation::Silu => x * logistic(x),
     }
+}
 
-    /// Its derivative.
-    #[inline(always)]
-    pub(crate) fn slope(self, x: f32) -> f32 {
-        match self {
-            Self::Relu => f32::from(u8::from(x > 0.0)),
-            Self::Gelu => normal_distribution(x) + x * normal_density(x),
-            Self::GeluTanh => {
-                let t = tanh(inner(x));
-                let inner_slope = ROOT_TWO_OVER_PI * (1.0 + 3.0 * CUBIC * x * x);
-                0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * inner_slope
-            }
-            Self::Silu => {
-                let s = logistic(x);
-                s * (1.0 + x * (1.0 - s))
-            }
+/// Its derivative.
+#[inline(always)]
+pub(crate) fn slope_of(activation: Activation, x: f32) -> f32 {
+    match activation {
+        Activation::Relu => f32::from(u8::from(x > 0.0)),
+        Activation::Gelu => normal_distribution(x) + x * normal_density(x),
+        Activation::GeluTanh => {
+            let t = tanh(inner(x));
+            let inner_slope = ROOT_TWO_OVER_PI * (1.0 + 3.0 * CUBIC * x * x);
+            0.5 * (1.0 + t) + 0.5 * x * (1.0 - t * t) * inner_slope
+        }
+        Activation::Silu => {
+            let s = logistic(x);
+            s * (1.0 + x * (1.0 - s))
         }
     }
 }

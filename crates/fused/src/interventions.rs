@@ -109,9 +109,9 @@ impl Intervention {
             let missing = InvalidIntervention::Missing { part, index, count };
             if index < count { Ok(()) } else { Err(missing) }
         };
-        let block = |layer| within("block", layer, a.n_layers);
-        let head = |head| within("head", head, a.n_heads);
-        let position = |position| within("position", position, a.positions);
+        let block = |layer| within("block", layer, a.model.n_layers);
+        let head = |head| within("head", head, a.model.n_heads);
+        let position = |position| within("position", position, a.inputs.positions);
         let length = |given, needed| {
             let length = InvalidIntervention::Length { given, needed };
             if given == needed { Ok(()) } else { Err(length) }
@@ -132,7 +132,7 @@ impl Intervention {
                 block(*layer)?;
                 head(*own)?;
                 position(*query)?;
-                length(weights.len(), a.positions)
+                length(weights.len(), a.inputs.positions)
             }
             Self::Replace {
                 place,
@@ -163,7 +163,7 @@ impl Intervention {
         chunk: Range<usize>,
         architecture: &Architecture,
     ) {
-        let (positions, d_head) = (architecture.positions, architecture.d_head());
+        let (positions, d_head) = (architecture.inputs.positions, architecture.model.d_head());
         match (self, site) {
             (&Self::RemoveHead { layer, head }, Site::Vectors(Array::Context, at))
                 if layer == at =>

@@ -1,33 +1,26 @@
 //! Classifiers of any architecture, hand-derived, with the same bytes on every machine.
 //!
 //! A [`Model`] is the classifier of `headlight-model`: token and position embeddings; blocks of attention with an
-//! output projection, residual and layer norm, and of a feed-forward layer with the same; and logits read from
-//! `[CLS]`. [`Model::step`] computes forward pass, gradient and Adam for a batch. [`forward()`] computes some samples
-//! with everything on the way, and lets [`Intervention`]s change it. The crate has no dependency.
+//! output projection, residual and layer norm, and of a feed-forward layer with the same; and the logits. [`Model::step`] computes forward pass, gradient and Adam for a batch. [`forward()`] computes some samples
+//! with everything on the way, and lets [`Intervention`]s change it. What a model is, and the order of its parameters, say
+//! [`ModelConfig`](headlight_architecture::ModelConfig) and its `layout`.
 //!
 //! ```
+//! use headlight_architecture::{Inputs, ModelConfig};
 //! use headlight_fused::{Adam, Architecture, Model, Samples};
 //!
-//! let sizes = Architecture { vocab_size: 3, positions: 2, d_model: 4, ..Architecture::default() };
+//! let inputs = Inputs { vocab_size: 3, positions: 2, cls: Some(0), read_position: 0, n_classes: 2, per_position: false };
+//! let architecture = Architecture::new(&ModelConfig::new(4, 1, 1), inputs)?;
 //! let adam = Adam { learning_rate: 1e-2, ..Adam::default() };
-//! let weights: Vec<f32> = (0..sizes.parameter_count()).map(|i| (i as f32).sin() / 2.0).collect();
-//! let mut model = Model::new(sizes, adam, &weights)?;
+//! let weights: Vec<f32> = (0..architecture.parameter_count()).map(|i| (i as f32).sin() / 2.0).collect();
+//! let mut model = Model::new(&architecture, adam, &weights);
 //!
 //! let samples = Samples { tokens: &[0, 1, 0, 2], labels: &[0, 1] };
 //! let first = model.step(samples, &[0, 1]);
 //! let later = (0..500).map(|_| model.step(samples, &[0, 1])).last();
 //! assert!(later < Some(first / 100.0));
-//! # Ok::<(), headlight_fused::InvalidArchitecture>(())
+//! # Ok::<(), headlight_architecture::InvalidValue>(())
 //! ```
-//!
-//! # Parameters
-//!
-//! One after the other, row-major, matrices as `[in, out]`: token embedding `[vocab_size, d_model]`; position
-//! embedding `[positions, d_model]`, if there is one; of each block weight `[d_model, d_model]` and bias `[d_model]` of
-//! query, key and value (or of the one projection that they share, or none) and of the output, gamma and beta of the
-//! norm `[d_model]`, and, with a feed-forward layer, weight `[d_model, d_ff]` and bias `[d_ff]`, weight
-//! `[d_ff, d_model]` and bias `[d_model]`, gamma and beta; the classifier's weight `[d_model, n_logits]` and bias
-//! `[n_logits]`. The parameters of `headlight-model` have the same order.
 //!
 //! # Two passes
 //!
@@ -70,13 +63,10 @@ mod token_gradients;
 mod training;
 mod vectors;
 
-pub use architecture::{
-    Activation, Architecture, Biases, InvalidArchitecture, NormPlace, Norms, PositionEmbedding,
-    Projections, Reads, Weighting,
-};
+pub use architecture::Architecture;
 pub use arrays::{Array, Arrays, Dims};
 pub use attribution::{Attribution, integrated_gradients};
-pub use forward::{Forward, InvalidForward, Recorded, Tracer, forward};
+pub use forward::{Forward, Recorded, Tracer, forward};
 pub use instructions::Instructions;
 pub use interventions::{Intervention, InvalidIntervention};
 pub use model::{Gradient, Model, State};

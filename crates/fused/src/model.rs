@@ -1,7 +1,9 @@
 //! A model, its training and its predictions.
 
+use headlight_architecture::Inputs;
+
 use crate::adam::{Moments, Sums};
-use crate::architecture::{Architecture, InvalidArchitecture};
+use crate::architecture::Architecture;
 use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
 use crate::one_block::OneBlock;
@@ -73,17 +75,14 @@ impl Passes {
 impl Model {
     /// A model with these parameters, in the order of the crate's documentation.
     ///
-    /// # Errors
-    /// When the architecture cannot be.
-    ///
     /// # Panics
     /// When there are not [`Architecture::parameter_count`] parameters.
     pub fn new(
-        architecture: Architecture,
+        architecture: &Architecture,
         training: impl Into<Training>,
         parameters: &[f32],
-    ) -> Result<Self, InvalidArchitecture> {
-        let (architecture, training) = (architecture.validate()?, training.into());
+    ) -> Self {
+        let (architecture, training) = (architecture.clone(), training.into());
         let count = architecture.parameter_count();
         assert!(
             parameters.len() == count,
@@ -99,7 +98,7 @@ impl Model {
         let parameters = passes.places().pack(parameters);
         let tokens = passes.places().tokens.range().len();
         let len = parameters.len();
-        Ok(Self {
+        Self {
             architecture,
             passes,
             instructions: Instructions::best(),
@@ -116,7 +115,7 @@ impl Model {
                 }
             ],
             moments: Moments::new(len),
-        })
+        }
     }
 
     /// The same model, computed with other instructions. They change no result.
@@ -301,7 +300,11 @@ impl Model {
 
     /// Checks everything but the range of tokens, which the passes check.
     fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
-        let (positions, classes) = (self.architecture.positions, self.architecture.n_classes);
+        let Inputs {
+            positions,
+            n_classes: classes,
+            ..
+        } = self.architecture.inputs;
         let answers = self.architecture.answers();
         assert!(!chosen.is_empty(), "the batch is empty");
         assert!(

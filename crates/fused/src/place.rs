@@ -125,11 +125,11 @@ impl Place {
 
     /// Its numbers in a row.
     pub(crate) fn columns(self, architecture: &Architecture) -> Range<usize> {
-        let d_head = architecture.d_head();
+        let d_head = architecture.model.d_head();
         match self {
             Self::Head(_, head) => head * d_head..(head + 1) * d_head,
             Self::Context(_) => 0..architecture.heads_width(),
-            _ => 0..architecture.d_model,
+            _ => 0..architecture.model.d_model,
         }
     }
 

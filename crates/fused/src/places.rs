@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::architecture::{Architecture, NormPlace, PositionEmbedding, Projections};
+use crate::architecture::Architecture;
+use headlight_architecture::{NormPlace, Positions, ProjectionKind};
 
 /// A matrix, padded with zeros.
 #[derive(Clone, Copy, Debug)]
@@ -155,89 +156,81 @@ impl Builder {
 
     fn block(&mut self, architecture: &Architecture) -> Block {
         let (d, d_ff, heads) = (
-            architecture.d_model,
-            architecture.d_ff,
+            architecture.model.d_model,
+            architecture.model.d_ff,
             architecture.heads_width(),
         );
-        let biases = architecture.biases;
-        let has_norms = architecture.norms.place != NormPlace::None;
+        let (model, attention) = (&architecture.model, &architecture.model.attention);
+        let has_norms = model.norm != NormPlace::None;
         let mut project = |exists| {
             if exists {
-                self.linear(d, heads, biases.attention)
+                self.linear(d, heads, attention.bias)
             } else {
                 self.identity(d)
             }
         };
         Block {
-            projections: match architecture.projections {
-                Projections::Separate => {
-                    Some([true, true, architecture.value_projection].map(project))
+            projections: match attention.projections {
+                ProjectionKind::Separate => {
+                    Some([true, true, attention.value_projection].map(project))
                 }
-                Projections::Shared => Some([project(true); 3]),
-                Projections::None => None,
+                ProjectionKind::Shared => Some([project(true); 3]),
+                ProjectionKind::None => None,
             },
-            output: if architecture.output_projection {
-                self.linear(heads, d, biases.output)
+            output: if attention.output_projection {
+                self.linear(heads, d, attention.output_bias)
             } else {
                 self.identity(d)
             },
             norm: has_norms.then(|| self.norm(d)),
             feed_forward: (d_ff > 0).then(|| FeedForward {
-                hidden: self.linear(d, d_ff, biases.feed_forward),
-                output: self.linear(d_ff, d, biases.feed_forward),
+                hidden: self.linear(d, d_ff, model.feed_forward_bias),
+                output: self.linear(d_ff, d, model.feed_forward_bias),
                 norm: has_norms.then(|| self.norm(d)),
             }),
         }
     }
 }
 
-impl Architecture {
-    /// Number of trainable parameters.
-    pub fn parameter_count(&self) -> usize {
-        Places::new(self).parameter_count()
-    }
-}
-
 impl Places {
     pub(crate) fn new(architecture: &Architecture) -> Self {
         let (d, p, vocab_size) = (
-            architecture.d_model,
-            architecture.positions,
-            architecture.vocab_size,
+            architecture.model.d_model,
+            architecture.inputs.positions,
+            architecture.inputs.vocab_size,
         );
-        let (norms, logits) = (architecture.norms, architecture.n_logits());
+        let (model, logits) = (&architecture.model, architecture.n_logits());
         let mut builder = Builder {
             end: 0,
             all: Vec::new(),
             fixed: Vec::new(),
-            gain: norms.gain,
-            shift: norms.bias,
+            gain: model.norm_gain,
+            shift: model.has_norm_bias(),
         };
         let tokens = builder.place([vocab_size, d], [vocab_size, padded(d)], None);
         // The positions follow the tokens: the embedding's backward pass splits the gradient there.
-        let positions = match &architecture.position_embedding {
-            PositionEmbedding::None => None,
-            PositionEmbedding::Learned => Some(builder.place([p, d], [p, padded(d)], None)),
-            PositionEmbedding::Shared(rows) => {
-                let place = builder.place([*rows, d], [p, padded(d)], None);
-                builder.fixed.push((place, Fixed::RowsFrom(*rows)));
-                Some(place)
-            }
-            PositionEmbedding::Fixed(table) => {
-                let table = Fixed::Table(table.clone());
-                Some(builder.place([p, d], [p, padded(d)], Some(table)))
-            }
+        let table = architecture.position_table.clone().map(Fixed::Table);
+        let rows = if table.is_some() {
+            p
+        } else {
+            model.position_rows(p)
         };
-        let first_norm = norms.is_first.then(|| builder.norm(d));
-        let blocks = (0..architecture.n_layers)
+        let positions = (table.is_some() || model.positions == Positions::Learned)
+            .then(|| builder.place([rows, d], [p, padded(d)], table));
+        if let Some(place) = positions.filter(|_| rows < p) {
+            builder.fixed.push((place, Fixed::RowsFrom(rows)));
+        }
+        let first_norm = model.embedding_norm.then(|| builder.norm(d));
+        let blocks = (0..architecture.model.n_layers)
             .map(|_| builder.block(architecture))
             .collect();
-        let last_norm = norms.is_last.then(|| builder.norm(d));
-        let has_bias = architecture.biases.classifier;
-        let hidden = architecture.classifier_hidden;
+        let last_norm = model.has_final_norm().then(|| builder.norm(d));
+        let has_bias = model.classifier_bias;
+        let hidden = architecture.model.classifier_hidden;
         let classifier_hidden = (hidden > 0).then(|| builder.linear(d, hidden, has_bias));
         let inputs = if hidden > 0 { hidden } else { d };
         let tied = architecture
+            .model
             .tied_embeddings
             .then_some(Fixed::Transposed(tokens));
         let no_bias = (!has_bias).then_some(Fixed::Constant(0.0));

@@ -1,8 +1,9 @@
 //! Threads that share the work on a batch.
 
-use crate::architecture::{Architecture, Reads};
+use crate::architecture::Architecture;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
+use headlight_architecture::Reads;
 
 /// Some threads. What is computed does not depend on their number.
 pub trait Team: Sync {
@@ -19,16 +20,16 @@ impl Architecture {
         if self.is_one_block() {
             return 1;
         }
-        let (d, heads) = (self.d_model, self.heads_width());
-        let row = 4 * d * heads + 2 * self.positions * heads + 2 * d * self.d_ff;
+        let (d, heads) = (self.model.d_model, self.heads_width());
+        let row = 4 * d * heads + 2 * self.inputs.positions * heads + 2 * d * self.model.d_ff;
         let rows = match self.reads {
-            Reads::Position => (self.n_layers - 1) * self.positions + 1,
-            Reads::Mean | Reads::Every => self.n_layers * self.positions,
+            Reads::Position => (self.model.n_layers - 1) * self.inputs.positions + 1,
+            Reads::Mean | Reads::Every => self.model.n_layers * self.inputs.positions,
         };
         // A multiplication and an addition each; as many backward by the inputs, and by the weights.
         let operations = 6 * batch * (rows * row + self.answers() * d * self.n_logits());
         // Passes of half the lanes take as long for products of parameters, and are shorter where attention takes most of the time.
-        let is_wide = Instructions::best().is_wide() && self.positions < 2 * d;
+        let is_wide = Instructions::best().is_wide() && self.inputs.positions < 2 * d;
         threads
             .min(batch / if is_wide { WIDE } else { LANES })
             .min(operations / OPERATIONS)

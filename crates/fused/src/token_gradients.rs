@@ -2,7 +2,6 @@
 
 use crate::architecture::Architecture;
 use crate::blocks::Blocks;
-use crate::forward::InvalidForward;
 use crate::lanes::{LANES, ZERO};
 use crate::places::padded;
 use crate::samples::Samples;
@@ -19,20 +18,15 @@ pub struct TokenGradients {
 impl TokenGradients {
     /// Of a model with these parameters.
     ///
-    /// # Errors
-    /// When the architecture is invalid.
-    ///
     /// # Panics
     /// When there are not [`Architecture::parameter_count`] parameters.
-    pub fn new(architecture: &Architecture, parameters: &[f32]) -> Result<Self, InvalidForward> {
-        let architecture = architecture.clone().validate();
-        let architecture = architecture.map_err(InvalidForward::Architecture)?;
-        let blocks = Blocks::new(&architecture);
-        Ok(Self {
+    pub fn new(architecture: &Architecture, parameters: &[f32]) -> Self {
+        let blocks = Blocks::new(architecture);
+        Self {
             parameters: blocks.places().pack(parameters),
             blocks,
-            architecture,
-        })
+            architecture: architecture.clone(),
+        }
     }
 
     /// The gradient of `Σ_k slope_k z_k` for each of some samples, with a slope for each of its logits, those of an answer after those
@@ -49,9 +43,10 @@ impl TokenGradients {
         slopes: &[f32],
         holds_weights: bool,
     ) -> Vec<f32> {
-        let Architecture {
-            positions, d_model, ..
-        } = self.architecture;
+        let (positions, d_model) = (
+            self.architecture.inputs.positions,
+            self.architecture.model.d_model,
+        );
         let n_logits = self.architecture.answers() * self.architecture.n_logits();
         assert!(
             slopes.len() == chosen.len() * n_logits,

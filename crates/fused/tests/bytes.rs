@@ -3,20 +3,15 @@
 
 mod common;
 
-use common::{Problem, adam, any_architecture, notebook, one_block, problem};
-use headlight_fused::{
-    Adam, Alone, Architecture, Instructions, Model, NormPlace, PositionEmbedding, Predictions,
-    Projections, Team, Weighting,
+use common::{Problem, adam, any_model, inputs, notebook, one_block, problem};
+use headlight_architecture::{
+    Inputs, Mask, ModelConfig, NormPlace, Positions, ProjectionKind, Scale,
 };
+use headlight_fused::{Adam, Alone, Instructions, Model, Predictions, Team};
 use proptest::prelude::*;
 
 fn fresh(problem: &Problem) -> Model {
-    Model::new(
-        problem.architecture.clone(),
-        problem.training,
-        &problem.weights,
-    )
-    .unwrap()
+    problem.trained_by(problem.training)
 }
 
 /// The bits of all parameters after an epoch; none if training diverges. Only with an optimizer other than Keras's, or with parts
@@ -34,9 +29,9 @@ fn trained_with(
 ) -> Vec<u32> {
     for batch in problem.all().chunks(batch_size) {
         if !model.step_with(team, problem.samples(), batch).is_finite() {
-            let a = &problem.architecture;
-            let is_plain = a.norms.place == NormPlace::Post && a.weighting == Weighting::Softmax;
-            assert!(!is_plain || problem.training != adam().into(), "{a:?}");
+            let model = &problem.model;
+            let is_plain = model.norm == NormPlace::Post && model.attention.softmax;
+            assert!(!is_plain || problem.training != adam().into(), "{model:?}");
             return Vec::new();
         }
     }
@@ -52,9 +47,9 @@ proptest! {
 
     #[test]
     fn a_restored_state_goes_on_with_the_same_bits(
-        architecture in prop_oneof![one_block(), any_architecture()], steps in 0_usize..30,
+        problem in prop_oneof![one_block(), any_model()], steps in 0_usize..30,
     ) {
-        let problem = problem(architecture, 100);
+        let problem = problem.with_samples(100);
         let mut model = fresh(&problem);
         let batches: Vec<Vec<u32>> = (0..steps).map(|step| (0..7).map(|i| (step * 7 + i) as u32 % 100).collect()).collect();
         for batch in &batches {
@@ -73,9 +68,9 @@ proptest! {
 
     #[test]
     fn every_instruction_set_gives_the_same_bits(
-        architecture in prop_oneof![one_block(), any_architecture()], batch_size in 1_usize..60,
+        problem in prop_oneof![one_block(), any_model()], batch_size in 1_usize..60,
     ) {
-        let problem = problem(architecture, 100);
+        let problem = problem.with_samples(100);
         let baseline = || fresh(&problem).with_instructions(Instructions::Baseline);
         let expected = trained(&problem, baseline(), batch_size);
         let predicted = predictions(&problem, baseline(), batch_size);
@@ -88,9 +83,9 @@ proptest! {
 
     #[test]
     fn any_number_of_threads_gives_the_same_bits(
-        architecture in prop_oneof![one_block(), any_architecture()], batch_size in 1_usize..100, threads in 2_usize..6,
+        problem in prop_oneof![one_block(), any_model()], batch_size in 1_usize..100, threads in 2_usize..6,
     ) {
-        let problem = problem(architecture, 100);
+        let problem = problem.with_samples(100);
         let expected = trained(&problem, fresh(&problem), batch_size);
         let team = Threads(threads);
         let shared = trained_with(&team, &problem, fresh(&problem), batch_size);
@@ -137,7 +132,7 @@ fn predictions(problem: &Problem, mut model: Model, count: usize) -> Vec<u32> {
 /// A sample gets the same prediction, whatever else is in its batch.
 #[test]
 fn lanes_do_not_see_each_other() {
-    let problem = problem(notebook(), 37);
+    let problem = notebook(37);
     let mut model = fresh(&problem);
     let all: Vec<u32> = (0..37).collect();
     let (mut together, mut alone) = (Predictions::default(), Predictions::default());
@@ -156,7 +151,7 @@ fn lanes_do_not_see_each_other() {
 
 #[test]
 fn predicting_and_differentiating_leave_training_alone() {
-    let problem = problem(notebook(), 96);
+    let problem = notebook(96);
     let plain = trained(&problem, fresh(&problem), 16);
     let mut model = fresh(&problem);
     let mut predictions = Predictions::default();
@@ -172,21 +167,9 @@ fn predicting_and_differentiating_leave_training_alone() {
 #[test]
 fn parameters_come_back_as_given() {
     for (d_model, n_heads) in [(1, 1), (4, 2), (6, 3), (8, 1), (24, 1), (33, 3)] {
-        let sizes = Architecture {
-            vocab_size: 5,
-            positions: 4,
-            d_model,
-            n_heads,
-            ..Architecture::default()
-        };
         for n_layers in [1, 2] {
-            let problem = problem(
-                Architecture {
-                    n_layers,
-                    ..sizes.clone()
-                },
-                1,
-            );
+            let model = ModelConfig::new(d_model, n_heads, n_layers);
+            let problem = problem(model, inputs(5, 4), 1);
             assert_eq!(fresh(&problem).parameters(), problem.weights);
         }
     }
@@ -204,14 +187,14 @@ fn fnv1a(hash: u64, values: &[f32]) -> u64 {
 #[test]
 fn bytes_are_pinned() {
     let mut hashes = Vec::new();
-    for (architecture, per_occurrence) in kinds() {
-        let problem = problem(architecture, 50);
+    for (model, inputs, per_occurrence) in kinds() {
+        let problem = problem(model, inputs, 50);
         let adam = Adam {
             per_occurrence,
             ..adam()
         };
-        let mut model = Model::new(problem.architecture.clone(), adam, &problem.weights)
-            .unwrap()
+        let mut model = problem
+            .trained_by(adam)
             .with_instructions(Instructions::Baseline);
         let mut hash = 0xcbf2_9ce4_8422_2325;
         for step in 0..12_u32 {
@@ -242,63 +225,42 @@ fn bytes_are_pinned() {
 }
 
 /// Each kind of size, and whether squares are per occurrence.
-fn kinds() -> Vec<(Architecture, bool)> {
-    let sized = |(d_model, n_heads, positions, per_occurrence)| {
-        let sizes = Architecture {
-            vocab_size: 11,
-            positions,
-            d_model,
-            n_heads,
-            ..Architecture::default()
+fn kinds() -> Vec<(ModelConfig, Inputs, bool)> {
+    // The first two have a step of their own; the third last computes attention in several tiles.
+    let sizes = [
+        ([8, 1, 1, 0], 7, true),
+        ([16, 1, 1, 0], 5, true),
+        ([4, 1, 1, 0], 3, false),
+        ([12, 3, 1, 0], 4, true),
+        ([1, 1, 1, 0], 1, true),
+        ([16, 2, 2, 0], 7, true),
+        ([6, 3, 3, 20], 4, true),
+        ([8, 2, 2, 0], 66, true),
+        ([10, 2, 1, 0], 6, false),
+    ];
+    let kind = |(sizes, positions, per_occurrence): ([usize; 4], usize, bool)| {
+        let [d_model, n_heads, n_layers, d_ff] = sizes;
+        let mut model = ModelConfig {
+            d_ff,
+            ..ModelConfig::new(d_model, n_heads, n_layers)
         };
         // One of them with another scale.
-        (
-            Architecture {
-                scale: (d_model == 12).then_some(0.3),
-                ..sizes
-            },
-            per_occurrence,
-        )
+        if d_model == 12 {
+            model.attention.scale = Scale::Factor(0.3);
+        }
+        (model, inputs(11, positions), per_occurrence)
     };
-    // The first two have a step of their own.
-    let one_block = [
-        (8, 1, 7, true),
-        (16, 1, 5, true),
-        (4, 1, 3, false),
-        (12, 3, 4, true),
-        (1, 1, 1, true),
-    ];
-    let blocks = |(d_model, n_heads, positions, per_occurrence), n_layers, d_ff| {
-        let (sizes, per_occurrence) = sized((d_model, n_heads, positions, per_occurrence));
-        (
-            Architecture {
-                n_layers,
-                d_ff,
-                ..sizes
-            },
-            per_occurrence,
-        )
-    };
-    let (plain, _) = blocks((10, 2, 6, false), 1, 0);
-    let limited = Architecture {
-        read_position: 5,
-        n_classes: 4,
-        position_embedding: PositionEmbedding::None,
-        projections: Projections::Shared,
-        mask: Some((0..36).map(|i| i % 6 <= i / 6).collect()),
-        padding_token: Some(3),
-        ..plain
-    };
-    let mut kinds: Vec<_> = one_block.into_iter().map(sized).collect();
-    kinds.extend([
-        blocks((16, 2, 7, true), 2, 0),
-        blocks((6, 3, 4, true), 3, 20),
-        // Attention in several tiles.
-        blocks((8, 2, 66, true), 2, 0),
-        (limited, false),
-    ]);
+    let mut kinds: Vec<_> = sizes.into_iter().map(kind).collect();
+    if let Some((model, inputs, _)) = kinds.last_mut() {
+        model.positions = Positions::None;
+        model.attention.projections = ProjectionKind::Shared;
+        model.attention.mask = Mask::Causal;
+        model.attention.padding_token = Some(3);
+        (inputs.cls, inputs.read_position, inputs.n_classes) = (Some(5), 5, 4);
+    }
     kinds
 }
+
 const PINNED: [u64; 9] = [
     0xcc07_fa23_1d2b_07b5,
     0x0a9a_a0ed_4be6_caaa,

@@ -6,35 +6,29 @@
 
 mod common;
 
-use common::{Problem, adam, any_architecture, drawn, one_block, plain_architecture, problem};
+use common::definition::Values;
+use common::{Problem, any_model, inputs, one_block, problem};
+use headlight_architecture::{Mask, ModelConfig, Reads};
 use headlight_fused::{
-    Architecture, Array, Forward, IGNORED, Intervention, InvalidForward, InvalidIntervention,
-    Model, Norms, Place, Predictions, Projections, Reads, Recorded, Tracer, forward,
+    Array, Forward, IGNORED, Intervention, InvalidIntervention, Place, Recorded, Tracer, forward,
     integrated_gradients,
 };
 use proptest::prelude::*;
 
 fn traced(problem: &Problem, interventions: &[Intervention]) -> Forward {
-    let Problem {
-        architecture,
-        weights,
-        ..
-    } = problem;
+    let (architecture, samples) = (problem.architecture(), problem.samples());
     forward(
-        architecture,
-        weights,
-        problem.samples(),
+        &architecture,
+        &problem.weights,
+        samples,
         &problem.all(),
         interventions,
     )
     .unwrap()
 }
 
-fn predicted(problem: &Problem) -> Predictions {
-    let mut model = Model::new(problem.architecture.clone(), adam(), &problem.weights).unwrap();
-    let mut predictions = Predictions::default();
-    model.predict(problem.samples(), &problem.all(), &mut predictions);
-    predictions
+fn logits(problem: &Problem) -> Vec<f32> {
+    problem.predictions().logits
 }
 
 /// The largest difference.
@@ -54,61 +48,42 @@ fn counted(problem: &Problem, values: &[f32]) -> Vec<f32> {
 }
 
 fn two_blocks() -> Problem {
-    problem(
-        Architecture {
-            vocab_size: 9,
-            positions: 6,
-            d_model: 12,
-            n_heads: 3,
-            n_layers: 2,
-            d_ff: 10,
-            norms: Norms {
-                eps: 1e-3,
-                ..Norms::default()
-            },
-            ..Architecture::default()
-        },
-        11,
-    )
+    let model = ModelConfig {
+        d_ff: 10,
+        layer_norm_eps: 1e-3,
+        ..ModelConfig::new(12, 3, 2)
+    };
+    problem(model, inputs(9, 6), 11)
 }
 
-/// The numbers of a parameter, by its place among those of a block: a matrix and a bias of each of six
-/// projections, and two norms.
-fn block_len(a: &Architecture) -> usize {
-    let linear = |inputs: usize, outputs: usize| (inputs + 1) * outputs;
-    4 * linear(a.d_model, a.d_model)
-        + linear(a.d_model, a.d_ff)
-        + linear(a.d_ff, a.d_model)
-        + 4 * a.d_model
-}
-
-fn first_block(a: &Architecture) -> usize {
-    (a.vocab_size + a.positions) * a.d_model
+/// Where a parameter begins.
+fn start(problem: &Problem, name: &str) -> usize {
+    let layout = problem.model.layout(problem.inputs).into_iter();
+    let before = layout.take_while(|layout| layout.name != name);
+    before.map(|layout| layout.size()).sum()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn it_predicts_what_the_model_does(problem in drawn(prop_oneof![one_block(), any_architecture()])) {
-        let a = &problem.architecture;
-        prop_assume!(a.d_model >= 3 || a.norms.eps > 1e-4); // A norm of two numbers is close to a sign.
-        let (all, expected) = (traced(&problem, &[]), predicted(&problem));
-        let (all, apart) = (&all.predictions, |ours: &[f32], others: &[f32]| {
+    fn it_predicts_what_the_model_does(problem in prop_oneof![one_block(), any_model()]) {
+        let (all, expected) = (traced(&problem, &[]).predictions, problem.predictions());
+        let apart = |ours: &[f32], others: &[f32]| {
             apart(&counted(&problem, ours), &counted(&problem, others))
-        });
-        prop_assert!(apart(&all.logits, &expected.logits) < 1e-4);
-        prop_assert!(apart(&all.probabilities, &expected.probabilities) < 1e-4);
-        prop_assert!(apart(&all.losses, &expected.losses) < 1e-4);
-        if a.reads != Reads::Every {
-            prop_assert!(apart(&all.attention, &expected.attention) < 1e-5);
+        };
+        let largest = expected.logits.iter().fold(1.0_f32, |most, z| most.max(z.abs()));
+        prop_assert!(apart(&all.logits, &expected.logits) < 1e-4 * largest);
+        prop_assert!(apart(&all.probabilities, &expected.probabilities) < 1e-4 * largest);
+        prop_assert!(apart(&all.losses, &expected.losses) < 1e-4 * largest);
+        if problem.model.reads(problem.inputs) != Reads::Every {
+            prop_assert!(apart(&all.attention, &expected.attention) < 1e-5 * largest);
         }
     }
 
-    /// Each array follows from those before it, in double precision.
     #[test]
-    fn passes_that_share_memory_are_the_same(problem in drawn(prop_oneof![one_block(), any_architecture()])) {
-        let mut tracer = Tracer::new(&problem.architecture).unwrap();
+    fn passes_that_share_memory_are_the_same(problem in prop_oneof![one_block(), any_model()]) {
+        let mut tracer = Tracer::new(&problem.architecture());
         let (samples, chosen) = (problem.samples(), problem.all());
         let mut pass = |weights: &[f32], interventions: &[Intervention], recorded| {
             let forward = tracer.forward(weights, samples, &chosen, interventions, recorded);
@@ -130,56 +105,33 @@ proptest! {
     }
 
     #[test]
-    fn its_arrays_belong_together(problem in drawn(plain_architecture())) {
-        let a = &problem.architecture;
-        let all = traced(&problem, &[]);
-        let (p, d, d_head) = (a.positions, a.d_model, a.d_head());
-        let scale = f64::from(a.scale());
-        let rows = p * d_head;
-        for (index, scores) in all.arrays[Array::Scores].chunks_exact(p * p).enumerate() {
-            let sample = index / (a.n_layers * a.n_heads);
-            let of_head = |values: &[f32]| values[index * rows..][..rows].to_vec();
-            let [query, key, value, context] = [Array::Query, Array::Key, Array::Value, Array::Context].map(|array| of_head(&all.arrays[array]));
-            for q in 0..p {
-                let mut weights = vec![0.0; p];
-                for k in 0..p {
-                    let products = (0..d_head).map(|e| f64::from(query[q * d_head + e]) * f64::from(key[k * d_head + e]));
-                    let score = scale * products.sum::<f64>();
-                    prop_assert!((f64::from(scores[q * p + k]) - score).abs() < 1e-4 * (1.0 + score.abs()));
-                    let may = all.mask.is_empty() || all.mask[(sample * p + q) * p + k];
-                    let by_hand = a.mask.as_ref().is_none_or(|mask| mask[q * p + k])
-                        && a.padding_token != Some(problem.tokens[sample * p + k]);
-                    prop_assert_eq!(may, by_hand);
-                    weights[k] = if may { score.exp() } else { 0.0 };
-                }
-                let sum: f64 = weights.iter().sum();
-                let row = &all.arrays[Array::Weights][(index * p + q) * p..][..p];
-                for k in 0..p {
-                    let weight = if sum > 0.0 { weights[k] / sum } else { 0.0 };
-                    prop_assert!((f64::from(row[k]) - weight).abs() < 1e-5);
-                }
-                for e in 0..d_head {
-                    let mixed: f64 = (0..p).map(|k| f64::from(row[k]) * f64::from(value[k * d_head + e])).sum();
-                    prop_assert!((f64::from(context[q * d_head + e]) - mixed).abs() < 1e-5 * (1.0 + mixed.abs()));
-                }
-            }
-        }
+    fn every_array_is_the_definitions(problem in any_model()) {
+        let (all, definition) = (traced(&problem, &[]), problem.definition());
+        let samples: Vec<Values> = problem.rows().map(|tokens| definition.forward(tokens)).collect();
         for array in Array::ALL {
-            let expected = if array.exists(all.dims) { array.shape(all.dims).iter().product() } else { 0 };
-            prop_assert_eq!(all.arrays[array].len(), expected, "{}", array.name());
-        }
-        // The last block's output decides.
-        prop_assert!(all.arrays[Array::FeedForwardHidden].iter().all(|&value| value >= 0.0));
-        let count = a.n_logits();
-        let classifier = problem.weights.len() - (d + 1) * count;
-        for sample in 0..problem.labels.len() {
-            let output = &all.arrays[Array::Output][(((sample + 1) * a.n_layers - 1) * p + a.read_position) * d..][..d];
-            for k in 0..count {
-                let weight = |i: usize| f64::from(problem.weights[classifier + i * count + k]);
-                let logit = (0..d).map(|i| weight(i) * f64::from(output[i])).sum::<f64>() + weight(d);
-                let ours = f64::from(all.predictions.logits[sample * count + k]);
-                prop_assert!((ours - logit).abs() < 1e-5 * (1.0 + logit.abs()), "{ours} {logit}");
+            let ours = &all.arrays[array];
+            let exact: Vec<f64> = if array == Array::Embeddings {
+                samples.iter().flat_map(|own| own.embeddings.clone()).collect()
+            } else {
+                let blocks = samples.iter().flat_map(|own| &own.blocks);
+                blocks.filter_map(|block| block.get(array.name())).flatten().copied().collect()
+            };
+            let size = array.shape(all.dims).iter().product();
+            prop_assert_eq!(ours.len(), if array.exists(all.dims) { size } else { 0 }, "{}", array.name());
+            prop_assert_eq!(ours.len(), exact.len(), "{}", array.name());
+            let largest = exact.iter().fold(1.0_f64, |most, x| most.max(x.abs()));
+            for (&ours, exact) in ours.iter().zip(exact) {
+                let is_close = (f64::from(ours) - exact).abs() < 1e-4 * largest;
+                prop_assert!(is_close, "{}: {} {}", array.name(), ours, exact);
             }
+        }
+        let attention = &problem.model.attention;
+        for (index, &may) in all.mask.iter().enumerate() {
+            let p = problem.inputs.positions;
+            let (query, key) = (index / p % p, index % p);
+            let token = problem.tokens[index / (p * p) * p + key];
+            let expected = attention.mask.allows(query, key) && Some(token) != attention.padding_token;
+            prop_assert_eq!(may, expected);
         }
     }
 }
@@ -187,14 +139,13 @@ proptest! {
 #[test]
 fn without_a_head_its_rows_of_the_output_projection_do_nothing() {
     let problem = two_blocks();
-    let a = &problem.architecture;
     let mut changed = problem.clone();
-    let output = first_block(a) + block_len(a) + 3 * (a.d_model + 1) * a.d_model;
-    let rows = a.d_head() * a.d_model;
+    let output = start(&problem, "blocks.1.attention.output.weight");
+    let rows = 4 * 12;
     changed.weights[output + rows..][..rows].fill(0.0);
     let ours = traced(&problem, &[Intervention::RemoveHead { layer: 1, head: 1 }]);
-    assert!(apart(&ours.predictions.logits, &predicted(&changed).logits) < 1e-5);
-    assert!(apart(&ours.predictions.logits, &predicted(&problem).logits) > 1e-3);
+    assert!(apart(&ours.predictions.logits, &logits(&changed)) < 1e-5);
+    assert!(apart(&ours.predictions.logits, &logits(&problem)) > 1e-3);
 }
 
 #[test]
@@ -202,12 +153,19 @@ fn without_a_block_the_others_remain() {
     let problem = two_blocks();
     for layer in 0..2 {
         let mut changed = problem.clone();
-        let len = block_len(&problem.architecture);
-        let first = first_block(&problem.architecture) + layer * len;
-        changed.weights.drain(first..first + len);
-        changed.architecture.n_layers = 1;
+        let [first, second, end] = ["blocks.0.", "blocks.1.", "classifier."].map(|part| {
+            let layout = problem.model.layout(problem.inputs).into_iter();
+            let name = layout
+                .map(|layout| layout.name)
+                .find(|name| name.starts_with(part));
+            start(&problem, &name.unwrap())
+        });
+        changed
+            .weights
+            .drain([first..second, second..end][layer].clone());
+        changed.model.n_layers = 1;
         let ours = traced(&problem, &[Intervention::RemoveBlock { layer }]);
-        assert!(apart(&ours.predictions.logits, &predicted(&changed).logits) < 1e-5);
+        assert!(apart(&ours.predictions.logits, &logits(&changed)) < 1e-5);
     }
 }
 
@@ -215,10 +173,10 @@ fn without_a_block_the_others_remain() {
 fn without_a_key_no_query_looks_there() {
     let problem = two_blocks();
     let mut changed = problem.clone();
-    changed.architecture.mask = Some((0..36).map(|i| i % 6 != 4).collect());
+    changed.model.attention.mask = Mask::Matrix(vec![(0..6).map(|key| key != 4).collect(); 6]);
     let key = |layer| Intervention::RemoveKey { layer, position: 4 };
     let ours = traced(&problem, &[key(0), key(1)]);
-    assert!(apart(&ours.predictions.logits, &predicted(&changed).logits) < 1e-5);
+    assert!(apart(&ours.predictions.logits, &logits(&changed)) < 1e-5);
     assert!(ours.mask.is_empty(), "the architecture has no mask");
     // In one block only: the other looks there.
     let once = traced(&problem, &[key(0)]);
@@ -383,14 +341,15 @@ fn each_sample_may_have_a_vector_of_its_own() {
 fn what_cannot_be_is_refused() {
     let problem = two_blocks();
     let refused = |intervention: Intervention, expected: InvalidIntervention| {
-        let Problem {
-            architecture,
-            weights,
-            ..
-        } = &problem;
-        let samples = problem.samples();
-        let result = forward(architecture, weights, samples, &[0], &[intervention]);
-        assert_eq!(result, Err(InvalidForward::Intervention(expected)));
+        let (architecture, samples) = (problem.architecture(), problem.samples());
+        let result = forward(
+            &architecture,
+            &problem.weights,
+            samples,
+            &[0],
+            &[intervention],
+        );
+        assert_eq!(result, Err(expected));
     };
     let missing = |part, index, count| InvalidIntervention::Missing { part, index, count };
     let (block, head, position) = (
@@ -428,19 +387,6 @@ fn what_cannot_be_is_refused() {
     for place in [Place::Context(2), Place::Residual(2), Place::Output(2)] {
         refused(replace(place, 0, 12), block);
     }
-    let architecture = Architecture {
-        n_heads: 5,
-        projections: Projections::Shared,
-        ..problem.architecture.clone()
-    };
-    let result = forward(
-        &architecture,
-        &problem.weights,
-        problem.samples(),
-        &[0],
-        &[],
-    );
-    assert!(result.unwrap_err().to_string().contains("n_heads"));
 }
 
 /// The sum of the attributions is the difference of the logits, and a position that differs from the baseline in
@@ -449,13 +395,10 @@ fn what_cannot_be_is_refused() {
 fn integrated_gradients_sum_to_the_difference() {
     let problem = two_blocks();
     let plain = traced(&problem, &[]);
-    let Problem {
-        architecture,
-        weights,
-        ..
-    } = &problem;
+    let (architecture, weights) = (problem.architecture(), &problem.weights);
     let attribute = |baseline: &[f32]| {
-        integrated_gradients(architecture, weights, problem.samples(), 3, 0, baseline).unwrap()
+        let samples = problem.samples();
+        integrated_gradients(&architecture, weights, samples, 3, 0, Some(baseline))
     };
     let logit = |sample: usize| f64::from(plain.predictions.logits[sample]);
     // From another sample's input.
@@ -478,19 +421,15 @@ fn integrated_gradients_sum_to_the_difference() {
             .any(|value| value.abs() > 1e-3)
     );
     // From zeros.
-    assert!(attribute(&[0.0; 72]).error() < 1e-4);
+    let from_zeros = integrated_gradients(&architecture, weights, problem.samples(), 3, 0, None);
+    assert!(from_zeros.error() < 1e-4);
     // A small epsilon makes the norm turn within a thousandth of the path; the kinks are those of rectifiers.
-    let sharp = Architecture {
-        norms: Norms {
-            eps: 1e-6,
-            ..Norms::default()
-        },
-        ..architecture.clone()
-    };
+    let mut sharp = problem.clone();
+    sharp.model.layer_norm_eps = 1e-6;
+    let sharp = sharp.architecture();
     let large: Vec<f32> = weights.iter().map(|weight| 3.0 * weight).collect();
     for sample in 0..4 {
-        let found =
-            integrated_gradients(&sharp, &large, problem.samples(), sample, 0, &[0.0; 72]).unwrap();
+        let found = integrated_gradients(&sharp, &large, problem.samples(), sample, 0, None);
         let scale = found.logits[0].abs().max(1.0);
         assert!(found.error() < 2e-4 * scale, "{}", found.error());
         assert!(found.points <= 4096, "{}", found.points);
@@ -505,45 +444,13 @@ fn integrated_gradients_sum_to_the_difference() {
 }
 
 /// The logit of a sample whose input is replaced.
-fn traced_from(problem: &Problem, sample: u32, input: &[f32]) -> f64 {
-    let vectors = input
-        .chunks_exact(problem.architecture.d_model)
-        .map(<[f32]>::to_vec);
-    let replace = vectors
-        .enumerate()
-        .map(|(position, vector)| Intervention::Replace {
-            place: Place::Embeddings,
-            position,
-            vector,
-        });
-    let interventions: Vec<_> = replace.collect();
-    let Problem {
-        architecture,
-        weights,
-        ..
-    } = problem;
-    let all = forward(
-        architecture,
-        weights,
-        problem.samples(),
-        &[sample],
-        &interventions,
-    )
-    .unwrap();
-    f64::from(all.predictions.logits[0])
-}
-
-/// Hidden layers are recorded where there are any.
-#[test]
-fn arrays_of_feed_forward_layers_exist_with_them() {
-    for d_ff in [10, 0] {
-        let architecture = Architecture {
-            d_ff,
-            ..two_blocks().architecture
-        };
-        let all = traced(&problem(architecture.clone(), 3), &[]).arrays;
-        let own: Vec<Array> = Recorded::All.arrays(architecture.dims(3)).collect();
-        assert!(own.iter().all(|&array| !all[array].is_empty()));
-        assert_eq!(own.contains(&Array::FeedForwardHidden), d_ff > 0);
-    }
+fn traced_from(problem: &Problem, sample: usize, input: &[f32]) -> f64 {
+    let vectors = input.chunks_exact(problem.model.d_model).enumerate();
+    let replace = vectors.map(|(position, vector)| Intervention::Replace {
+        place: Place::Embeddings,
+        position,
+        vector: vector.to_vec(),
+    });
+    let replace: Vec<_> = replace.collect();
+    f64::from(traced(problem, &replace).predictions.logits[sample])
 }

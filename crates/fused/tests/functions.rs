@@ -14,18 +14,11 @@ mod functions;
 #[path = "../src/lanes.rs"]
 mod lanes;
 
-mod architecture {
-    #[derive(Clone, Copy, Debug)]
-    pub(crate) enum Activation {
-        Relu,
-        Gelu,
-        GeluTanh,
-        Silu,
-    }
-}
+#[path = "../../architecture/tests/definition/mod.rs"]
+mod definition;
 
-use architecture::Activation;
-use functions::{erf, logistic, tanh};
+use functions::{erf, logistic, slope_of, tanh, value_of};
+use headlight_architecture::Activation;
 use lanes::exp_of_negative;
 
 /// The unit roundoff.
@@ -36,20 +29,6 @@ fn ulps(found: f32, exact: f64) -> f64 {
     let near = exact as f32;
     let unit = f64::from(f32::from_bits(near.abs().to_bits() + 1)) - f64::from(near.abs());
     (f64::from(found) - exact).abs() / unit
-}
-
-/// By its series, which converges everywhere; terms up to 1e13 leave 1e-3 of a unit of float32 for |x| below 6.
-fn erf_exactly(x: f64) -> f64 {
-    if x.abs() > 4.0 {
-        // 1 - erf(4) is 1.5e-8, below half a unit.
-        return x.signum();
-    }
-    let (mut term, mut sum) = (x, x);
-    for n in 1..200 {
-        term *= -x * x / f64::from(n);
-        sum += term / f64::from(2 * n + 1);
-    }
-    sum * core::f64::consts::FRAC_2_SQRT_PI
 }
 
 fn arguments() -> impl Iterator<Item = f32> {
@@ -64,7 +43,7 @@ fn functions_are_exact_to_a_few_units() {
         errors.fold(0.0, f64::max)
     };
     let [erf_error, tanh_error, logistic_error] = [
-        worst(erf, erf_exactly),
+        worst(erf, definition::erf),
         worst(tanh, f64::tanh),
         worst(logistic, |x| 1.0 / (1.0 + (-x).exp())),
     ];
@@ -80,10 +59,11 @@ fn slopes_are_the_differences_of_values() {
         for x in arguments().step_by(97) {
             // Differences of float32 values: exact to their rounding over the distance.
             let (below, above) = (x - 0.01, x + 0.01);
-            let change = f64::from(activation.value(above)) - f64::from(activation.value(below));
+            let change =
+                f64::from(value_of(activation, above)) - f64::from(value_of(activation, below));
             let slope = change / (f64::from(above) - f64::from(below));
             assert!(
-                (slope - f64::from(activation.slope(x))).abs() < 2e-4,
+                (slope - f64::from(slope_of(activation, x))).abs() < 2e-4,
                 "{activation:?} {x}"
             );
         }
@@ -113,14 +93,6 @@ fn exponentials_are_off_by_four_roundings() {
 /// As a share of the argument's size, as certificates assume.
 #[test]
 fn activations_are_off_by_eight_roundings() {
-    let normal = |x: f64| f64::midpoint(1.0, erf_exactly(x * core::f64::consts::FRAC_1_SQRT_2));
-    let inner = |x: f64| 0.797_884_560_802_865_4 * (x + 0.044_715 * x * x * x);
-    let exact = |activation: Activation, x: f64| match activation {
-        Activation::Relu => x.max(0.0),
-        Activation::Gelu => x * normal(x),
-        Activation::GeluTanh => 0.5 * x * (1.0 + inner(x).tanh()),
-        Activation::Silu => x / (1.0 + (-x).exp()),
-    };
     for activation in [
         Activation::Relu,
         Activation::Gelu,
@@ -131,7 +103,9 @@ fn activations_are_off_by_eight_roundings() {
         let arguments = sizes.flat_map(|size| [size, -size]);
         let most = arguments.fold((0.0_f64, 0.0), |most, x| {
             let wide = f64::from(x);
-            let off = (f64::from(activation.value(x)) - exact(activation, wide)).abs() / wide.abs();
+            let off = (f64::from(value_of(activation, x)) - definition::value_of(activation, wide))
+                .abs()
+                / wide.abs();
             if off > most.0 { (off, x) } else { most }
         });
         assert!(

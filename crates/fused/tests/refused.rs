@@ -5,45 +5,38 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 mod common;
 
-use common::adam;
+use common::{adam, inputs};
+use headlight_architecture::{Inputs, InvalidValue, Mask, ModelConfig};
 use headlight_fused::{Architecture, Instructions, Model, Samples, State};
 
-fn sizes() -> Architecture {
-    Architecture {
-        vocab_size: 4,
-        positions: 3,
-        d_model: 8,
-        ..Architecture::default()
-    }
+fn with(change: impl FnOnce(&mut ModelConfig, &mut Inputs)) -> Result<Model, InvalidValue> {
+    let (mut config, mut inputs) = (ModelConfig::new(8, 1, 1), inputs(4, 3));
+    change(&mut config, &mut inputs);
+    let architecture = Architecture::new(&config, inputs)?;
+    let weights = vec![0.1; architecture.parameter_count()];
+    Ok(Model::new(&architecture, adam(), &weights))
 }
 
 fn model() -> Model {
-    Model::new(sizes(), adam(), &vec![0.1; sizes().parameter_count()]).unwrap()
+    with(|_, _| {}).unwrap()
 }
 
 #[test]
 fn invalid_architectures() {
-    assert!(sizes().validate().is_ok());
-    let changes: [fn(&mut Architecture); 9] = [
-        |sizes| sizes.vocab_size = 0,
-        |sizes| sizes.positions = 0,
-        |sizes| sizes.d_model = 0,
-        |sizes| sizes.n_heads = 0,
-        |sizes| sizes.n_heads = 3,
-        |sizes| sizes.n_layers = 0,
-        |sizes| sizes.n_classes = 1,
-        |sizes| sizes.read_position = 3,
-        |sizes| sizes.mask = Some(vec![true; 8]),
+    let refused = |change: fn(&mut ModelConfig, &mut Inputs)| with(change).unwrap_err().key;
+    assert_eq!(refused(|config, _| config.n_heads = 3), "n_heads");
+    let mask = |config: &mut ModelConfig, _: &mut Inputs| {
+        config.attention.mask = Mask::Matrix(vec![vec![true; 3]; 2]);
+    };
+    assert_eq!(refused(mask), "attention.mask");
+    let changes: [fn(&mut ModelConfig, &mut Inputs); 4] = [
+        |_, inputs| inputs.vocab_size = 0,
+        |_, inputs| inputs.positions = 0,
+        |_, inputs| inputs.n_classes = 1,
+        |_, inputs| inputs.read_position = 3,
     ];
     for change in changes {
-        let mut changed = sizes();
-        change(&mut changed);
-        let error = changed.clone().validate().unwrap_err();
-        assert_eq!(*error.0, changed);
-        assert!(
-            error.to_string().contains(&format!("{changed:?}")),
-            "{error}"
-        );
+        assert!(catch_unwind(|| with(change).is_ok()).is_err());
     }
 }
 
@@ -70,18 +63,15 @@ fn wrong_samples_and_states() {
         "a token too high"
     );
 
-    let sizes_apart = Architecture {
-        starts_with_cls: false,
-        ..sizes()
-    };
-    let mut model_apart = Model::new(sizes_apart, adam(), &model().parameters()).unwrap();
+    let mut model_apart = with(|_, inputs| inputs.cls = None).unwrap();
     let samples_apart = Samples {
         tokens: apart,
         labels,
     };
     assert!(model_apart.step(samples_apart, &[1]).is_finite());
 
-    let short = catch_unwind(|| Model::new(sizes(), adam(), &[0.0]).is_ok());
+    let notebook = common::notebook(1).architecture();
+    let short = catch_unwind(|| Model::new(&notebook, adam(), &[0.0]));
     assert!(short.is_err());
     let restored = |state: State| {
         let mut model = model();

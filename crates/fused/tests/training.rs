@@ -3,42 +3,24 @@
 
 mod common;
 
-use common::{Problem, forward, plain_architecture, problem};
-use headlight_fused::{
-    Adam, AdamW, Architecture, CrossEntropy, Gradient, Model, Optimizer, Predictions, Sgd, State,
-    Training,
-};
+use common::definition::Definition;
+use common::{Problem, any_model, inputs, norm, problem};
+use headlight_architecture::{Inputs, ModelConfig};
+use headlight_fused::{Adam, AdamW, CrossEntropy, Optimizer, Predictions, Sgd, Training};
 use proptest::prelude::*;
 
 fn classes(n_classes: usize) -> Problem {
-    let sizes = Architecture {
-        vocab_size: 7,
-        positions: 4,
-        d_model: 8,
-        n_heads: 2,
+    let inputs = Inputs {
         n_classes,
-        ..Architecture::default()
+        ..inputs(7, 4)
     };
-    problem(sizes, 12)
+    problem(ModelConfig::new(8, 2, 1), inputs, 13)
 }
 
-fn model(problem: &Problem, training: Training) -> Model {
-    Model::new(problem.architecture.clone(), training, &problem.weights).unwrap()
-}
-
-/// Ten steps on all samples, each with the gradient before it and the states around it.
-fn steps(
-    problem: &Problem,
-    training: Training,
-    mut each: impl FnMut(i32, &Gradient, &State, &State),
-) {
-    let mut model = model(problem, training);
-    for step in 1..=10 {
-        let gradient = model.gradient(problem.samples(), &problem.all());
-        let before = model.state();
-        let loss = model.step(problem.samples(), &problem.all());
-        assert_eq!(loss.to_bits(), gradient.loss.to_bits());
-        each(step, &gradient, &before, &model.state());
+fn of(optimizer: Optimizer) -> Training {
+    Training {
+        optimizer,
+        ..Training::default()
     }
 }
 
@@ -50,68 +32,86 @@ fn assert_moved(before: f32, after: f32, moved: f64) {
     );
 }
 
-/// The formulas of the documentation of `torch.optim.AdamW`.
-#[test]
-fn steps_of_adamw_are_those_of_pytorch() {
-    for weight_decay in [0.0, 0.5] {
-        let adam = Adam {
-            learning_rate: 3e-3,
-            beta_1: 0.8,
-            beta_2: 0.95,
-            epsilon: 1e-8,
-            per_occurrence: true, // It has no effect.
-        };
-        let optimizer = Optimizer::AdamW(AdamW { adam, weight_decay });
-        let training = Training {
-            optimizer,
-            ..Training::default()
-        };
-        let problem = classes(3);
-        let (mut first, mut second) = (
-            vec![0.0; problem.weights.len()],
-            vec![0.0; problem.weights.len()],
-        );
-        steps(&problem, training, |step, gradient, before, after| {
-            for i in 0..first.len() {
-                let g = f64::from(gradient.values[i]);
-                first[i] = adam.beta_1 * first[i] + (1.0 - adam.beta_1) * g;
-                second[i] = adam.beta_2 * second[i] + (1.0 - adam.beta_2) * g * g;
-                let mean = first[i] / (1.0 - adam.beta_1.powi(step));
-                let root = f64::sqrt(second[i] / (1.0 - adam.beta_2.powi(step)));
-                // Gradients this small are rounding.
-                if g.abs() > 1e-6 {
-                    let decay = adam.learning_rate * weight_decay * f64::from(before.parameters[i]);
-                    let moved = decay + adam.learning_rate * mean / (root + adam.epsilon);
-                    assert_moved(before.parameters[i], after.parameters[i], moved);
-                }
+/// What a step does to a parameter: from the step's number, the parameter, its gradient and square, and what is kept of it.
+type Rule<'a> = &'a dyn Fn(i32, f64, [f64; 2], &mut [f64; 2]) -> f64;
+
+/// Some steps beside a rule in double precision.
+fn steps_are(problem: &Problem, optimizer: Optimizer, rule: Rule<'_>) {
+    let mut model = problem.trained_by(of(optimizer));
+    let mut kept = vec![[0.0; 2]; problem.weights.len()];
+    for step in 1..=10 {
+        let batch = &problem.all()[..3 + step as usize];
+        let gradient = model.gradient(problem.samples(), batch);
+        let before = model.state();
+        let loss = model.step(problem.samples(), batch);
+        let after = model.state();
+        assert_eq!(loss.to_bits(), gradient.loss.to_bits());
+        assert_eq!(after.steps, step);
+        for (i, kept) in kept.iter_mut().enumerate() {
+            let own = [gradient.values[i], gradient.squares[i]].map(f64::from);
+            let moved = rule(step.cast_signed(), before.parameters[i].into(), own, kept);
+            // Gradients this small are rounding.
+            if own[0].abs() > 1e-6 {
+                assert_moved(before.parameters[i], after.parameters[i], moved);
             }
-        });
+            for (ours, exact) in [after.first[i], after.second[i]].into_iter().zip(*kept) {
+                let apart = (f64::from(ours) - exact).abs();
+                assert!(
+                    apart <= 1e-4 * exact.abs() + 1e-7,
+                    "step {step}, {i}: {ours} {exact}"
+                );
+            }
+        }
     }
 }
 
-/// The formulas of the documentation of `torch.optim.SGD`.
+/// Adam in Keras's form, where epsilon is added to the root of the uncorrected second moment; and AdamW and SGD by the formulas
+/// of the documentation of `torch.optim`.
 #[test]
-fn steps_of_sgd_are_those_of_pytorch() {
+fn steps_are_those_of_keras_and_pytorch() {
+    let adam = Adam {
+        learning_rate: 3e-3,
+        beta_1: 0.8,
+        beta_2: 0.95,
+        epsilon: 1e-3,
+        per_occurrence: true,
+    };
+    let moments = |[g, square]: [f64; 2], kept: &mut [f64; 2]| {
+        kept[0] = adam.beta_1 * kept[0] + (1.0 - adam.beta_1) * g;
+        kept[1] = adam.beta_2 * kept[1] + (1.0 - adam.beta_2) * square;
+    };
+    let corrections = |step| (1.0 - adam.beta_1.powi(step), 1.0 - adam.beta_2.powi(step));
+    for (n_layers, per_occurrence) in [(1, true), (1, false), (2, true), (2, false)] {
+        let mut problem = classes(2);
+        problem.model.n_layers = n_layers;
+        let problem = common::problem(problem.model, problem.inputs, 13);
+        let optimizer = Optimizer::Adam(Adam {
+            per_occurrence,
+            ..adam
+        });
+        steps_are(&problem, optimizer, &|step, _, gradient, kept| {
+            moments(gradient, kept);
+            let (first, second) = corrections(step);
+            adam.learning_rate * second.sqrt() / first * kept[0] / (kept[1].sqrt() + adam.epsilon)
+        });
+    }
+    for weight_decay in [0.0, 0.5] {
+        let optimizer = Optimizer::AdamW(AdamW { adam, weight_decay });
+        steps_are(&classes(3), optimizer, &|step, parameter, [g, _], kept| {
+            moments([g, g * g], kept);
+            let (first, second) = corrections(step);
+            let moved = kept[0] / first / ((kept[1] / second).sqrt() + adam.epsilon);
+            adam.learning_rate * (weight_decay * parameter + moved)
+        });
+    }
     for momentum in [0.0, 0.9] {
         let optimizer = Optimizer::Sgd(Sgd {
             learning_rate: 0.1,
             momentum,
         });
-        let training = Training {
-            optimizer,
-            ..Training::default()
-        };
-        let problem = classes(2);
-        let mut direction = vec![0.0; problem.weights.len()];
-        steps(&problem, training, |_, gradient, before, after| {
-            for i in 0..direction.len() {
-                direction[i] = momentum * direction[i] + f64::from(gradient.values[i]);
-                assert_moved(
-                    before.parameters[i],
-                    after.parameters[i],
-                    0.1 * direction[i],
-                );
-            }
+        steps_are(&classes(2), optimizer, &|_, _, [g, _], kept| {
+            kept[0] = momentum * kept[0] + g;
+            0.1 * kept[0]
         });
     }
 }
@@ -124,21 +124,17 @@ fn gradients_are_scaled_down_to_the_largest_norm() {
         learning_rate: 1.0,
         momentum: 0.0,
     });
-    let norm_of = |gradient: &Gradient| {
-        let squares = gradient.values.iter().map(|&g| f64::from(g).powi(2));
-        squares.sum::<f64>().sqrt()
-    };
-    let plain = Training {
-        optimizer: sgd,
-        ..Training::default()
-    };
-    let whole = norm_of(&model(&problem, plain).gradient(problem.samples(), &problem.all()));
+    let plain = of(sgd);
+    let gradient = problem
+        .trained_by(plain)
+        .gradient(problem.samples(), &problem.all());
+    let whole = norm(&gradient.values);
     for (share, factor) in [(0.25, 0.25), (4.0, 1.0)] {
         let training = Training {
             max_grad_norm: Some(share * whole),
             ..plain
         };
-        let mut model = model(&problem, training);
+        let mut model = problem.trained_by(training);
         let gradient = model.gradient(problem.samples(), &problem.all());
         let before = model.parameters();
         model.step(problem.samples(), &problem.all());
@@ -147,17 +143,15 @@ fn gradients_are_scaled_down_to_the_largest_norm() {
             assert_moved(before[i], after, factor * f64::from(gradient.values[i]));
         }
     }
-    let mut silent = model(&problem, plain);
+    let mut silent = problem.trained_by(plain);
     silent.step(problem.samples(), &problem.all());
     assert_eq!(silent.gradient_norm(), None);
 }
 
 /// The mean loss with label smoothing, as the documentation of `torch.nn.CrossEntropyLoss` defines it.
-fn smoothed(problem: &Problem, parameters: &[f64], smoothing: f64) -> f64 {
-    let a = &problem.architecture;
-    let samples = problem.tokens.chunks(a.positions).zip(&problem.labels);
-    let losses = samples.map(|(tokens, &label)| {
-        let mut z = forward(a, parameters, tokens).0;
+fn smoothed(problem: &Problem, definition: &Definition<'_>, smoothing: f64) -> f64 {
+    let losses = problem.rows().zip(&problem.labels).map(|(tokens, &label)| {
+        let mut z = definition.forward(tokens).logits;
         if z.len() == 1 {
             z.insert(0, 0.0);
         }
@@ -174,28 +168,32 @@ proptest! {
 
     #[test]
     fn losses_and_their_slopes_are_the_definition(
-        architecture in plain_architecture(), is_accurate in any::<bool>(),
+        problem in any_model(), is_accurate in any::<bool>(),
         smoothing in prop_oneof![Just(0.0_f32), Just(0.1), Just(0.5)],
     ) {
-        prop_assume!(architecture.d_model > 2);
-        let problem = problem(architecture, 9);
+        let inputs = problem.inputs;
+        prop_assume!(problem.model.classifier_bias && !inputs.per_position);
+        let mut definition = problem.definition();
+        let logits: Vec<f64> = problem.rows().flat_map(|tokens| definition.forward(tokens).logits).collect();
+        // A loss, which is a difference of logits, is not exact where they are large.
+        prop_assume!(logits.iter().all(|logit| logit.abs() < 30.0));
         let cross_entropy = CrossEntropy {
             is_accurate,
             smoothing,
             ..CrossEntropy::default()
         };
         let training = Training { cross_entropy, ..Training::default() };
-        let gradient = model(&problem, training).gradient(problem.samples(), &problem.all());
-        let exact = problem.exact_weights();
-        let here = smoothed(&problem, &exact, f64::from(smoothing));
+        let gradient = problem.trained_by(training).gradient(problem.samples(), &problem.all());
+        let here = smoothed(&problem, &definition, f64::from(smoothing));
         prop_assert!((f64::from(gradient.loss) - here).abs() < 1e-4 * (1.0 + here), "{} {here}", gradient.loss);
-        let count = exact.len();
+        let count = gradient.values.len();
         // The classifier's biases are last: their slopes are those of the logits.
-        for index in count - problem.architecture.n_logits()..count {
-            let at = |offset: f64| {
-                let mut moved = exact.clone();
-                moved[index] += offset;
-                smoothed(&problem, &moved, f64::from(smoothing))
+        for index in count - problem.architecture().n_logits()..count {
+            let mut at = |offset: f64| {
+                definition.parameters[index] += offset;
+                let loss = smoothed(&problem, &definition, f64::from(smoothing));
+                definition.parameters[index] -= offset;
+                loss
             };
             let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
             let ours = f64::from(gradient.values[index]);
@@ -211,7 +209,7 @@ fn a_sure_model_still_has_a_small_loss_and_gradient() {
         let mut problem = classes(n_classes);
         problem.labels.fill(1);
         // A bias of 30 makes every sample class 1.
-        let logits = problem.architecture.n_logits();
+        let logits = problem.architecture().n_logits();
         let bias = problem.weights.len() - logits + usize::from(n_classes > 2);
         problem.weights[bias] = 30.0;
         let exact = rest_of_probability(&problem);
@@ -220,13 +218,10 @@ fn a_sure_model_still_has_a_small_loss_and_gradient() {
                 is_accurate,
                 ..CrossEntropy::default()
             };
-            let mut model = model(
-                &problem,
-                Training {
-                    cross_entropy,
-                    ..Training::default()
-                },
-            );
+            let mut model = problem.trained_by(Training {
+                cross_entropy,
+                ..Training::default()
+            });
             let gradient = model.gradient(problem.samples(), &problem.all());
             let slope = f64::from(gradient.values[bias]);
             if is_accurate {
@@ -245,10 +240,9 @@ fn a_sure_model_still_has_a_small_loss_and_gradient() {
 
 /// The mean probability of the classes other than 1. It is the mean loss, too, to twelve digits.
 fn rest_of_probability(problem: &Problem) -> f64 {
-    let exact = problem.exact_weights();
-    let a = &problem.architecture;
-    let others = problem.tokens.chunks(a.positions).map(|tokens| {
-        let z = forward(a, &exact, tokens).0;
+    let definition = problem.definition();
+    let others = problem.rows().map(|tokens| {
+        let z = definition.forward(tokens).logits;
         match z[..] {
             [z] => (-z).exp(),
             _ => (z[0] - z[1]).exp() + (z[2] - z[1]).exp(),

@@ -5,8 +5,10 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Bool, Tensor};
+use headlight_architecture::Weighting;
 
-use crate::{Projections, Rotary, Weighting, attention_scores, log_length};
+use crate::weighting::weights;
+use crate::{Projections, Rotary, attention_scores, log_length};
 
 /// Multi-head attention with an output projection, like Keras's `MultiHeadAttention`:
 /// `softmax(factor * Q K^T) V`, heads side by side, times `W_o` (Vaswani et al. 2017, section 3.2).
@@ -72,7 +74,7 @@ impl Attention {
                 None => scores * (key.dims()[2] as f64).ln(),
             };
         }
-        let weights = self.weighting.weights(scores.clone(), mask); // [batch, head, query, key]
+        let weights = weights(self.weighting, scores.clone(), mask); // [batch, head, query, key]
         let context = weights.clone().matmul(value.clone()); // [batch, head, query, d_head]
 
         let [batch, heads, queries, d_head] = context.dims();

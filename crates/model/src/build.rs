@@ -11,7 +11,7 @@ use headlight_architecture::{
 
 use crate::{
     Attention, Classifier, FeedForward, LayerNorms, Norm, Projections, Rotary, SeparateProjections,
-    SharedProjection, TokenPositionEmbedding, TransformerBlock, TransformerClassifier, Weighting,
+    SharedProjection, TokenPositionEmbedding, TransformerBlock, TransformerClassifier,
 };
 
 impl TransformerClassifier {
@@ -45,7 +45,7 @@ impl TransformerClassifier {
             inputs,
             mask: config.attention.mask.clone(),
             padding_token: config.attention.padding_token,
-            pooling: config.pooling,
+            reads: config.reads(inputs),
         })
     }
 }
@@ -126,11 +126,7 @@ impl Modules<'_> {
             n_heads: self.config.n_heads,
             factor: config.factor(d_head),
             log_length: config.log_length,
-            weighting: match (config.softmax, config.rate) {
-                (false, _) => Weighting::Scores,
-                (true, 1.0) => Weighting::Softmax,
-                (true, rate) => Weighting::Rate(rate),
-            },
+            weighting: config.weighting(),
         }
     }
 

@@ -2,11 +2,11 @@
 
 use burn::module::Module;
 use burn::tensor::{Bool, Int, Tensor, TensorData, s};
-use headlight_architecture::{Inputs, Mask, Pooling};
+use headlight_architecture::{Inputs, Mask, Reads};
 
 use crate::{BlockOutput, Classifier, Norm, TokenPositionEmbedding, TransformerBlock};
 
-/// A transformer that classifies samples by the output at `[CLS]`, or at what [`Pooling`] names.
+/// A transformer that classifies samples by the output at `[CLS]`, or at what its config names.
 #[derive(Module, Debug)]
 pub struct TransformerClassifier {
     /// Maps tokens and positions to vectors.
@@ -28,9 +28,9 @@ pub struct TransformerClassifier {
     /// The token that no query looks at, at any position.
     #[module(skip)]
     pub padding_token: Option<u32>,
-    /// The vector that the classifier reads; `None` for that at the read position of its samples.
+    /// What the classifier reads.
     #[module(skip)]
-    pub pooling: Option<Pooling>,
+    pub reads: Reads,
 }
 
 /// All values that a forward pass computes.
@@ -102,13 +102,14 @@ impl TransformerClassifier {
     /// The vectors that the classifier reads: that at a position, or the mean over all that are not padding; 0 if all are; or
     /// that of each position. `[answer, d_model]`
     fn pool(&self, stream: Tensor<3>, tokens: Tensor<2, Int>) -> Tensor<2> {
-        if self.inputs.per_position {
-            return stream.flatten(0, 1);
-        }
-        if self.pooling != Some(Pooling::Mean) {
-            let position = self.inputs.read_position;
-            let at = stream.slice(s![.., position..position + 1, ..]); // [batch, 1, d_model]
-            return at.squeeze_dim(1);
+        match self.reads {
+            Reads::Every => return stream.flatten(0, 1),
+            Reads::Position => {
+                let position = self.inputs.read_position;
+                let at = stream.slice(s![.., position..position + 1, ..]); // [batch, 1, d_model]
+                return at.squeeze_dim(1);
+            }
+            Reads::Mean => {}
         }
         let Some(padding) = self.padding_token else {
             return stream.mean_dim(1).squeeze_dim(1);

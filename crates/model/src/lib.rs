@@ -50,4 +50,3 @@ pub use logits::{Classifier, ClassifierOutput};
 pub use norm::{LayerNorms, Norm};
 pub use projections::{Projections, SeparateProjections, SharedProjection};
 pub use rotary::Rotary;
-pub use weighting::Weighting;

@@ -17,9 +17,8 @@ pub(super) struct Answers {
 
 impl Answers {
     pub(super) fn new(config: &ExperimentConfig, weights: &[f32]) -> Result<Self, Error> {
-        let model = Model::new(architecture(config)?, config.training.fused(), weights);
         Ok(Self {
-            model: model.map_err(|error| Error::Input(error.to_string()))?,
+            model: Model::new(&architecture(config)?, config.training.fused(), weights),
             predictions: Predictions::default(),
             logits: config.model.n_logits(config.data.n_classes),
         })

@@ -39,7 +39,7 @@ impl<'a> Asked<'a> {
             classes: config.data.n_classes,
         };
         let engine = headlight_fused::Model::new(
-            architecture(config).unwrap(),
+            &architecture(config).unwrap(),
             config.training.fused(),
             weights,
         );
@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
             model,
             reading,
             first: tokens.iter().map(|tokens| tokens.start).collect(),
-            engine: engine.unwrap(),
+            engine,
         }
     }
 

@@ -31,9 +31,9 @@ use super::rotate::rotate;
 use super::softmax;
 use super::values::{block_and_input, block_mut_and_input, tile_height};
 use crate::adam::Sums;
-use crate::architecture::{Projections, Weighting};
 use crate::arrays::Array;
 use crate::lanes::log;
+use headlight_architecture::{ProjectionKind, Weighting};
 
 impl<const L: usize> Pass<'_, L> {
     /// Attention of some queries: their contexts, from the first row on.
@@ -72,14 +72,15 @@ impl<const L: usize> Pass<'_, L> {
                 Grid::Transposed(&block.key[column..], inner),
                 Target::of(weights, p).times(architecture.scale()),
             );
-            if architecture.log_length {
+            if architecture.model.attention.log_length {
                 scale_rows(set, weights, p, &values.lengths[queries]);
             }
             let site = Site::Pairs(Array::Scores, layer, head);
             reach(&mut self.probe, site, weights);
-            match architecture.weighting {
+            match architecture.model.attention.weighting() {
                 Weighting::Softmax => softmax::forward(set, weights, p, may),
-                Weighting::Mixed(share) => {
+                Weighting::Rate(share) => {
+                    let share = share as f32;
                     let softmax = &mut block.softmax[pairs];
                     softmax.copy_from_slice(weights);
                     softmax::forward(set, softmax, p, may);
@@ -119,7 +120,7 @@ impl<const L: usize> Pass<'_, L> {
         let own = &source[rows.start * width..rows.end * width];
         if let Some([query, key, value]) = place.projections {
             apply(set, parameters, key, p, source, width, &mut block.key);
-            if architecture.projections == Projections::Shared {
+            if architecture.model.attention.projections == ProjectionKind::Shared {
                 block.value[..p * inner].copy_from_slice(&block.key[..p * inner]);
                 let own = &block.key[rows.start * inner..rows.end * inner];
                 block.query[..count * inner].copy_from_slice(own);
@@ -220,9 +221,10 @@ impl<const L: usize> Pass<'_, L> {
                 Grid::Transposed(&block.value[column..], inner),
                 Target::of(d_scores, p),
             );
-            match architecture.weighting {
+            match architecture.model.attention.weighting() {
                 Weighting::Softmax => softmax::backward(set, weights, d_scores, p),
-                Weighting::Mixed(share) => {
+                Weighting::Rate(share) => {
+                    let share = share as f32;
                     softmax::scale(set, d_scores, share);
                     softmax::backward(set, &block.softmax[pairs], d_scores, p);
                 }
@@ -232,7 +234,7 @@ impl<const L: usize> Pass<'_, L> {
                     softmax::hide(set, d_scores, may);
                 }
             }
-            if architecture.log_length {
+            if architecture.model.attention.log_length {
                 scale_rows(set, d_scores, p, &values.lengths[queries]);
             }
             if self.holds_weights {
@@ -292,7 +294,7 @@ impl<const L: usize> Pass<'_, L> {
         let (own, all) = (rows.start * inner..rows.end * inner, p * inner);
         let query = &mut values.d_query[..rows.len() * inner];
         let (key, value) = (&mut values.d_key[..all], &mut values.d_value[..all]);
-        let is_separate = self.architecture.projections == Projections::Separate;
+        let is_separate = self.architecture.model.attention.projections == ProjectionKind::Separate;
         if !is_separate {
             // In the order of the three, whatever the number of queries.
             if rows.len() == p {

@@ -29,8 +29,8 @@ impl<const L: usize> Pass<'_, L> {
     /// first block's input in `d_stream`. The forward pass of the same chunk must have run before, and not `whole`.
     pub(super) fn backward(&mut self, sums: &mut Sums<'_>) {
         self.through_read(sums);
-        let (last, positions) = (self.architecture.n_layers - 1, self.positions);
-        for layer in (0..self.architecture.n_layers).rev() {
+        let (last, positions) = (self.architecture.model.n_layers - 1, self.positions);
+        for layer in (0..self.architecture.model.n_layers).rev() {
             let rows = if layer == last {
                 self.last_rows()
             } else {

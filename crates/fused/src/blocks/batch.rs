@@ -5,12 +5,12 @@ use super::additions::{GROUP, When, add};
 use super::plan::Plan;
 use super::worker::Worker;
 use crate::adam::Sums;
-use crate::architecture::Reads;
 use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
 use crate::samples::{IGNORED, Predictions, Samples};
 use crate::team::Team;
+use headlight_architecture::Reads;
 
 /// Numbers that a thread keeps of its passes: what the second cache holds beside other things.
 const KEPT: usize = 1 << 17;
@@ -40,7 +40,7 @@ impl<'a> Chunks<'a> {
             samples,
             chosen,
             lanes: if is_wide { WIDE } else { LANES },
-            positions: plan.architecture.positions,
+            positions: plan.architecture.inputs.positions,
         }
     }
 
@@ -175,7 +175,7 @@ impl Blocks {
                 if reads_one && matrix.range().start >= last {
                     1
                 } else {
-                    architecture.positions
+                    architecture.inputs.positions
                 }
             });
         }

@@ -10,16 +10,16 @@ use std::ops::Range;
 use super::embedding;
 use super::pass::{Pass, Sizes};
 use super::probe::{Site, reach};
-use crate::architecture::Reads;
 use crate::arrays::Array;
 use crate::chunk::Chunk;
 use crate::samples::IGNORED;
+use headlight_architecture::Reads;
 
 impl<const L: usize> Pass<'_, L> {
     /// From tokens to losses. If `whole`, the last block computes all rows.
     pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
         self.positions = if whole || self.probe.is_some() {
-            self.architecture.positions
+            self.architecture.inputs.positions
         } else {
             self.held_positions(chunk)
         };
@@ -28,8 +28,8 @@ impl<const L: usize> Pass<'_, L> {
         reach(&mut self.probe, site, &mut self.values.embeddings);
         self.allow(chunk);
         self.share_positions(chunk);
-        let (last, positions) = (self.architecture.n_layers - 1, self.positions);
-        for layer in 0..self.architecture.n_layers {
+        let (last, positions) = (self.architecture.model.n_layers - 1, self.positions);
+        for layer in 0..self.architecture.model.n_layers {
             let is_whole = layer < last || whole;
             self.start_block(layer);
             if is_whole {
@@ -53,7 +53,7 @@ impl<const L: usize> Pass<'_, L> {
             }
         }
         let row = if whole {
-            self.architecture.read_position
+            self.architecture.inputs.read_position
         } else {
             0
         };
@@ -63,7 +63,7 @@ impl<const L: usize> Pass<'_, L> {
 
     /// The rows that the classifier needs of the last block.
     pub(super) fn last_rows(&self) -> Range<usize> {
-        let read = self.architecture.read_position;
+        let read = self.architecture.inputs.read_position;
         match self.architecture.reads {
             Reads::Position => read..read + 1,
             Reads::Mean | Reads::Every => 0..self.positions,
@@ -75,16 +75,19 @@ impl<const L: usize> Pass<'_, L> {
         let held = (0..chunk.chosen.len()).map(|lane| self.held_by(chunk, lane));
         held.max()
             .filter(|&held| held > 0)
-            .unwrap_or(self.architecture.positions)
+            .unwrap_or(self.architecture.inputs.positions)
     }
 
     /// The positions of a sample up to the last one that holds no padding, that is read, or whose label counts.
     pub(super) fn held_by(&self, chunk: Chunk<'_>, lane: usize) -> usize {
-        let positions = self.architecture.positions;
-        let Some(padding) = self.architecture.padding_token else {
+        let positions = self.architecture.inputs.positions;
+        let Some(padding) = self.architecture.model.attention.padding_token else {
             return positions;
         };
-        let (reads, read) = (self.architecture.reads, self.architecture.read_position);
+        let (reads, read) = (
+            self.architecture.reads,
+            self.architecture.inputs.read_position,
+        );
         let is_held = |&position: &usize| match reads {
             _ if chunk.token(lane, position) != padding => true,
             Reads::Position | Reads::Mean => position == read,
@@ -117,13 +120,13 @@ impl<const L: usize> Pass<'_, L> {
 
     /// Which keys each query may look at.
     fn allow(&mut self, chunk: Chunk<'_>) {
-        let (positions, all) = (self.positions, self.architecture.positions);
+        let (positions, all) = (self.positions, self.architecture.inputs.positions);
         if self.values.may.is_empty() {
             return;
         }
         for key in 0..positions {
             let mut seen = [1.0; L];
-            if let Some(padding) = self.architecture.padding_token {
+            if let Some(padding) = self.architecture.model.attention.padding_token {
                 for lane in 0..L {
                     seen[lane] = if chunk.token(lane, key) == padding {
                         0.0

@@ -2,9 +2,10 @@
 //! `functions.rs`.
 
 use crate::aligned::Aligned;
-use crate::architecture::Activation;
+use crate::functions::{slope_of, value_of};
 use crate::instructions::for_each_set;
 use crate::lanes::{Lanes, larger};
+use headlight_architecture::Activation;
 
 /// A hidden layer.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ for_each_set! {
         }
         hidden.input[..count].copy_from_slice(output);
         for value in output.as_flattened_mut() {
-            *value = activation.value(*value);
+            *value = value_of(activation, *value);
         }
     }
 }
@@ -57,7 +58,7 @@ for_each_set! {
         }
         let inputs = hidden.input.as_flattened();
         for (gradient, input) in gradient.as_flattened_mut().iter_mut().zip(inputs) {
-            *gradient *= activation.slope(*input);
+            *gradient *= slope_of(activation, *input);
         }
     }
 }

@@ -103,7 +103,7 @@ impl Blocks {
         probe: &mut dyn Probe,
         predictions: &mut Predictions,
     ) {
-        let positions = self.plan.architecture.positions;
+        let positions = self.plan.architecture.inputs.positions;
         // The probe may change the mask.
         let Worker { values, .. } = &mut self.workers[0];
         if values.may.is_empty() {
@@ -133,7 +133,7 @@ impl Blocks {
         let chunk = Chunk {
             samples,
             chosen: &[sample; LANES],
-            positions: self.plan.architecture.positions,
+            positions: self.plan.architecture.inputs.positions,
         };
         let mut sums = Sums::whole(&mut []);
         self.workers[0].additions.when = When::Never;
@@ -161,7 +161,7 @@ impl Blocks {
         let chunk = Chunk {
             samples,
             chosen,
-            positions: self.plan.architecture.positions,
+            positions: self.plan.architecture.inputs.positions,
         };
         let mut sums = Sums::whole(&mut []);
         self.workers[0].additions.when = When::Never;

@@ -55,7 +55,7 @@ impl<'a, const L: usize> Pass<'a, L> {
             parameters,
             values,
             additions,
-            positions: plan.architecture.positions,
+            positions: plan.architecture.inputs.positions,
             instructions,
             cross_entropy: plan.cross_entropy,
             probe: None,
@@ -64,16 +64,16 @@ impl<'a, const L: usize> Pass<'a, L> {
     }
 
     pub(super) fn width(&self) -> usize {
-        padded(self.architecture.d_model)
+        padded(self.architecture.model.d_model)
     }
 
     pub(super) fn sizes(&self) -> Sizes {
         Sizes {
             p: self.positions,
             width: self.width(),
-            d: self.architecture.d_model,
-            d_head: self.architecture.d_head(),
-            heads: self.architecture.n_heads,
+            d: self.architecture.model.d_model,
+            d_head: self.architecture.model.d_head(),
+            heads: self.architecture.model.n_heads,
             inner: padded(self.architecture.heads_width()),
         }
     }

@@ -1,8 +1,9 @@
 //! What all passes of a model share.
 
-use crate::architecture::{Architecture, Projections};
+use crate::architecture::Architecture;
 use crate::places::Places;
 use crate::training::CrossEntropy;
+use headlight_architecture::ProjectionKind;
 
 /// What all passes of a model share.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ impl Plan {
     /// values are not computed. Then the additions of eight samples must be done before those of the next, so that sums keep
     /// their order.
     pub(super) fn adds_repeatedly(&self) -> bool {
-        let is_shared = self.architecture.projections == Projections::Shared;
+        let is_shared = self.architecture.model.attention.projections == ProjectionKind::Shared;
         is_shared && self.architecture.folds_keys()
     }
 }

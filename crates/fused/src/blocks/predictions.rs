@@ -1,21 +1,17 @@
 //! What a forward pass predicts, sample by sample.
 
 use super::pass::Pass;
-use crate::architecture::{Architecture, Reads};
 use crate::chunk::Chunk;
 use crate::lanes::Lanes;
 use crate::samples::Predictions;
+use headlight_architecture::Reads;
 
 impl<const L: usize> Pass<'_, L> {
     /// Appends the predictions of a forward pass, which computed of the last block all rows or the one that is read.
     pub(super) fn append(&self, chunk: Chunk<'_>, all_rows: bool, predictions: &mut Predictions) {
         let computed = self.positions;
-        let Architecture {
-            positions,
-            n_heads,
-            reads,
-            ..
-        } = *self.architecture;
+        let (positions, reads) = (self.architecture.inputs.positions, self.architecture.reads);
+        let n_heads = self.architecture.model.n_heads;
         let at = |query: usize, head: usize, key: usize| {
             if all_rows {
                 (head * computed + query) * computed + key
@@ -68,13 +64,13 @@ impl<const L: usize> Pass<'_, L> {
     /// The position whose attention is kept: the one that the classifier reads. Of the mean, it is the last one without padding
     /// if that position holds padding.
     fn shown_position(&self, chunk: Chunk<'_>, lane: usize) -> usize {
-        let read = self.architecture.read_position;
-        let padding = self.architecture.padding_token;
+        let read = self.architecture.inputs.read_position;
+        let padding = self.architecture.model.attention.padding_token;
         let is_padding = |position: usize| Some(chunk.token(lane, position)) == padding;
         if self.architecture.reads != Reads::Mean || !is_padding(read) {
             return read;
         }
-        let mut held = (0..self.architecture.positions).rev();
+        let mut held = (0..self.architecture.inputs.positions).rev();
         held.find(|&position| !is_padding(position)).unwrap_or(read)
     }
 }

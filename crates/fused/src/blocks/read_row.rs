@@ -20,8 +20,8 @@ use super::products::{Grid, Target, multiply, project, project_back};
 use super::softmax;
 use super::values::{block_and_input, block_mut_and_input};
 use crate::adam::Sums;
-use crate::architecture::NormPlace;
 use crate::lanes::zip;
+use headlight_architecture::NormPlace;
 
 impl<const L: usize> Pass<'_, L> {
     /// The context of the row that the classifier reads.
@@ -34,7 +34,7 @@ impl<const L: usize> Pass<'_, L> {
             inner,
             ..
         } = self.sizes();
-        let read = self.architecture.read_position;
+        let read = self.architecture.inputs.read_position;
         let (place, parameters, set) = self.of_block(layer);
         let values = (&mut self.values.blocks, &self.values.embeddings);
         let (block, input) = block_mut_and_input(values.0, values.1, layer);
@@ -45,7 +45,7 @@ impl<const L: usize> Pass<'_, L> {
             Some([query, ..]) => apply(set, parameters, query, 1, own, width, &mut block.query),
             None => block.query[..inner].copy_from_slice(own),
         }
-        for head in 0..self.architecture.n_heads {
+        for head in 0..self.architecture.model.n_heads {
             let columns = head * d_head..(head + 1) * d_head;
             let u = &mut self.values.u[head * width..][..width];
             u.fill([0.0; L]);
@@ -62,7 +62,7 @@ impl<const L: usize> Pass<'_, L> {
                 }
             }
         }
-        let heads = self.architecture.n_heads;
+        let heads = self.architecture.model.n_heads;
         let weights = &mut block.weights[..heads * p];
         multiply(
             set,
@@ -109,7 +109,7 @@ impl<const L: usize> Pass<'_, L> {
         self.through_read_scores(layer);
         self.through_read_query(layer);
         self.add_read_projections(layer, sums);
-        let read = self.architecture.read_position;
+        let read = self.architecture.inputs.read_position;
         self.through_first_norm(layer, &(read..read + 1), sums);
     }
 
@@ -204,7 +204,10 @@ impl<const L: usize> Pass<'_, L> {
             inner,
             ..
         } = self.sizes();
-        let (read, scale) = (self.architecture.read_position, self.architecture.scale());
+        let (read, scale) = (
+            self.architecture.inputs.read_position,
+            self.architecture.scale(),
+        );
         let (place, parameters, set) = self.of_block(layer);
         let values = &mut *self.values;
         // dq_h = scale W_k^T du_h, over the head's columns
@@ -227,7 +230,7 @@ impl<const L: usize> Pass<'_, L> {
             }
         }
         let own = &mut values.d_stream[read * width..][..width];
-        if self.architecture.norms.place != NormPlace::Pre {
+        if self.architecture.model.norm != NormPlace::Pre {
             add(set, own, &values.d_residual[..width]);
         }
         let d_query = &values.d_query[..inner];
@@ -254,7 +257,10 @@ impl<const L: usize> Pass<'_, L> {
             inner,
             ..
         } = self.sizes();
-        let (read, scale) = (self.architecture.read_position, self.architecture.scale());
+        let (read, scale) = (
+            self.architecture.inputs.read_position,
+            self.architecture.scale(),
+        );
         let set = self.instructions;
         let values = &mut *self.values;
         let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);

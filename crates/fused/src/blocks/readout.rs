@@ -6,9 +6,9 @@ use super::hidden::{activate, through_activation};
 use super::pass::{Pass, Sizes, apply, weights_of};
 use super::products::project_back;
 use crate::adam::Sums;
-use crate::architecture::Reads;
 use crate::chunk::Chunk;
 use crate::places::padded;
+use headlight_architecture::Reads;
 
 impl<const L: usize> Pass<'_, L> {
     /// The answers that are computed.
@@ -21,7 +21,7 @@ impl<const L: usize> Pass<'_, L> {
 
     /// The share of each position in the mean that the classifier reads.
     pub(super) fn share_positions(&mut self, chunk: Chunk<'_>) {
-        let padding = self.architecture.padding_token;
+        let padding = self.architecture.model.attention.padding_token;
         let shares = &mut self.values.shares;
         let mut count = [0.0; L];
         for (position, share) in shares.iter_mut().enumerate() {
@@ -46,7 +46,7 @@ impl<const L: usize> Pass<'_, L> {
     pub(super) fn read(&mut self, row: usize) {
         let Sizes { p, width, .. } = self.sizes();
         let (norms, parameters, set) = (self.norms(), self.parameters, self.instructions);
-        let (places, activation) = (self.places, self.architecture.activation);
+        let (places, activation) = (self.places, self.architecture.model.activation);
         let (reads, n_logits) = (self.architecture.reads, self.architecture.n_logits());
         let answers = self.answers();
         let values = &mut *self.values;
@@ -101,7 +101,7 @@ impl<const L: usize> Pass<'_, L> {
     pub(super) fn through_read(&mut self, sums: &mut Sums<'_>) {
         let Sizes { p, width, .. } = self.sizes();
         let (norms, parameters, set) = (self.norms(), self.parameters, self.instructions);
-        let (places, activation) = (self.places, self.architecture.activation);
+        let (places, activation) = (self.places, self.architecture.model.activation);
         let (reads, n_logits) = (self.architecture.reads, self.architecture.n_logits());
         let answers = self.answers();
         let values = &mut *self.values;

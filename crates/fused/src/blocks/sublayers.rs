@@ -21,11 +21,11 @@ use super::probe::{Site, reach};
 use super::products::{project, project_back};
 use super::values::{NormValues, block_mut_and_input};
 use crate::adam::Sums;
-use crate::architecture::{NormPlace, Norms};
 use crate::arrays::Array;
 use crate::instructions::Instructions;
 use crate::lanes::Lanes;
 use crate::places::{Linear, Norm, padded};
+use headlight_architecture::{NormKind, NormPlace};
 
 impl<const L: usize> Pass<'_, L> {
     /// With the norm first, normalises a block's input.
@@ -35,7 +35,7 @@ impl<const L: usize> Pass<'_, L> {
         let (place, ..) = self.of_block(layer);
         let values = &mut *self.values;
         let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
-        if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
+        if let (NormPlace::Pre, Some(place)) = (norms.place, place.norm) {
             norms.normalize(
                 &mut block.attended.norm,
                 Some(&input[..p * width]),
@@ -50,7 +50,10 @@ impl<const L: usize> Pass<'_, L> {
         let Sizes { width, inner, .. } = self.sizes();
         let norms = self.norms();
         let (place, parameters, set) = self.of_block(layer);
-        let (activation, ff_width) = (self.architecture.activation, padded(self.architecture.d_ff));
+        let (activation, ff_width) = (
+            self.architecture.model.activation,
+            padded(self.architecture.model.d_ff),
+        );
         let (count, all) = (rows.len(), rows.len() * width);
         let values = &mut *self.values;
         let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
@@ -68,7 +71,7 @@ impl<const L: usize> Pass<'_, L> {
         );
         let site = Site::Vectors(Array::Residual, layer);
         reach(&mut self.probe, site, residual);
-        if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
+        if let (NormPlace::Post, Some(place)) = (norms.place, place.norm) {
             norms.normalize(&mut block.attended.norm, None, count, place);
         }
 
@@ -76,7 +79,7 @@ impl<const L: usize> Pass<'_, L> {
             return;
         };
         let input = &block.attended.output()[..all];
-        if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
+        if let (NormPlace::Pre, Some(place)) = (norms.place, place.norm) {
             norms.normalize(&mut block.fed.norm, Some(input), count, place);
         }
         let source = &block.fed.source(input)[..all];
@@ -105,7 +108,7 @@ impl<const L: usize> Pass<'_, L> {
         );
         let site = Site::Vectors(Array::FeedForwardResidual, layer);
         reach(&mut self.probe, site, residual);
-        if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
+        if let (NormPlace::Post, Some(place)) = (norms.place, place.norm) {
             norms.normalize(&mut block.fed.norm, None, count, place);
         }
     }
@@ -118,13 +121,16 @@ impl<const L: usize> Pass<'_, L> {
         } = self.sizes();
         let norms = self.norms();
         let (place, parameters, set) = self.of_block(layer);
-        let (d_ff, ff_width) = (self.architecture.d_ff, padded(self.architecture.d_ff));
+        let (d_ff, ff_width) = (
+            self.architecture.model.d_ff,
+            padded(self.architecture.model.d_ff),
+        );
         let all = count * width;
         let values = &mut *self.values;
         let block = &values.blocks[layer];
         let gradient = &mut values.d_stream[..all];
         if let Some(place) = place.feed_forward {
-            if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
+            if let (NormPlace::Post, Some(place)) = (norms.place, place.norm) {
                 norms.through(
                     &block.fed.norm,
                     count,
@@ -138,7 +144,12 @@ impl<const L: usize> Pass<'_, L> {
             let weights = weights_of(parameters, place.output);
             d_hidden.fill([0.0; L]);
             project_back(set, count, weights, 0..d, gradient, ff_width, d_hidden);
-            through_activation(set, self.architecture.activation, &block.hidden, d_hidden);
+            through_activation(
+                set,
+                self.architecture.model.activation,
+                &block.hidden,
+                d_hidden,
+            );
             let additions = &mut *self.additions;
             additions.input(set, &block.hidden.output[..count * ff_width], ff_width);
             additions.linear(set, gradient, width, place.output, sums);
@@ -146,7 +157,7 @@ impl<const L: usize> Pass<'_, L> {
             additions.input(set, &block.fed.source(input)[..all], width);
             additions.linear(set, d_hidden, ff_width, place.hidden, sums);
             let weights = weights_of(parameters, place.hidden);
-            if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
+            if let (NormPlace::Pre, Some(place)) = (norms.place, place.norm) {
                 let d_source = &mut values.d_source[..all];
                 d_source.fill([0.0; L]);
                 project_back(set, count, weights, 0..d_ff, d_hidden, width, d_source);
@@ -162,7 +173,7 @@ impl<const L: usize> Pass<'_, L> {
                 project_back(set, count, weights, 0..d_ff, d_hidden, width, gradient);
             }
         }
-        if let (NormPlace::Post, Some(place)) = (norms.of.place, place.norm) {
+        if let (NormPlace::Post, Some(place)) = (norms.place, place.norm) {
             norms.through(
                 &block.attended.norm,
                 count,
@@ -187,7 +198,7 @@ impl<const L: usize> Pass<'_, L> {
         let Sizes { p, width, .. } = self.sizes();
         let values = &mut *self.values;
         let stream = &mut values.d_stream[..p * width];
-        let is_pre = self.architecture.norms.place == NormPlace::Pre;
+        let is_pre = self.architecture.model.norm == NormPlace::Pre;
         if is_pre || rows.len() < p {
             stream.fill([0.0; L]);
         }
@@ -208,7 +219,7 @@ impl<const L: usize> Pass<'_, L> {
         let norms = self.norms();
         let (place, _, set) = self.of_block(layer);
         let values = &mut *self.values;
-        if let (NormPlace::Pre, Some(place)) = (norms.of.place, place.norm) {
+        if let (NormPlace::Pre, Some(place)) = (norms.place, place.norm) {
             let stream = &mut values.d_stream[..p * width];
             norms.through(
                 &values.blocks[layer].attended.norm,
@@ -248,9 +259,11 @@ impl<'a, const L: usize> Pass<'a, L> {
         NormPass {
             set: self.instructions,
             parameters: self.parameters,
-            of: self.architecture.norms,
+            place: self.architecture.model.norm,
+            is_rms: self.architecture.model.norm_kind == NormKind::Rms,
+            eps: self.architecture.model.layer_norm_eps as f32,
             width: self.width(),
-            d: self.architecture.d_model,
+            d: self.architecture.model.d_model,
         }
     }
 }
@@ -260,7 +273,9 @@ impl<'a, const L: usize> Pass<'a, L> {
 pub(super) struct NormPass<'a> {
     set: Instructions,
     parameters: &'a [f32],
-    of: Norms,
+    place: NormPlace,
+    is_rms: bool,
+    eps: f32,
     width: usize,
     d: usize,
 }
@@ -278,10 +293,15 @@ impl NormPass<'_> {
             values.normalized[..input.len()].copy_from_slice(input);
         }
         let [gamma, beta] = [place.gamma, place.beta].map(|place| &self.parameters[place.range()]);
-        let Norms { eps, is_rms, .. } = self.of;
-        norm::forward(
-            self.set, values, rows, self.width, gamma, beta, self.d, eps, is_rms,
-        );
+        let Self {
+            set,
+            width,
+            d,
+            eps,
+            is_rms,
+            ..
+        } = self;
+        norm::forward(set, values, rows, width, gamma, beta, d, eps, is_rms);
     }
 
     /// From the gradient of a norm's output to that of its input, in place; adds that of its parameters.
@@ -299,7 +319,7 @@ impl NormPass<'_> {
             norm::of_parameters(set, values, rows, width, gradient, samples);
         });
         let gamma = &self.parameters[place.gamma.range()];
-        let (d, is_rms) = (self.d, self.of.is_rms);
+        let (d, is_rms) = (self.d, self.is_rms);
         norm::backward(set, values, rows, width, gamma, d, gradient, is_rms);
     }
 }

@@ -2,9 +2,10 @@
 
 use super::hidden::Hidden;
 use crate::aligned::Aligned;
-use crate::architecture::{Architecture, NormPlace, Reads, Weighting};
+use crate::architecture::Architecture;
 use crate::lanes::Lanes;
 use crate::places::padded;
+use headlight_architecture::{NormPlace, Reads, Weighting};
 
 /// The values of one block. Rows have the padded width of `d_model`, of `d_ff`, or of all heads together.
 #[derive(Clone, Debug)]
@@ -170,15 +171,17 @@ pub(super) struct Values<const L: usize> {
 
 impl<const L: usize> Values<L> {
     pub(super) fn new(architecture: &Architecture) -> Self {
-        let (p, heads) = (architecture.positions, architecture.n_heads);
-        let (width, ff_width) = (padded(architecture.d_model), padded(architecture.d_ff));
+        let (p, heads) = (architecture.inputs.positions, architecture.model.n_heads);
+        let (width, ff_width) = (
+            padded(architecture.model.d_model),
+            padded(architecture.model.d_ff),
+        );
         let inner = padded(architecture.heads_width());
-        let (norms, activation) = (architecture.norms, architecture.activation);
+        let (model, activation) = (&architecture.model, architecture.model.activation);
         let lanes = |count: usize| Aligned::zeros(count);
         let only = |exists: bool, count: usize| Aligned::zeros(if exists { count } else { 0 });
-        let masked = architecture.mask.is_some() || architecture.padding_token.is_some();
-        let is_mixed = matches!(architecture.weighting, Weighting::Mixed(_));
-        let ff_rows = if architecture.d_ff > 0 { p } else { 0 };
+        let is_mixed = matches!(model.attention.weighting(), Weighting::Rate(_));
+        let ff_rows = if architecture.model.d_ff > 0 { p } else { 0 };
         let block = || BlockValues {
             query: lanes(p * inner),
             key: lanes(p * inner),
@@ -186,11 +189,11 @@ impl<const L: usize> Values<L> {
             softmax: only(is_mixed, heads * p * p),
             weights: lanes(heads * p * p),
             context: lanes(p * inner),
-            attended: Sublayer::new(norms.place, p, width),
+            attended: Sublayer::new(model.norm, p, width),
             hidden: Hidden::new(activation, p * ff_width),
-            fed: Sublayer::new(norms.place, ff_rows, width),
+            fed: Sublayer::new(model.norm, ff_rows, width),
         };
-        let hidden = padded(architecture.classifier_hidden);
+        let hidden = padded(architecture.model.classifier_hidden);
         let answers = architecture.answers();
         let logits = padded(architecture.n_logits());
         let read_rows = if architecture.reads == Reads::Position {
@@ -199,12 +202,12 @@ impl<const L: usize> Values<L> {
             p
         };
         Self {
-            first_norm: NormValues::new(if norms.is_first { p } else { 0 }, width),
+            first_norm: NormValues::new(if model.embedding_norm { p } else { 0 }, width),
             embeddings: lanes(p * width),
-            may: only(masked, p * p),
-            lengths: only(architecture.log_length, p),
-            blocks: (0..architecture.n_layers).map(|_| block()).collect(),
-            last_norm: NormValues::new(if norms.is_last { read_rows } else { 0 }, width),
+            may: only(architecture.is_masked(), p * p),
+            lengths: only(architecture.model.attention.log_length, p),
+            blocks: (0..architecture.model.n_layers).map(|_| block()).collect(),
+            last_norm: NormValues::new(if model.has_final_norm() { read_rows } else { 0 }, width),
             shares: only(architecture.reads == Reads::Mean, p),
             read: lanes(answers * width),
             hidden: Hidden::new(activation, answers * hidden),
@@ -219,7 +222,7 @@ impl<const L: usize> Values<L> {
             d_classifier_hidden: lanes(answers * hidden),
             d_stream: lanes(p * width),
             d_residual: lanes(p * width),
-            d_source: only(norms.place == NormPlace::Pre, ff_rows * width),
+            d_source: only(model.norm == NormPlace::Pre, ff_rows * width),
             d_context: lanes(p * inner),
             d_query: lanes(p * inner),
             d_key: lanes(p * inner.max(width)),

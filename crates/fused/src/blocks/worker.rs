@@ -5,11 +5,12 @@ use super::pass::Pass;
 use super::plan::Plan;
 use super::values::Values;
 use crate::adam::Sums;
-use crate::architecture::{Architecture, Reads};
+use crate::architecture::Architecture;
 use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
 use crate::samples::Predictions;
+use headlight_architecture::Reads;
 
 /// The memory of a thread.
 #[derive(Clone, Debug)]

@@ -44,8 +44,8 @@ impl Plan {
             output: block.output,
             norm: block.norm?,
             classifier: places.classifier,
-            positions: architecture.positions,
-            eps: architecture.norms.eps,
+            positions: architecture.inputs.positions,
+            eps: architecture.model.layer_norm_eps as f32,
             scale: architecture.scale(),
         })
     }

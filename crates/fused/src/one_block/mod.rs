@@ -92,8 +92,8 @@ impl OneBlock {
         Some(Self {
             plan,
             places,
-            d_model: architecture.d_model,
-            scratch: Scratch::new(architecture.d_model, architecture.positions),
+            d_model: architecture.model.d_model,
+            scratch: Scratch::new(architecture.model.d_model, architecture.inputs.positions),
             wide: None,
         })
     }

@@ -1,27 +1,22 @@
-//! Architectures, samples of them, and the definition of a classifier in double precision.
-#![allow(
-    dead_code,
-    missing_docs,
-    unreachable_pub,
-    unused_imports,
-    clippy::too_many_lines
-)]
+//! Problems: a model with its parameters, its training and samples of it.
+#![allow(dead_code, missing_docs, unreachable_pub)]
 
-mod architectures;
-mod definition;
+#[path = "../../../architecture/tests/definition/mod.rs"]
+pub mod definition;
 
+use definition::{Definition, Values, draw::Draw};
+use headlight_architecture::{Inputs, ModelConfig, Reads};
 use headlight_fused::{
-    Adam, AdamW, Architecture, CrossEntropy, IGNORED, Optimizer, Reads, Samples, Sgd, Training,
+    Adam, AdamW, Architecture, CrossEntropy, IGNORED, Model, Optimizer, Predictions, Samples, Sgd,
+    Training,
 };
 use proptest::prelude::*;
 
-pub use architectures::{any_architecture, notebook, one_block, plain_architecture};
-pub use definition::{Weights, forward, forward_moved};
-
-/// Weights and samples of an architecture.
+/// Parameters and samples of a model.
 #[derive(Clone, Debug)]
 pub struct Problem {
-    pub architecture: Architecture,
+    pub model: ModelConfig,
+    pub inputs: Inputs,
     pub training: Training,
     pub weights: Vec<f32>,
     pub tokens: Vec<u32>,
@@ -33,46 +28,120 @@ pub fn spread(index: usize) -> f32 {
     (index as f64 * 0.618_033_988_749_894_9).fract() as f32
 }
 
-/// Samples, weights of at most a half, and `[CLS]` in its place.
-pub fn problem(architecture: Architecture, samples: usize) -> Problem {
-    let a = &architecture;
-    let token = |i: usize| {
-        if i % a.positions == a.read_position {
-            return 0;
-        }
-        1 + (spread(7 * i) * (a.vocab_size - 1) as f32) as u32
-    };
-    // Where every position is read: padding, and some others.
-    let is_left_out = |i: usize| Some(token(i)) == a.padding_token || spread(5 * i) < 0.2;
-    Problem {
-        training: trainings()[a.parameter_count() % 4],
-        weights: (0..a.parameter_count()).map(|i| spread(i) - 0.5).collect(),
-        tokens: (0..samples * a.positions).map(token).collect(),
-        labels: (0..samples * a.answers())
-            .map(|i| match a.n_classes {
-                _ if a.reads == Reads::Every && is_left_out(i) => IGNORED,
-                2 => u32::from(spread(3 * i) < 0.3),
-                classes => (spread(3 * i) * classes as f32) as u32,
-            })
-            .collect(),
-        architecture,
+/// Inputs of two classes with `[CLS]` first.
+pub fn inputs(vocab_size: usize, positions: usize) -> Inputs {
+    Inputs {
+        vocab_size,
+        positions,
+        cls: Some(0),
+        read_position: 0,
+        n_classes: 2,
+        per_position: false,
     }
 }
 
-/// The same, but weights that a generator draws.
-pub fn drawn(architecture: impl Strategy<Value = Architecture>) -> impl Strategy<Value = Problem> {
-    (architecture, 1_usize..20).prop_flat_map(|(architecture, samples)| {
-        let problem = problem(architecture, samples);
-        prop::collection::vec(-0.6_f32..0.6, problem.weights.len()).prop_map(move |weights| {
-            Problem {
-                weights,
-                ..problem.clone()
-            }
-        })
+/// The notebook's model with so many samples.
+pub fn notebook(samples: usize) -> Problem {
+    problem(ModelConfig::new(8, 1, 1), inputs(51, 7), samples)
+}
+
+/// Samples, weights of at most a half, and `[CLS]` in the place that is read.
+pub fn problem(model: ModelConfig, inputs: Inputs, samples: usize) -> Problem {
+    let token = |i: usize| {
+        if i % inputs.positions == inputs.read_position {
+            return 0;
+        }
+        1 + (spread(7 * i) * (inputs.vocab_size - 1) as f32) as u32
+    };
+    let weights = (0..model.parameter_count(inputs)).map(|i| spread(i) - 0.5);
+    let weights = weights.collect();
+    let tokens = (0..samples * inputs.positions).map(token).collect();
+    Problem::new(model, inputs, weights, tokens)
+}
+
+/// The notebook's kind of model, which has a step of its own.
+pub fn one_block() -> impl Strategy<Value = Problem> {
+    any::<u64>().prop_map(|seed| {
+        let mut draw = Draw(seed);
+        let inputs = inputs(2 + draw.below(18), 1 + draw.below(8));
+        let model = ModelConfig::new([8, 16][draw.below(2)], 1, 1);
+        drawn(&mut draw, model, inputs)
     })
 }
 
+/// Any model.
+pub fn any_model() -> impl Strategy<Value = Problem> {
+    any::<u64>().prop_map(|seed| {
+        let mut draw = Draw(seed);
+        let (model, inputs) = draw.model();
+        drawn(&mut draw, model, inputs)
+    })
+}
+
+fn drawn(draw: &mut Draw, model: ModelConfig, inputs: Inputs) -> Problem {
+    let (weights, samples) = (draw.parameters(&model, inputs), 1 + draw.below(19));
+    let tokens = draw.samples(inputs, samples);
+    Problem::new(model, inputs, weights, tokens)
+}
+
 impl Problem {
+    /// Where every position is read, padding and some others have no label.
+    fn new(model: ModelConfig, inputs: Inputs, weights: Vec<f32>, tokens: Vec<u32>) -> Self {
+        let padding = model.attention.padding_token;
+        let label = |i: usize| match inputs.n_classes {
+            _ if inputs.per_position && (Some(tokens[i]) == padding || spread(5 * i) < 0.2) => {
+                IGNORED
+            }
+            2 => u32::from(spread(3 * i) < 0.3),
+            classes => (spread(3 * i) * classes as f32) as u32,
+        };
+        let count = tokens.len()
+            / if inputs.per_position {
+                1
+            } else {
+                inputs.positions
+            };
+        Self {
+            training: trainings()[weights.len() % 4],
+            labels: (0..count).map(label).collect(),
+            model,
+            inputs,
+            weights,
+            tokens,
+        }
+    }
+
+    /// The same model with other samples.
+    #[must_use]
+    pub fn with_samples(mut self, count: usize) -> Self {
+        let tokens = Draw(7).samples(self.inputs, count);
+        Self::new(
+            self.model.clone(),
+            self.inputs,
+            std::mem::take(&mut self.weights),
+            tokens,
+        )
+    }
+
+    pub fn architecture(&self) -> Architecture {
+        Architecture::new(&self.model, self.inputs).unwrap()
+    }
+
+    pub fn definition(&self) -> Definition<'_> {
+        Definition::new(&self.model, self.inputs, &self.weights)
+    }
+
+    pub fn trained_by(&self, training: impl Into<Training>) -> Model {
+        Model::new(&self.architecture(), training, &self.weights)
+    }
+
+    pub fn predictions(&self) -> Predictions {
+        let mut predictions = Predictions::default();
+        let mut model = self.trained_by(self.training);
+        model.predict(self.samples(), &self.all(), &mut predictions);
+        predictions
+    }
+
     pub fn samples(&self) -> Samples<'_> {
         Samples {
             tokens: &self.tokens,
@@ -80,17 +149,61 @@ impl Problem {
         }
     }
 
-    /// All samples.
-    pub fn all(&self) -> Vec<u32> {
-        (0..(self.tokens.len() / self.architecture.positions) as u32).collect()
+    /// The tokens of each sample.
+    pub fn rows(&self) -> impl Iterator<Item = &[u32]> {
+        self.tokens.chunks(self.inputs.positions)
     }
 
-    pub fn exact_weights(&self) -> Vec<f64> {
-        self.weights
-            .iter()
-            .map(|&weight| f64::from(weight))
-            .collect()
+    /// All samples.
+    pub fn all(&self) -> Vec<u32> {
+        (0..(self.tokens.len() / self.inputs.positions) as u32).collect()
     }
+
+    /// Of what the definition computes for a sample, the attention of the positions that are read in the last block.
+    pub fn attention(&self, tokens: &[u32], values: &Values) -> Vec<f64> {
+        let p = self.inputs.positions;
+        let is_padding = |at: usize| Some(tokens[at]) == self.model.attention.padding_token;
+        let reads = self.model.reads(self.inputs);
+        let mut read = self.inputs.read_position;
+        // Of a mean, the last position without padding stands for one that holds padding.
+        if reads == Reads::Mean && is_padding(read) {
+            read = (0..p).rev().find(|&at| !is_padding(at)).unwrap_or(read);
+        }
+        let rows = values.blocks[self.model.n_layers - 1]["attention_weights"].chunks(p);
+        let own = rows
+            .enumerate()
+            .filter(|(row, _)| reads == Reads::Every || row % p == read);
+        own.flat_map(|(_, row)| row.to_vec()).collect()
+    }
+
+    /// The cross-entropies of the answers that count, sample by sample.
+    pub fn losses(&self, definition: &Definition<'_>) -> Vec<Vec<f64>> {
+        let architecture = self.architecture();
+        let of_answer = |(z, &label): (&[f64], &u32)| match z {
+            _ if label == IGNORED => None,
+            &[z] => Some(z.max(0.0) - z * f64::from(label) + (-z.abs()).exp().ln_1p()),
+            z => Some(z.iter().map(|z| z.exp()).sum::<f64>().ln() - z[label as usize]),
+        };
+        let pairs = self.rows().zip(self.labels.chunks(architecture.answers()));
+        let of_sample = |(tokens, labels): (&[u32], &[u32])| {
+            let logits = definition.forward(tokens).logits;
+            let answers = logits.chunks(architecture.n_logits()).zip(labels);
+            answers.filter_map(of_answer).collect()
+        };
+        pairs.map(of_sample).collect()
+    }
+
+    /// The mean cross-entropy of the answers that count.
+    pub fn loss(&self, definition: &Definition<'_>) -> f64 {
+        let losses: Vec<f64> = self.losses(definition).concat();
+        losses.iter().sum::<f64>() / losses.len().max(1) as f64
+    }
+}
+
+/// The root of the sum of squares.
+pub fn norm(values: &[f32]) -> f64 {
+    let squares = values.iter().map(|&value| f64::from(value).powi(2));
+    squares.sum::<f64>().sqrt()
 }
 
 /// Keras's Adam, and three others.
@@ -134,28 +247,4 @@ pub fn adam() -> Adam {
         learning_rate: 1e-2,
         ..Adam::default()
     }
-}
-
-/// The mean cross-entropy of the answers that count.
-pub fn loss(problem: &Problem, parameters: &[f64]) -> f64 {
-    let losses: Vec<f64> = losses(problem, parameters).concat();
-    losses.iter().sum::<f64>() / losses.len().max(1) as f64
-}
-
-/// The cross-entropies of the answers that count, sample by sample.
-pub fn losses(problem: &Problem, parameters: &[f64]) -> Vec<Vec<f64>> {
-    let a = &problem.architecture;
-    let samples = problem.tokens.chunks(a.positions);
-    let of_answer = |(z, &label): (&[f64], &u32)| match z {
-        _ if label == IGNORED => None,
-        &[z] => Some(z.max(0.0) - z * f64::from(label) + (-z.abs()).exp().ln_1p()),
-        z => Some(z.iter().map(|z| z.exp()).sum::<f64>().ln() - z[label as usize]),
-    };
-    let pairs = samples.zip(problem.labels.chunks(a.answers()));
-    let of_sample = |(tokens, labels): (&[u32], &[u32])| {
-        let (logits, _) = forward(a, parameters, tokens);
-        let answers = logits.chunks(a.n_logits()).zip(labels);
-        answers.filter_map(of_answer).collect()
-    };
-    pairs.map(of_sample).collect()
 }
