@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::generated::{Drawing, generated};
 use crate::interventions::{Change, interventions};
-use crate::look::{attribute, look, watch};
+use crate::look::{look, watch};
 use crate::message::Message;
 use crate::refusal::told;
 use crate::results::summary;
@@ -52,9 +52,6 @@ struct Request {
     /// Changes of what the model computes.
     #[serde(default)]
     interventions: Vec<Change>,
-    /// The logit to attribute.
-    #[serde(default)]
-    logit: usize,
     /// How to continue the first of the tokens.
     drawing: Option<Drawing>,
     /// What the config calls the table of the samples.
@@ -86,8 +83,6 @@ enum Operation {
     /// Computes what a training keeps of each step; the floats of the request are the weights of some steps, one after
     /// the other, and those of the answer the numbers of each.
     Watch,
-    /// Computes what each number of the input adds to a logit of one sample; the floats of the request are the weights.
-    Attribute,
     /// Says what `headlight train FILE` makes of a table of texts, which is the text of the samples: the rest of its config, and
     /// what becomes of its words.
     Texts,
@@ -126,7 +121,6 @@ fn respond(message: &Message) -> Result<Message, String> {
         tokens,
         keep,
         interventions: changes,
-        logit,
         drawing,
         name,
         token,
@@ -178,14 +172,13 @@ fn respond(message: &Message) -> Result<Message, String> {
             drawing.ok_or("the request does not say how to draw")?,
         ),
         Operation::Save => save(&*config()?, weights),
-        Operation::Look | Operation::Watch | Operation::Attribute => {
+        Operation::Look | Operation::Watch => {
             let config = config()?;
             let samples = config.unlabelled(tokens.unwrap_or_default())?;
             let mut view = View::new(&config, samples, interventions(changes)?)?;
             match operation {
                 Operation::Look => look(&config, &mut view, weights),
-                Operation::Watch => watch(&config, &mut view, weights),
-                _ => attribute(&view, logit, weights),
+                _ => watch(&config, &mut view, weights),
             }
         }
     }

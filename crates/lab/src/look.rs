@@ -51,32 +51,6 @@ pub(crate) fn watch(
     Ok(Message::of(&head, rows))
 }
 
-/// What each number of the first block's input adds to a logit of a sample.
-///
-/// # Errors
-/// As [`look`]; or when there is more than one sample, or no such logit.
-pub(crate) fn attribute(view: &View, logit: usize, weights: &[f32]) -> Result<Message, String> {
-    if view.samples.len() != 1 {
-        return Err("an attribution is of one sample".to_owned());
-    }
-    let found = view.frozen.attribute(weights, &view.samples, 0, logit);
-    let found = found.map_err(|error| error.to_string())?;
-    let width = found.values.len() / view.samples.positions();
-    let positions: Vec<f64> = found
-        .values
-        .chunks(width)
-        .map(|values| values.iter().sum())
-        .collect();
-    let head = json!({
-        "values": positions,
-        "logits": found.logits,
-        "points": found.points,
-        "baseline": "zeros",
-    });
-    let values = found.values.iter().map(|&value| value as f32);
-    Ok(Message::of(&head, values.collect()))
-}
-
 /// A mask as 0 and 1.
 pub(crate) fn bits(mask: Vec<bool>) -> Vec<u8> {
     mask.into_iter().map(u8::from).collect()

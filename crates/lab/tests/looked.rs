@@ -179,33 +179,6 @@ fn interventions_are_the_engines() {
 }
 
 #[test]
-fn an_attribution_adds_up() {
-    let (_, looked) = told(&ask_of("look", &json!([])), &weights());
-    let ask_for = |sample: usize, logit: usize| {
-        json!({
-            "operation": "attribute", "config": config(), "tokens": [TOKENS[sample]], "logit": logit,
-        })
-    };
-    for (sample, logit) in [(0, 0), (0, 2), (1, 1)] {
-        let (head, floats) = told(&ask_for(sample, logit), &weights());
-        let logits = [0, 1].map(|at| head["logits"][at].as_f64().unwrap());
-        let found = f64::from(looked[6 + sample * 3 + logit]);
-        assert!((logits[0] - found).abs() < 1e-6);
-        let values = head["values"].as_array().unwrap();
-        let values: Vec<f64> = values.iter().map(|value| value.as_f64().unwrap()).collect();
-        let error = values.iter().sum::<f64>() - (logits[0] - logits[1]);
-        assert!(error.abs() < 1e-3, "{error}");
-        assert_eq!((values.len(), floats.len()), (4, 16));
-        for (value, row) in values.iter().zip(floats.chunks(4)) {
-            let sum: f64 = row.iter().copied().map(f64::from).sum();
-            assert!((value - sum).abs() < 1e-6);
-        }
-        assert_eq!(head["baseline"], "zeros");
-        assert!(head["points"].as_u64().unwrap() >= 64);
-    }
-}
-
-#[test]
 fn what_does_not_fit_is_refused() {
     let broken = [weights()[1..].to_vec(), vec![f32::NAN]].concat();
     let change = |written: Value| ask_of("look", &json!([written]));
@@ -216,11 +189,6 @@ fn what_does_not_fit_is_refused() {
         ),
         (change(json!({ "kind": "replace", "vector": [] })), "place"),
         (change(json!({ "kind": "remove" })), "remove"),
-        (ask_of("attribute", &json!([])), "one sample"),
-        (
-            json!({ "operation": "attribute", "config": config(), "tokens": [TOKENS[0]], "logit": 3 }),
-            "logit 3",
-        ),
     ];
     for (head, word) in refused {
         let (refused, _) = ask(&head, &weights());

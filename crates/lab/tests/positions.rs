@@ -76,24 +76,6 @@ fn samples_of_the_page_have_the_labels_of_the_rule() {
 }
 
 #[test]
-fn an_attribution_is_of_the_logit_of_a_position() {
-    let config = parsed(&histogram());
-    let n_classes = config.data.n_classes;
-    let tokens = json!([[0, 3, 1, 3, 5]]);
-    let weights = weights(&config);
-    let look = json!({ "operation": "look", "config": histogram(), "tokens": tokens });
-    let (head, floats) = told(&look, &weights);
-    let start = head["arrays"][0][1].as_u64().unwrap() as usize;
-    let logit = 2 * n_classes + 1;
-    let attribute = json!({ "operation": "attribute", "config": histogram(), "tokens": tokens, "logit": logit });
-    let (found, _) = told(&attribute, &weights);
-    let own = found["logits"][0].as_f64().unwrap();
-    assert!((own - f64::from(floats[start + logit])).abs() < 1e-6);
-    let beyond = json!({ "operation": "attribute", "config": histogram(), "tokens": tokens, "logit": 5 * n_classes });
-    assert!(!ask(&beyond, &weights).0["error"].is_null());
-}
-
-#[test]
 fn a_text_ends_with_what_follows_it() {
     let mut config = repeat();
     config["data"] = json!({

@@ -1,7 +1,7 @@
 // A run: its facts, the source of its numbers, and what follows from both.
 
 import { UNIFORM_BELOW } from "./described.js";
-import { mean, range } from "./numbers.js";
+import { mean, range, sum } from "./numbers.js";
 import { readerOf } from "./reader.js";
 import { textsOf } from "./words.js";
 
@@ -82,10 +82,6 @@ export class Run {
   get isAlone() {
     return this.facts.logits === 0;
   }
-  /** How its numbers came here. */
-  get origin() {
-    return this.isLive ? "computed" : "recorded";
-  }
   get last() {
     return this.times[this.times.length - 1];
   }
@@ -140,14 +136,11 @@ export class Run {
     if (!sample.each) return sample;
     const { tokens, each } = sample;
     const { padding } = this;
-    const asked =
-      this.asked ??
-      (tokens[this.reader] === padding
-        ? Math.max(
-            tokens.findLastIndex((token) => token !== padding),
-            0,
-          )
-        : this.reader);
+    const last = Math.max(
+      tokens.findLastIndex((token) => token !== padding),
+      0,
+    );
+    const asked = this.asked ?? (tokens[this.reader] === padding ? last : this.reader);
     const [label, marked] = each[asked] ?? [null, []];
     return { ...sample, asked, label, marked };
   }
@@ -245,9 +238,8 @@ export class Run {
   /** What a reader reads: tokens as texts, without [CLS] and what fills the sample up. @param {Sample} sample */
   texts(sample) {
     const end = this.withoutCls(sample.tokens).findLastIndex((token) => token !== this.padding) + 1;
-    return this.withoutCls(range(sample.tokens.length))
-      .slice(0, end)
-      .map((position) => this.tokenText(sample, position));
+    const texts = range(sample.tokens.length).map((position) => this.tokenText(sample, position));
+    return this.withoutCls(texts).slice(0, end);
   }
 
   /** What a token is. */
@@ -290,14 +282,12 @@ export class Run {
     return isOwn(key) ? "your sample" : `sample ${key}`;
   }
 
-  /** @param {string} name @param {number | ""} [count] */
-  groupName(name, count = "") {
+  /** @param {string} name @param {number} count */
+  groupName(name, count) {
     const named = this.classCount > 2 || this.facts.classes.length;
     const [samples, group] = count === 1 ? ["sample", name.replace(/s$/, "")] : ["samples", name];
-    return `mean over ${count} ${named ? `${samples} of ${this.className(this.groups[name])}` : group}${this.asksEach ? ` at position ${this.reader}` : ""}`.replace(
-      "  ",
-      " ",
-    );
+    const which = named ? `${samples} of ${this.className(this.groups[name])}` : group;
+    return `mean over ${count} ${which}${this.asksEach ? ` at position ${this.reader}` : ""}`;
   }
 
   // Classes.
@@ -315,9 +305,7 @@ export class Run {
 
   /** A class as a tile has room for it. @param {number} label */
   shortClass(label) {
-    return this.facts.task === "token-classification" && !this.facts.classes.length
-      ? String(label)
-      : this.className(label);
+    return this.className(label).replace(/^class /, "");
   }
 
   /** The class that the model chooses: the most probable one, and the first of equals. @param {Sample} sample @param {number} at */
@@ -412,40 +400,21 @@ export class Run {
     const { reader } = this;
     const at = this.at(this.opening);
     const decided = this.samples.filter(({ label, marked }) => (label ?? 0) > 0 && marked.length);
-    const strengths = range(heads).map((head) =>
-      decided.length
-        ? decided.reduce((sum, sample) => sum + this.#onto(sample.marked, sample, at, layers - 1, head), 0)
-        : this.samples.reduce(
-            (sum, sample) =>
-              sum +
-              this.#divergence(
-                this.keys(sample, reader),
-                this.source.row("weights", at, sample, layers - 1, head, reader),
-              ),
-            0,
-          ),
-    );
+    const strength = (/** @type {Sample} */ sample, /** @type {number} */ head) => {
+      if (decided.length) return this.#onto(sample.marked, sample, at, layers - 1, head);
+      const row = this.source.row("weights", at, sample, layers - 1, head, reader);
+      return this.#divergence(this.keys(sample, reader), row);
+    };
+    const samples = decided.length ? decided : this.samples;
+    const strengths = range(heads).map((head) => sum(samples.map((sample) => strength(sample, head))));
     return Math.max(strengths.indexOf(Math.max(...strengths)), 0);
   }
 
   /** The most keys that a query may look at. */
   get mostKeys() {
-    return (this.#mostKeys ??= Math.max(
-      1,
-      ...this.samples.map((sample) =>
-        Math.max(...range(this.positions).map((query) => this.keys(sample, query).length)),
-      ),
-    ));
-  }
-
-  /** A row of what is shown, of one query. @param {Sample} sample @param {number} at @param {number} layer @param {number} head @param {number} query @param {Show} show */
-  row(sample, at, layer, head, query, show) {
-    if (show !== "uniform") return this.source.row(show, at, sample, layer, head, query);
-    const row = this.source.row("weights", at, sample, layer, head, query);
-    const keys = this.keys(sample, query);
-    const difference = new Float64Array(row.length);
-    for (const key of keys) difference[key] = row[key] - this.#even(keys);
-    return difference;
+    const counts = (/** @type {Sample} */ sample) =>
+      range(this.positions).map((query) => this.keys(sample, query).length);
+    return (this.#mostKeys ??= Math.max(1, ...this.samples.flatMap(counts)));
   }
 
   /** The matrix of one head, of a sample or the mean over a class. `[query, key]` @param {string} key @param {number} at @param {number} layer @param {number} head @param {Show} show */
@@ -454,7 +423,7 @@ export class Run {
     const cells = new Float64Array(this.positions ** 2);
     for (const sample of members) {
       for (let query = 0; query < this.positions; query++) {
-        const row = this.row(sample, at, layer, head, query, show);
+        const row = this.source.row(show, at, sample, layer, head, query);
         for (let column = 0; column < row.length; column++)
           cells[query * this.positions + column] += row[column] / members.length;
       }
@@ -475,14 +444,10 @@ export class Run {
 
   /** The reader's attention on positions together. @param {number[]} positions @param {Sample} sample @param {number} at @param {number} layer @param {number} head */
   #onto(positions, sample, at, layer, head) {
-    const { reader } = this;
-    if (this.source.weight)
-      return positions.reduce(
-        (sum, position) => sum + /** @type {any} */ (this.source).weight(at, sample, layer, head, reader, position),
-        0,
-      );
-    const row = this.source.row("weights", at, sample, layer, head, reader);
-    return positions.reduce((sum, position) => sum + row[position], 0);
+    const { reader, source } = this;
+    if (source.weight) return sum(positions.map((key) => source.weight?.(at, sample, layer, head, reader, key) ?? NaN));
+    const row = source.row("weights", at, sample, layer, head, reader);
+    return sum(positions.map((position) => row[position]));
   }
 
   /** That attention over all steps, of a sample or the mean over a class. Null while it is computed. @param {string} key @param {number} layer @param {number} head @returns {[number, number][] | null} */
@@ -509,12 +474,10 @@ export class Run {
       // Of a live run each step is at hand; some of them show the range.
       const stride = Math.ceil(this.times.length / 128);
       for (let at = this.times.length - 1; at >= 0; at -= stride) {
-        for (const sample of this.samples) {
-          for (let query = 0; query < this.positions; query++) {
+        for (const sample of this.samples)
+          for (let query = 0; query < this.positions; query++)
             for (const score of this.source.row("scores", at, sample, layer, head, query))
               most = Math.max(most, Math.abs(score));
-          }
-        }
       }
       this.#curves.set(name, most || 1);
     }

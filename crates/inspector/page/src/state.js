@@ -59,13 +59,6 @@ const settingsOfRuns = new WeakMap();
 /** The settings of the experiment that a run is of; none for the page's own runs. @param {Run | null} run */
 export const settingsOf = (run) => (run && settingsOfRuns.get(run)) ?? {};
 
-/** The run of an experiment that the page has trained; null without one. @param {Record<string, unknown>} settings */
-export function trainedRun(settings) {
-  // The map of outcomes changes with the experiment.
-  void experiment.value;
-  return outcomes.get(JSON.stringify(settings))?.run ?? null;
-}
-
 /** Outcomes of the page's own training and of experiments, by their settings; the one used last comes last. @type {Map<string, import("./training.js").Outcome>} */
 const outcomes = new Map();
 const MOST_OUTCOMES = 8;
@@ -88,12 +81,16 @@ export function keepOutcome(key, outcome) {
   outcomes.delete(oldest);
 }
 
-/** The question that the shown run answers. */
-export const question = computed(() => base.value?.facts.question ?? page.question ?? "");
-
 /** @param {import("./types").View["run"]} key @returns {Run | null} */
 export function runOf(key) {
   return runs.value[key] ?? runs.value[0] ?? null;
+}
+
+/** The run of a pinned view, without its changes; null for an experiment that the page has not trained. @param {import("./types").Pin} pin */
+export function runOfPin({ run, settings }) {
+  // The map of outcomes changes with the experiment.
+  void experiment.value;
+  return Object.keys(settings).length ? (outcomes.get(JSON.stringify(settings))?.run ?? null) : runOf(run);
 }
 
 /** The run before the reader's changes: that of the view, or the experiment. @type {import("@preact/signals").ReadonlySignal<Run | null>} */
@@ -160,7 +157,7 @@ export const here = computed(() => {
     key: now.key < positions ? now.key : (run.members(sample)[0]?.marked[0] ?? 0),
     layer: fit(now.layer, layers, () => layers - 1),
     head: fit(now.head, heads, () => (base.value ?? run).strongest),
-    show: run.model.attention?.softmax === false && now.show === "uniform" ? "weights" : now.show,
+    show: now.show,
     range:
       !run.isShare && now.range !== "own" ? "unit" : now.range || (run.positions > MOST_IN_UNITS ? "uniform" : "unit"),
     isWhatIf: run.source !== base.value?.source,

@@ -1,7 +1,7 @@
 // Trainings of many seeds: what came of each.
 
 import { signal } from "@preact/signals";
-import { givenOf, operationsOf, stepsOf } from "./config.js";
+import { givenOf } from "./config.js";
 import { newWorker } from "./engine/workers.js";
 
 /** @typedef {import("./types").Config} Config */
@@ -18,21 +18,13 @@ import { newWorker } from "./engine/workers.js";
  */
 /** Metrics by their keys in `METRICS`. @typedef {Record<string, number | null> & { loss: number, f1: number | null }} Metrics */
 
-/** @typedef {{ name: "new" | "asks" | "training" | "stopped" | "ended" | "failed", why?: string, seconds?: number }} State */
+/** @typedef {{ name: "new" | "training" | "stopped" | "ended" | "failed", why?: string }} State */
 
 const WORKERS = 2;
 // The number of seeds that a worker gets at a time.
 const PART = 4;
 // The shortest time between two updates of the dots, in milliseconds.
 const PAUSE = 80;
-// Multiplications in a second, of both workers together, on a computer of 2020; the reader is asked before so many seconds.
-const SPEED = 6e9;
-const LONG = 20;
-
-/** @param {Seed} seed */
-export const f1Of = ({ held_out, train }) => (held_out ?? train).f1 ?? 0;
-/** @param {Seed} seed */
-export const isLearned = ({ learned }) => learned;
 
 /** The seeds of a config. */
 export class Swarm {
@@ -69,15 +61,6 @@ export class Swarm {
     return this.seeds.value.length + this.failed.value.length;
   }
 
-  /** Trains the seeds from 0 to a count, or asks first if that could take long. @param {number} wanted @param {boolean} [isSure] */
-  async start(wanted, isSure = false) {
-    const seconds =
-      (this.#pace ?? operationsOf(this.config, stepsOf(this.config, this.data)) / SPEED) * (wanted - this.count);
-    this.wanted.value = wanted;
-    if (seconds <= LONG || isSure) return this.#train();
-    this.state.value = { name: "asks", seconds };
-  }
-
   stop() {
     for (const worker of this.#workers) worker.stop();
     this.#workers = [];
@@ -90,7 +73,9 @@ export class Swarm {
     return this.#pace && this.#pace * (this.wanted.value - this.count);
   }
 
-  async #train() {
+  /** Trains the seeds from 0 to a count. @param {number} wanted */
+  async start(wanted) {
+    this.wanted.value = wanted;
     this.state.value = { name: "training" };
     const known = new Set([...this.seeds.value, ...this.failed.value].map(({ seed }) => seed));
     const seeds = Array.from({ length: this.wanted.value }, (_, seed) => seed).filter((seed) => !known.has(seed));

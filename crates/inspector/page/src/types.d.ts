@@ -71,14 +71,7 @@ export interface Facts {
   /** What the model answers at each position; absent if it gives one answer per sample. */
   task?: "token-classification" | "next-token";
   classes: string[];
-  samples: {
-    number: number | null;
-    label: number | null;
-    tokens: number[];
-    marked: number[];
-    typed?: string[];
-    each?: Known[];
-  }[];
+  samples: Omit<Sample, "key" | "asked" | "index">[];
   token_strings: Record<string, string>;
   /** The position of `[CLS]`; null if samples have none. */
   cls: number | null;
@@ -199,7 +192,7 @@ export interface Changes {
   }[];
 }
 
-export type Show = "weights" | "scores" | "uniform";
+export type Show = "weights" | "scores";
 export type Range = "unit" | "uniform" | "own";
 
 /** What the page shows. A change makes a new one. What the reader has not chosen is infinite or empty. */
@@ -233,8 +226,8 @@ export interface Pin {
   run: View["run"];
   sample: string;
   step: number;
-  settings?: Record<string, unknown>;
-  changes?: Changes;
+  settings: Record<string, unknown>;
+  changes: Changes;
 }
 
 export type { Run };

@@ -2,7 +2,6 @@
 
 import { signal } from "@preact/signals";
 import { kept } from "./facts.js";
-import { fixed } from "./numbers.js";
 
 /** @typedef {import("./types").View} View */
 
@@ -68,43 +67,13 @@ export function settleAddress() {
 }
 
 /** @param {View} view */
-export function address({
-  run,
-  sample,
-  step,
-  query,
-  key,
-  layer,
-  head,
-  show,
-  range,
-  pin,
-  tab,
-  guide,
-  stage,
-  word,
-  changes,
-  settings,
-}) {
+export function address({ pin, changes, settings, ...simple }) {
   /** @type {Record<string, string>} */
-  const parts = { ...(sample ? { sample } : {}) };
-  for (const [name, value] of Object.entries({ step, query, key, layer, head }))
-    if (Number.isFinite(value)) parts[name] = String(value);
-  parts.show = show;
-  if (run !== FIRST.run) parts.run = String(run);
-  if (range !== FIRST.range) parts.range = range;
-  if (pin) {
-    const { sample, step, run, ...more } = pin;
-    parts.pin = [sample, step, run, ...(Object.keys(more).length ? [JSON.stringify(more)] : [])].join(":");
-  }
-  if (tab !== FIRST.tab) parts.tab = tab;
-  if (guide) parts.guide = String(guide);
-  if (word) parts.word = word;
-  if (stage !== FIRST.stage) parts.stage = String(stage);
-  if (changes.temperature !== undefined) parts.temperature = fixed(changes.temperature, 3);
-  if (changes.causal) parts.causal = "1";
-  const { temperature, causal, ...others } = changes;
-  if (Object.keys(others).length) parts.changes = JSON.stringify(others);
+  const parts = {};
+  for (const [name, value] of Object.entries(simple))
+    if (name === "show" || value !== FIRST[/** @type {keyof View} */ (name)]) parts[name] = String(value);
+  if (pin) parts.pin = JSON.stringify(pin);
+  if (Object.keys(changes).length) parts.changes = JSON.stringify(changes);
   if (Object.keys(settings).length) parts.set = JSON.stringify(settings);
   return `#${new URLSearchParams(parts)}`;
 }
@@ -114,43 +83,35 @@ export function readAddress(hash = location.hash || kept.view || "") {
   const parts = new URLSearchParams(hash.slice(1));
   /** @type {Partial<View>} */
   const found = {};
-  for (const name of /** @type {const} */ ([...OF_A_MODEL, "guide", "stage"])) {
+  for (const name of /** @type {const} */ ([...OF_A_MODEL, "run", "guide", "stage"])) {
     const value = Number(parts.get(name) ?? NaN);
-    if (Number.isInteger(value) && value >= 0) found[name] = value;
+    if (isCount(value)) found[name] = value;
   }
-  const sample = parts.get("sample");
-  if (sample) found.sample = sample;
   const show = parts.get("show");
-  if (show === "weights" || show === "scores" || show === "uniform") found.show = show;
+  if (show === "weights" || show === "scores") found.show = show;
   const range = parts.get("range");
   if (range === "unit" || range === "uniform" || range === "own") found.range = range;
-  for (const name of /** @type {const} */ (["word", "tab"])) {
+  for (const name of /** @type {const} */ (["sample", "word", "tab"])) {
     const text = parts.get(name);
     if (text) found[name] = text;
   }
-  found.run = runOf(parts.get("run"));
-  found.pin = pinOf(parts.get("pin") ?? "");
-  const { temperature, causal, ...others } = /** @type {any} */ (objectOf(parts.get("changes")));
-  found.changes = checkedChanges({
-    ...others,
-    temperature: Number(parts.get("temperature") ?? 1),
-    causal: parts.get("causal") === "1",
-  });
+  found.pin = pinOf(objectOf(parts.get("pin")));
+  found.changes = checkedChanges(objectOf(parts.get("changes")));
   found.settings = checkedSettings(objectOf(parts.get("set")));
   return found;
 }
 
-/** @param {string | null | undefined} text @returns {View["run"]} */
-function runOf(text) {
-  const number = Number(text ?? 0);
-  return Number.isInteger(number) && number >= 0 ? number : 0;
-}
+/** @param {unknown} value @returns {value is number} */
+const isCount = (value) => Number.isInteger(value) && Number(value) >= 0;
 
-/** @param {string | null} text @returns {Record<string, unknown>} */
+/** @param {unknown} value @returns {value is Record<string, any>} */
+const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** @param {string | null} text @returns {Record<string, any>} */
 function objectOf(text) {
   try {
     const value = JSON.parse(text ?? "{}");
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }
@@ -168,45 +129,29 @@ const checkedSettings = (said) =>
     ),
   );
 
-/** @param {string} text @returns {View["pin"]} */
-function pinOf(text) {
-  const [sample, step, run, ...rest] = text.split(":");
-  if (!sample || !step || !Number.isInteger(Number(step))) return null;
-  const { settings, changes } = /** @type {any} */ (objectOf(rest.join(":") || null));
-  const held = checkedChanges(objectOf(JSON.stringify(changes ?? {})));
-  const experiment = checkedSettings(objectOf(JSON.stringify(settings ?? {})));
-  return {
-    sample,
-    step: Number(step),
-    run: runOf(run),
-    ...(Object.keys(experiment).length ? { settings: experiment } : {}),
-    ...(Object.keys(held).length ? { changes: held } : {}),
-  };
+/** @param {Record<string, any>} said @returns {View["pin"]} */
+function pinOf({ sample, step, run = 0, settings = {}, changes = {} }) {
+  if (!sample || ![step, run].every(isCount) || ![settings, changes].every(isObject)) return null;
+  return { sample: String(sample), step, run, settings: checkedSettings(settings), changes: checkedChanges(changes) };
 }
 
 /** Only changes that can be. @param {any} said @returns {import("./types").Changes} */
 function checkedChanges({ heads, keys, rows, patches, temperature = 1, causal }) {
   /** @type {import("./types").Changes} */
   const changes = {};
-  const whole = (/** @type {any} */ value) => Number.isInteger(value) && value >= 0;
+  const has = (/** @type {any} */ one, /** @type {string[]} */ ...names) => names.every((name) => isCount(one?.[name]));
   if (Array.isArray(heads))
-    changes.heads = heads.filter((head) => Array.isArray(head) && head.length === 2 && head.every(whole));
-  if (Array.isArray(keys)) changes.keys = keys.filter(whole);
+    changes.heads = heads.filter((head) => Array.isArray(head) && head.length === 2 && head.every(isCount));
+  if (Array.isArray(keys)) changes.keys = keys.filter(isCount);
   if (Array.isArray(rows))
     changes.rows = rows.filter(
-      (row) =>
-        whole(row?.layer) &&
-        whole(row.head) &&
-        whole(row.query) &&
-        Array.isArray(row.weights) &&
-        row.weights.every(Number.isFinite),
+      (row) => has(row, "layer", "head", "query") && Array.isArray(row.weights) && row.weights.every(Number.isFinite),
     );
   if (Array.isArray(patches))
     changes.patches = patches.filter(
       (patch) =>
         ["embeddings", "context", "residual", "output"].includes(patch?.place) &&
-        whole(patch.layer) &&
-        whole(patch.position) &&
+        has(patch, "layer", "position") &&
         typeof patch.from === "string",
     );
   if (typeof temperature === "number" && temperature !== 1 && temperature >= 0.01 && temperature <= 100)

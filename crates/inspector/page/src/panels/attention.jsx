@@ -1,19 +1,15 @@
 // The attention matrix of the shown sample, step, layer and head, beside a pinned one.
 
-import { computed } from "@preact/signals";
 import { changesFor } from "../changes.js";
 import { fixed } from "../numbers.js";
-import { base, ghost, here, runs, settingsOf } from "../state.js";
+import { base, here, runs, settingsOf, shown } from "../state.js";
 import { change, view } from "../view.js";
 import { paced } from "../parts/calm.js";
-import { Choice, ColourChoice } from "../parts/choices.jsx";
+import { Choice } from "../parts/dom.jsx";
+import { rangesOf } from "../parts/scale.jsx";
 import { Foot, Matrices, Reason, Strip } from "../parts/side-by-side.jsx";
-import { head, layer, pin, show } from "../parts/shown.js";
+import { colourRange, head, layer, pin, show } from "../parts/shown.js";
 import { isOff, toggleHead } from "../parts/what-if.js";
-
-/** @typedef {import("../types").View} View */
-
-// Words.
 
 /** The sample, its label, and what the model makes of it. */
 function describe() {
@@ -24,12 +20,12 @@ function describe() {
   const title = name[0].toUpperCase() + name.slice(1) + (run.asksEach ? `, position ${run.reader}` : "");
   if (!one) return `${title} in this page, at step ${run.stepName(at)}. · stands where their tokens differ.`;
   if (run.isAlone) return `${title}.`;
-  const chance =
-    run.classCount < 3
-      ? "probability"
-      : one.label === null
-        ? `probability of ${run.className(run.predicted(one, at))}`
-        : "probability of its class";
+  const isPredicted = run.classCount > 2 && one.label === null;
+  const chance = isPredicted
+    ? `probability of ${run.className(run.predicted(one, at))}`
+    : run.classCount > 2
+      ? "probability of its class"
+      : "probability";
   const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${chance} ${fixed(run.probability(one, at))}`;
   const result = run.outcomes[run.outcome(one, at)];
   return `${text}${now.isWhatIf ? " with the change" : ""}${result ? `: ${result}` : ""}.`;
@@ -41,34 +37,25 @@ const What = () => (
   </p>
 );
 
-// Controls.
-
-/** @returns {[string, string][]} */
-const runNames = () => runs.value.map(({ name }, key) => [String(key), name]);
-
-/** What the matrix can show of a run. @param {import("../run.js").Run | undefined} run @returns {[string, string][]} */
+/** What the matrix can show of a run. @param {import("../run.js").Run | null} run @returns {[string, string][]} */
 function showsOf(run) {
-  const hasSoftmax = run?.model.attention?.softmax !== false;
-  /** @type {[string, string][]} */
-  const scores = run?.facts.without_scores ? [] : [["scores", hasSoftmax ? "scores, before the softmax" : "scores"]];
+  const scores = run?.model.attention?.softmax === false ? "scores" : "scores, before the softmax";
   return [
     ["weights", "weights"],
-    ...scores,
-    ...(hasSoftmax ? [/** @type {[string, string]} */ (["uniform", "difference from uniform"])] : []),
+    ...(run?.facts.without_scores ? [] : [/** @type {[string, string]} */ (["scores", scores])]),
   ];
 }
 
 function Controls() {
-  const several = runs.value.length > 1;
-  const { run } = view.value;
+  const ranges = rangesOf(show.value, shown.value?.isShare);
   return (
     <div class="row tools" role="group" aria-label="What the matrix shows">
-      {several && (
+      {runs.value.length > 1 && (
         <Choice
           id="run"
           label="Run"
-          value={run}
-          options={runNames()}
+          value={view.value.run}
+          options={runs.value.map(({ name }, key) => [key, name])}
           onChoose={(key) => change({ run: Number(key), settings: {} })}
         />
       )}
@@ -76,112 +63,73 @@ function Controls() {
         id="show"
         label="Show"
         value={show.value}
-        options={showsOf(here.value?.run)}
-        onChoose={(value) => change({ show: /** @type {View["show"]} */ (value) })}
+        options={showsOf(shown.value)}
+        onChoose={(value) => change({ show: /** @type {import("../types").Show} */ (value) })}
       />
-      <ColourChoice />
-      <Pin />
+      <Choice
+        id="range"
+        label="Colours"
+        value={ranges.some(([key]) => key === colourRange.value) ? colourRange.value : "unit"}
+        options={ranges}
+        onChoose={(key) => change({ range: /** @type {import("../types").Range} */ (key) })}
+      />
+      <button
+        id="pin"
+        type="button"
+        aria-pressed={Boolean(pin.value)}
+        onClick={() => change({ pin: pin.value ? null : shownPin() })}
+      >
+        {pin.value ? "Unpin" : "Pin"}
+      </button>
       <HeadSwitch />
     </div>
   );
 }
 
 /** Switches the shown head off: it gives nothing to the residual stream. */
-function HeadSwitch() {
-  if (!base.value?.isLive) return null;
-  const off = isOff(layer.value, head.value);
-  return (
+const HeadSwitch = () =>
+  base.value?.isLive ? (
     <button
       id="head-switch"
       type="button"
       title="A head that is off adds nothing to the residual stream"
       onClick={() => toggleHead(layer.value, head.value)}
     >
-      Turn head {off ? "on" : "off"}
+      Turn head {isOff(layer.value, head.value) ? "on" : "off"}
     </button>
-  );
-}
+  ) : null;
 
-/** The shown view, as something to compare with. @param {import("../run.js").Run} run @param {import("../types").Changes} [changes] @returns {View["pin"]} */
-function pinOf(run, changes = {}) {
-  const now = here.peek();
-  if (!now) return null;
-  const settings = settingsOf(run);
-  return {
-    run: view.peek().run,
-    sample: now.sample,
-    step: now.step,
-    ...(Object.keys(settings).length ? { settings } : {}),
-    ...(Object.keys(changes).length ? { changes } : {}),
-  };
-}
-
-/** The run before the experiment, if its matrices have the shape of the shown ones. */
-const before = computed(() => {
-  const [own, other] = [base.value, ghost.value];
-  if (!own || !other || own === other || own.positions !== other.positions) return null;
-  return other.members(sampleShown.value).length ? other : null;
-});
-const sampleShown = computed(() => here.value?.sample ?? "");
-
-function Pin() {
-  const isPinned = Boolean(pin.value);
-  const other = before.value;
-  const pinShown = () =>
-    change({
-      pin:
-        isPinned || !base.peek()
-          ? null
-          : pinOf(
-              /** @type {import("../run.js").Run} */ (base.peek()),
-              here.peek()?.isWhatIf ? changesFor(base.peek(), view.peek().changes) : {},
-            ),
-    });
+/** The shown view, as something to compare with. @returns {import("../types").Pin | null} */
+function shownPin() {
+  const [now, run] = [here.peek(), base.peek()];
+  const { run: key, changes } = view.peek();
   return (
-    <>
-      <button id="pin" type="button" aria-pressed={isPinned} onClick={pinShown}>
-        {isPinned ? "Unpin" : other ? "Pin this" : "Pin"}
-      </button>
-      {!isPinned && other && (
-        <button id="pin-before" type="button" onClick={() => change({ pin: pinOf(other) })}>
-          Pin the run before
-        </button>
-      )}
-      {!isPinned && here.value?.isWhatIf && (
-        <button
-          id="pin-unchanged"
-          type="button"
-          onClick={() => change({ pin: pinOf(/** @type {import("../run.js").Run} */ (base.peek())) })}
-        >
-          Pin unchanged
-        </button>
-      )}
-    </>
+    now &&
+    run && {
+      run: key,
+      sample: now.sample,
+      step: now.step,
+      settings: settingsOf(run),
+      changes: now.isWhatIf ? changesFor(run, changes) : {},
+    }
   );
 }
 
-export function Attention() {
-  return (
-    <section id="attention" class="card" aria-labelledby="attention-title">
-      <div class="row heading">
-        <h2 id="attention-title">Attention</h2>
-        <What />
-      </div>
-      <Controls />
-      <Strip />
-      <Reason />
-      <Matrices />
-      <Foot />
-      <p class="hint">
-        Rows are queries (from), columns keys (to).
-        {here.value?.run.samples.some(({ marked }) => marked.length) && (
-          <>
-            {" "}
-            <span aria-hidden="true">◆</span> decides the label.
-          </>
-        )}{" "}
-        Click a cell or use the arrow keys.
-      </p>
-    </section>
-  );
-}
+export const Attention = () => (
+  <section id="attention" class="card" aria-labelledby="attention-title">
+    <div class="row">
+      <h2 id="attention-title">Attention</h2>
+      <What />
+    </div>
+    <Controls />
+    <Strip />
+    <Reason />
+    <Matrices />
+    <Foot />
+    <p class="hint">
+      Rows are queries (from), columns keys (to).{" "}
+      {shown.value?.samples.some(({ marked }) => marked.length) && "◆ decides the label. "}Click a cell or use the arrow
+      keys.
+    </p>
+  </section>
+);

@@ -3,7 +3,6 @@
 import { computed } from "@preact/signals";
 import { tomlOf } from "../config.js";
 import { page } from "../facts.js";
-import { copyText } from "../parts/dom.jsx";
 import { config, dataOf, departure, experiment, here, origin, runs, trainedHash } from "../state.js";
 import { showOwn } from "../parts/typing.js";
 import { view } from "../view.js";
@@ -29,20 +28,14 @@ function Origin() {
   const { kind, badge, text } = origin.value;
   const expected = page.runs[0]?.again?.live?.weights_sha256;
   const found = trainedHash.value;
+  const same = expected && (found === expected ? " (the same)" : " (different)");
   return (
     <>
       <p class={kind === "differs" ? "failed" : undefined}>{text && `${badge}: ${text}`}</p>
-      {(expected || found) && (
-        <dl>
-          {expected && <Entry name="SHA-256 of the run's weights" text={expected} />}
-          {found && (
-            <Entry
-              name="SHA-256 of the weights that this page trained"
-              text={`${found}${expected ? (found === expected ? " (the same)" : " (different)") : ""}`}
-            />
-          )}
-        </dl>
-      )}
+      <dl>
+        {expected && <Entry name="SHA-256 of the run's weights" text={expected} />}
+        {found && <Entry name="SHA-256 of the weights that this page trained" text={`${found}${same ?? ""}`} />}
+      </dl>
     </>
   );
 }
@@ -72,13 +65,7 @@ function Experiment() {
           </p>
           <dl>
             <Entry name="SHA-256 of its weights" text={trained.ended.weights_sha256} />
-            <dt>Its config, as TOML</dt>
-            <dd>
-              <button type="button" onClick={() => copyText(toml, "the experiment's config")}>
-                Copy
-              </button>
-              <Long text={toml} />
-            </dd>
+            <Entry name="Its config, as TOML" text={toml} />
           </dl>
         </>
       )}
@@ -112,18 +99,18 @@ function OfRun({ run, isAlone }) {
 /** Inputs that open as samples. @param {{ run: Run, inputs: NonNullable<Run["facts"]["evidence"][number]["inputs"]> }} props */
 const Inputs = ({ run, inputs }) => (
   <ul>
-    {inputs.map((input) => {
-      const tokens = run.withoutCls(input.tokens);
+    {inputs.map(({ tokens, about }) => {
+      const own = run.withoutCls(tokens);
       const open = () => {
-        showOwn(tokens, [], false);
+        showOwn(own, []);
         document.getElementById("card")?.scrollIntoView();
       };
       return (
-        <li key={input}>
+        <li key={tokens}>
           <button type="button" disabled={!run.isLive} onClick={open}>
-            {tokens.join(" ")}
+            {own.join(" ")}
           </button>{" "}
-          {input.about}
+          {about}
         </li>
       );
     })}
@@ -135,16 +122,15 @@ const Entry = ({ name, text, more }) => (
   <>
     <dt>{name}</dt>
     <dd>
-      {text.includes("\n") ? <Long text={text} /> : text}
+      {text.includes("\n") ? (
+        <details>
+          <summary>show</summary>
+          <pre tabIndex={0}>{text}</pre>
+        </details>
+      ) : (
+        text
+      )}
       {more}
     </dd>
   </>
-);
-
-/** @param {{ text: string }} props */
-const Long = ({ text }) => (
-  <details>
-    <summary>show</summary>
-    <pre tabIndex={0}>{text}</pre>
-  </details>
 );

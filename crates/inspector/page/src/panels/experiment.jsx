@@ -1,6 +1,5 @@
 // Another training, other computations with the same weights, and the reader's own samples.
 
-import { Attribution } from "../parts/attribution.jsx";
 import { Interventions } from "../parts/interventions.jsx";
 import { OwnData } from "../parts/own-data.jsx";
 import { Settings } from "../parts/settings.jsx";
@@ -12,7 +11,6 @@ export function ExperimentTab() {
       {hasWords.value && <OwnData />}
       <Settings />
       <Interventions />
-      <Attribution />
       {!hasWords.value && <OwnData />}
     </div>
   );

@@ -2,7 +2,7 @@
 
 import { range } from "../numbers.js";
 import { calm } from "../parts/calm.js";
-import { say } from "../parts/dom.jsx";
+import { Choice, say } from "../parts/dom.jsx";
 import { Samples } from "../parts/samples.jsx";
 import { way } from "../parts/shown-computation.js";
 import { stagesOf } from "../parts/stages.js";
@@ -13,26 +13,20 @@ import { change, view } from "../view.js";
 /** @typedef {NonNullable<typeof calm.value>} Now */
 /** @typedef {import("../run.js").Run} Run */
 
-export function Explore() {
-  const now = calm.value;
-  return (
-    <div id="explore">
-      <Samples />
-      {now && <Walk now={now} />}
-    </div>
-  );
-}
-
-/** @param {{ now: Now }} props */
-const Walk = ({ now }) => (
-  <section id="walk" aria-labelledby="walk-title">
-    <h2 id="walk-title">Step by step</h2>
-    <Body now={now} />
-  </section>
+export const Explore = () => (
+  <div id="explore">
+    <Samples />
+    {calm.value && (
+      <section id="walk" aria-labelledby="walk-title">
+        <h2 id="walk-title">Step by step</h2>
+        <Walk now={calm.value} />
+      </section>
+    )}
+  </div>
 );
 
 /** @param {{ now: Now }} props */
-function Body({ now }) {
+function Walk({ now }) {
   const { run, one: sample, query, key } = now;
   if (!sample) {
     const [first] = run.members(now.sample);
@@ -54,6 +48,7 @@ function Body({ now }) {
     row: (/** @type {number} */ position) => run.rowName(sample.key, position),
     className: (/** @type {number | null} */ label) => run.className(label),
     label: sample.label,
+    count: run.length(sample.key),
   };
   const stages = stagesOf(computation, names, key);
   const move = (/** @type {number} */ to) => {
@@ -64,16 +59,19 @@ function Body({ now }) {
         : `All ${stages.length} stages`,
     );
   };
+  const rows = range(run.length(sample.key)).map(
+    (position) => /** @type {[number, string]} */ ([position, names.row(position)]),
+  );
   const place = `${run.sampleName(sample.key)}, step ${run.stepName(now.at)}, layer ${now.layer}, head ${now.head}`;
   return (
     <Steps stages={stages} at={Math.min(view.value.stage, stages.length)} onMove={move}>
-      <p class="row place">
+      <p class="row">
         <span class="hint">
           {place}
           {run.isLive && departure.value ? `. With: ${departure.value}` : ""}
         </span>
-        <Position title="Query" name="query" run={run} value={query} sample={sample.key} />
-        <Position title="Key" name="key" run={run} value={key} sample={sample.key} />
+        <Choice label="Query" value={query} options={rows} onChoose={(to) => change({ query: Number(to) })} />
+        <Choice label="Key" value={key} options={rows} onChoose={(to) => change({ key: Number(to) })} />
       </p>
     </Steps>
   );
@@ -98,25 +96,5 @@ function NoVectors({ run }) {
         ))}
       </p>
     </>
-  );
-}
-
-/** @param {{ title: string, name: "query" | "key", run: Run, value: number, sample: string }} props */
-function Position({ title, name, run, value, sample }) {
-  return (
-    <label>
-      {title}{" "}
-      <select
-        id={`walk-${name}`}
-        value={value}
-        onChange={(event) => change({ [name]: Number(event.currentTarget.value) })}
-      >
-        {range(run.positions).map((position) => (
-          <option key={position} value={position}>
-            {run.rowName(sample, position)}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -17,7 +17,7 @@ const last = signal(null);
 function draw(event) {
   event.preventDefault();
   const [now, run] = [here.peek(), base.peek()];
-  if (!now || !run || !(run.source instanceof Live)) return;
+  if (!now || !(run?.source instanceof Live)) return;
   const { source } = run;
   const form = new FormData(event.currentTarget);
   const number = (/** @type {string} */ name) => (form.get(name) === "" ? null : Number(form.get(name)));
@@ -26,17 +26,14 @@ function draw(event) {
     const { tokens, typed, left } = prompt ? tokensOf(run, prompt) : { tokens: [], typed: [], left: [] };
     const wrong = [...typed.filter(Boolean), ...left];
     if (wrong.length) throw new Error(`The model does not know, or has no place for: ${run.joined(wrong)}`);
-    const { trained } = source;
     const drawing = {
-      temperature: number("temperature") ?? 1,
+      temperature: number("temperature"),
       top_k: number("top_k"),
-      seed: number("seed") ?? 0,
+      seed: number("seed"),
       count: COUNT,
     };
-    const { samples } = trained.lab.ask(
-      { operation: "generate", config: trained.config, tokens: [tokens], drawing },
-      source.weightsAt(now.at),
-    );
+    const { lab, config } = source.trained;
+    const { samples } = lab.ask({ operation: "generate", config, tokens: [tokens], drawing }, source.weightsAt(now.at));
     last.value = { source, drawn: { prompt: tokens.length, step: run.stepName(now.at), samples } };
   } catch (error) {
     last.value = { source, why: /** @type {Error} */ (error).message };
@@ -45,8 +42,7 @@ function draw(event) {
 
 export function Generate() {
   const run = base.value;
-  if (!run || !(run.source instanceof Live))
-    return <p class="hint">The page generates once it has trained the model.</p>;
+  if (!(run?.source instanceof Live)) return <p class="hint">The page generates once it has trained the model.</p>;
   const found = last.value?.source === run.source ? last.value : null;
   return (
     <section id="generate" class="card" aria-labelledby="generate-title">
@@ -59,35 +55,9 @@ export function Generate() {
         <label>
           Prompt <input name="prompt" autocomplete="off" spellcheck={false} required={run.cls < 0} />
         </label>
-        <label>
-          temperature{" "}
-          <input
-            name="temperature"
-            type="number"
-            class="number"
-            min={0}
-            max={1e6}
-            step="any"
-            defaultValue={1}
-            required
-          />
-        </label>
-        <label>
-          top-k <input name="top_k" type="number" class="number" min={1} step={1} placeholder="all" />
-        </label>
-        <label>
-          seed{" "}
-          <input
-            name="seed"
-            type="number"
-            class="number"
-            min={0}
-            max={Number.MAX_SAFE_INTEGER}
-            step={1}
-            defaultValue={0}
-            required
-          />
-        </label>
+        <Field name="temperature" usual={1} required step="any" max={1e6} />
+        <Field name="top_k" title="top-k" min={1} placeholder="all" />
+        <Field name="seed" usual={0} required max={Number.MAX_SAFE_INTEGER} />
         <button>Generate</button>
       </form>
       <div role="status">
@@ -97,6 +67,13 @@ export function Generate() {
     </section>
   );
 }
+
+/** A number of the form. @param {{ name: string, title?: string, usual?: number } & Record<string, unknown>} props */
+const Field = ({ name, title = name, usual, ...limits }) => (
+  <label>
+    {title} <input name={name} type="number" class="number" min={0} defaultValue={usual} {...limits} />
+  </label>
+);
 
 /** @param {Drawn & { run: import("../run.js").Run }} props */
 function Drawn({ run, prompt, step, samples }) {
@@ -110,7 +87,7 @@ function Drawn({ run, prompt, step, samples }) {
       <ol>
         {samples.map(([tokens, hasEnded], at) => (
           <li key={at}>
-            <button type="button" class="link" disabled={!tokens.length} onClick={() => showOwn(tokens, [], false)}>
+            <button type="button" class="link" disabled={!tokens.length} onClick={() => showOwn(tokens, [])}>
               <bdi>
                 <b>{text(tokens.slice(0, prompt))}</b>
                 {prompt > 0 && prompt < tokens.length && run.joined(["", ""])}

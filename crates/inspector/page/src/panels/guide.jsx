@@ -5,9 +5,8 @@ import { canAsk, canEdit, canPlay, canTrain } from "../parts/abilities.js";
 import { captionsOf } from "../parts/captions.js";
 import { later } from "../parts/deferred.js";
 import { guess, isAsked } from "../parts/guess.js";
-import { isNarrow } from "../parts/narrow.js";
 import { play } from "../parts/play.js";
-import { base, here, origin, shown } from "../state.js";
+import { base } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
 
 /** The run that the captions are about: without the reader's changes. They come after all else of a run. */
@@ -63,37 +62,25 @@ export function Guide() {
   const all = captions.value;
   const number = at.value;
   const caption = all[number - 1];
-  if (!caption) {
+  const openAndFocus = (/** @type {number} */ to) => {
+    open(to);
+    focusGuide();
+  };
+  if (!caption)
     return (
       <section id="guide" aria-label="Guide">
         <Lead />
         {all.length > 1 && (
-          <button
-            type="button"
-            id="guide-start"
-            onClick={() => {
-              open(1);
-              focusGuide();
-            }}
-          >
+          <button type="button" id="guide-start" onClick={() => openAndFocus(1)}>
             Show me
           </button>
         )}
       </section>
     );
-  }
   const text = caption.answerTo && guess.value !== null ? caption.answerTo(guess.value) : caption.text;
   return (
     <section id="guide" class="open" aria-label="Guide">
-      <button
-        type="button"
-        aria-label="Caption before"
-        aria-disabled={number === 1}
-        onClick={() => number > 1 && open(number - 1)}
-      >
-        ‹
-      </button>
-      <ol>
+      <ol class="plain">
         {all.map(({ title }, index) => (
           <li key={title}>
             <button
@@ -118,25 +105,14 @@ export function Guide() {
         ›
       </button>
       <p role="status">
-        <b>{caption.title}</b> {text}
+        <b>{caption.title}</b> {text}{" "}
         {caption.seeds && canTrain.value && (
-          <>
-            {" "}
-            <button type="button" class="link" onClick={showSeeds}>
-              See other seeds
-            </button>
-          </>
+          <button type="button" class="link" onClick={showSeeds}>
+            See other seeds
+          </button>
         )}
       </p>
-      <button
-        type="button"
-        id="guide-close"
-        aria-label="Close the guide"
-        onClick={() => {
-          open(0);
-          focusGuide();
-        }}
-      >
+      <button type="button" id="guide-close" aria-label="Close the guide" onClick={() => openAndFocus(0)}>
         ×
       </button>
     </section>
@@ -176,21 +152,6 @@ function readsFrom(run) {
 
 function showSeeds() {
   change({ tab: "seeds" });
-  const tab = document.getElementById("tab-seeds");
-  tab?.scrollIntoView({ block: "start" });
-  tab?.focus({ preventScroll: true });
+  document.getElementById("tab-seeds")?.scrollIntoView({ block: "start" });
   requestAnimationFrame(() => document.getElementById("train-seeds")?.focus({ preventScroll: true }));
 }
-
-// On first opening, the training plays once; on a phone, what tells that it plays is out of sight.
-const isFirst = location.hash === "" && !isNarrow.value && !matchMedia("(prefers-reduced-motion: reduce)").matches;
-const FEW = 3;
-const stop = effect(() => {
-  const { kind } = origin.value;
-  const run = shown.value;
-  if (!isFirst || !run || kind === "training") return;
-  // Whoever has changed the view, has an address.
-  const untouched = location.hash === "" && here.peek()?.step === run.opening;
-  if (untouched && run.times.length > FEW) requestAnimationFrame(() => play());
-  queueMicrotask(() => stop());
-});

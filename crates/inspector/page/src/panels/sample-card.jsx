@@ -2,7 +2,6 @@
 
 import { Answer } from "../parts/answer.jsx";
 import { paced } from "../parts/calm.js";
-import { isNarrow } from "../parts/narrow.js";
 import { spoken } from "../parts/play.js";
 import { sentenceOf } from "../parts/sentence.js";
 import { key, one, query, readWeights, run } from "../parts/shown-sample.js";
@@ -35,8 +34,6 @@ export function SampleCard() {
   );
 }
 
-// The choice of the sample.
-
 function Heading() {
   const now = /** @type {Run} */ (run.value);
   const keys = now.samples.slice(0, MOST_LISTED).map((sample) => sample.key);
@@ -44,9 +41,17 @@ function Heading() {
   const place = keys.indexOf(key.value);
   const move = (/** @type {number} */ by) =>
     change({ sample: keys[(Math.max(place, by < 0 ? 0 : -1) + by + keys.length) % keys.length] });
-  const isListed = place >= 0 || groups.includes(key.value);
+  /** @type {[string, string][]} */
+  const options = [
+    ...groups.map((name) => /** @type {[string, string]} */ ([name, now.sampleName(name)])),
+    ...now.samples
+      .slice(0, MOST_LISTED)
+      .map((sample) => /** @type {[string, string]} */ ([sample.key, optionText(now, sample)])),
+  ];
+  if (!options.some(([name]) => name === key.value))
+    options.unshift([key.value, optionText(now, now.sample(key.value))]);
   return (
-    <div class="row heading">
+    <div class="row">
       <h2 id="card-title">{now.facts.held_out ? "Held-out text" : "Sample"}</h2>
       <span class="choose">
         <button type="button" id="sample-before" aria-label="Sample before" onClick={() => move(-1)}>
@@ -58,15 +63,9 @@ function Heading() {
           value={key.value}
           onChange={(event) => change({ sample: event.currentTarget.value })}
         >
-          {!isListed && <option value={key.value}>{optionText(now, now.sample(key.value))}</option>}
-          {groups.map((name) => (
+          {options.map(([name, text]) => (
             <option key={name} value={name}>
-              {now.sampleName(name)}
-            </option>
-          ))}
-          {now.samples.slice(0, MOST_LISTED).map((sample) => (
-            <option key={sample.key} value={sample.key}>
-              {optionText(now, sample)}
+              {text}
             </option>
           ))}
         </select>
@@ -91,44 +90,31 @@ function optionText(run, sample) {
   return `${isOwn(sample.key) ? "your sample" : sample.key}${label}: ${run.joined(texts.slice(0, 12))}${texts.length > 12 ? " …" : ""}`;
 }
 
-// A sample of the reader's own, as a whole.
-
 function Paste() {
   const now = /** @type {Run} */ (run.value);
   const sample = one.value;
-  const text = sample ? now.joined(now.texts(sample)) : "";
-  const form = (
-    <form
-      id="own"
-      onSubmit={(event) => {
-        event.preventDefault();
-        takeText(/** @type {HTMLInputElement} */ (document.getElementById("own-tokens")).value);
-      }}
-    >
-      <label>
-        {now.words ? "Whole sentence" : "All tokens"}{" "}
-        <input
-          key={key.value}
-          id="own-tokens"
-          autocomplete="off"
-          spellcheck={false}
-          defaultValue={text}
-          aria-describedby="own-said"
-        />
-      </label>
-      <button>Compute</button>
-    </form>
-  );
   return (
     <>
-      {isNarrow.value ? (
-        <details>
-          <summary>Type or paste a whole sample</summary>
-          {form}
-        </details>
-      ) : (
-        form
-      )}
+      <form
+        id="own"
+        onSubmit={(event) => {
+          event.preventDefault();
+          takeText(/** @type {HTMLInputElement} */ (document.getElementById("own-tokens")).value);
+        }}
+      >
+        <label>
+          {now.words ? "Whole sentence" : "All tokens"}{" "}
+          <input
+            key={key.value}
+            id="own-tokens"
+            autocomplete="off"
+            spellcheck={false}
+            defaultValue={sample ? now.joined(now.texts(sample)) : ""}
+            aria-describedby="own-said"
+          />
+        </label>
+        <button>Compute</button>
+      </form>
       <p id="own-said" class="failed" role="alert">
         {said.value}
       </p>

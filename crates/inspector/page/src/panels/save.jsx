@@ -3,7 +3,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { tomlOf } from "../config.js";
-import { copyText, saveFile, say } from "../parts/dom.jsx";
+import { saveFile, say } from "../parts/dom.jsx";
 import { csvOf } from "../parts/csv.js";
 import { fileName, inName, jsonOf, matrixCsvOf, svgOf } from "../parts/export.js";
 import { pageFile } from "../parts/page-file.js";
@@ -37,13 +37,10 @@ const hasAddress = /^(https?|file):$/.test(location.protocol);
 /** Where others cannot open the page's address: why. Empty where they can. */
 function localText() {
   const { protocol, hostname } = location;
-  if (protocol === "file:")
-    return "This page is a file, so its address works only on this computer. Send the file instead.";
-  if (!hasAddress)
-    return "This page is part of another one, and has no address that others can open. Send the file instead.";
-  return /^(localhost|127\..*|\[::1\])$/.test(hostname)
-    ? "A server on this computer shows this page, so its address works only here. Send the file instead."
-    : "";
+  if (/^https?:$/.test(protocol) && !/^(localhost|127\..*|\[::1\])$/.test(hostname)) return "";
+  return hasAddress
+    ? "The page's address works only on this computer. Send the file instead."
+    : "This page is part of another one, and has no address that others can open. Send the file instead.";
 }
 
 export function SaveDialog() {
@@ -79,14 +76,15 @@ const ownText = () =>
 function View() {
   const local = localText();
   const copyAddress = async () => {
-    await copyText(location.href, "the address of this view");
+    if (!navigator.clipboard) throw new Error("this browser lets no page copy; take the address from its bar");
+    await navigator.clipboard.writeText(location.href);
     return "Address copied";
   };
   return (
     <>
       <h3>This view</h3>
       {local && <p id="save-local">{local}</p>}
-      <Ways>
+      <ul class="plain">
         {hasAddress && (
           <Way
             id="address"
@@ -101,7 +99,7 @@ function View() {
           text="One HTML file with this view. It opens in any browser, without a network."
           act={() => saved(`${inName(document.title, 120)}.html`, pageFile())}
         />
-      </Ways>
+      </ul>
     </>
   );
 }
@@ -121,7 +119,7 @@ function Matrices() {
   return (
     <>
       <h3>The matrices</h3>
-      <Ways>
+      <ul class="plain">
         {FORMATS.map(([ending, text, of]) => (
           <Way
             key={ending}
@@ -131,7 +129,7 @@ function Matrices() {
             act={async () => saved(fileName(shown, ending), await of(shown))}
           />
         ))}
-      </Ways>
+      </ul>
     </>
   );
 }
@@ -152,7 +150,7 @@ function Training() {
   return (
     <>
       <h3>The training</h3>
-      <Ways>
+      <ul class="plain">
         <Way
           id="config"
           title="config.toml"
@@ -177,7 +175,7 @@ function Training() {
             act={() => saved(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}
           />
         )}
-      </Ways>
+      </ul>
     </>
   );
 }
@@ -188,9 +186,6 @@ function saved(name, blob) {
   return `Saved ${name}`;
 }
 
-/** @param {{ children: import("preact").ComponentChildren }} props */
-const Ways = ({ children }) => <ul>{children}</ul>;
-
 /** One of the files, with what came of it. @param {{ id: string, title: string, text: import("preact").ComponentChildren, act: () => string | Promise<string> }} props */
 function Way({ id, title, text, act }) {
   const [result, setResult] = useState("");
@@ -198,7 +193,7 @@ function Way({ id, title, text, act }) {
     try {
       setResult(await act());
     } catch (error) {
-      const why = `Not saved: ${/** @type {Error} */ (error).message}`;
+      const why = `That failed: ${/** @type {Error} */ (error).message}`;
       setResult(why);
       say(why);
     }

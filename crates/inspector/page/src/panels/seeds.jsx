@@ -4,16 +4,15 @@ import { computed, signal } from "@preact/signals";
 import { settingsText } from "../config.js";
 import { changesText } from "../changes.js";
 import { METRICS } from "../described.js";
-import { cannot } from "../engine/cannot.js";
-import { page } from "../facts.js";
 import { fixed, range } from "../numbers.js";
 import { say } from "../parts/dom.jsx";
 import { openSeed } from "../parts/seed.js";
 import { Swarm, pointed } from "../parts/swarm.jsx";
 import { config, dataOf, experiment, here, origin, shown } from "../state.js";
-import { f1Of, isLearned, swarmOf } from "../swarm.js";
+import { swarmOf } from "../swarm.js";
 import { view } from "../view.js";
 
+/** @typedef {import("../types").Config} Config */
 /** @typedef {import("../swarm.js").Seed} Seed */
 
 // A first look, and one that shows what is rare.
@@ -23,32 +22,17 @@ const count = (/** @type {number} */ number) => number.toLocaleString("en");
 
 export function Seeds() {
   const why = whyNot();
-  return (
-    <div id="seeds">
-      {why ? (
-        <p class="hint" id="no-seeds">
-          {why}
-        </p>
-      ) : (
-        <TrainedHere />
-      )}
-    </div>
-  );
+  return <div id="seeds">{why ? <p class="hint">{why}</p> : <TrainedHere />}</div>;
 }
 
 /** Why no seeds can be trained now; empty if they can. */
 function whyNot() {
   const { kind, badge, text } = origin.value;
-  const why = cannot();
-  if (!config.value || why) {
-    const reason = page.runs[0]?.again?.recorded ?? why ?? "it holds only recordings";
-    return `This page trains no seeds. ${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
-  }
   if (kind === "training") return "Seeds can be trained here once the page has trained its own run.";
   if (kind !== "live")
     return `This page does not train seeds, since its own training did not succeed. ${badge}: ${text}`;
   // Another seed of the same experiment is on its way.
-  const isKnown = swarmOf(config.value, data.value).count > 0;
+  const isKnown = swarmOf(/** @type {Config} */ (config.value), data.value).count > 0;
   if (experiment.value && experiment.value.state !== "trained" && !isKnown)
     return "Seeds can be trained here once the experiment above is trained.";
   return "";
@@ -67,7 +51,7 @@ const onLabel = ({ attention }, positions, name) =>
   positions.reduce((sum, position) => sum + (attention[name]?.[position] ?? NaN), 0);
 
 function TrainedHere() {
-  const swarm = swarmOf(/** @type {import("../types").Config} */ (config.value), data.value);
+  const swarm = swarmOf(/** @type {Config} */ (config.value), data.value);
   const seeds = swarm.seeds.value;
   const hasBoth =
     swarm.positions.length > 0 && seeds.every(({ attention }) => attention.positive && attention.negative);
@@ -87,50 +71,37 @@ function TrainedHere() {
       <Start swarm={swarm} />
       {seeds.length > 0 && (
         <div class="swarm">
-          <Swarm
-            seeds={seeds}
-            axes={hasBoth ? attentionAxes(positions, swarm.uniform) : resultAxes(seeds)}
-            own={own}
-            open={open}
-          />
-          <div>
-            <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, swarm.uniform)}</p>
-            <p class="hint">
-              <span class="sign learned" aria-hidden="true">
-                ●
-              </span>{" "}
-              learned{" "}
-              <span class="sign unlearned" aria-hidden="true">
-                ×
-              </span>{" "}
-              not learned{" "}
-              <span class="sign own" aria-hidden="true">
-                ○
-              </span>{" "}
-              shown above.{" "}
-              {hasBoth
-                ? "Dashed: uniform attention. Attention is the mean over all training samples of a class, and over heads, in the last layer. "
-                : ""}
-              Click a dot, or a button of the table, to open its seed.
-            </p>
-            <Hovered positions={positions} />
-            <Table
+          {hasBoth && (
+            <Swarm
               seeds={seeds}
-              positions={positions}
-              uniform={swarm.uniform}
-              isTraining={swarm.state.value.name === "training"}
+              place={onPositions(positions)}
+              names={axisNames(positions)}
+              level={swarm.uniform}
               own={own}
               open={open}
             />
+          )}
+          <div>
+            <p id="swarm-sum">{sumOf(seeds, swarm.failed.value, positions, swarm.uniform)}</p>
+            {hasBoth && (
+              <>
+                <p class="hint">
+                  <b class="learned">●</b> learned <b class="unlearned">×</b> not learned <b>○</b> shown above. Dashed:
+                  uniform attention. Attention is the mean over all training samples of a class, and over heads, in the
+                  last layer. Click a dot, or a button of the table, to open its seed.
+                </p>
+                <Hovered positions={positions} />
+              </>
+            )}
+            {swarm.state.value.name !== "training" && (
+              <Table seeds={seeds} positions={positions} own={own} open={open} />
+            )}
           </div>
         </div>
       )}
     </section>
   );
 }
-
-/** @param {number} from @param {number} to */
-const fifths = (from, to) => range(6).map((part) => from + (part / 5) * (to - from));
 
 /** The names of the samples of label 1 or more, and of those of label 0. */
 function sides() {
@@ -146,65 +117,38 @@ function decides(run, position) {
   return known.some(({ label }) => label) && known.every(({ marked }) => marked.includes(position));
 }
 
-/** @param {number[]} positions @param {number} uniform @returns {import("../parts/swarm.jsx").Axes} */
-function attentionAxes(positions, uniform) {
-  const { positive, negative } = sides();
-  /** @param {"positive" | "negative"} kind @param {string} name */
-  const axis = (kind, name) => ({
-    name,
-    of: (/** @type {Seed} */ seed) => onLabel(seed, positions, kind),
-    from: 0,
-    to: 1,
-    ticks: fifths(0, 1),
-    text: (/** @type {number} */ tick) => fixed(tick, 1),
-  });
-  return {
-    x: axis("negative", `attention on position ${positions.join(" and ")} in samples of ${negative}`),
-    y: axis("positive", `the same in samples of ${positive}`),
-    level: uniform,
-  };
-}
+/** Attention on the positions in samples of label 0, and of label 1. @param {number[]} positions @returns {(seed: Seed) => [number, number]} */
+const onPositions = (positions) => (seed) => [
+  onLabel(seed, positions, "negative"),
+  onLabel(seed, positions, "positive"),
+];
 
-/** F1 and the loss, on a logarithmic axis. @param {Seed[]} seeds @returns {import("../parts/swarm.jsx").Axes} */
-function resultAxes(seeds) {
-  const over = seeds[0]?.held_out ? "on held-out samples" : "on training samples";
-  const from = Math.floor(10 * Math.min(0.9, ...seeds.map(f1Of))) / 10;
-  const powers = (/** @type {Seed} */ { held_out, train }) => Math.log10(Math.max((held_out ?? train).loss, 1e-9));
-  const [low, high] = [Math.floor(Math.min(...seeds.map(powers))), Math.ceil(Math.max(...seeds.map(powers)))];
-  return {
-    x: { name: `F1 ${over}`, of: f1Of, from, to: 1, ticks: fifths(from, 1), text: (tick) => fixed(tick, 2) },
-    y: {
-      name: `loss ${over}`,
-      of: powers,
-      from: low,
-      to: Math.max(high, low + 1),
-      ticks: range(Math.max(high, low + 1) - low + 1).map((at) => low + at),
-      text: (tick) => (tick < -4 ? `1e${tick}` : String(Number((10 ** tick).toPrecision(1)))),
-    },
-    level: null,
-  };
+/** @param {number[]} positions @returns {[string, string]} */
+function axisNames(positions) {
+  const { positive, negative } = sides();
+  return [
+    `attention on position ${positions.join(" and ")} in samples of ${negative}`,
+    `the same in samples of ${positive}`,
+  ];
 }
 
 /** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} uniform */
 function sumOf(seeds, failed, positions, uniform) {
-  const learned = seeds.filter(isLearned);
+  const learned = seeds.filter(({ learned }) => learned);
+  const over = seeds[0].held_out ? "held-out" : "training";
   const parts = [
-    `${count(learned.length)} of ${count(seeds.length)} seeds learned: their F1 on ${seeds[0].held_out ? "held-out" : "training"} samples is ${seeds[0].learned_from} or more.`,
+    `${count(learned.length)} of ${count(seeds.length)} seeds learned: their F1 on ${over} samples is ${seeds[0].learned_from} or more.`,
   ];
   if (positions.length && learned.length) {
     const { positive, negative } = sides();
-    const away = learned.filter((seed) => looksAway(seed, positions, uniform)).length;
-    const too = learned.filter((seed) => onLabel(seed, positions, "negative") > uniform).length;
-    const more = learned.filter(
-      (seed) => onLabel(seed, positions, "negative") > onLabel(seed, positions, "positive"),
-    ).length;
-    const where = positions.length > 1 ? `positions ${positions.join(" and ")}` : `position ${positions[0]}`;
-    const text = (/** @type {number} */ number) => (number ? count(number) : "none");
+    const all = learned.map(onPositions(positions));
+    const away = all.filter(([, positive]) => positive < uniform).length;
+    const too = all.filter(([negative]) => negative > uniform).length;
+    const more = all.filter(([negative, positive]) => negative > positive).length;
+    const where = `position${positions.length > 1 ? "s" : ""} ${positions.join(" and ")}`;
     parts.push(
       `${count(learned.length - away)} of these look at ${where}: in samples of ${positive} they give it more than uniform attention (${fixed(uniform, 2)}). ${away ? `${count(away)} look${away === 1 ? "s" : ""} away.` : "None looks away."}`,
-    );
-    parts.push(
-      `${count(too)} look there in samples of ${negative}, too; ${text(more)} of them more than in samples of ${positive}.`,
+      `${count(too)} look there in samples of ${negative}, too; ${more ? count(more) : "none"} of them more than in samples of ${positive}.`,
     );
   }
   if (failed.length)
@@ -214,57 +158,39 @@ function sumOf(seeds, failed, positions, uniform) {
   return parts.join(" ");
 }
 
-/** @param {Seed} seed @param {number[]} positions @param {number} uniform */
-const looksAway = (seed, positions, uniform) => onLabel(seed, positions, "positive") < uniform;
-
 /** @param {{ swarm: import("../swarm.js").Swarm }} props */
 function Start({ swarm }) {
-  const { name, why, seconds } = swarm.state.value;
+  const { name, why } = swarm.state.value;
   const done = swarm.count;
   const wanted = swarm.wanted.value;
   if (name === "training") {
     const rest = swarm.remaining;
     return (
-      <div class="row">
+      <p class="row">
         <button type="button" id="stop-seeds" onClick={() => swarm.stop()}>
           Stop
         </button>
         <progress aria-label="Trained seeds" max={wanted} value={done} />
-        <span>
-          {count(done)} of {count(wanted)} seeds{rest !== null && rest > 2 ? `; about ${timeText(rest)} more` : ""}
-        </span>
-      </div>
-    );
-  }
-  if (name === "asks") {
-    return (
-      <div class="row" role="group" aria-label="Before a long training">
-        <span>
-          Training {count(wanted - done)} seeds may take about {timeText(seconds ?? 0)} on this computer. You can stop
-          at any time.
-        </span>
-        <button type="button" id="sure-seeds" onClick={() => begin(swarm, wanted, true)}>
-          Train them
-        </button>
-      </div>
+        {count(done)} of {count(wanted)} seeds{rest !== null && rest > 2 ? `; about ${timeText(rest)} more` : ""}
+      </p>
     );
   }
   const next = done < FEW ? FEW : done < MANY ? MANY : 0;
   return (
-    <div class="row">
+    <p class="row">
       {next > 0 && (
         <button type="button" id="train-seeds" onClick={() => begin(swarm, next)}>
           {done > 0 && done < FEW ? `Go on to ${FEW} seeds` : `Train ${count(next)} seeds`}
         </button>
       )}
       {name === "failed" && <span class="failed">The training failed: {why}</span>}
-      {name === "stopped" && <span>Stopped after {count(done)} seeds.</span>}
-    </div>
+      {name === "stopped" && `Stopped after ${count(done)} seeds.`}
+    </p>
   );
 }
 
-/** @param {import("../swarm.js").Swarm} swarm @param {number} wanted @param {boolean} [isSure] */
-async function begin(swarm, wanted, isSure) {
+/** @param {import("../swarm.js").Swarm} swarm @param {number} wanted */
+async function begin(swarm, wanted) {
   const run = /** @type {import("../run.js").Run} */ (shown.peek());
   swarm.positions =
     run.classCount === 2 && run.isShare
@@ -275,9 +201,9 @@ async function begin(swarm, wanted, isSure) {
     run.reader,
     () => swarm.positions,
   );
-  await swarm.start(wanted, isSure);
+  await swarm.start(wanted);
   if (swarm.state.peek().name === "ended")
-    say(`${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(isLearned).length} learned`);
+    say(`${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(({ learned }) => learned).length} learned`);
 }
 
 /** @param {number} seconds */
@@ -287,54 +213,40 @@ const timeText = (seconds) => (seconds < 90 ? `${Math.ceil(seconds)} s` : `${Mat
 function Hovered({ positions }) {
   const seed = pointed.value;
   const { positive, negative } = sides();
+  const [onNegative, onPositive] = seed ? onPositions(positions)(seed).map((share) => fixed(share)) : [];
   return (
     <p id="swarm-seed">
-      {seed
-        ? `Seed ${seed.seed}: ${positions.length ? `${fixed(onLabel(seed, positions, "positive"))} in samples of ${positive}, ${fixed(onLabel(seed, positions, "negative"))} of ${negative}, ` : ""}F1 ${fixed(f1Of(seed))}.`
-        : "\u00a0"}
+      {seed &&
+        `Seed ${seed.seed}: ${onPositive} in samples of ${positive}, ${onNegative} of ${negative}, F1 ${fixed((seed.held_out ?? seed.train).f1 ?? 0)}.`}
     </p>
   );
 }
 
-/** Which seeds the table lists, and how many of them. */
-const listed = signal("all");
 const isOpen = signal(false);
-const room = signal(100);
 
-/** @param {{ seeds: Seed[], positions: number[], uniform: number, isTraining: boolean, own: number, open: (seed: number) => void }} props */
-function Table({ seeds, positions, uniform, isTraining, own, open }) {
-  if (isTraining) return <p class="hint">The table follows when the training has ended.</p>;
-  const sorted = seeds.toSorted((one, other) => one.seed - other.seed);
-  const kinds = {
-    all: sorted,
-    unlearned: sorted.filter((seed) => !isLearned(seed)),
-    ...(positions.length
-      ? { away: sorted.filter((seed) => isLearned(seed) && looksAway(seed, positions, uniform)) }
-      : {}),
-  };
-  const names = { all: "all", unlearned: "not learned", away: "looks away" };
-  const kind = listed.value in kinds ? /** @type {keyof typeof kinds} */ (listed.value) : "all";
-  const rows = /** @type {Seed[]} */ (kinds[kind]);
+/** All seeds, once the table is opened. @param {{ seeds: Seed[], positions: number[], own: number, open: (seed: number) => void }} props */
+function Table({ seeds, positions, own, open }) {
   const { positive, negative } = sides();
-  const attention = positions.length ? [positive, negative] : [];
+  const splits = /** @type {const} */ (["held_out", "train"]).filter((split) => seeds[0][split]);
+  /** @type {[name: string, of: (seed: Seed) => number | null | undefined][]} */
   const columns = [
-    "seed",
-    "learned",
-    ...attention,
-    ...[...(seeds[0].held_out ? ["held-out"] : []), "training"].flatMap((split) =>
-      METRICS.map(([, name]) => `${name}, ${split}`),
+    ...(positions.length ? /** @type {const} */ (["positive", "negative"]) : []).map(
+      (kind) =>
+        /** @type {[string, (seed: Seed) => number]} */ ([
+          kind === "positive" ? positive : negative,
+          (seed) => onLabel(seed, positions, kind),
+        ]),
+    ),
+    ...splits.flatMap((split) =>
+      METRICS.map(
+        ([key, name]) =>
+          /** @type {[string, (seed: Seed) => number | null | undefined]} */ ([
+            `${name}, ${split === "train" ? "training" : "held-out"}`,
+            (seed) => seed[split]?.[key],
+          ]),
+      ),
     ),
   ];
-  const numbersOf = (/** @type {Seed} */ { train, held_out, ...seed }) => [
-    ...(positions.length
-      ? [
-          onLabel(/** @type {Seed} */ (seed), positions, "positive"),
-          onLabel(/** @type {Seed} */ (seed), positions, "negative"),
-        ]
-      : []),
-    ...[held_out, train].flatMap((measured) => (measured ? METRICS.map(([key]) => measured[key]) : [])),
-  ];
-  const text = (/** @type {number | null} */ value) => (value === null ? "–" : fixed(value));
   return (
     <details
       class="seed-table"
@@ -344,74 +256,41 @@ function Table({ seeds, positions, uniform, isTraining, own, open }) {
       }}
     >
       <summary>All numbers as a table</summary>
-      <div class="row">
-        <label>
-          Seeds{" "}
-          <select
-            id="listed-seeds"
-            value={kind}
-            onChange={(event) => {
-              listed.value = event.currentTarget.value;
-              room.value = 100;
-            }}
-          >
-            {Object.entries(kinds).map(([name, { length }]) => (
-              <option key={name} value={name}>
-                {names[/** @type {keyof typeof names} */ (name)]} ({length})
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Seeds">
         <table class="numbers">
           <thead>
             <tr>
-              {columns.map((column) => (
-                <th scope="col" key={column}>
-                  {column}
+              {["seed", "learned", ...columns.map(([name]) => name)].map((name) => (
+                <th scope="col" key={name}>
+                  {name}
                 </th>
               ))}
             </tr>
           </thead>
           <tbody>
             {isOpen.value &&
-              rows.slice(0, room.value).map((seed) => (
-                <tr key={seed.seed}>
-                  <th scope="row">
-                    <button
-                      type="button"
-                      aria-current={seed.seed === own ? "true" : undefined}
-                      aria-label={`Open seed ${seed.seed}`}
-                      onClick={() => open(seed.seed)}
-                      onFocus={() => {
-                        pointed.value = seed;
-                      }}
-                      onBlur={() => {
-                        pointed.value = null;
-                      }}
-                    >
-                      {seed.seed}
-                    </button>
-                  </th>
-                  <td>{isLearned(seed) ? "yes" : "no"}</td>
-                  {numbersOf(seed).map((value, at) => (
-                    <td key={at}>{text(value)}</td>
-                  ))}
-                </tr>
-              ))}
+              seeds
+                .toSorted((one, other) => one.seed - other.seed)
+                .map((seed) => (
+                  <tr key={seed.seed}>
+                    <th scope="row">
+                      <button
+                        type="button"
+                        aria-current={seed.seed === own ? "true" : undefined}
+                        aria-label={`Open seed ${seed.seed}`}
+                        onClick={() => open(seed.seed)}
+                      >
+                        {seed.seed}
+                      </button>
+                    </th>
+                    <td>{seed.learned ? "yes" : "no"}</td>
+                    {columns.map(([name, of]) => (
+                      <td key={name}>{of(seed) == null ? "–" : fixed(Number(of(seed)))}</td>
+                    ))}
+                  </tr>
+                ))}
           </tbody>
         </table>
-        {rows.length > room.value && (
-          <button
-            type="button"
-            onClick={() => {
-              room.value += 100;
-            }}
-          >
-            Show 100 more of {count(rows.length - room.value)}
-          </button>
-        )}
       </div>
     </details>
   );

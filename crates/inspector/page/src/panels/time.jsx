@@ -3,29 +3,29 @@
 import { computed } from "@preact/signals";
 import { Chart } from "../parts/chart.jsx";
 import { charts, isLate } from "../parts/curves.js";
-import { isPlaying, play, speed } from "../parts/play.js";
-import { here, origin, shown } from "../state.js";
+import { isPlaying, play } from "../parts/play.js";
+import { here, shown } from "../state.js";
 import { change, changeSoon, view } from "../view.js";
-
-// A list of more steps is of no help.
-const MOST_LISTED = 200;
-const SPEEDS = [0.5, 1, 2];
 
 export function Time() {
   return (
     <section id="time" class="card" aria-labelledby="time-title">
-      <div class="player">
+      <div class="row">
         <h2 id="time-title">Training</h2>
         <div class="bar">
           <PlayButton />
           <Slider />
           <Now />
         </div>
-        <Speed />
-        <StepList />
       </div>
-      <Missing />
-      <Charts />
+      <p class="hint" id="missing-step">
+        {missing}
+      </p>
+      <div id="charts" class={isLate.value ? "late" : ""} aria-busy={isLate.value}>
+        {charts.value.map((chart) => (
+          <Chart key={chart.name} chart={chart} />
+        ))}
+      </div>
     </section>
   );
 }
@@ -51,7 +51,7 @@ function Slider() {
     step: run.times[Number(/** @type {HTMLInputElement} */ (event.currentTarget).value)],
   });
   return (
-    <label class="wide">
+    <label>
       <span class="unseen">Step</span>
       <input
         id="slider"
@@ -79,80 +79,10 @@ function Now() {
   );
 }
 
-function Speed() {
-  return (
-    <label class="speed">
-      Speed{" "}
-      <select
-        id="speed"
-        value={speed.value}
-        onChange={(event) => {
-          speed.value = Number(event.currentTarget.value);
-        }}
-      >
-        {SPEEDS.map((times) => (
-          <option key={times} value={times}>
-            {times}×
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
-function StepList() {
-  const run = shown.value;
-  if (!run || run.times.length > MOST_LISTED) return null;
-  return (
-    <label>
-      Step <Steps run={run} />
-    </label>
-  );
-}
-
-/** @param {{ run: import("../run.js").Run }} props */
-function Steps({ run }) {
-  return (
-    <select
-      id="step-list"
-      value={here.value?.at}
-      onChange={(event) => change({ step: run.times[Number(event.currentTarget.value)] })}
-    >
-      {run.times.map((time, at) => (
-        <option key={time} value={at}>
-          {run.stepName(at)}
-          {time === run.facts.best ? " (best)" : ""}
-        </option>
-      ))}
-    </select>
-  );
-}
-
-/** The step that an address asks for, if it is not shown. */
+/** That the step of an address is not shown. */
 const missing = computed(() => {
-  const now = here.value;
-  const { step } = view.value;
-  if (!now || !Number.isFinite(step) || step === now.step) return "";
-  const { run } = now;
-  const shows = `step ${run.stepName(now.at)} is shown`;
-  if (step > run.last) return `The training ended after ${run.last} steps: ${shows} instead of step ${step}.`;
-  if (run.isLive) return `The page keeps ${run.times.length} of ${run.last + 1} steps, and not step ${step}: ${shows}.`;
-  return `Step ${step} was not recorded: ${shows}${origin.value.kind === "training" ? " until the page has trained the run" : ", the nearest one"}.`;
+  const [now, { step }] = [here.value, view.value];
+  return now && Number.isFinite(step) && step !== now.step
+    ? `Step ${step} is not in this page: step ${now.run.stepName(now.at)} is shown.`
+    : "";
 });
-
-const Missing = () =>
-  missing.value ? (
-    <p class="hint" id="missing-step">
-      {missing.value}
-    </p>
-  ) : null;
-
-function Charts() {
-  return (
-    <div id="charts" class={isLate.value ? "late" : ""} aria-busy={isLate.value}>
-      {charts.value.map((chart) => (
-        <Chart key={chart.name} chart={chart} />
-      ))}
-    </div>
-  );
-}

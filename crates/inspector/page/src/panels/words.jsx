@@ -20,29 +20,19 @@ const MARGIN = 12;
 // Shorter words seldom have a meaning of their own.
 const LETTERS = 4;
 
-/** The run without the reader's changes, whose vectors these are. */
-const run = computed(() => {
-  void base.value?.source.arrived?.value;
-  return base.value;
-});
-
-/** The word until the reader chooses one: of a grammar's sentences, the first word of the vocabulary that they ask about; else the longer word that most samples hold. */
+/** The word until the reader chooses one: the one after a grammar's marker, or the longer word that most samples hold. */
 const usual = computed(() => {
-  const now = run.value;
+  const now = base.value;
   if (!now?.words) return "";
   const texts = now.samples.map((sample) => now.texts(sample));
   const marker = MARKERS[now.facts.config?.data.rule?.kind];
-  if (marker && now.words.vocabulary.includes(marker)) {
-    const asked = new Set(texts.map((words) => words[words.indexOf(marker) + 1]));
-    const first = now.words.vocabulary.find((/** @type {string} */ text) => asked.has(text));
-    if (first) return first;
-  }
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  for (const words of texts)
-    for (const text of new Set(words))
-      if (text.length >= LETTERS && tokenOf(now, text) !== UNKNOWN) counts.set(text, (counts.get(text) ?? 0) + 1);
-  return [...counts].reduce((most, one) => (one[1] > most[1] ? one : most), ["", 0])[0];
+  const marked = texts.find((words) => words.includes(marker));
+  if (marked) return marked[marked.indexOf(marker) + 1];
+  /** @type {Record<string, number>} */
+  const counts = {};
+  for (const text of texts.flatMap((words) => [...new Set(words)]))
+    if (text.length >= LETTERS && tokenOf(now, text) !== UNKNOWN) counts[text] = (counts[text] ?? 0) + 1;
+  return Object.keys(counts).reduce((most, text) => (counts[text] > (counts[most] ?? 0) ? text : most), "");
 });
 const word = computed(() => view.value.word || usual.value);
 // While steps play, a few times a second.
@@ -53,7 +43,7 @@ const said = signal("");
 
 /** The occurrences of the word at the shown step; a sentence if there are none. */
 const found = computed(() => {
-  const now = run.value;
+  const now = base.value;
   if (!now || !(now.source instanceof Live))
     return "A recorded run has no other sentences to look at. Its page shows them once it has trained the run again.";
   const token = tokenOf(now, word.value);
@@ -64,7 +54,7 @@ const found = computed(() => {
 });
 
 export function Words() {
-  const now = /** @type {Run} */ (run.value);
+  const now = /** @type {Run} */ (base.value);
   const all = found.value;
   return (
     <section id="words" aria-labelledby="words-title">
@@ -74,7 +64,7 @@ export function Words() {
         same word has a different vector in each sentence. Each dot is an occurrence, in the plane that shows the most
         of how they differ (principal components). The step above moves them, too.
       </p>
-      <Choice run={now} />
+      <Field run={now} />
       {typeof all === "string" ? (
         <p class="hint">{all}</p>
       ) : (
@@ -88,23 +78,10 @@ export function Words() {
 }
 
 /** @param {{ run: Run }} props */
-function Choice({ run }) {
+function Field({ run }) {
   const words = run.words?.vocabulary ?? [];
-  /** @param {HTMLInputElement} field */
-  const take = (field) => {
-    const text = field.value.trim();
-    const isKnown = text !== "" && tokenOf(run, text) !== UNKNOWN;
-    said.value = isKnown ? "" : `“${text}” is not among the ${words.length} words of this run.`;
-    if (isKnown) change({ word: text });
-  };
   return (
-    <form
-      class="row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        take(/** @type {HTMLInputElement} */ (document.getElementById("word")));
-      }}
-    >
+    <p class="row">
       <label>
         Word{" "}
         <input
@@ -115,7 +92,12 @@ function Choice({ run }) {
           autocomplete="off"
           spellcheck={false}
           aria-describedby="word-said"
-          onChange={(event) => take(event.currentTarget)}
+          onChange={({ currentTarget }) => {
+            const text = currentTarget.value.trim();
+            const isKnown = text !== "" && tokenOf(run, text) !== UNKNOWN;
+            said.value = isKnown ? "" : `“${text}” is not among the ${words.length} words of this run.`;
+            if (isKnown) change({ word: text });
+          }}
         />
       </label>
       <datalist id="vocabulary">
@@ -126,7 +108,7 @@ function Choice({ run }) {
       <span id="word-said" class="failed" role="alert">
         {said.value}
       </span>
-    </form>
+    </p>
   );
 }
 
@@ -139,22 +121,17 @@ const titleOf = (level) =>
 /** @param {Found} props */
 function Planes({ run, sentences, planes }) {
   const classes = [...new Set(sentences.labels)].sort((a, b) => a - b);
-  const isAbout = planes.places.some(([, , asked]) => asked === 1);
+  const isAsked = (/** @type {number} */ is) => planes.places.some(([, , asked]) => asked === is);
   return (
     <>
-      <ul class="legend">
-        {isAbout &&
+      <ul class="plain row">
+        {isAsked(1) &&
           classes.map((label) => (
             <li key={label}>
-              <span class="dot" style={{ background: classColour(label, run.classCount) }} />{" "}
-              <bdi>{run.className(label)}</bdi>
+              <span style={{ color: classColour(label, run.classCount) }}>●</span> <bdi>{run.className(label)}</bdi>
             </li>
           ))}
-        {planes.places.some(([, , asked]) => !asked) && (
-          <li>
-            <span class="dot hollow" /> the class is not about this word
-          </li>
-        )}
+        {isAsked(0) && <li>○ the class is not about this word</li>}
       </ul>
       <div class="planes">
         {planes.levels.map((level, index) => (
@@ -176,24 +153,18 @@ function Plane({ run, sentences, planes, index, title }) {
   const most = points.reduce((found, part) => Math.max(found, Math.abs(part)), 0) || 1;
   const place = (/** @type {number} */ part) => SIDE / 2 + (part / most) * (SIDE / 2 - MARGIN);
   const [first, second] = planes.shares[index];
-  const isPoint = first === 0;
-  const shown = here.value?.one;
+  const about = first ? `${percent(first)} + ${percent(second)} of the variance` : "one point";
   return (
     <figure>
       <figcaption>
-        <b>{title}</b> {isPoint ? "one point" : `${percent(first)} + ${percent(second)} of the variance`}
+        <b>{title}</b> {about}
       </figcaption>
-      <svg
-        viewBox={`0 0 ${SIDE} ${SIDE}`}
-        role="img"
-        aria-label={`${title}: ${isPoint ? "all occurrences are one point" : `${count} occurrences`}`}
-      >
+      <svg viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={`${title}: ${count} occurrences, ${about}`}>
         <path class="rule" d={`M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}`} />
         {range(count).map((at) => {
           const [sentence, position, asked] = planes.places[at];
           const tokens = sentences.samples[sentence];
-          const isShown = shown !== null && shown !== undefined && String(shown.tokens) === String(tokens);
-          const colour = classColour(sentences.labels[sentence], run.classCount);
+          const isShown = String(here.value?.one?.tokens) === String(tokens);
           return (
             <circle
               key={at}
@@ -201,8 +172,7 @@ function Plane({ run, sentences, planes, index, title }) {
               cx={place(points[2 * at])}
               cy={SIDE - place(points[2 * at + 1])}
               r={isShown ? 6 : 4}
-              fill={asked ? colour : "none"}
-              stroke={asked ? undefined : "var(--soft)"}
+              fill={asked ? classColour(sentences.labels[sentence], run.classCount) : "none"}
               onClick={() => show(run, tokens)}
             >
               <title>
@@ -217,39 +187,33 @@ function Plane({ run, sentences, planes, index, title }) {
 }
 
 /** The sentences as a list, for readers without a pointer. @param {Found} props */
-function Sentences({ run, sentences, planes }) {
-  return (
-    <details>
-      <summary>The sentences</summary>
-      <ol class="sentences">
-        {planes.places.map(([sentence, position], at) => (
-          <li key={at}>
-            <button type="button" class="link" onClick={() => show(run, sentences.samples[sentence])}>
-              {textOf(run, sentences.samples[sentence], position)}
-            </button>{" "}
-            <bdi>{run.className(sentences.labels[sentence])}</bdi>
-          </li>
-        ))}
-      </ol>
-    </details>
-  );
-}
+const Sentences = ({ run, sentences, planes }) => (
+  <details>
+    <summary>The sentences</summary>
+    <ol class="sentences">
+      {planes.places.map(([sentence, position], at) => (
+        <li key={at}>
+          <button type="button" class="link" onClick={() => show(run, sentences.samples[sentence])}>
+            {textOf(run, sentences.samples[sentence], position)}
+          </button>{" "}
+          <bdi>{run.className(sentences.labels[sentence])}</bdi>
+        </li>
+      ))}
+    </ol>
+  </details>
+);
 
 /** A sentence with one of its words marked. @param {Run} run @param {number[]} tokens @param {number} position */
 function textOf(run, tokens, position) {
-  const texts = tokens.map((token, at) =>
-    at === position
-      ? `[${run.facts.token_strings[token]}]`
-      : at === run.cls || token === run.padding
-        ? ""
-        : (run.facts.token_strings[token] ?? String(token)),
-  );
-  return texts.filter(Boolean).join(" ");
+  const text = (/** @type {number} */ token) => run.facts.token_strings[token] ?? String(token);
+  return tokens
+    .map((token, at) => (at === position ? `[${text(token)}]` : text(token)))
+    .filter((_, at) => at !== run.cls && tokens[at] !== run.padding)
+    .join(" ");
 }
 
 /** @param {Run} run @param {number[]} tokens */
 function show(run, tokens) {
-  const own = tokens.filter((_, position) => position !== run.cls);
   const same = run.samples.find((sample) => String(sample.tokens) === String(tokens));
-  change({ sample: same?.key ?? ownKey(own) });
+  change({ sample: same?.key ?? ownKey(run.withoutCls(tokens)) });
 }

@@ -61,7 +61,7 @@ const labelOf = (run, sample) => (run.isGroup(sample) ? run.groups[sample] : (ru
 function Gauge({ value, before, run }) {
   return (
     <div class="gauge">
-      <span class="gauge-name">Probability of “{run.className(1)}”</span>
+      <span>Probability of “{run.className(1)}”</span>
       <b class="gauge-value">
         {before !== undefined && <span class="was">{fixed(before)} → </span>}
         {fixed(value)}
@@ -82,7 +82,7 @@ function Bars({ results, before, run, label }) {
   const first = results.length > MOST_BARS ? [chosen, ...(label === null || label === chosen ? [] : [label])] : [];
   const order = [...first, ...range(results.length).filter((at) => !first.includes(at))];
   return (
-    <ul class="bars" tabIndex={results.length > MOST_BARS ? 0 : undefined} aria-label="Probability of each class">
+    <ul class="bars plain" tabIndex={results.length > MOST_BARS ? 0 : undefined} aria-label="Probability of each class">
       {order.map((at) => (
         <li key={at} class={at === label ? "label" : ""}>
           <span class="name">
@@ -104,51 +104,33 @@ function Bars({ results, before, run, label }) {
 }
 
 /** @param {{ now: NonNullable<typeof paced.value>, members: Sample[], label: number | null }} props */
-function Verdict({ now, members, label }) {
-  const { run, at } = now;
+function Verdict({ now: { run, at }, members, label }) {
+  const [first] = members;
+  const answer = <bdi>{first && run.className(run.predicted(first, at))}</bdi>;
   if (label === null)
     return (
       <>
-        {members[0]?.each?.length ? `No label counts at position ${run.reader}` : "Label unknown"}; the model answers{" "}
-        <bdi>{run.className(run.predicted(members[0], at))}</bdi>.
+        {first?.each?.length ? `No label counts at position ${run.reader}` : "Label unknown"}; the model answers{" "}
+        {answer}.
       </>
     );
-  const name = (
-    <>
-      {run.asksEach && `at position ${run.reader}: `}
-      <bdi>{run.className(label)}</bdi>
-    </>
-  );
   const outcomes = members.map((member) => run.outcome(member, at));
   const right = outcomes.filter((outcome) => outcome === "right").length;
-  if (outcomes.length > 1)
-    return (
-      <>
-        Label{run.asksEach ? " " : ": "}
-        {name}. Right: {right} of {outcomes.length}.
-      </>
-    );
-  if (right)
-    return (
-      <>
-        Label{run.asksEach ? " " : ": "}
-        {name}. The model is <b class="good">right</b>.
-      </>
-    );
   const mistake = run.facts.classes.length ? undefined : MISTAKES[outcomes[0]];
   return (
     <>
-      Label{run.asksEach ? " " : ": "}
-      {name}. The model is{" "}
-      <b class="bad">
-        wrong:{" "}
-        {mistake ?? (
-          <>
-            it answers <bdi>{run.className(run.predicted(members[0], at))}</bdi>
-          </>
-        )}
-      </b>
-      .
+      Label{run.asksEach ? ` at position ${run.reader}` : ""}: <bdi>{run.className(label)}</bdi>.{" "}
+      {outcomes.length > 1 ? (
+        `Right: ${right} of ${outcomes.length}.`
+      ) : right ? (
+        <>
+          The model is <b>right</b>.
+        </>
+      ) : (
+        <>
+          The model is <b class="bad">wrong: {mistake ?? <>it answers {answer}</>}</b>.
+        </>
+      )}
     </>
   );
 }

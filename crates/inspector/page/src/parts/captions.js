@@ -72,11 +72,11 @@ function madeOf(run, sample) {
     changes,
   });
   const shareAt = (/** @type {number} */ at) => sumOf(weights(sample, at), places);
-
-  const [first, last] = [shareAt(0), shareAt(end)];
-  const canAsk =
-    run.isLive && Object.hasOwn(RULES, run.facts.config?.data.rule?.kind ?? "") && !run.facts.config?.data.file;
+  const about = { run, end, who, weights, most, places, where, even, view, shareAt };
+  const first = shareAt(0);
   const isEven = first < LOOKS * even && first > even / LOOKS;
+  const { data } = run.facts.config ?? {};
+  const canAsk = run.isLive && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
   return [
     {
       title: "Where will it look?",
@@ -91,7 +91,7 @@ function madeOf(run, sample) {
             : `No: ${chosen} gets ${percent(shares[guess])}. ${capital(who)} gives the most`;
         const decided = places.includes(most)
           ? ""
-          : ` ${capital(where)} ${places.length > 1 ? "decide" : "decides"} the label${withOwn(run, sample)}: ${percent(last)}.`;
+          : ` ${capital(where)} ${decide(places)} the label${withOwn(run, sample)}: ${percent(shareAt(end))}.`;
         return `${said}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
       },
     },
@@ -100,9 +100,9 @@ function madeOf(run, sample) {
       text: `The weights are still random: ${where} ${gets(places)} ${percent(first)} of the attention of ${who}. Uniform attention would give ${percent(even)}.`,
       parts: view(0),
     },
-    turn(run, sample, { end, even, last, where, places, shareAt, view }),
-    ...otherClass(run, sample, { end, layer, head, who, view }),
-    ...taken(run, sample, { end, where, places, view }),
+    turn(sample, about),
+    ...otherClass(sample, about),
+    ...taken(sample, about),
     {
       title: "Your turn.",
       text: `${rightText(run, end)} ${run.isLive ? `Type another token, ${canAsk ? "change the question, " : ""}or train another seed.` : "Choose another sample."}`,
@@ -112,24 +112,22 @@ function madeOf(run, sample) {
   ];
 }
 
-/** The steps at which the model begins to look, or why there are none. @param {Run} run @param {Sample} sample @param {{ end: number, even: number, last: number, where: string, places: number[], shareAt: (at: number) => number, view: (at: number) => any }} found @returns {Caption} */
-function turn(run, sample, { end, even, last, where, places, shareAt, view }) {
+/** What captions are about: a run at its end, who looks, at which places, and their share of attention. @typedef {{ run: Run, end: number, who: string, weights: (of: Sample) => Float64Array, most: number, places: number[], where: string, even: number, view: (at: number, of?: Sample, changes?: import("../types").Changes) => Caption["parts"], shareAt: (at: number) => number }} About */
+
+/** The steps at which the model begins to look, or why there are none. @param {Sample} sample @param {About} about @returns {Caption} */
+function turn(sample, { run, end, places, where, even, view, shareAt }) {
   const every = run.source.covers(sample) ? 1 : Math.ceil(run.times.length / FEW_STEPS);
   const times = run.times.map((_, at) => at).filter((at) => at <= end && (at % every === 0 || at === end));
   const shares = times.map(shareAt);
+  const last = shareAt(end);
   const direction = last > LOOKS * even ? 1 : last < even / LOOKS ? -1 : 0;
-  const recorded = run.times.length <= run.last ? " recorded" : "";
   if (!direction) {
-    const furthest = shares.reduce(
-      (best, share, place) => (Math.abs(share - even) > Math.abs(shares[best] - even) ? place : best),
-      0,
-    );
     const enough =
       run.outcome(sample, end) === "right" ? " It is right all the same: uniform attention is enough." : "";
     return {
       title: "It never really looks.",
       parts: view(end),
-      text: `${capital(where)} ${gets(places)} about as much as under uniform attention: ${percent(last)} at step ${run.stepName(end)}. The furthest from that is ${percent(shares[furthest])}, at step ${run.stepName(times[furthest])}.${enough}`,
+      text: `${capital(where)} ${gets(places)} about as much as under uniform attention: ${percent(last)} at step ${run.stepName(end)}.${enough}`,
     };
   }
   // Random weights may look there by chance: what counts is from when on the model always does.
@@ -140,11 +138,11 @@ function turn(run, sample, { end, even, last, where, places, shareAt, view }) {
     (share, place) => place >= starts && (share - (shares[starts] + last) / 2) * direction >= 0,
   );
   const much = direction > 0 ? `more than ${LOOKS} times` : "less than two thirds of";
-  const own = `In this sample, from${recorded}`;
+  const recorded = run.times.length <= run.last ? " recorded" : "";
   const begins =
     starts === 0
       ? `${capital(where)} always ${gets(places)} ${much} uniform attention, at first by chance.`
-      : `${own} step ${run.stepName(times[starts])} on, ${where} ${gets(places)} ${much} uniform attention.`;
+      : `In this sample, from${recorded} step ${run.stepName(times[starts])} on, ${where} ${gets(places)} ${much} uniform attention.`;
   return {
     title: direction > 0 ? "It turns." : "It turns away.",
     parts: view(times[half]),
@@ -152,86 +150,74 @@ function turn(run, sample, { end, even, last, where, places, shareAt, view }) {
   };
 }
 
-/** A sample of another class: what the model looks at where the answer is another. @param {Run} run @param {Sample} sample @param {{ end: number, layer: number, head: number, who: string, view: (at: number, of: Sample) => any }} found @returns {Caption[]} */
-function otherClass(run, sample, { end, layer, head, who, view }) {
+/** A sample of another class: what the model looks at where the answer is another. @param {Sample} sample @param {About} about @returns {Caption[]} */
+function otherClass(sample, { run, end, who, weights, view }) {
   const others = run.samples.filter(({ label }) => label !== null && label !== sample.label);
-  const other =
-    others.find((one) => run.lookedAt(one).length && run.outcome(one, end) === "right") ??
-    others.find((one) => run.lookedAt(one).length) ??
-    others[0];
+  const looked = others.filter((one) => run.lookedAt(one).length);
+  const other = looked.find((one) => run.outcome(one, end) === "right") ?? looked[0] ?? others[0];
   if (!other) return [];
-  const { reader } = run;
-  const weights = weightsOf({ run, sample: other.key, at: end, query: reader, layer, head });
-  const name = `${capital(run.sampleName(other.key))} is ${run.facts.classes.length ? "of class " : ""}${run.className(other.label)}`;
-  const parts = view(end, other);
+  const shares = weights(other);
+  const most = mostOf(shares);
   const places = run.lookedAt(other);
-  if (!places.length) {
-    const most = mostOf(weights);
-    const nothing = run.facts.config?.data.rule ? "Nothing in it decides the label. " : "";
-    return [
-      {
-        title: "Another class.",
-        text: `${name}. ${nothing}${capital(who)} gives the most, ${percent(weights[most])}, to ${placesText(run, other.key, [most])}.`,
-        parts,
-      },
-    ];
-  }
-  const share = sumOf(weights, places);
-  const even = run.uniform([other], reader, () => places);
+  const share = sumOf(shares, places);
+  const even = run.uniform([other], run.reader, () => places);
   const where = placesText(run, other.key, places);
+  const much = `${gets(places)} ${percent(share)}`;
   // The same positions decide in all samples.
-  const isFixed = run.samples.every(({ marked }) => String(marked) === String(sample.marked));
-  const most = mostOf(weights);
-  const why =
-    share < even / LOOKS
-      ? `${capital(where)} ${gets(places)} ${percent(share)}, less than under uniform attention (${percent(even)}): in this sample this head looks elsewhere, most at ${placesText(run, other.key, [most])}, ${percent(weights[most])}.`
+  const isFixed = places.length > 0 && run.samples.every(({ marked }) => String(marked) === String(sample.marked));
+  const why = !places.length
+    ? `${run.facts.config?.data.rule ? "Nothing in it decides the label. " : ""}${capital(who)} gives the most, ${percent(shares[most])}, to ${placesText(run, other.key, [most])}.`
+    : share < even / LOOKS
+      ? `${capital(where)} ${much}, less than under uniform attention (${percent(even)}): in this sample this head looks elsewhere, most at ${placesText(run, other.key, [most])}, ${percent(shares[most])}.`
       : share <= LOOKS * even
-        ? `${capital(where)} ${gets(places)} ${percent(share)}, about as much as under uniform attention.`
+        ? `${capital(where)} ${much}, about as much as under uniform attention.`
         : isFixed
-          ? `${capital(where)} ${gets(places)} ${percent(share)} all the same; uniform attention would give ${percent(even)}.`
-          : `Here ${where} ${places.length > 1 ? "decide" : "decides"} the label${withOwn(run, other)}, and ${gets(places)} ${percent(share)}.`;
-  return [{ title: isFixed ? "The surprise." : "Another class.", text: `${name}. ${why}`, parts }];
+          ? `${capital(where)} ${much} all the same; uniform attention would give ${percent(even)}.`
+          : `Here ${where} ${decide(places)} the label${withOwn(run, other)}, and ${much}.`;
+  return [
+    {
+      title: isFixed ? "The surprise." : "Another class.",
+      text: `${capital(run.sampleName(other.key))} is ${run.facts.classes.length ? "of class " : ""}${run.className(other.label)}. ${why}`,
+      parts: view(end, other),
+    },
+  ];
 }
 
-/** The test: the probability without what was looked at, without another position instead, and all samples. Nothing for a recording, which cannot compute it. @param {Run} run @param {Sample} sample @param {{ end: number, where: string, places: number[], view: (at: number, of: Sample, changes: import("../types").Changes) => any }} found @returns {Caption[]} */
-function taken(run, sample, { end, where, places, view }) {
-  if (!run.isLive) return [];
-  const changes = { keys: places };
-  const [before, after] = [run, changedRun(run, changes)].map((one) => one.probability(sample, end));
-  const of = run.classCount > 2 ? run.className(sample.label ?? run.predicted(sample, end)) : run.className(1);
-  const becomes =
-    Math.abs(after - before) < 0.01
-      ? `stays at ${fixed(after, 3)}`
-      : `${after < before ? "falls" : "rises"} from ${fixed(before, 3)} to ${fixed(after, 3)}`;
-  const { cls, reader } = run;
-  const instead = run.keys(sample, reader).find((key) => key !== cls && !places.includes(key));
-  const control =
-    instead === undefined
-      ? ""
-      : `; without position ${instead} instead it is ${fixed(changedRun(run, { keys: [instead] }).probability(sample, end), 3)}`;
+/** The test: the probability without each of the positions that decide or get the most, one at a time, and all samples. Nothing for a recording, which cannot compute it. @param {Sample} sample @param {About} about @returns {Caption[]} */
+function taken(sample, { run, end, most, places, view }) {
+  const tried = [...new Set([most, ...places])].filter((place) => place !== run.cls);
+  if (!run.isLive || !tried.length) return [];
+  const before = run.probability(sample, end);
+  const after = tried.map((place) => changedRun(run, { keys: [place] }).probability(sample, end));
+  const moved = after.map((one) => Math.abs(one - before));
+  const needed = moved.indexOf(Math.max(...moved));
+  const of = run.className(run.classCount > 2 ? (sample.label ?? run.predicted(sample, end)) : 1);
+  const each = tried.map((place, at) => `without ${placesText(run, sample.key, [place])} it is ${fixed(after[at], 3)}`);
+  const moral =
+    moved[needed] < 0.01
+      ? " None of them alone is needed: attention does not say what an answer needs."
+      : tried[needed] === most
+        ? ""
+        : " What gets the most attention is not what the answer needs most.";
   return [
     {
       title: "Take it away.",
-      parts: view(end, sample, changes),
-      text: `No token may look at ${where} now: the probability of “${of}” ${becomes}${control}. ${allTaken(run, end)}`,
+      parts: view(end, sample, { keys: [tried[needed]] }),
+      text: `The probability of “${of}” is ${fixed(before, 3)}; ${each.join(", ")}.${moral} ${allTaken(run, end)}`,
     },
   ];
 }
 
 /** How many samples are right without what decides them; empty where nothing says what does. @param {Run} run @param {number} end */
 function allTaken(run, end) {
-  const known = run.samples.filter(
-    ({ marked, label }) => label !== null && marked.some((position) => position !== run.reader),
-  );
-  const isRight = (/** @type {Run} */ one, /** @type {Sample} */ sample) => one.outcome(sample, end) === "right";
-  const answers = known.map((sample) => ({ sample, taken: takenFrom(run, sample) }));
-  const without = answers.filter(({ sample, taken }) => isRight(taken, sample)).length;
-  const count = known.filter((sample) => isRight(run, sample)).length;
-  const given = new Set(answers.map(({ sample, taken }) => taken.predicted(sample, end)));
-  const why = given.size === 1 ? `, since the model then always answers “${run.className([...given][0])}”` : "";
+  const known = run.samples.filter((sample) => sample.label !== null && run.lookedAt(sample).length);
+  const answers = known.map((sample) => takenFrom(run, sample).predicted(sample, end));
+  const right = known.filter((sample) => run.outcome(sample, end) === "right").length;
+  const without = known.filter(({ label }, at) => label === answers[at]).length;
+  const isOne = new Set(answers).size === 1;
   return known.length < 2
     ? ""
-    : `Of ${known.length} samples, ${count} are right. If no token may look at what decides them, ${without} are right${why}.`;
+    : `Of ${known.length} samples, ${right} are right. If no token may look at what decides them, ${without} are right${isOne ? `, since the model then always answers “${run.className(answers[0])}”` : ""}.`;
 }
 
 /** The run in which no token may look at what decides a sample. @param {Run} run @param {Sample} sample */
@@ -256,6 +242,7 @@ function answersOf(run) {
   return names.length > 3 ? `one of ${names.length} classes` : names.join(" or ");
 }
 
+const decide = (/** @type {number[]} */ places) => (places.length > 1 ? "decide" : "decides");
 const gets = (/** @type {number[]} */ places) => (places.length > 1 ? "get" : "gets");
 const mostOf = (/** @type {Float64Array} */ weights) => weights.indexOf(Math.max(...weights));
 const sumOf = (/** @type {Float64Array} */ weights, /** @type {number[]} */ places) =>
@@ -263,14 +250,10 @@ const sumOf = (/** @type {Float64Array} */ weights, /** @type {number[]} */ plac
 
 /** @param {Run} run @param {number} at */
 function rightText(run, at) {
-  const [right, count] = run.samples
-    .map((sample) => run.tally(sample, at))
-    .reduce(([all, of], [right, count]) => [all + right, of + count], [0, 0]);
-  if (!count) return "";
-  const what = run.asksEach ? "positions in the samples" : "samples";
-  return right === count
-    ? `All ${right} ${what} of this page are right.`
-    : `${right} of the ${count} ${what} of this page are right.`;
+  const tallies = run.samples.map((sample) => run.tally(sample, at));
+  const [right, count] = [0, 1].map((of) => tallies.reduce((all, tally) => all + tally[of], 0));
+  const what = `${run.asksEach ? "positions in the samples" : "samples"} of this page are right.`;
+  return !count ? "" : right === count ? `All ${right} ${what}` : `${right} of the ${count} ${what}`;
 }
 
 /** @param {string} text */

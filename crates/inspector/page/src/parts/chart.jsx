@@ -6,7 +6,7 @@ import { here } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
 import { paced } from "./calm.js";
 import { beforeName, lastStep } from "./curves.js";
-import { marks } from "./marks.js";
+import { startsLooking } from "./marks.js";
 import { pathOf, placeAt, ticksOf } from "./series.js";
 
 /** @typedef {import("./curves.js").ChartModel} ChartModel */
@@ -15,8 +15,6 @@ import { pathOf, placeAt, ticksOf } from "./series.js";
 
 // Few points are shown as points.
 const FEW = 12;
-// A choice as near as this to a mark is the mark's step.
-const NEAR = 5;
 /** The step before the reader began to drag. */
 let before = 0;
 
@@ -45,19 +43,13 @@ export function Chart({ chart }) {
   const [left, right] = [34 * unit, 10 * unit];
   const inner = Math.max(width - left - right, 1);
   const xOf = (/** @type {number} */ time) => left + Math.min(time / last, 1) * inner;
-  const texts = placeTexts(marks.value, xOf, width, unit);
-  const rows = Math.max(0, ...texts.map(({ row }) => row));
   // The legend of a run before takes a line: the first sight still fits into 800 pixels.
-  const top = (21 + 13 * rows) * unit;
-  const bottom = (beforeName.value ? 84 : 100 + 13 * rows) * unit;
+  const [top, bottom] = [21 * unit, (beforeName.value ? 84 : 100) * unit];
   const height = bottom + 18 * unit;
   const { low = 0 } = chart;
   const extent = chart.top - low;
   const yOf = (/** @type {number} */ value) => bottom - Math.min((value - low) / extent, 1) * (bottom - top);
-  const scrub = scrubber(
-    (x) => ((x - left) / inner) * last,
-    (time) => (time / last) * inner,
-  );
+  const scrub = scrubber((x) => ((x - left) / inner) * last);
   const place = { xOf, yOf, top, bottom };
   const digits = extent < 0.1 ? 3 : 2;
   return (
@@ -117,7 +109,7 @@ export function Chart({ chart }) {
                 </text>
               </g>
             )}
-            <Marks texts={texts} place={place} unit={unit} />
+            <Start place={place} middle={width / 2} unit={unit} />
             {chart.lines.map(
               (line) =>
                 line.before && (
@@ -145,7 +137,10 @@ export function Chart({ chart }) {
 }
 
 /** @param {Line} line */
-const stroke = ({ colour }) => (colour ? { stroke: colour } : undefined);
+const stroke = ({ colour }) => (colour ? { "--colour": colour } : undefined);
+
+/** @param {{ line: Line, x: number, y: number }} props */
+const Dot = ({ line, x, y }) => <circle class={`dot ${line.style}`} style={stroke(line)} cx={x} cy={y} r={3.3} />;
 
 /** @typedef {{ xOf: (time: number) => number, yOf: (value: number) => number, top: number, bottom: number }} Place */
 
@@ -175,76 +170,26 @@ function Curve({ line, place }) {
       />
       {line.points.length < FEW &&
         line.points.map(
-          ([time, value]) =>
-            Number.isFinite(value) && (
-              <circle
-                key={time}
-                class={`dot ${line.style}`}
-                style={line.colour ? { fill: line.colour } : undefined}
-                cx={xOf(time)}
-                cy={yOf(value)}
-                r={3}
-              />
-            ),
+          ([time, value]) => Number.isFinite(value) && <Dot key={time} line={line} x={xOf(time)} y={yOf(value)} />,
         )}
     </>
   );
 }
 
-/**
- * Where the texts of marks stand: right of their lines, or left where another text or the end of the chart is in the way; in
- * rows of their own if there is no room beside each other.
- * @param {import("./marks.js").Mark[]} marks @param {(time: number) => number} xOf @param {number} width @param {number} unit
- */
-function placeTexts(marks, xOf, width, unit) {
-  const sorted = [...marks].sort((one, other) => one.step - other.step);
-  const long = (/** @type {string} */ said) => said.length * 5.9 * unit + 8 * unit;
-  const texts = sorted.map((mark, at) => {
-    const said = `${mark.text}: ${mark.step}`;
-    const x = xOf(mark.step);
-    const next = at + 1 < sorted.length ? xOf(sorted[at + 1].step) : width;
-    return {
-      ...mark,
-      said,
-      x,
-      start: x + 7 * unit,
-      isLeft: x + long(said) > next && x - long(said) > (at ? xOf(sorted[at - 1].step) : 0),
-      row: 0,
-    };
-  });
-  const [from, to] = [
-    (/** @type {typeof texts[0]} */ text) => (text.isLeft ? text.x - long(text.said) : text.x),
-    (/** @type {typeof texts[0]} */ text) => (text.isLeft ? text.x : text.x + long(text.said)),
-  ];
-  const fits = texts.every(
-    (text, at) => from(text) >= 0 && to(text) <= width && (at === 0 || to(texts[at - 1]) <= from(text)),
+/** Where the run starts to look. @param {{ place: Place, middle: number, unit: number }} props */
+function Start({ place: { xOf, top, bottom }, middle, unit }) {
+  const step = startsLooking.value;
+  if (step === null) return null;
+  const x = xOf(step);
+  const [side, anchor] = x > middle ? [-5, "tick end"] : [5, "tick"];
+  return (
+    <g>
+      <line class="level" x1={x} x2={x} y1={top - 14 * unit} y2={bottom} />
+      <text class={anchor} x={x + side * unit} y={top - 6 * unit}>
+        starts looking: {step}
+      </text>
+    </g>
   );
-  if (!fits)
-    for (const [row, text] of texts.entries())
-      Object.assign(text, {
-        row,
-        isLeft: text.x + long(text.said) > width && text.x >= long(text.said),
-        start: Math.min(text.start, width - long(text.said)),
-      });
-  return texts;
-}
-
-/** @param {{ texts: ReturnType<typeof placeTexts>, place: Place, unit: number }} props */
-function Marks({ texts, place: { top, bottom }, unit }) {
-  const rows = Math.max(0, ...texts.map(({ row }) => row));
-  return texts.map(({ text, step, meaning, said, x, start, isLeft, row }) => {
-    const above = top - (8 + 13 * (rows - row)) * unit;
-    return (
-      <g key={text} class="mark">
-        <title>{`Step ${step}: ${meaning}`}</title>
-        <line x1={x} x2={x} y1={above} y2={bottom} />
-        <path d={`M${x - 4 * unit} ${above - 7 * unit}h${8 * unit}l${-4 * unit} ${8 * unit}z`} />
-        <text class={isLeft ? "tick end" : "tick"} x={isLeft ? x - 7 * unit : start} y={above}>
-          {said}
-        </text>
-      </g>
-    );
-  });
 }
 
 /** The cursor at the shown step, and each curve's point there. @param {{ chart: ChartModel, place: Place }} props */
@@ -256,17 +201,7 @@ function Cursor({ chart, place: { xOf, yOf, top, bottom } }) {
       {chart.lines.map((line) => {
         const [time, value] = (!line.isPale && line.points?.[placeAt(line.points, step)]) || [NaN, NaN];
         return (
-          time === step &&
-          Number.isFinite(value) && (
-            <circle
-              key={line.label}
-              class={`dot ${line.style}`}
-              style={line.colour ? { fill: line.colour } : undefined}
-              cx={xOf(step)}
-              cy={yOf(value)}
-              r={3.5}
-            />
-          )
+          time === step && Number.isFinite(value) && <Dot key={line.label} line={line} x={xOf(step)} y={yOf(value)} />
         );
       })}
     </g>
@@ -294,7 +229,7 @@ function Value({ line }) {
   return (
     <>
       <span class="value">{line.points ? valueText(line.points, step) : "computing…"}</span>
-      {line.before && <span class="value-before">({valueText(line.before, step)})</span>}
+      {line.before && <span>({valueText(line.before, step)})</span>}
     </>
   );
 }
@@ -305,15 +240,13 @@ function valueText(points, step) {
   return Number.isFinite(value) ? fixed(value) + (time === step ? "" : ` (step ${time})`) : "–";
 }
 
-/** What makes an element the scrubber of steps. @param {(x: number) => number} timeOf @param {(time: number) => number} lengthOf */
-function scrubber(timeOf, lengthOf) {
-  /** The nearest step of the shown run, or that of a mark beside it. @param {PointerEvent} event */
+/** What makes an element the scrubber of steps. @param {(x: number) => number} timeOf */
+function scrubber(timeOf) {
+  /** The nearest step of the shown run. @param {PointerEvent} event */
   const stepOf = (event) => {
     const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
-    const time = timeOf(event.clientX - box.left);
-    const near = marks.value.find(({ step }) => lengthOf(Math.abs(step - time)) <= NEAR);
     const run = here.value?.run;
-    return near?.step ?? (run ? run.times[run.at(Math.max(time, 0))] : 0);
+    return run ? run.times[run.at(Math.max(timeOf(event.clientX - box.left), 0))] : 0;
   };
   const isHeld = (/** @type {PointerEvent} */ event) =>
     /** @type {HTMLElement} */ (event.currentTarget).hasPointerCapture(event.pointerId);

@@ -86,6 +86,7 @@ export class Computation {
     this.isLast = layer === facts.layers - 1;
     const model = facts.model ?? {};
     const { rate = 1, softmax = true, log_length: isLong = false, padding_token: padding } = model.attention ?? {};
+    const { positions = "learned" } = model;
     /** The parts of the model, as its config has them. */
     this.parts = {
       /** @type {"post" | "pre" | "none"} */
@@ -98,8 +99,7 @@ export class Computation {
       /** @type {keyof typeof ACTIVATIONS} */
       activation: model.activation ?? "relu",
       /** @type {"learned" | "none" | "sinusoidal" | "rotary" | "first"} */
-      positions:
-        model.positions === false ? "none" : model.positions === true ? "learned" : (model.positions ?? "learned"),
+      positions: positions === false ? "none" : positions === true ? "learned" : positions,
       rate,
       softmax,
       isLong,
@@ -305,19 +305,15 @@ export class Computation {
     const last = this.facts.layers - 1;
     const { reader, readsMean } = this.read;
     if (!this.hasWeights) return null;
-    const read = this.positions.filter((position) =>
-      readsMean ? this.way.tokens[position] !== this.parts.padding : position === reader,
-    );
-    const outputs = read.map((position) => this.ofPosition("output", position, last));
-    if (!outputs.length || outputs.includes(null)) return null;
-    const all = /** @type {number[][]} */ (outputs);
-    const mean = (/** @type {number[][]} */ rows) =>
-      weighted(
-        rows.map(() => 1 / rows.length),
-        rows,
-      );
-    const output = mean(all);
-    const norm = this.parts.hasLastNorm ? mean(all.map((row) => this.normed(row, "final_norm").scaled ?? row)) : null;
+    const isRead = (/** @type {number} */ position) =>
+      readsMean ? this.way.tokens[position] !== this.parts.padding : position === reader;
+    const outputs = this.positions.filter(isRead).map((position) => this.ofPosition("output", position, last) ?? []);
+    if (!outputs[0]?.length) return null;
+    const mean = (/** @type {number[][]} */ rows) => weighted(Array(rows.length).fill(1 / rows.length), rows);
+    const output = mean(outputs);
+    const norm = this.parts.hasLastNorm
+      ? mean(outputs.map((row) => this.normed(row, "final_norm").scaled ?? row))
+      : null;
     const first = this.linear("classifier.hidden");
     const hidden = first && affine(norm ?? output, first).map(ACTIVATIONS[this.parts.activation].of);
     const classifier = this.linear("classifier") ?? this.#tied();
@@ -338,28 +334,14 @@ export class Computation {
     };
   }
 
-  /**
-   * Whether a change of the reader takes effect in a computation of this layer, head and query.
-   * @param {"input" | "softmax" | "context" | "residual" | "output"} where
-   */
+  /** Whether a change of the reader takes effect in a computation of this layer, head and query. @param {"input" | "softmax" | "context" | "residual" | "output"} where */
   isChanged(where) {
     const { heads = [], rows = [], patches = [] } = this.way.changes;
     const { layer, head, query } = this;
     const patched = (/** @type {string} */ place, /** @type {number} */ of) =>
-      patches.some(
-        (patch) => patch.place === place && patch.position === query && (place === "embeddings" || patch.layer === of),
-      );
-    switch (where) {
-      case "input":
-        return layer === 0 ? patched("embeddings", 0) : patched("output", layer - 1);
-      case "softmax":
-        return rows.some((row) => row.layer === layer && row.head === head && row.query === query);
-      case "context":
-        return heads.some(([own, of]) => own === layer && of === head) || patched("context", layer);
-      case "residual":
-        return patched("residual", layer);
-      default:
-        return patched("output", layer);
-    }
+      patches.some((patch) => patch.place === place && patch.position === query && patch.layer === of);
+    if (where === "softmax") return rows.some((row) => row.layer === layer && row.head === head && row.query === query);
+    if (where === "input") return layer === 0 ? patched("embeddings", 0) : patched("output", layer - 1);
+    return patched(where, layer) || (where === "context" && heads.some(([own, of]) => own === layer && of === head));
   }
 }

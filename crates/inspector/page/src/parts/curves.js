@@ -4,7 +4,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { changedRun } from "../changes.js";
 import { settingsText } from "../config.js";
 import { classColour } from "../colour.js";
-import { base, ghost, here, runOf, runs, settingsOf, shown, trainedRun } from "../state.js";
+import { base, ghost, here, runOfPin, runs, settingsOf, shown } from "../state.js";
 import { view } from "../view.js";
 import { niceTop, runningMean, wideOf } from "./series.js";
 
@@ -80,9 +80,8 @@ export const beforeName = computed(() => {
 
 const pinned = computed(() => {
   const held = pin.value;
-  if (!held) return null;
-  const run = held.settings ? trainedRun(held.settings) : runOf(held.run);
-  return run && { run: changedRun(run, held.changes ?? {}).asking(shown.value?.asked ?? NaN), sample: held.sample };
+  const run = held && runOfPin(held);
+  return run && { run: changedRun(run, held.changes).asking(shown.value?.asked ?? NaN), sample: held.sample };
 });
 
 /** The end of the axis of steps: the same for all runs, so that their curves can be compared. */
@@ -116,19 +115,16 @@ function lossOf({ facts: { loss } }) {
   return found;
 }
 
-/** @param {(Points | null | undefined)[]} all */
-const most = (...all) =>
-  all.reduce(
-    (highest, points) => (points ?? []).reduce((high, [, value]) => (value > high ? value : high), highest),
-    0,
-  );
-
-/** The lowest value below 0, or 0. @param {(Points | null | undefined)[]} all */
-const least = (...all) =>
-  all.reduce((lowest, points) => (points ?? []).reduce((low, [, value]) => (value < low ? value : low), lowest), 0);
-
-/** @param {Run} run */
-const prefix = (run) => (runs.value.length > 1 ? `${run.name}, ` : "");
+/** The lowest value, at most 0, and the highest, at least 0. @param {(Points | null | undefined)[]} all @returns {[number, number]} */
+function extentOf(...all) {
+  let [low, high] = [0, 0];
+  for (const points of all)
+    for (const [, value] of points ?? []) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  return [low, high];
+}
 
 /** @type {import("@preact/signals").ReadonlySignal<ChartModel | null>} */
 const lossChart = computed(() => {
@@ -140,21 +136,19 @@ const lossChart = computed(() => {
   /** @type {Line[]} */
   const lines = [];
   const isSmooth = points.length > MANY;
+  const label = `${runs.value.length > 1 ? `${run.name}, ` : ""}${over}`;
   if (isSmooth) {
-    lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, isPale: true });
+    lines.push({ label, style: "loss", points, isPale: true });
     lines.push({ label: `mean of ${wideOf(points.length)} batches`, style: "loss", points: smooth, before: other });
-  } else if (points.length) {
-    lines.push({ label: `${prefix(run)}${over}`, style: "loss", points, before: other });
-  }
+  } else if (points.length) lines.push({ label, style: "loss", points, before: other });
   const held = pinned.value;
   if (held && held.run.facts !== run.facts)
     lines.push({ label: `Pinned: ${held.run.name}`, style: "pinned", points: lossOf(held.run).smooth });
   if (!lines.some(({ points }) => points?.length)) return null;
   // The losses of single batches have rare peaks, which would flatten all else.
   const drawnLines = lines.filter(({ isPale }) => !isPale);
-  const highest = most(...drawnLines.flatMap(({ points, before }) => [points, before]));
-  const top = niceTop(highest);
-  return { name: "loss", title: "Loss", top, lines, isCut: isSmooth && most(points) > top };
+  const top = niceTop(extentOf(...drawnLines.flatMap(({ points, before }) => [points, before]))[1]);
+  return { name: "loss", title: "Loss", top, lines, isCut: isSmooth && extentOf(points)[1] > top };
 });
 
 /** @type {import("@preact/signals").ReadonlySignal<ChartModel | null>} */
@@ -190,7 +184,7 @@ const attentionChart = computed(() => {
     });
   }
   if (!lines.length) return null;
-  const drawnPoints = lines.flatMap(({ points, before }) => [points, before]);
+  const [low, high] = extentOf(...lines.flatMap(({ points, before }) => [points, before]));
   const isShare = [run, other, held?.run].every((one) => one?.isShare ?? true);
   const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
   return {
@@ -198,8 +192,8 @@ const attentionChart = computed(() => {
     title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`,
     lines,
     level: uniformOf(run) ?? undefined,
-    top: isShare ? 1 : niceTop(Math.max(most(...drawnPoints), 0.1)),
-    ...(least(...drawnPoints) < 0 ? { low: -niceTop(-least(...drawnPoints)) } : {}),
+    top: isShare ? 1 : niceTop(Math.max(high, 0.1)),
+    low: low < 0 ? -niceTop(-low) : 0,
   };
 });
 

@@ -9,6 +9,20 @@ export const say = (text) => {
   said.value = text;
 };
 
+/** A list to choose from. @param {{ id?: string, name?: string, label: string, value?: string | number, options: [key: string | number, text: string][], onChoose?: (value: string) => void }} props */
+export const Choice = ({ id, name, label, value, options, onChoose }) => (
+  <label>
+    {label}{" "}
+    <select id={id} name={name} value={value} onChange={(event) => onChoose?.(event.currentTarget.value)}>
+      {options.map(([key, text]) => (
+        <option key={key} value={key} selected={String(key) === String(value)}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
 /** @param {string} name @param {Blob} blob */
 export function saveFile(name, blob) {
   const url = URL.createObjectURL(blob);
@@ -18,21 +32,4 @@ export function saveFile(name, blob) {
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
   say(`Saved ${name}`);
-}
-
-/** @param {string} text @param {string} what */
-export async function copyText(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-  } catch {
-    const area = document.createElement("textarea");
-    area.className = "unseen";
-    area.setAttribute("aria-label", "text to copy");
-    area.value = text;
-    document.body.append(area);
-    area.select();
-    document.execCommand("copy");
-    area.remove();
-  }
-  say(`Copied: ${what}`);
 }

@@ -54,23 +54,14 @@ export function matrixCsvOf(panels) {
   const quoted = (/** @type {string | number} */ text) => `"${String(text).replaceAll('"', '""')}"`;
   const lines = ["panel,run,sample,step,layer,head,show,experiment_and_changes,query,query_token,key,key_token,value"];
   for (const { id, place, show, positions, cells, forbidden, tokens } of panels) {
-    const where = [
-      id,
-      quoted(place.run.name),
-      quoted(place.sample),
-      stepOf(place) ?? "unknown",
-      place.layer,
-      place.head,
-      place.changesText ? `${show} (what if)` : show,
-      quoted(departureOf(place)),
-    ];
+    const { run, sample, layer, head, changesText } = place;
+    const shown = changesText ? `${show} (what if)` : show;
+    const step = stepOf(place) ?? "unknown";
+    const where = [id, quoted(run.name), quoted(sample), step, layer, head, shown, quoted(departureOf(place))];
     cells.forEach((value, index) => {
       const [query, key] = [Math.floor(index / positions), index % positions];
-      lines.push(
-        [...where, query, quoted(tokens[query]), key, quoted(tokens[key]), forbidden?.[index] ? "" : exact(value)].join(
-          ",",
-        ),
-      );
+      const number = forbidden?.[index] ? "" : exact(value);
+      lines.push([...where, query, quoted(tokens[query]), key, quoted(tokens[key]), number].join(","));
     });
   }
   return `${lines.join("\n")}\n`;
@@ -79,24 +70,21 @@ export function matrixCsvOf(panels) {
 /** @param {Panel[]} panels */
 export function jsonOf(panels) {
   const of = (/** @type {Panel} */ { id, place, show, positions, cells, forbidden, tokens, marks }) => {
-    const { changes, settings } = place;
+    const { run, sample, layer, head, changes, settings } = place;
+    const value = (/** @type {number} */ cell) => (forbidden?.[cell] ? null : exact(cells[cell]));
     return {
       panel: id,
-      run: place.run.name,
-      sample: place.sample,
+      run: run.name,
+      sample,
       step: stepOf(place),
-      layer: place.layer,
-      head: place.head,
+      layer,
+      head,
       show,
       changes,
       settings,
       tokens,
       label_positions: range(positions).filter((position) => marks[position]),
-      values: range(positions).map((query) =>
-        range(positions).map((key) =>
-          forbidden?.[query * positions + key] ? null : exact(cells[query * positions + key]),
-        ),
-      ),
+      values: range(positions).map((query) => range(positions).map((key) => value(query * positions + key))),
     };
   };
   return `${JSON.stringify({ axes: ["query", "key"], masked_as: null, panels: panels.map(of) }, null, 1)}\n`;
@@ -130,85 +118,73 @@ const INK = "#1d1d1f";
 const MARGIN = 12;
 const GAP = 28;
 
+/** Elements of an SVG that come one after the other. */
+class Drawing {
+  /** @type {string[]} */
+  parts = [];
+
+  /** @param {string} words @param {number} x @param {number} y @param {{ size?: number, anchor?: string, ink?: string }} [look] */
+  text(words, x, y, { size = 12, anchor = "start", ink = INK } = {}) {
+    this.parts.push(
+      `<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${ink}">${xmlText(words)}</text>`,
+    );
+  }
+
+  /** @param {number} x @param {number} y @param {number} width @param {number} height @param {string} fill */
+  box(x, y, width, height, fill) {
+    this.parts.push(
+      `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${fill}"/>`,
+    );
+  }
+}
+
 /** The panels side by side, as SVG, with its size. @param {Panel[]} panels */
 export function svgOf(panels) {
   const most = Math.max(...panels.map(({ positions }) => positions));
   const isLarge = most > MOST_CELLS;
-  const [names, wide, high] = isLarge ? [96, 12, 12] : [118, 64, 34];
+  const [names, wide, high, small] = isLarge ? [96, 12, 12, 9] : [118, 64, 34, 12];
   const widthOf = (/** @type {Panel} */ { positions }) => Math.max(names + positions * wide, 400);
   const titles = panels.map((panel) => linesOf(panel.title, Math.floor(widthOf(panel) / 7.6)));
   const top = MARGIN + 18 * Math.max(...titles.map((lines) => lines.length)) + 34;
-  /** @type {string[]} */
-  const parts = [];
-  const text = (
-    /** @type {string} */ words,
-    /** @type {number} */ x,
-    /** @type {number} */ y,
-    size = 12,
-    anchor = "start",
-    ink = INK,
-  ) =>
-    parts.push(
-      `<text x="${round(x)}" y="${round(y)}" font-size="${size}" text-anchor="${anchor}" fill="${ink}">${xmlText(words)}</text>`,
-    );
-  const box = (
-    /** @type {number} */ x,
-    /** @type {number} */ y,
-    /** @type {number} */ width,
-    /** @type {number} */ height,
-    /** @type {string} */ fill,
-  ) =>
-    parts.push(
-      `<rect x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${round(height)}" fill="${fill}"/>`,
-    );
+  const drawing = new Drawing();
   let x = MARGIN;
   panels.forEach((panel, at) => {
     const { positions, cells, forbidden, marks, tokens } = panel;
     const scale = /** @type {import("../colour.js").Scale} */ (panel.scale);
     const shade = shades(panel, scale);
     const left = x + names;
-    titles[at].forEach((line, index) => text(line, x, MARGIN + 14 + 18 * index, 14));
-    text("query ↓  key →", x, top - 8, 11);
+    titles[at].forEach((line, index) => drawing.text(line, x, MARGIN + 14 + 18 * index, { size: 14 }));
+    drawing.text("query ↓  key →", x, top - 8, { size: 11 });
     for (const position of range(positions)) {
-      const name = `${marks[position] ? "◆ " : ""}${position}: `;
+      const name = `${marks[position] ? "◆ " : ""}${position}`;
+      const token = (/** @type {number} */ most) => isolated(shorten(tokens[position], most));
       const middle = position + 0.5;
-      if (!isLarge) text(name + isolated(shorten(tokens[position], 6)), left + middle * wide, top - 8, 12, "middle");
-      else if (marks[position] || position % 4 === 0)
-        text(
-          `${marks[position] ? "◆" : ""}${position}`,
-          left + middle * wide,
-          top - (marks[position] ? 14 : 4),
-          9,
-          "middle",
-        );
-      text(name + isolated(shorten(tokens[position], 12)), left - 6, top + middle * high + 4, isLarge ? 9 : 12, "end");
+      if (!isLarge || marks[position] || position % 4 === 0) {
+        const above = isLarge ? name : `${name}: ${token(6)}`;
+        drawing.text(above, left + middle * wide, top - 8, { size: small, anchor: "middle" });
+      }
+      drawing.text(`${name}: ${token(12)}`, left - 6, top + middle * high + 4, { size: small, anchor: "end" });
     }
     cells.forEach((value, index) => {
       const [cellX, cellY] = [left + (index % positions) * wide, top + Math.floor(index / positions) * high];
-      if (forbidden?.[index]) return box(cellX, cellY, wide, high, "url(#masked)");
+      if (forbidden?.[index]) return drawing.box(cellX, cellY, wide, high, "url(#masked)");
       const { fill, ink } = colours(shade[index], scale);
-      box(cellX, cellY, wide, high, fill);
-      if (!isLarge) text(fixed(value), cellX + wide / 2, cellY + high / 2 + 4, 12, "middle", ink);
+      drawing.box(cellX, cellY, wide, high, fill);
+      if (!isLarge) drawing.text(fixed(value), cellX + wide / 2, cellY + high / 2 + 4, { anchor: "middle", ink });
     });
     const end = top + positions * high + 14;
     for (const part of range(64))
-      box(left + part * 3, end, 3.2, 12, colours(valueAt((part + 0.5) / 64, scale), scale).fill);
+      drawing.box(left + part * 3, end, 3.2, 12, colours(valueAt((part + 0.5) / 64, scale), scale).fill);
     const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
-    text(fixed(scale.from, decimals), left - 5, end + 10, 11, "end");
-    text(`${fixed(scale.to, decimals)} (${scale.name}${scale.log ? ", log" : ""})`, left + 198, end + 10, 11);
-    if (forbidden) {
-      box(left, end + 18, 12, 12, "url(#masked)");
-      text("masked", left + 18, end + 28, 11);
-    }
+    const name = `${fixed(scale.to, decimals)} (${scale.name}${scale.log ? ", log" : ""}${forbidden ? "; hatched: masked" : ""})`;
+    drawing.text(fixed(scale.from, decimals), left - 5, end + 10, { size: 11, anchor: "end" });
+    drawing.text(name, left + 198, end + 10, { size: 11 });
     x += widthOf(panel) + GAP;
   });
-  const [width, height] = [
-    Math.ceil(x - GAP + MARGIN),
-    top + most * high + (panels.some(({ forbidden }) => forbidden) ? 56 : 38),
-  ];
+  const [width, height] = [Math.ceil(x - GAP + MARGIN), top + most * high + 38];
   const pattern =
     '<pattern id="masked" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" fill="#ffffff"/><rect width="2" height="6" fill="#b8b8bd"/></pattern>';
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif"><title>${xmlText(panels.map(({ title }) => title).join("; "))}</title><defs>${pattern}</defs><rect width="${width}" height="${height}" fill="#ffffff"/>${parts.join("\n")}</svg>\n`;
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif"><title>${xmlText(panels.map(({ title }) => title).join("; "))}</title><defs>${pattern}</defs><rect width="${width}" height="${height}" fill="#ffffff"/>${drawing.parts.join("\n")}</svg>\n`;
   return { svg, width, height };
 }
 

@@ -31,7 +31,7 @@ import { settingsText } from "../config.js";
  * @property {import("../colour.js").Scale} [scale]
  */
 
-const SHOWN = { weights: "attention weights", scores: "scores", uniform: "weights minus uniform" };
+const SHOWN = { weights: "attention weights", scores: "scores" };
 
 /** Above this number of positions, a cell has no room for a number. */
 export const MOST_CELLS = 32;
@@ -56,49 +56,53 @@ export function titleOf({ run, sample, at, layer, head, show, settings, changesT
     .join(" · ");
 }
 
+const MOST_KEPT = 64;
+
+/** What a run and a sample give, kept for later. @template T @param {WeakMap<Run, Map<string, T>>} kept @param {Place} place @param {() => T} make @returns {T} */
+function known(kept, { run, sample }, make) {
+  const all = kept.get(run) ?? new Map();
+  kept.set(run, all);
+  if (!all.has(sample)) {
+    if (all.size >= MOST_KEPT) all.clear();
+    all.set(sample, make());
+  }
+  return /** @type {T} */ (all.get(sample));
+}
+
 /** @type {WeakMap<Run, Map<string, Uint8Array | null>>} */
 const masks = new WeakMap();
-const MOST_MASKS = 64;
 
-/** 1 where no sample of the key allows the query to look. Null if all is allowed. @param {Place} place @returns {Uint8Array | null} */
-function forbiddenOf({ run, sample, changes }) {
-  const known = masks.get(run) ?? new Map();
-  masks.set(run, known);
-  if (!known.has(sample)) {
+/** 1 where no sample of the key allows the query to look. Null if all is allowed. @param {Place} place */
+const forbiddenOf = (place) =>
+  known(masks, place, () => {
+    const { run, sample, changes } = place;
     const { positions } = run;
     const members = run.members(sample);
-    const cells = new Uint8Array(positions ** 2);
-    for (let cell = 0; cell < cells.length; cell++) {
+    const cells = Uint8Array.from({ length: positions ** 2 }, (_, cell) => {
       const [query, key] = [Math.floor(cell / positions), cell % positions];
-      cells[cell] = Number(changes.keys?.includes(key) || !members.some((member) => run.allows(member, query, key)));
-    }
-    if (known.size >= MOST_MASKS) known.clear();
-    known.set(sample, cells.includes(1) ? cells : null);
-  }
-  return known.get(sample) ?? null;
-}
+      return Number(changes.keys?.includes(key) || !members.some((member) => run.allows(member, query, key)));
+    });
+    return cells.includes(1) ? cells : null;
+  });
 
 /** @type {WeakMap<Run, Map<string, Float64Array>>} */
 const uniforms = new WeakMap();
 
 /** Uniform attention in each cell, of a sample or the mean over a class. `[query, key]` @param {Place} place */
-function uniformOf({ run, sample }) {
-  const known = uniforms.get(run) ?? new Map();
-  uniforms.set(run, known);
-  let cells = known.get(sample);
-  if (!cells) {
-    const { positions } = run;
-    const members = run.members(sample);
-    cells = new Float64Array(positions ** 2);
-    for (let query = 0; query < positions; query++) {
-      const rows = members.map((member) => run.keys(member, query)).filter((keys) => keys.length);
-      for (const keys of rows) for (const key of keys) cells[query * positions + key] += 1 / keys.length / rows.length;
+const uniformOf = (place) =>
+  known(uniforms, place, () => {
+    const { run, sample } = place;
+    const cells = new Float64Array(run.positions ** 2);
+    for (let query = 0; query < run.positions; query++) {
+      const rows = run
+        .members(sample)
+        .map((member) => run.keys(member, query))
+        .filter((keys) => keys.length);
+      for (const keys of rows)
+        for (const key of keys) cells[query * run.positions + key] += 1 / keys.length / rows.length;
     }
-    if (known.size >= MOST_MASKS) known.clear();
-    known.set(sample, cells);
-  }
-  return cells;
-}
+    return cells;
+  });
 
 /** The numbers of a matrix, and what its colours need. @typedef {Pick<Panel, "id" | "place" | "show" | "cells" | "forbidden" | "uniform">} Cells */
 
@@ -145,7 +149,7 @@ export function miniatureOf(place, size) {
   for (let row = 0; row < size; row++) {
     const query = Math.floor(((row + 0.5) * count) / size);
     for (const member of members) {
-      const weights = run.row(member, at, layer, head, query, show);
+      const weights = run.source.row(show, at, member, layer, head, query);
       for (let key = 0; key < count; key++) {
         if (all?.[query * positions + key]) continue;
         const cell = row * size + Math.floor((key * size) / count);
@@ -184,25 +188,21 @@ export function panelOf(id, place, count = place.run.length(place.sample)) {
 }
 
 /** Why two matrices have no difference; empty if they have one. @param {Panel} now @param {Panel} pinned */
-export function apart(now, pinned) {
-  if (now.positions !== pinned.positions)
-    return `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
-  return "";
-}
+export const apart = (now, pinned) =>
+  now.positions === pinned.positions
+    ? ""
+    : `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
 
 /** What is shown, minus what is pinned. @param {Panel} now @param {Panel} pinned @returns {Panel} */
 export function differenceOf(now, pinned) {
   const isScores = now.show === "scores";
   const cells = now.cells.map((cell, index) => cell - pinned.cells[index]);
   // A forbidden key has weight 0, but no score.
-  const forbidden = cells.some((_, index) => isForbidden(index))
-    ? Uint8Array.from(cells, (_, index) => Number(isForbidden(index)))
-    : null;
-  /** @param {number} index */
-  function isForbidden(index) {
-    const [one, other] = [now.forbidden?.[index] === 1, pinned.forbidden?.[index] === 1];
-    return isScores ? one || other : one && other;
-  }
+  const masked = Uint8Array.from(cells, (_, index) => {
+    const count = Number(now.forbidden?.[index] === 1) + Number(pinned.forbidden?.[index] === 1);
+    return Number(count > (isScores ? 0 : 1));
+  });
+  const forbidden = masked.includes(1) ? masked : null;
   return {
     ...now,
     id: "difference",

@@ -71,7 +71,7 @@ function Row({ panel, shade, query, chosenQuery, chosenKey, level }) {
         tabIndex={isChosen ? 0 : -1}
         aria-selected={isChosen}
         data-key={key}
-        class={`${isForbidden ? "forbidden " : ""}${query === chosenQuery ? "chosen-row " : ""}${marks[key] ? "marked" : ""}`}
+        class={`${isForbidden ? "masked " : ""}${query === chosenQuery ? "chosen-row " : ""}${marks[key] ? "marked" : ""}`}
         aria-label={isChosen ? reading(panel, query, key, isForbidden ? "masked" : fixed(value)) : undefined}
         data-short={isForbidden || level === "long" ? null : level === "short" ? fixed(value, 2) : brief(value)}
         style={{ backgroundColor: colour?.fill ?? "", color: colour?.ink ?? "" }}

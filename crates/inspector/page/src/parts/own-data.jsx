@@ -7,12 +7,11 @@ import { change, view } from "../view.js";
 import { hasWords } from "./abilities.js";
 import { samplesOf, settingsFor } from "./csv.js";
 import { textOf, textsOf } from "./own-texts.js";
-import { State } from "./settings.jsx";
+import { State } from "./experiment-state.jsx";
 
 const wrong = signal("");
 /** What stands in the field: another tab takes the field away. */
 const pasted = signal("");
-let count = 0;
 
 /** The smallest token: 0 is [CLS], if samples have it. */
 const leastToken = () => (config.value?.data.cls === "none" ? 0 : 1);
@@ -60,13 +59,20 @@ async function attempt(does) {
   }
 }
 
+/** A name of samples that none have yet: two files of one name are two datasets. @param {string} name */
+function freeName(name) {
+  for (let number = 1; ; number++) {
+    const found = number > 1 ? `${number}-${name}` : name;
+    if (!ownData.has(found)) return found;
+  }
+}
+
 /** @param {File | undefined} file */
 function takeFile(file) {
   if (!file) return;
   const name = `${file.name.replace(/\.[^.]*$/, "").replace(/[^\w.-]/g, "_")}.${/\.tsv$/i.test(file.name) ? "tsv" : "csv"}`;
-  // Two files of one name are two datasets.
   attempt(async () => {
-    await take(await textOf(file), ownData.has(name) ? `${++count}-${name}` : name);
+    await take(await textOf(file), freeName(name));
     pasted.value = "";
   });
 }
@@ -109,7 +115,7 @@ export function OwnData() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          attempt(() => take(pasted.value, `pasted-${++count}.csv`, true));
+          attempt(() => take(pasted.value, freeName("pasted.csv"), true));
         }}
       >
         <label for="own-csv">Paste {hasWords.value ? "texts" : "samples"}, or drop a file here</label>

@@ -11,13 +11,13 @@ const MOST = 2e6;
 /** What a file holds, as text. Throws an error with a sentence. @param {File} file */
 export async function textOf(file) {
   if (/\.(jsonl|npz|gz|xlsx?|ods|pdf|docx?)$/i.test(file.name))
-    throw new Error(`The page reads CSV; save ${file.name} as CSV`);
-  checkSize(file.name, file.size);
+    throw new Error(`The page reads CSV; save “${file.name}” as CSV`);
+  checkSize(`“${file.name}”`, file.size);
   try {
     // As the file has it, with its byte order mark.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer());
   } catch {
-    throw new Error(`${file.name} is not UTF-8 text; save it as CSV in UTF-8`);
+    throw new Error(`“${file.name}” is not UTF-8 text; save it as CSV in UTF-8`);
   }
 }
 
@@ -33,9 +33,9 @@ function checkSize(name, bytes) {
 export async function textsOf(text, name, isPasted) {
   if (!text.trim())
     throw new Error(
-      isPasted ? "There is nothing to train on yet: paste texts with labels, or choose a file" : `${name} is empty`,
+      isPasted ? "There is nothing to train on yet: paste texts with labels, or choose a file" : `“${name}” is empty`,
     );
-  checkSize(isPasted ? "This" : name, new Blob([text]).size);
+  checkSize(isPasted ? "This" : `“${name}”`, new Blob([text]).size);
   const table = !isPasted || isTable(text) ? text : csvOfLines(text);
   const { data, padding_token, choice, train, held_out, notes } = (await ownLab()).ask({
     operation: "texts",

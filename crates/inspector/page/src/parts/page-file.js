@@ -5,6 +5,9 @@ import { address, view } from "../view.js";
 
 // What stands there for readers without scripts, before the page starts.
 const delivered = document.getElementById("page")?.cloneNode(true);
+// The loader has put this script into the head, after the style; an extension may have put in more.
+const script = document.currentScript;
+for (const put of [script, script?.previousElementSibling]) put?.setAttribute("data-put", "");
 /** The title that the page was delivered with. */
 export const TITLE = document.title;
 
@@ -14,9 +17,7 @@ export function pageFile() {
   for (const name of Object.keys(copy.dataset)) delete copy.dataset[name];
   if (delivered) copy.querySelector("#page")?.replaceWith(delivered.cloneNode(true));
   /** @type {HTMLElement} */ (copy.querySelector("title")).textContent = TITLE;
-  // The loader has put in the page's style and script; the first style is the file's own.
-  for (const put of [...copy.querySelectorAll("head > style"), ...copy.querySelectorAll("head > script")].slice(1))
-    put.remove();
+  for (const put of copy.querySelectorAll("head > [data-put]")) put.remove();
   copy.querySelector("#kept")?.remove();
   const kept = Object.assign(document.createElement("script"), { id: "kept", type: "application/json" });
   kept.textContent = JSON.stringify({ view: address(view.peek()), own: [...ownData] }).replaceAll("<", "\\u003c");

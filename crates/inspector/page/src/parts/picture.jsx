@@ -53,6 +53,7 @@ export function Picture({ panel, query, chosen, room, rem }) {
       </p>
       <div class="plot" style={{ width: `${width}px`, height: `${height}px` }}>
         <canvas
+          class="masked"
           ref={canvas}
           tabIndex={0}
           role="img"
@@ -73,7 +74,7 @@ export function Picture({ panel, query, chosen, room, rem }) {
           <rect x={left + chosen * size} y={top + query * size} width={size} height={size} class="chosen" />
         </svg>
       </div>
-      <p class="reading">{textOf(panel, query, chosen)}</p>
+      <p>{textOf(panel, query, chosen)}</p>
     </div>
   );
 }

@@ -13,8 +13,6 @@ const LONGEST_FRAME = 250;
 export const isPlaying = signal(false);
 /** Whether what changes is spoken: the sample, a token or the step. While steps play, that would never end. */
 export const spoken = computed(() => (isPlaying.value ? "off" : "polite"));
-/** How fast: 1 plays a run in about four seconds. */
-export const speed = signal(1);
 
 let frame = 0;
 /** The step that playing has set. Another one in the view was chosen by the reader. */
@@ -47,7 +45,7 @@ function start() {
   const next = (/** @type {number} */ time) => {
     // Changes of the reader make another run with the same steps; a training makes one with others.
     if (here.peek()?.run.facts.steps !== steps) return play(false);
-    place = Math.min(place + Math.min(Math.max(time - before, 0), LONGEST_FRAME) * pace * speed.peek(), count);
+    place = Math.min(place + Math.min(Math.max(time - before, 0), LONGEST_FRAME) * pace, count);
     before = time;
     show();
     if (place === count) {

@@ -6,7 +6,7 @@ import { isOwn } from "../run.js";
 import { base } from "../state.js";
 import { change } from "../view.js";
 import { calm } from "./calm.js";
-import { say } from "./dom.jsx";
+import { Choice, say } from "./dom.jsx";
 import { matches, wordsOf } from "./search.js";
 
 /** @typedef {import("../run.js").Run} Run */
@@ -14,6 +14,8 @@ import { matches, wordsOf } from "./search.js";
 
 const MOST_LISTED = 200;
 const MOST_TOKENS = 24;
+/** @type {[string, string]} */
+const ALL = ["", "all"];
 
 const search = signal("");
 const label = signal("");
@@ -81,7 +83,7 @@ export function Samples() {
   return (
     <section id="samples" aria-labelledby="samples-title">
       <h2 id="samples-title">Samples</h2>
-      <label class="search">
+      <label>
         Search{" "}
         <input
           id="search"
@@ -92,37 +94,28 @@ export function Samples() {
           onInput={(event) => filterBy(search, event.currentTarget.value)}
         />
       </label>
-      <div class="pair">
-        <Filter
-          id="class"
-          title="Class"
-          filter={label}
-          names={labels.map((value) => [String(value), now.className(value)])}
-        />
-        <Filter id="outcome" title="Outcome" filter={outcome} names={Object.entries(now.outcomes)} />
-      </div>
+      <Choice
+        id="class"
+        label="Class"
+        value={label.value}
+        options={[
+          ALL,
+          ...labels.map((value) => /** @type {[string, string]} */ ([String(value), now.className(value)])),
+        ]}
+        onChoose={(value) => filterBy(label, value)}
+      />
+      <Choice
+        id="outcome"
+        label="Outcome"
+        value={outcome.value}
+        options={[ALL, ...Object.entries(now.outcomes)]}
+        onChoose={(value) => filterBy(outcome, value)}
+      />
       <p id="count" class="hint">
         {countText(now)}
       </p>
       <List />
     </section>
-  );
-}
-
-/** @param {{ id: string, title: string, filter: import("@preact/signals").Signal<string>, names: string[][] }} props */
-function Filter({ id, title, filter, names }) {
-  return (
-    <label>
-      {title}{" "}
-      <select id={id} value={filter.value} onChange={(event) => filterBy(filter, event.currentTarget.value)}>
-        <option value="">all</option>
-        {names.map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }
 
@@ -146,7 +139,7 @@ function List() {
   const keys = [...groups, ...samples.map(({ key }) => key)];
   const stop = keys.includes(current) ? current : keys[0];
   return (
-    <ul id="list" aria-label="Samples" onKeyDown={move}>
+    <ul id="list" class="plain" aria-label="Samples" onKeyDown={move}>
       {groups.map((name) => (
         <Entry key={name} name={name} isCurrent={name === current} isStop={name === stop}>
           <span class="number">mean</span> <span class="tokens">{run.sampleName(name).replace("mean ", "")}</span>
@@ -209,20 +202,16 @@ function SampleEntry({ run, sample, at, isCurrent, isStop }) {
 }
 
 /** @param {{ run: Run, sample: Sample }} props */
-function Tokens({ run, sample }) {
-  const tokens = sample.tokens.slice(0, MOST_TOKENS).map((_, position) => {
-    const isMarked = sample.marked.includes(position);
-    return (
-      <bdi key={position} class={isMarked ? "token marked" : "token"}>
-        {isMarked ? "◆" : ""}
-        {run.tokenText(sample, position)}
-      </bdi>
-    );
-  });
-  return (
-    <span class="tokens">
-      {tokens.flatMap((token) => [token, " "])}
-      {sample.tokens.length > MOST_TOKENS ? "…" : ""}
-    </span>
-  );
-}
+const Tokens = ({ run, sample }) => (
+  <span class="tokens">
+    {sample.tokens.slice(0, MOST_TOKENS).map((_, position) => (
+      <>
+        <bdi class={sample.marked.includes(position) ? "token marked" : "token"}>
+          {sample.marked.includes(position) ? "◆" : ""}
+          {run.tokenText(sample, position)}
+        </bdi>{" "}
+      </>
+    ))}
+    {sample.tokens.length > MOST_TOKENS ? "…" : ""}
+  </span>
+);

@@ -14,11 +14,6 @@ export function rangesOf(show, isShare = true) {
       ["unit", "same at all steps"],
       ["own", "own range"],
     ];
-  if (show === "uniform")
-    return [
-      ["unit", "-1 to 1"],
-      ["own", "own range"],
-    ];
   if (!isShare)
     return [
       ["unit", "from 0"],
@@ -49,8 +44,7 @@ export function sharedScale(panels, range) {
     const end = isOwn ? most : Math.max(...panels.map(({ place }) => place.base.mostScore(place.layer, place.head)));
     return { from: -end, to: end, diverging: true, name: id === "difference" ? "difference" : "score" };
   }
-  if (show === "uniform" || show === "difference")
-    return { from: -most, to: most, diverging: true, name: show === "uniform" ? "weight minus uniform" : "difference" };
+  if (show === "difference") return { from: -most, to: most, diverging: true, name: "difference" };
   if (isFree && least < 0) return { from: -most, to: most, diverging: true, name: "weight" };
   if (isOwn) return { from: least, to: highest, diverging: false, name: "weight" };
   if (isFree) return { from: 0, to: Math.max(highest, 1), diverging: false, name: "weight" };
@@ -75,7 +69,7 @@ export function Legend({ scale }) {
   const ticks = ticksOf(scale);
   return (
     <div class="legend" role="img" aria-label={`Colours: ${scale.name}, from ${ticks[0]} to ${ticks[2]}`}>
-      <span class="legend-name">{scale.name}</span>
+      <span>{scale.name}</span>
       <span class="legend-bar" style={{ backgroundImage: gradientOf(scale) }} />
       <span class="legend-ticks">
         {ticks.map((tick) => (

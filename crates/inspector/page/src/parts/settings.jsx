@@ -4,8 +4,9 @@ import { valueOf } from "../config.js";
 import { METRICS } from "../described.js";
 import * as keys from "../keys.js";
 import { fixed } from "../numbers.js";
-import { config, configBefore, experiment, ghost, here, settingsOf, base } from "../state.js";
+import { base, config, configBefore, experiment, ghost, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
+import { State } from "./experiment-state.jsx";
 
 /** A key of a config, with its values or its least number. @typedef {{ key: string, values?: (string | boolean)[], least?: number, step?: number | string, default?: unknown, optional?: boolean, text?: boolean }} Key */
 
@@ -167,11 +168,18 @@ function Group({ name, settings }) {
   );
 }
 
-/** The held-out result of a run, as cells. @param {any} ended */
-const cells = (ended) => {
-  const measured = ended?.best?.held_out ?? ended?.held_out ?? ended?.train;
-  return METRICS.map(([key, , decimals]) => (measured ? fixed(measured[key], decimals) : "–"));
-};
+/** The held-out result of a training. @param {{ name: string, ended: any }} props */
+function Result({ name, ended }) {
+  const measured = ended.best?.held_out ?? ended.held_out ?? ended.train;
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      {METRICS.map(([key, , decimals]) => (
+        <td key={key}>{Number.isFinite(measured[key]) ? fixed(measured[key], decimals) : "–"}</td>
+      ))}
+    </tr>
+  );
+}
 
 export function Settings() {
   const trained = experiment.value?.outcome;
@@ -192,7 +200,9 @@ export function Settings() {
       {Object.entries(GROUPS).map(([name, settings]) => (
         <Group key={name} name={name} settings={settings} />
       ))}
-      <State />
+      <p>
+        <State />
+      </p>
       {trained && Object.keys(shownSettings).length > 0 && (
         <table class="numbers" id="outcome-of-experiment">
           <caption>
@@ -209,20 +219,8 @@ export function Settings() {
             </tr>
           </thead>
           <tbody>
-            <tr>
-              <th scope="row">this experiment</th>
-              {cells(trained.ended).map((cell, at) => (
-                <td key={at}>{cell}</td>
-              ))}
-            </tr>
-            {before && endedOf(before) && (
-              <tr>
-                <th scope="row">the training before</th>
-                {cells(endedOf(before)).map((cell, at) => (
-                  <td key={at}>{cell}</td>
-                ))}
-              </tr>
-            )}
+            <Result name="this experiment" ended={trained.ended} />
+            {before?.facts.ended && <Result name="the training before" ended={before.facts.ended} />}
           </tbody>
         </table>
       )}
@@ -231,7 +229,6 @@ export function Settings() {
           Back to the page's own training
         </button>
       )}
-      {!here.value && <p class="hint">The first training is still running.</p>}
     </section>
   );
 }
@@ -239,45 +236,3 @@ export function Settings() {
 /** A message with the names that this page gives the config's keys. @param {string} text */
 export const inPageWords = (text) =>
   text.replace(/`([\w.]+)`/g, (quoted, key) => SETTINGS.find(([{ key: own }]) => own === key)?.[1] ?? quoted);
-
-/** How a run's training ended. @param {import("../run.js").Run} run */
-const endedOf = (run) => run.facts.ended;
-
-export function State() {
-  const now = experiment.value;
-  if (!now) return <p class="hint">Nothing differs from the page's own training.</p>;
-  if (now.state === "failed")
-    return (
-      <p class="failed" role="alert">
-        This cannot be trained: {now.why}. The run before is still shown.
-      </p>
-    );
-  if (now.state === "asks")
-    return (
-      <p>
-        This training may take long.{" "}
-        <button type="button" onClick={now.start}>
-          Train it
-        </button>
-      </p>
-    );
-  if (now.state === "stopped")
-    return (
-      <p>
-        The training was stopped.{" "}
-        <button type="button" onClick={now.start}>
-          Train it again
-        </button>
-      </p>
-    );
-  if (now.state === "training")
-    return (
-      <p>
-        Training: step {now.step} of {now.steps || "…"}.{" "}
-        <button type="button" onClick={now.stop}>
-          Stop
-        </button>
-      </p>
-    );
-  return null;
-}

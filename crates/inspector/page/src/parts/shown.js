@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import { changedRun, changesFor, changesText } from "../changes.js";
-import { base, here, runOf, settingsOf, shown, trainedRun } from "../state.js";
+import { base, here, runOfPin, settingsOf, shown } from "../state.js";
 import { view } from "../view.js";
 import { paced } from "./calm.js";
 import { apart, differenceOf, panelOf } from "./matrices.js";
@@ -41,10 +41,10 @@ export const colourRange = computed(() => /** @type {import("../types").Range} *
 const pinnedPlace = computed(() => {
   const held = pin.value;
   if (!held) return null;
-  const own = held.settings ? trainedRun(held.settings) : runOf(held.run);
+  const own = runOfPin(held);
   if (!own)
     return "The pinned view is of an experiment that this page has not trained: choose its settings once, or unpin it.";
-  const changes = changesFor(own, held.changes ?? {});
+  const changes = changesFor(own, held.changes);
   const run = changedRun(own, changes).asking(shown.value?.asked ?? NaN);
   if (!run.members(held.sample).length)
     return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;

@@ -3,7 +3,6 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { paced } from "./calm.js";
-import { extents } from "./choices.jsx";
 import { apart, fitting, MOST_CELLS } from "./matrices.js";
 import { Matrix, MOST_LONG } from "./matrix.jsx";
 import { Picture } from "./picture.jsx";
@@ -86,12 +85,11 @@ export function Foot() {
   if (!all.length) return null;
   // One legend for each scale.
   const legends = all.filter(({ scale }, at) => all.findIndex((other) => other.scale === scale) === at);
-  return <div class="row foot">{legends.map(({ id, scale }) => scale && <Legend scale={scale} key={id} />)}</div>;
+  return <div class="row">{legends.map(({ id, scale }) => scale && <Legend scale={scale} key={id} />)}</div>;
 }
 
 export function Strip() {
-  const [layers, heads] = extents();
   const now = nowPanel.value;
-  if (!now || layers * heads < 2) return null;
+  if (!now || now.place.run.facts.layers * now.place.run.facts.heads < 2) return null;
   return <Thumbnails place={now.place} colourRange={colourRange.value} />;
 }

@@ -30,7 +30,7 @@ import { ACTIVATIONS } from "./functions.js";
  * @property {boolean} [isChanged]
  */
 
-/** How tokens and classes are called. @typedef {{ token: (position: number) => string, row: (position: number) => string, className: (label: number | null) => string, label: number | null }} Names */
+/** How tokens and classes are called. @typedef {{ token: (position: number) => string, row: (position: number) => string, className: (label: number | null) => string, label: number | null, count?: number }} Names `count`: the positions to show, without padding */
 
 // Larger squares show the row of the query alone.
 const MOST_SQUARE = 16;
@@ -75,18 +75,20 @@ const called = ({ c, names }, position) =>
 
 /** A matrix with a row for each position. @param {About} about @param {string} name @param {(position: number) => ArrayLike<number> | null} of @param {Partial<Grid>} [more] @returns {Grid} */
 function byPosition({ c, names }, name, of, more = {}) {
-  const values = c.positions.map((position) => Array.from(of(position) ?? []));
-  return { name, rows: c.positions.map(names.row), columns: indices(values[0]), values, chosen: c.query, ...more };
+  const positions = c.positions.slice(0, names.count);
+  const values = positions.map((position) => Array.from(of(position) ?? []));
+  return { name, rows: positions.map(names.row), columns: indices(values[0]), values, chosen: c.query, ...more };
 }
 
 /** A matrix of queries and keys; of many positions the row of the query alone. @param {About} about @param {string} name @param {(query: number) => (number | null)[]} of @param {Partial<Grid>} [more] @returns {Grid} */
 function byPair({ c, names, key }, name, of, more = {}) {
-  const shown = c.positions.length > MOST_SQUARE ? [c.query] : c.positions;
+  const positions = c.positions.slice(0, names.count);
+  const shown = positions.length > MOST_SQUARE ? [c.query] : positions;
   return {
     name,
     rows: shown.map(names.row),
-    columns: c.positions.map(names.row),
-    values: shown.map(of),
+    columns: positions.map(names.row),
+    values: shown.map((query) => of(query).slice(0, names.count)),
     chosen: shown.indexOf(c.query),
     key,
     ...more,
@@ -111,22 +113,18 @@ function stack(name, rows, more = {}) {
 function inputs(about) {
   const { c, names } = about;
   const { query, layer } = c;
-  const input = c.input();
-  if (!input)
-    return {
-      title: "Inputs",
-      formula: `X = output of layer ${layer - 1}`,
-      grids: [],
-      sentence: `Layer ${layer} takes what layer ${layer - 1} gives, which is not recorded.`,
-    };
+  const input = c.input() ?? [];
+  const begins = `begins with ${input.slice(0, 2).map(number).join(" and ")}`;
   const x = byPosition(about, "X: inputs", (position) => c.input(position));
+  const isChanged = c.isChanged("input");
   if (layer > 0) {
+    const gives = input.length ? `: the vector of ${called(about, query)} ${begins}` : ", which is not recorded";
     return {
       title: "Inputs",
       formula: `X = output of layer ${layer - 1}`,
-      grids: [x],
-      isChanged: c.isChanged("input"),
-      sentence: `Layer ${layer} takes what layer ${layer - 1} gives: the vector of ${called(about, query)} begins with ${input.slice(0, 2).map(number).join(" and ")}.`,
+      grids: input.length ? [x] : [],
+      isChanged,
+      sentence: `Layer ${layer} takes what layer ${layer - 1} gives${gives}.`,
     };
   }
   const embedding = c.embedding();
@@ -134,33 +132,31 @@ function inputs(about) {
   const isAdded = positions === "learned" || positions === "sinusoidal" || positions === "first";
   const sum = isAdded ? "token + position" : "token";
   const formula = `X = ${hasFirstNorm ? `norm(${sum})` : sum}`;
-  const begins = `begins with ${input.slice(0, 2).map(number).join(" and ")}`;
-  if (!embedding)
+  if (!embedding) {
+    const what = isAdded
+      ? `The vectors of ${called(about, query)} as a token and as a position add up to its input`
+      : `The vector of ${called(about, query)} as a token is its input`;
     return {
       title: "Inputs",
       formula,
       grids: [x],
-      sentence: isAdded
-        ? `The vectors of ${called(about, query)} as a token and as a position add up to its input${hasFirstNorm ? ", once normalised" : ""}, which ${begins}.`
-        : `The vector of ${called(about, query)} as a token is its input${hasFirstNorm ? ", once normalised" : ""}, and ${begins}.`,
+      sentence: `${what}${hasFirstNorm ? ", once normalised" : ""}; it ${begins}.`,
     };
+  }
   const { token, place } = embedding;
-  const tokens = byPosition(about, "token vectors", (position) => c.embedding(position)?.token ?? null);
+  const grids = [byPosition(about, "token vectors", (position) => c.embedding(position)?.token ?? null)];
+  if (place)
+    grids.push(
+      byPosition(about, "position vectors", (position) => c.embedding(position)?.place ?? null, { sign: "+" }),
+    );
+  if (place || hasFirstNorm) grids.push({ ...x, sign: hasFirstNorm ? "→" : "=" });
   const normed = hasFirstNorm ? `; normalised, the sum ${begins}` : "";
   return {
     title: "Inputs",
     formula,
-    isChanged: c.isChanged("input"),
+    isChanged,
     checks: [[embedding.input, input]],
-    grids: place
-      ? [
-          tokens,
-          byPosition(about, "position vectors", (position) => c.embedding(position)?.place ?? null, { sign: "+" }),
-          { ...x, sign: hasFirstNorm ? "→" : "=" },
-        ]
-      : hasFirstNorm
-        ? [tokens, { ...x, sign: "→" }]
-        : [tokens],
+    grids,
     sentence: place
       ? `Token ${names.token(query)} has a vector, and so has position ${query}${FIXED[positions] ?? ""}: their first numbers ${number(token[0])} and ${number(place[0])} add up to ${number(embedding.sum[0])}${normed}.`
       : `The vector of token ${names.token(query)} is the input, and begins with ${number(token[0])}: this model has no vectors of positions${positions === "rotary" ? ", and rotates queries and keys instead" : ""}${normed}.`,
@@ -172,92 +168,89 @@ const FIXED = { sinusoidal: ", of sines and cosines", first: ", which marks posi
 
 /** What a norm computes, and its first number. @param {NonNullable<ReturnType<Computation["norm"]>>} norm @param {ArrayLike<number>} vector @param {string} what @param {Computation} c */
 function normSteps({ mean, variance, even, gamma, beta, scaled }, vector, what, c) {
-  const { isRms } = c.parts;
   const root = `√(${precise(variance)} + ${c.facts.norm_eps})`;
-  const start = isRms
+  const start = c.parts.isRms
     ? `The ${what} has the mean square ${precise(variance)}: ${number(vector[0])} / ${root} = ${number(even[0])}`
     : `The ${what} has the mean ${precise(mean)} and the variance ${precise(variance)}: (${number(vector[0])} − ${mean < 0 ? `(${precise(mean)})` : precise(mean)}) / ${root} = ${number(even[0])}`;
   const { hasGain, hasShift } = c.parts;
   if (!scaled)
-    return hasGain || hasShift
-      ? `${start}. The ${[hasGain && "scale", hasShift && "shift"].filter(Boolean).join(" and the ")} that ${hasGain && hasShift ? "follow are" : "follows is"} not recorded.`
-      : `${start}.`;
-  const learned = [gamma && `times the scale ${number(gamma[0])}`, beta && `plus the shift ${number(beta[0])}`]
-    .filter(Boolean)
-    .join(", ");
-  return learned ? `${start}; ${learned}, it is ${number(scaled[0])}.` : `${start}.`;
+    return hasGain || hasShift ? `${start}. The scale and shift that it learned are not recorded.` : `${start}.`;
+  const learned = [gamma && `times the scale ${number(gamma[0])}`, beta && `plus the shift ${number(beta[0])}`];
+  const known = learned.filter(Boolean).join(", ");
+  return known ? `${start}; ${known}, it is ${number(scaled[0])}.` : `${start}.`;
 }
 
 /** @param {Computation} c @param {string} of */
 const normFormula = (c, of) =>
   `norm = ${c.parts.isRms ? `${of} / √(mean square + ε)` : `(${of} − mean) / √(variance + ε)`}${c.parts.hasGain ? " × γ" : ""}${c.parts.hasShift ? " + β" : ""}`;
 
+/** @param {Computation} c @param {string} what is normalised @param {number[]} vector @param {NonNullable<ReturnType<Computation["norm"]>>} found @param {number[] | null} [engine] @returns {Stage} */
+const normStage = (c, what, vector, found, engine = null) => ({
+  title: "Norm",
+  formula: normFormula(c, what === "input" ? "x" : what),
+  isChanged: engine !== null && c.isChanged("output"),
+  grids: [
+    stack(what, [[what, vector]]),
+    stack(
+      "norm",
+      [
+        ["normalised", found.even],
+        ["γ: scale", found.gamma],
+        ["β: shift", found.beta],
+        ["norm", found.scaled ?? engine],
+      ],
+      { sign: "→" },
+    ),
+  ],
+  checks: found.scaled && engine ? [[found.scaled, engine]] : undefined,
+  sentence: normSteps(found, vector, what, c),
+});
+
 /** The norm before attention. @param {About} about @returns {Stage | null} */
-function firstNorm(about) {
-  const { c } = about;
+function firstNorm({ c }) {
   const [found, input] = [c.firstNorm(), c.input()];
-  if (!found || !input) return null;
-  return {
-    title: "Norm",
-    formula: normFormula(c, "x"),
-    grids: [
-      stack("input", [["input", input]]),
-      stack(
-        "norm",
-        [
-          ["normalised", found.even],
-          ["γ: scale", found.gamma],
-          ["β: shift", found.beta],
-          ["norm", found.scaled],
-        ],
-        { sign: "→" },
-      ),
-    ],
-    sentence: normSteps(found, input, "input", c),
-  };
+  return found && input && normStage(c, "input", input, found);
 }
 
 /** @param {About} about @returns {Stage} */
 function projections(about) {
   const { c, key } = about;
   const kinds = /** @type {const} */ (["query", "key", "value"]);
-  const first = c.ofHead("query", c.query)[0];
   const letters = { query: "Q", key: "K", value: "V" };
-  const projection = c.projection("query");
+  const names = { query: "queries", key: "keys", value: "values" };
+  const [own, ownKey, ownValue] = kinds.map((kind) => c.projection(kind));
   const { norm: place, positions } = c.parts;
   const source = c.hasWeights ? c.source() : null;
   const [isRotary, x] = [positions === "rotary", place === "pre" ? "N" : "X"];
-  const isShared =
-    projection !== null &&
-    String(projection.rows) === String(c.projection("key")?.rows) &&
-    String(projection.rows) === String(c.projection("value")?.rows);
-  const hasNone = c.hasWeights && !projection;
-  const bias = projection && !projection.hasBias ? "" : " + b";
+  const rowsOf = (/** @type {import("./computation.js").Linear | null} */ found) => String(found?.rows);
+  const isShared = own !== null && rowsOf(own) === rowsOf(ownKey) && rowsOf(own) === rowsOf(ownValue);
+  const bias = own && !own.hasBias ? "" : " + b";
   const ofKind = (/** @type {string} */ letter) => `${letter} = ${x} W_${letter}${bias && `${bias}_${letter}`}`;
+  const hasValues = c.hasWeights ? ownValue !== null : c.facts.model?.attention?.value_projection !== false;
+  const formula =
+    c.hasWeights && !own
+      ? `Q = K = V = ${x}`
+      : isShared
+        ? `Q = K = V = ${x} W${bias}`
+        : `${ofKind("Q")},  ${ofKind("K")},  ${hasValues ? ofKind("V") : `V = ${x}`}`;
+  const first = number(c.ofHead("query", c.query)[0]);
+  const column = own?.rows.map((row) => row[0]);
   const how =
-    projection && source && !isRotary
-      ? `${terms(
-          source,
-          projection.rows.map((row) => row[0]),
-        )}${projection.hasBias ? ` + ${term(projection.bias[0])}` : ""} = ${number(first)}`
-      : number(first);
-  const matrix = (/** @type {"query" | "key" | "value"} */ kind) => {
-    const found = c.projection(kind);
-    const name = isShared ? "W" : `W_${letters[kind]}`;
-    return found ? [matrixOf(name, found)] : [];
-  };
+    own && column && source && !isRotary
+      ? `${terms(source, column)}${own.hasBias ? ` + ${term(own.bias[0])}` : ""} = ${first}`
+      : first;
   return {
     title: "Queries, keys, values",
-    formula: `${place === "pre" ? "N = norm(X),  " : ""}${hasNone ? `Q = K = V = ${x}` : isShared ? `Q = K = V = ${x} W${bias}` : `${ofKind("Q")},  ${ofKind("K")},  ${(c.hasWeights && !c.projection("value")) || c.facts.model?.attention?.value_projection === false ? `V = ${x}` : ofKind("V")}`}${isRotary ? ",  then Q and K are rotated" : ""}`,
+    formula: `${place === "pre" ? "N = norm(X),  " : ""}${formula}${isRotary ? ",  then Q and K are rotated" : ""}`,
     grids: kinds.map((kind) =>
-      byPosition(
-        about,
-        `${letters[kind]}: ${{ query: "queries", key: "keys", value: "values" }[kind]}`,
-        (position) => c.ofHead(kind, position),
-        kind === "query" ? {} : { chosen: key },
-      ),
+      byPosition(about, `${letters[kind]}: ${names[kind]}`, (position) => c.ofHead(kind, position), {
+        chosen: kind === "query" ? c.query : key,
+      }),
     ),
-    weights: isShared ? matrix("query") : kinds.flatMap(matrix),
+    weights: (isShared ? kinds.slice(0, 1) : kinds).flatMap((kind) => {
+      const found = c.projection(kind);
+      return found ? [matrixOf(isShared ? "W" : `W_${letters[kind]}`, found)] : [];
+    }),
     checks: kinds.flatMap((kind) =>
       c.positions.flatMap((position) => {
         const computed = c.projected(kind, position);
@@ -373,8 +366,8 @@ function context(about) {
       {
         name: "weights",
         rows: [names.row(c.query)],
-        columns: c.positions.map(names.row),
-        values: [own],
+        columns: c.positions.slice(0, names.count).map(names.row),
+        values: [own.slice(0, names.count)],
         chosen: 0,
         key,
       },
@@ -401,8 +394,7 @@ function context(about) {
 }
 
 /** @param {About} about @returns {Stage | null} */
-function residual(about) {
-  const { c } = about;
+function residual({ c }) {
   const engine = c.ofPosition("residual");
   const found = c.residual();
   const input = c.input();
@@ -411,20 +403,16 @@ function residual(about) {
   const isProjected = c.facts.model?.attention?.output_projection !== false;
   const hasBias = found ? (found.projection?.hasBias ?? false) : c.facts.model?.attention?.output_bias !== false;
   const several = c.facts.heads > 1;
-  const heads = several ? `the contexts of all ${c.facts.heads} heads, one after the other` : "the context";
-  const how = isProjected
-    ? `, times the output matrix${c.hasWeights && hasBias ? ", plus its bias," : ""} `
-    : several
-      ? ", "
-      : " ";
-  const begin = `${heads.charAt(0).toUpperCase()}${heads.slice(1)}${how}${several ? "give" : "gives"} an output`;
+  const heads = several ? `The contexts of all ${c.facts.heads} heads, one after the other,` : "The context";
+  const how = isProjected ? ` times the output matrix${hasBias ? ", plus its bias," : ""}` : "";
+  const begin = `${heads}${how} ${several ? "give" : "gives"} an output that is added to the input`;
   const contexts = `${several ? "(context_1 … context_n)" : "context"}${isProjected ? ` W_O${hasBias ? " + b_O" : ""}` : ""}`;
   return {
     title: "Output and residual",
     formula: `residual = X + ${contexts}`,
     isChanged: c.isChanged("residual"),
     grids: [
-      stack(several ? "contexts of all heads" : "context", [[several ? "contexts" : "context", c.contexts()]]),
+      stack(several ? "contexts of all heads" : "context", [["context", c.contexts()]]),
       stack(
         "residual",
         [
@@ -439,38 +427,16 @@ function residual(about) {
     checks: found ? [[found.sum, engine]] : undefined,
     sentence:
       output && input
-        ? `${begin} that is added to the input: the first numbers, ${number(output[0])} and ${number(input[0])}, make ${number(output[0] + input[0])}.`
-        : `${begin} that is added to the input; the residual begins with ${number(engine[0])}.`,
+        ? `${begin}: the first numbers, ${number(output[0])} and ${number(input[0])}, make ${number(output[0] + input[0])}.`
+        : `${begin}; the residual begins with ${number(engine[0])}.`,
   };
 }
 
 /** The norm of the residual. @param {About} about @returns {Stage | null} */
-function norm(about) {
-  const { c } = about;
-  const [found, own] = [c.norm(), c.ofPosition("residual")];
-  if (!found || !own) return null;
+function norm({ c }) {
+  const [found, residual] = [c.norm(), c.ofPosition("residual")];
   const engine = c.facts.has_feed_forward ? null : c.ofPosition("output");
-  const { even, gamma, beta, scaled } = found;
-  return {
-    title: "Norm",
-    formula: normFormula(c, "residual"),
-    isChanged: engine !== null && c.isChanged("output"),
-    grids: [
-      stack("residual", [["residual", own]]),
-      stack(
-        "norm",
-        [
-          ["normalised", even],
-          ["γ: scale", gamma],
-          ["β: shift", beta],
-          ["norm", scaled ?? engine],
-        ],
-        { sign: "→" },
-      ),
-    ],
-    checks: scaled && engine ? [[scaled, engine]] : undefined,
-    sentence: normSteps(found, own, "residual", c),
-  };
+  return found && residual && normStage(c, "residual", residual, found, engine);
 }
 
 /** @param {About} about @returns {Stage | null} */
@@ -558,8 +524,6 @@ function decision({ c, names }) {
   const chances = chancesOf(logits);
   const chosen = several ? logits.indexOf(Math.max(...logits)) : Number(logits[0] > 0);
   const { reader, readerName, readName, readsMean } = c.read;
-  const { hasLastNorm } = c.parts;
-  const isHidden = (c.facts.model?.classifier_hidden ?? 0) > 0;
   const after = readsMean
     ? `The classifier reads ${readName}. `
     : c.query === reader
@@ -567,77 +531,67 @@ function decision({ c, names }) {
       : `The classifier reads ${readerName} alone. `;
   const weightsOf = (/** @type {number} */ logit) => found?.classifier.rows.map((row) => row[logit]) ?? [];
   const output = readsMean ? "mean output" : `output of ${readerName}`;
-  const read = hasLastNorm ? (readsMean ? "mean of norm(output)" : `norm(${output})`) : output;
-  const title = `output of ${readsMean ? "all positions" : readerName}, and the classifier's weights`;
+  const read = !c.parts.hasLastNorm ? output : readsMean ? "mean of norm(output)" : `norm(${output})`;
   /** @type {Grid[]} */
-  const reading = found
-    ? [
-        ...(found.hidden
-          ? [
-              stack("what the classifier's hidden layer reads", [
-                [output, found.output],
-                ["norm", found.norm],
-              ]),
-            ]
-          : []),
-        stack(
-          found.hidden ? "hidden numbers, and the classifier's weights" : title,
-          [
-            ...(found.hidden
-              ? [/** @type {[string, number[]]} */ (["hidden", found.hidden])]
-              : /** @type {[string, number[] | null][]} */ ([
-                  [output, found.output],
-                  ["norm", found.norm],
-                ])),
-            ...range(logits.length).map(
-              (logit) =>
-                /** @type {[string, number[]]} */ ([
-                  several ? `weights of ${names.className(logit)}` : "weights",
-                  weightsOf(logit),
-                ]),
-            ),
-          ],
-          { chosen: found.norm && !found.hidden ? 1 : 0, ...(found.hidden ? { sign: "→" } : {}) },
-        ),
-      ]
-    : [];
-  const classes = several ? range(logits.length).map(names.className) : ["logit"];
+  const grids = [];
+  if (found) {
+    /** @type {[string, number[] | null][]} */
+    const reading = [
+      [output, found.output],
+      ["norm", found.norm],
+    ];
+    const isHidden = found.hidden !== null;
+    if (isHidden) grids.push(stack("what the classifier's hidden layer reads", reading));
+    /** @type {[string, number[] | null][]} */
+    const rows = isHidden ? [["hidden", found.hidden]] : reading;
+    for (const logit of range(logits.length))
+      rows.push([several ? `weights of ${names.className(logit)}` : "weights", weightsOf(logit)]);
+    const title = isHidden ? "hidden numbers" : `output of ${readsMean ? "all positions" : readerName}`;
+    grids.push(
+      stack(`${title}, and the classifier's weights`, rows, {
+        chosen: found.norm && !isHidden ? 1 : 0,
+        sign: isHidden ? "→" : undefined,
+      }),
+    );
+  }
+  const sign = found ? "→" : undefined;
+  grids.push(
+    several
+      ? {
+          name: "logits and probabilities",
+          sign,
+          rows: ["logits", "probabilities"],
+          columns: range(logits.length).map(names.className),
+          values: [logits, probabilities],
+          chosen: 1,
+          key: chosen,
+        }
+      : {
+          name: "logit and probability",
+          sign,
+          rows: [""],
+          columns: ["logit", "probability"],
+          values: [[logits[0], probabilities[0]]],
+          chosen: 0,
+        },
+  );
   const label = names.label === null ? "" : `, and the label is ${names.className(names.label)}`;
   const at = several ? chosen : 0;
   const hasBias = found ? found.classifier.hasBias : c.facts.model?.classifier_bias !== false;
   const how = found
     ? `${terms(found.read, weightsOf(at))}${hasBias ? ` + ${term(found.classifier.bias[at])}` : ""} = ${number(found.logits[at])}`
     : number(logits[at]);
-  const [first, from] = isHidden
-    ? [`hidden = ${ACTIVATIONS[c.parts.activation].call}${read} × W_h${hasBias ? " + b_h" : ""}),  `, "hidden"]
-    : ["", read];
+  const [first, from] =
+    (c.facts.model?.classifier_hidden ?? 0) > 0
+      ? [`hidden = ${ACTIVATIONS[c.parts.activation].call}${read} × W_h${hasBias ? " + b_h" : ""}),  `, "hidden"]
+      : ["", read];
   const b = hasBias ? " + b" : "";
   return {
     title: "Decision",
     formula: several
       ? `${first}logits = ${from} × W${b},  probabilities = softmax(logits)`
       : `${first}logit = ${from} · w${b},  probability = 1 / (1 + exp(−logit))`,
-    grids: [
-      ...reading,
-      several
-        ? {
-            name: "logits and probabilities",
-            sign: found ? "→" : undefined,
-            rows: ["logits", "probabilities"],
-            columns: classes,
-            values: [logits, probabilities],
-            chosen: 1,
-            key: chosen,
-          }
-        : {
-            name: "logit and probability",
-            sign: found ? "→" : undefined,
-            rows: [""],
-            columns: ["logit", "probability"],
-            values: [[logits[0], probabilities[0]]],
-            chosen: 0,
-          },
-    ],
+    grids,
     checks: found
       ? [
           [found.logits, logits],

@@ -36,19 +36,20 @@ export function Steps({ stages, at, onMove, children }) {
   const [isFirst, isLast] = [at < 2, at === count];
   return (
     <div class="steps" onKeyDown={step}>
-      <div class="row moves">
+      <div class="row">
         <button type="button" id="stage-before" aria-disabled={isFirst} onClick={() => isFirst || onMove(at - 1)}>
           ‹ Back
         </button>
         <button type="button" id="stage-next" aria-disabled={isLast} onClick={() => isLast || onMove(at + 1)}>
           Next ›
         </button>
-        <ol class="stages" start={0} aria-label="Stages">
+        <ol class="stages plain" start={0} aria-label="Stages">
           {["All", ...stages.map(({ title }) => title)].map((title, index) => (
             <li key={index}>
               <button
                 type="button"
                 aria-current={index === at ? "step" : undefined}
+                aria-label={index ? `${index} ${title}` : undefined}
                 tabIndex={index === at ? 0 : -1}
                 onClick={() => onMove(index)}
               >
@@ -136,7 +137,7 @@ function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key, ma
   const most = Math.max(...values.flat().map((value) => Math.abs(value ?? 0))) || 1;
   return (
     <div class="term">
-      {sign && <span class="sign">{sign}</span>}
+      {sign && <span>{sign}</span>}
       <div class="scroll" role="group" tabIndex={0} aria-label={name.replace(/[_^]/g, "")}>
         <table class="grid">
           <caption>
@@ -164,13 +165,13 @@ function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key, ma
                 )}
                 {cells.map((value, column) =>
                   value === null ? (
-                    <td key={column} class="none">
+                    <td key={column} class="masked">
                       <span class="unseen">masked</span>
                     </td>
                   ) : (
                     <td
                       key={column}
-                      class={`${value < 0 ? "below" : "above"}${row === chosen && column === key ? " chosen" : ""}`}
+                      class={`value ${value < 0 ? "negatives" : "positives"}${row === chosen && column === key ? " chosen" : ""}`}
                       style={{ "--share": (Math.abs(value) / most).toFixed(2) }}
                     >
                       {fixed(value, 3)}

@@ -1,56 +1,39 @@
-// Trained seeds as a swarm of dots. The dots are for pointers; the table beside them has a button for each seed.
+// Trained seeds as a swarm of dots over two shares of attention. The dots are for pointers; the table beside them has a button for each seed.
 
 import { signal } from "@preact/signals";
-import { isLearned } from "../swarm.js";
+import { fixed, range } from "../numbers.js";
 import { useSize } from "./chart.jsx";
 
 /** @typedef {import("../swarm.js").Seed} Seed */
 
-/** What an axis shows. @typedef {object} Axis
- * @property {string} name
- * @property {(seed: Seed) => number} of
- * @property {number} from
- * @property {number} to
- * @property {number[]} ticks
- * @property {(tick: number) => string} text
- */
-/** @typedef {{ x: Axis, y: Axis, level: number | null }} Axes with uniform attention, if both axes show attention */
-
 // A pointer means the nearest dot within so many pixels.
 const REACH = 14;
+const TICKS = range(6).map((part) => part / 5);
 
 /** The seed that the reader points at. @type {import("@preact/signals").Signal<Seed | null>} */
 export const pointed = signal(null);
 
-/** @param {{ seeds: Seed[], axes: Axes, own: number | null, open: (seed: number) => void }} props */
-export function Swarm({ seeds, axes, own, open }) {
+/** @param {{ seeds: Seed[], place: (seed: Seed) => [number, number], names: [string, string], level: number, own: number, open: (seed: number) => void }} props `level`: uniform attention */
+export function Swarm({ seeds, place, names, level, own, open }) {
   const [ref, { width, unit }] = useSize();
   const side = Math.min(width, 430 * unit);
   const [left, right, top, bottom] = [56 * unit, side - 14 * unit, 10 * unit, side - 54 * unit];
-  const along = (/** @type {Axis} */ { from, to }, /** @type {number} */ value) => (value - from) / (to - from || 1);
-  /** @type {Place} */
-  const place = {
-    x: (value) => left + along(axes.x, value) * (right - left),
-    y: (value) => bottom - along(axes.y, value) * (bottom - top),
-    left,
-    right,
-    top,
-    bottom,
-    unit,
-  };
+  const x = (/** @type {number} */ share) => left + share * (right - left);
+  const y = (/** @type {number} */ share) => bottom - share * (bottom - top);
+  const at = (/** @type {Seed} */ seed) => [x(place(seed)[0]), y(place(seed)[1])];
   const near = (/** @type {PointerEvent | MouseEvent} */ event) => {
     const box = /** @type {HTMLElement} */ (event.currentTarget).getBoundingClientRect();
     let [best, distance] = [/** @type {Seed | null} */ (null), REACH * unit];
     for (const seed of seeds) {
-      const far = Math.hypot(
-        place.x(axes.x.of(seed)) - event.clientX + box.left,
-        place.y(axes.y.of(seed)) - event.clientY + box.top,
-      );
+      const [across, up] = at(seed);
+      const far = Math.hypot(across - event.clientX + box.left, up - event.clientY + box.top);
       if (far < distance) [best, distance] = [seed, far];
     }
     return best;
   };
   const shown = seeds.find(({ seed }) => seed === own);
+  const lines = (/** @type {number[]} */ shares) =>
+    shares.map((share) => `M${x(share)} ${top}V${bottom}M${left} ${y(share)}H${right}`).join("");
   return (
     <div
       id="swarm"
@@ -71,77 +54,52 @@ export function Swarm({ seeds, axes, own, open }) {
           width={side}
           height={bottom + 40 * unit}
           role="img"
-          aria-label={`${seeds.length} seeds as dots. Across: ${axes.x.name}. Up: ${axes.y.name}. The table has the same numbers.`}
+          aria-label={`${seeds.length} seeds as dots. Across: ${names[0]}. Up: ${names[1]}. The table has the same numbers.`}
         >
-          <Frame axes={axes} place={place} />
-          <Dots seeds={seeds} axes={axes} place={place} />
-          {shown && <circle class="own" cx={place.x(axes.x.of(shown))} cy={place.y(axes.y.of(shown))} r={7 * unit} />}
-          <Pointed axes={axes} place={place} />
+          <path class="rule" d={lines(TICKS)} />
+          {TICKS.map((tick) => (
+            <g key={tick}>
+              <text class="tick middle" x={x(tick)} y={bottom + 15 * unit}>
+                {fixed(tick, 1)}
+              </text>
+              <text class="tick end" x={left - 5 * unit} y={y(tick) + 4 * unit}>
+                {fixed(tick, 1)}
+              </text>
+            </g>
+          ))}
+          <path class="level" d={lines([level])} />
+          <text class="tick middle" x={(left + right) / 2} y={bottom + 32 * unit}>
+            {names[0]}
+          </text>
+          <text class="tick middle" transform={`translate(${12 * unit} ${(top + bottom) / 2}) rotate(-90)`}>
+            {names[1]}
+          </text>
+          {seeds.map((seed) => (
+            <Dot key={seed.seed} seed={seed} at={at(seed)} unit={unit} />
+          ))}
+          {shown && <circle class="own" cx={at(shown)[0]} cy={at(shown)[1]} r={7 * unit} />}
+          <Pointed at={at} unit={unit} />
         </svg>
       )}
     </div>
   );
 }
 
-/** @typedef {{ x: (value: number) => number, y: (value: number) => number, left: number, right: number, top: number, bottom: number, unit: number }} Place */
-
-/** @param {{ axes: Axes, place: Place }} props */
-function Frame({ axes, place: { x, y, left, right, top, bottom, unit } }) {
-  return (
-    <g>
-      {axes.x.ticks.map((tick) => (
-        <g key={`x ${tick}`}>
-          <line class="rule" x1={x(tick)} x2={x(tick)} y1={top} y2={bottom} />
-          <text class="tick middle" x={x(tick)} y={bottom + 15 * unit}>
-            {axes.x.text(tick)}
-          </text>
-        </g>
-      ))}
-      {axes.y.ticks.map((tick) => (
-        <g key={`y ${tick}`}>
-          <line class="rule" x1={left} x2={right} y1={y(tick)} y2={y(tick)} />
-          <text class="tick end" x={left - 5 * unit} y={y(tick) + 4 * unit}>
-            {axes.y.text(tick)}
-          </text>
-        </g>
-      ))}
-      {axes.level !== null && (
-        <path class="level" d={`M${x(axes.level)} ${top}V${bottom}M${left} ${y(axes.level)}H${right}`} />
-      )}
-      <text class="tick middle" x={(left + right) / 2} y={bottom + 32 * unit}>
-        {axes.x.name}
-      </text>
-      <text class="tick middle" transform={`translate(${12 * unit} ${(top + bottom) / 2}) rotate(-90)`}>
-        {axes.y.name}
-      </text>
-    </g>
-  );
-}
-
-/** Circles are seeds that learned, and crosses the others. @param {{ seeds: Seed[], axes: Axes, place: Place }} props */
-function Dots({ seeds, axes, place: { x, y, unit } }) {
+/** A circle for a seed that learned, and a cross for another. @param {{ seed: Seed, at: number[], unit: number }} props */
+function Dot({ seed, at: [x, y], unit }) {
   const far = 2.8 * unit;
-  return (
-    <g>
-      {seeds.map((seed) => {
-        const [across, up] = [x(axes.x.of(seed)), y(axes.y.of(seed))];
-        return isLearned(seed) ? (
-          <circle key={seed.seed} class="learned" cx={across} cy={up} r={3.4 * unit} />
-        ) : (
-          <path
-            key={seed.seed}
-            class="unlearned"
-            stroke-width={2 * unit}
-            d={`M${across - far} ${up - far}L${across + far} ${up + far}M${across - far} ${up + far}L${across + far} ${up - far}`}
-          />
-        );
-      })}
-    </g>
+  return seed.learned ? (
+    <circle class="learned" cx={x} cy={y} r={3.4 * unit} />
+  ) : (
+    <path
+      class="unlearned"
+      d={`M${x - far} ${y - far}L${x + far} ${y + far}M${x - far} ${y + far}L${x + far} ${y - far}`}
+    />
   );
 }
 
-/** @param {{ axes: Axes, place: Place }} props */
-function Pointed({ axes, place: { x, y, unit } }) {
+/** @param {{ at: (seed: Seed) => number[], unit: number }} props */
+function Pointed({ at, unit }) {
   const seed = pointed.value;
-  return seed && <circle class="pointed" cx={x(axes.x.of(seed))} cy={y(axes.y.of(seed))} r={6 * unit} />;
+  return seed && <circle class="pointed" cx={at(seed)[0]} cy={at(seed)[1]} r={6 * unit} />;
 }

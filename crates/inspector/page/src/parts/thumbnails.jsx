@@ -33,8 +33,8 @@ function paintHead(canvas, place, colourRange) {
 /** @param {{ place: Place, colourRange: import("../types").Range }} props */
 export function Thumbnails({ place, colourRange }) {
   const strip = useRef(/** @type {HTMLDivElement | null} */ (null));
-  /** The head under the pointer, as its layer and number; none shows the numbers of the chosen one. */
-  const pointed = useSignal(/** @type {[number, number] | null} */ (null));
+  /** The head under the pointer; none shows the numbers of the chosen one. */
+  const pointed = useSignal(/** @type {{ layer: number, head: number } | null} */ (null));
   const { run, layer: chosenLayer, head: chosenHead } = place;
   const { layers, heads, positions } = run.facts;
   useLayoutEffect(() => {
@@ -64,16 +64,10 @@ export function Thumbnails({ place, colourRange }) {
     /** @type {HTMLElement | null | undefined} */ (strip.current?.querySelector(`#head-${layer}-${head}`))?.focus();
   }
 
-  /** The head of an event. @param {Event} event @returns {[number, number] | null} */
+  /** The head of an event. @param {Event} event */
   function headOf(event) {
     const canvas = /** @type {Element} */ (event.target).closest("#heads button")?.querySelector("canvas");
-    return canvas ? [Number(canvas.dataset.layer), Number(canvas.dataset.head)] : null;
-  }
-
-  /** @param {Event} event */
-  function onClick(event) {
-    const found = headOf(event);
-    if (found) change({ layer: found[0], head: found[1] });
+    return canvas ? { layer: Number(canvas.dataset.layer), head: Number(canvas.dataset.head) } : null;
   }
 
   const off = place.changes.heads ?? [];
@@ -87,7 +81,7 @@ export function Thumbnails({ place, colourRange }) {
         role="radiogroup"
         aria-label="Heads"
         onKeyDown={onKeyDown}
-        onClick={onClick}
+        onClick={(event) => change(headOf(event) ?? {})}
         onPointerOver={(event) => {
           pointed.value = headOf(event);
         }}
@@ -109,7 +103,7 @@ export function Thumbnails({ place, colourRange }) {
           />
         ))}
       </div>
-      <Numbers layer={pointed.value?.[0] ?? chosenLayer} head={pointed.value?.[1] ?? chosenHead} />
+      <Numbers {...(pointed.value ?? { layer: chosenLayer, head: chosenHead })} />
     </>
   );
 }
@@ -132,7 +126,7 @@ function Layer({ layer, layers, heads, chosen, off }) {
             tabIndex={head === chosen ? 0 : -1}
             aria-label={`layer ${layer}, head ${head}${isOff(head) ? ", off" : ""}`}
           >
-            <canvas data-layer={layer} data-head={head} aria-hidden="true" />
+            <canvas class="masked" data-layer={layer} data-head={head} aria-hidden="true" />
             <span>{heads > 1 ? `head ${head}` : "1 head"}</span>
           </button>
         ))}

@@ -43,29 +43,26 @@ export function Tokens() {
 function Tiles() {
   const now = /** @type {Run} */ (run.value);
   const sample = one.value;
-  const canEdit = now.isLive && sample !== null;
   const shut = closed.value.split(",");
+  const how = isAsked.value
+    ? "; choose where the model looks most"
+    : !now.isLive
+      ? "; choose the query"
+      : sample
+        ? "; change one to see what the model makes of it"
+        : "";
   return (
     <ol
-      class={isWide() ? "tiles words" : "tiles"}
+      class={isWide() ? "tiles plain words" : "tiles plain"}
       tabIndex={length.value > mostInARow() ? 0 : undefined}
-      aria-label={
-        isAsked.value
-          ? "Tokens; choose where the model looks most"
-          : canEdit
-            ? "Tokens; change one to see what the model makes of it"
-            : now.isLive
-              ? "Tokens"
-              : "Tokens; choose the query"
-      }
-      onKeyDown={moveTile}
+      aria-label={`Tokens${how}`}
+      onKeyDown={moveAnswer}
     >
       {range(length.value).map((position) => {
         const isMarked = !isAsked.value && now.marked(key.value, position);
-        const isCls = position === now.cls;
         const isUnknown = Boolean(sample?.typed?.[position]);
         const isShut = shut.includes(String(position));
-        const name = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
+        const about = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
         const under = (
           <>
             {isMarked && <b>◆</b>}
@@ -81,37 +78,7 @@ function Tiles() {
               .filter(Boolean)
               .join(" ")}
           >
-            {isAsked.value ? (
-              <button
-                type="button"
-                class={isCls ? "tile cls" : "tile"}
-                onClick={() => {
-                  guess.value = position;
-                  document.getElementById("guide-next")?.focus();
-                }}
-              >
-                <span class="unseen">{name}: </span>
-                <bdi>{now.tokenAt(key.value, position)}</bdi>
-              </button>
-            ) : canEdit && !isCls ? (
-              <Tile run={now} sample={sample} position={position} name={name} />
-            ) : now.isLive ? (
-              <span class={isCls ? "tile cls" : "tile"}>
-                <span class="unseen">{name}: </span>
-                <bdi>{now.tokenAt(key.value, position)}</bdi>
-              </span>
-            ) : (
-              <button
-                type="button"
-                class={isCls ? "tile cls" : "tile"}
-                aria-pressed={position === query.value}
-                aria-label={`${name}: ${now.tokenAt(key.value, position)}`}
-                title={now.tokenAt(key.value, position)}
-                onClick={() => change({ query: position })}
-              >
-                <bdi>{now.tokenAt(key.value, position)}</bdi>
-              </button>
-            )}
+            <Tile run={now} sample={sample} position={position} about={about} />
             {now.isLive && !isAsked.value ? (
               <button
                 type="button"
@@ -135,6 +102,38 @@ function Tiles() {
         );
       })}
     </ol>
+  );
+}
+
+/** A token: to guess, to change, to look at, or to look from. @param {{ run: Run, sample: Sample | null, position: number, about: string }} props */
+function Tile({ run, sample, position, about }) {
+  const kind = position === run.cls ? "tile cls" : "tile";
+  const name = run.tokenAt(key.value, position);
+  if (run.isLive && !isAsked.value && sample && position !== run.cls)
+    return <Field run={run} sample={sample} position={position} about={about} />;
+  if (run.isLive && !isAsked.value)
+    return (
+      <span class={kind}>
+        <span class="unseen">{about}: </span>
+        <bdi>{name}</bdi>
+      </span>
+    );
+  const choose = () => {
+    if (!isAsked.value) return change({ query: position });
+    guess.value = position;
+    document.getElementById("guide-next")?.focus();
+  };
+  return (
+    <button
+      type="button"
+      class={kind}
+      aria-pressed={isAsked.value ? undefined : position === query.value}
+      aria-label={`${about}: ${name}`}
+      title={name}
+      onClick={choose}
+    >
+      <bdi>{name}</bdi>
+    </button>
   );
 }
 
@@ -184,11 +183,13 @@ function AnswerOf({ position }) {
   );
 }
 
-/** A token that can be changed. @param {{ run: Run, sample: Sample, position: number, name: string }} props */
-function Tile({ run, sample, position, name }) {
+/** A token that can be changed. @param {{ run: Run, sample: Sample, position: number, about: string }} props */
+function Field({ run, sample, position, about }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const text = run.tokenText(sample, position);
-  const reset = (/** @type {HTMLInputElement} */ field) => {
+  const reset = () => {
+    const field = input.current;
+    if (!field) return;
     field.value = text;
     field.removeAttribute("aria-invalid");
     // The text may be about another tile.
@@ -196,38 +197,23 @@ function Tile({ run, sample, position, name }) {
   };
   // The field stays from sample to sample; what is typed in it stays until another sample is shown.
   useLayoutEffect(() => {
-    const field = input.current;
-    if (!field || field.value === text) return;
-    field.value = text;
-    field.removeAttribute("aria-invalid");
-    if (document.activeElement === field) field.select();
+    if (input.current?.value === text) return;
+    reset();
+    if (document.activeElement === input.current) input.current?.select();
   }, [sample, text]);
-  /** @param {number} token @param {string} word @param {boolean} isStep */
-  const show = (token, word, isStep) => {
-    const typed = range(run.positions).map((other) =>
-      other === position ? typedOf(run, token, word) : (sample.typed?.[other] ?? ""),
-    );
-    return showOwn(run.withoutCls(sample.tokens.with(position, token)), run.withoutCls(typed), isStep);
-  };
   /** @param {HTMLInputElement} field */
   const take = (field) => {
     const word = field.value.trim();
-    if (word === text) return reset(field);
-    if (!told(() => show(tokenOf(run, word), word, false))) field.setAttribute("aria-invalid", "true");
-  };
-  /** @param {KeyboardEvent & { currentTarget: HTMLInputElement }} event */
-  const step = (event) => {
-    const field = event.currentTarget;
-    if (event.key === "Enter") return take(field);
-    if (event.key === "Escape") {
-      reset(field);
-      return field.select();
-    }
-    const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-    const number = Number(sample.tokens[position]) + (by ?? 0);
-    if (!by || event.altKey || event.ctrlKey || event.metaKey || number < run.firstToken) return;
-    event.preventDefault();
-    show(number, "", true);
+    if (word === text) return reset();
+    const isTaken = told(() => {
+      const token = tokenOf(run, word);
+      const typed = range(run.positions).map((other) => sample.typed?.[other] ?? "");
+      return showOwn(
+        run.withoutCls(sample.tokens.with(position, token)),
+        run.withoutCls(typed.with(position, typedOf(run, token, word))),
+      );
+    });
+    if (!isTaken) field.setAttribute("aria-invalid", "true");
   };
   /** @param {ClipboardEvent} event */
   const paste = (event) => {
@@ -241,7 +227,7 @@ function Tile({ run, sample, position, name }) {
       class="tile"
       ref={input}
       id={`tile-${position}`}
-      aria-label={`Token at ${name}`}
+      aria-label={`Token at ${about}`}
       aria-describedby="own-said"
       autocomplete="off"
       inputMode={Number.isNaN(Number(text)) ? "text" : "numeric"}
@@ -249,32 +235,22 @@ function Tile({ run, sample, position, name }) {
       size={1}
       onFocus={(event) => event.currentTarget.select()}
       onChange={(event) => take(event.currentTarget)}
-      onKeyDown={step}
+      onKeyDown={({ key, currentTarget }) => {
+        if (key === "Enter") take(currentTarget);
+        if (key === "Escape") reset();
+      }}
       onPaste={paste}
     />
   );
 }
 
-/** Left and right move between tiles where the caret cannot, and between answers. @param {KeyboardEvent} event */
-function moveTile(event) {
-  const field = /** @type {HTMLInputElement} */ (event.target);
+/** Left and right move between answers. @param {KeyboardEvent} event */
+function moveAnswer(event) {
   const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-  if (!by || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
-  if (field.matches(".answers")) {
-    const answers = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#card .answers")]);
-    const other = answers[answers.indexOf(field) + by];
-    event.preventDefault();
-    other?.focus();
-    other?.click();
-    return;
-  }
-  if (field.tagName !== "INPUT") return;
-  const isWhole = field.selectionStart === 0 && field.selectionEnd === field.value.length;
-  const isEnd =
-    field.selectionStart === field.selectionEnd && field.selectionStart === (by < 0 ? 0 : field.value.length);
-  if (!isWhole && !isEnd) return;
-  const fields = [...document.querySelectorAll("#card .tiles input")];
-  const next = fields[fields.indexOf(field) + by];
+  const answers = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#card .answers")]);
+  const at = answers.indexOf(/** @type {HTMLElement} */ (event.target));
+  if (!by || at < 0 || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
   event.preventDefault();
-  /** @type {HTMLElement | undefined} */ (next)?.focus();
+  answers[at + by]?.focus();
+  answers[at + by]?.click();
 }

@@ -2,8 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { shorten } from "../numbers.js";
-import { isOwn } from "../run.js";
-import { change, changeSoon, settleAddress } from "../view.js";
+import { change } from "../view.js";
 import { key, run } from "./shown-sample.js";
 import { tokensOf } from "./tokens.js";
 
@@ -25,8 +24,8 @@ export function told(attempt) {
   }
 }
 
-/** Shows the sample of these tokens. @param {number[]} tokens without [CLS] @param {string[]} typed of each unknown token the word @param {boolean} [isStep] whether it is one of many small changes */
-export function showOwn(tokens, typed, isStep) {
+/** Shows the sample of these tokens. @param {number[]} tokens without [CLS] @param {string[]} typed of each unknown token the word */
+export function showOwn(tokens, typed) {
   const now = run.peek();
   if (!now) return false;
   return (
@@ -37,12 +36,7 @@ export function showOwn(tokens, typed, isStep) {
         : now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
       const sample = same?.key ?? own.key;
       said.value = "";
-      if (sample === key.peek()) return true;
-      // The back button returns to the sample before the changes, not to each of them.
-      if (isStep && isOwn(key.peek())) {
-        changeSoon({ sample });
-        settleAddress();
-      } else change({ sample });
+      if (sample !== key.peek()) change({ sample });
       return true;
     }) ?? false
   );
@@ -58,7 +52,7 @@ export function takeText(text) {
   }
   told(() => {
     const { tokens, typed, left } = tokensOf(now, text);
-    if (showOwn(tokens, typed, false) && left.length)
+    if (showOwn(tokens, typed) && left.length)
       said.value = `The model takes ${now.tokenCount} ${now.unit}s: “${shorten(now.joined(left), 60)}” is left out.`;
   });
 }

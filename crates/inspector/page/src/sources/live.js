@@ -44,8 +44,6 @@ export class Live {
   #looks = new Map();
   /** @type {Map<number, Found>} */
   #found = new Map();
-  /** The last planes that were asked for. @type {{ name: string, of: Planes } | null} */
-  #planes = null;
 
   /** @param {Trained} trained @param {number} samples how many samples the rows hold @param {Changes} [changes] @param {(key: string) => Sample | null} [find] the sample of a key, for patches */
   constructor(trained, samples, changes = {}, find = () => null) {
@@ -55,14 +53,11 @@ export class Live {
     this.find = find;
     this.isChanged = Object.keys(changes).length > 0;
     this.config = changedConfig(trained.config, changes);
-    const { heads, layers } = { heads: trained.config.model.n_heads, layers: trained.config.model.n_layers };
-    this.shape = {
-      heads,
-      layers,
-      positions: trained.config.data.seq_len + (trained.config.data.cls === "none" ? 0 : 1),
-    };
+    const { model, data } = trained.config;
+    const positions = data.seq_len + (data.cls === "none" ? 0 : 1);
+    this.shape = { heads: model.n_heads, layers: model.n_layers, positions };
     this.logits = logitsOf(trained.config);
-    this.answers = trained.config.data.task ? this.shape.positions : 1;
+    this.answers = data.task ? positions : 1;
     this.weightCount = trained.row[0][1];
     this.starts = startsOf(trained.row);
   }
@@ -210,6 +205,7 @@ export class Live {
       this.arrived.value++;
     } catch {
       // Single steps can still be looked at.
+      for (const { key } of samples) this.#watched.delete(key);
     }
   }
 
@@ -236,13 +232,7 @@ export class Live {
   /** Where the vectors of a token lie at a step, in the samples that hold it, without the reader's changes. @param {number} token @param {number} at @returns {Planes} */
   planes(token, at) {
     const { lab, config } = this.trained;
-    const name = `${token},${at}`;
-    if (this.#planes?.name !== name)
-      this.#planes = {
-        name,
-        of: lab.ask({ operation: "planes", config, tokens: this.found(token).samples, token }, this.weightsAt(at)),
-      };
-    return this.#planes.of;
+    return lab.ask({ operation: "planes", config, tokens: this.found(token).samples, token }, this.weightsAt(at));
   }
 
   /** The same training with other changes. @param {Changes} changes @param {(key: string) => Sample | null} find */

@@ -2,7 +2,7 @@
 
 import { computed, signal } from "@preact/signals";
 import { render } from "preact";
-import { said, say } from "../parts/dom.jsx";
+import { Choice, said, say } from "../parts/dom.jsx";
 import { Steps } from "../parts/steps.jsx";
 import { caseStages, numbersOf } from "./stages.js";
 
@@ -37,36 +37,26 @@ function Walkthrough() {
     <section id="walk" aria-labelledby="walk-title">
       <h2 id="walk-title">Step by step</h2>
       <Steps stages={stages.value} at={stage.value} onMove={move}>
-        <p class="row place">
+        <p class="row">
           {cases.length > 1 && (
-            <label>
-              Case{" "}
-              <select id="case" value={shown.value} onChange={(event) => openCase(Number(event.currentTarget.value))}>
-                {cases.map(({ title }, at) => (
-                  <option key={at} value={at}>
-                    {title}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              id="case"
+              label="Case"
+              value={shown.value}
+              options={cases.map(({ title }, at) => [at, title ?? String(at)])}
+              onChoose={(to) => openCase(Number(to))}
+            />
           )}
           {queries.value.length > 1 && (
-            <label>
-              Query{" "}
-              <select
-                id="query"
-                value={query.value}
-                onChange={(event) => {
-                  query.value = Number(event.currentTarget.value);
-                }}
-              >
-                {queries.value.map((token, at) => (
-                  <option key={at} value={at}>
-                    {token}
-                  </option>
-                ))}
-              </select>
-            </label>
+            <Choice
+              id="query"
+              label="Query"
+              value={query.value}
+              options={queries.value.map((token, at) => [at, token])}
+              onChoose={(to) => {
+                query.value = Number(to);
+              }}
+            />
           )}
         </p>
         {current.value.about && <p>{current.value.about}</p>}

@@ -9,7 +9,7 @@ const SHORT = ["data.samples=400", "data.held_out=50", "training.epochs=1", "dum
 
 test("a run of another engine stays recorded, and nothing in its page needs one", async (t) => {
   const run = train("burn", "notebook", ...SHORT, "dump.every_steps=1", "compute.engine=burn");
-  const page = await open(t, run.page, { hash: "#sample=10&causal=1&temperature=2.000" });
+  const page = await open(t, run.page, { hash: '#sample=10&changes={"causal":true,"temperature":2}' });
   assert.equal(await settled(page), "recorded");
   assert.deepEqual(await texts(page, "[role=tab]"), ["Explore", "Evidence"]);
   assert.match(await page.textContent("#experiment-state"), /this recording cannot have it: temperature × 2\.00, causal mask/);
