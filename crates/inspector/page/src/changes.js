@@ -1,9 +1,8 @@
 // What a reader changes in the computation of a trained model: in words, and the run with it.
 
+import { knownOf } from "./kept.js";
 import { Run } from "./run.js";
 import { Live } from "./sources/live.js";
-
-/** @typedef {import("./types").Changes} Changes */
 
 /** @param {Changes} changes */
 export function changeTexts({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }) {
@@ -60,20 +59,10 @@ function changed(run, wanted) {
 // Each holds curves of all samples.
 const MOST = 8;
 /** @type {WeakMap<Run, Map<string, ReturnType<typeof changed>>>} */
-const known = new WeakMap();
+const all = new WeakMap();
 
-/** @param {Run} run @param {Changes} wanted @returns {ReturnType<typeof changed>} */
-function withChanges(run, wanted) {
-  const key = JSON.stringify(wanted);
-  const all = known.get(run) ?? new Map();
-  known.set(run, all);
-  const found = all.get(key) ?? changed(run, wanted);
-  // The one used last comes last.
-  all.delete(key);
-  all.set(key, found);
-  if (all.size > MOST) all.delete(/** @type {string} */ (all.keys().next().value));
-  return found;
-}
+/** @param {Run} run @param {Changes} wanted */
+const withChanges = (run, wanted) => knownOf(all, run, MOST, JSON.stringify(wanted), () => changed(run, wanted));
 
 /** A run with those of the changes that it can have. @param {Run} run @param {Changes} wanted */
 export const changedRun = (run, wanted) => withChanges(run, wanted).run;

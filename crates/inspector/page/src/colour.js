@@ -53,7 +53,7 @@ export const classColour = (label, count) =>
 /**
  * The scale of weights: from 0 to 1, or multiples of uniform attention, on a logarithmic scale, whose values are `shades` of a
  * panel.
- * @param {import("./run.js").Run} run @param {import("./types").Range} range
+ * @param {Run} run @param {import("./types").Range} range
  * @returns {Scale}
  */
 export function scaleOf(run, range) {

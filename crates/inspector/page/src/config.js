@@ -1,7 +1,5 @@
 // A config with changes of the reader, and what follows from a config.
 
-/** @typedef {import("./types").Config} Config */
-
 /** A value of a config by its key, such as `model.d_model`. @param {Config} config @param {string} key */
 export const valueOf = (config, key) => key.split(".").reduce((/** @type {any} */ part, name) => part?.[name], config);
 

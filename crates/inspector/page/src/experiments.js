@@ -45,59 +45,45 @@ export function startExperiments() {
 
 /** @param {string} key @param {Record<string, unknown>} wanted the settings that the key is the text of */
 function begin(key, wanted) {
+  /** @param {import("./types").Experiment["state"]} state @param {Partial<import("./types").Experiment>} [more] */
+  const become = (state, more) => {
+    experiment.value = { key, state, step: 0, steps: 0, ...more };
+  };
   const config = configOf(wanted);
-  if (!config || cannot()) {
-    experiment.value = { key, state: "failed", step: 0, steps: 0, why: cannot() ?? "this page holds only recordings" };
-    return;
-  }
   const data = dataOf(wanted);
-  if ("data.file" in wanted && !data) {
-    experiment.value = {
-      key,
-      state: "failed",
-      step: 0,
-      steps: 0,
+  if (!config || cannot()) return become("failed", { why: cannot() ?? "this page holds only recordings" });
+  if ("data.file" in wanted && !data)
+    return become("failed", {
       why: `the address does not hold the samples of ${wanted["data.file"]}; give them again in the tab Experiment`,
-    };
-    return;
-  }
+    });
   const start = async () => {
+    const token_strings = data === baseData() ? (page.runs[0]?.token_strings ?? {}) : {};
     const training = (running = new Training(
-      {
-        config,
-        data,
-        facts: { name: "experiment", token_strings: data === baseData() ? (page.runs[0]?.token_strings ?? {}) : {} },
-      },
+      { config, data, facts: { name: "experiment", token_strings } },
       (step, steps) => {
-        if (running === training) experiment.value = { key, state: "training", step, steps, stop };
+        if (running === training) become("training", { step, steps, stop });
       },
     ));
     const stop = () => {
       training.stop();
-      experiment.value = { key, state: "stopped", step: 0, steps: 0, start };
+      become("stopped", { start });
     };
-    experiment.value = { key, state: "training", step: 0, steps: 0, stop };
+    become("training", { stop });
     try {
       const outcome = await training.outcome;
       if (!outcome || running !== training) return;
       keepOutcome(key, outcome);
       finish(key, outcome);
     } catch (error) {
-      if (running === training)
-        experiment.value = {
-          key,
-          state: "failed",
-          step: 0,
-          steps: 0,
-          why: inPageWords(/** @type {Error} */ (error).message),
-        };
+      if (running === training) become("failed", { why: inPageWords(/** @type {Error} */ (error).message) });
     }
   };
-  if (!isLong(config, stepsOf(config, data))) start();
-  else experiment.value = { key, state: "asks", step: 0, steps: 0, start };
+  if (isLong(config, stepsOf(config, data))) become("asks", { start });
+  else start();
 }
 
 /** @param {string} key @param {import("./training.js").Outcome} outcome */
 function finish(key, outcome) {
-  experiment.value = { key, state: "trained", step: outcome.run.last, steps: outcome.run.last, outcome };
+  const { last } = outcome.run;
+  experiment.value = { key, state: "trained", step: last, steps: last, outcome };
 }

@@ -22,32 +22,20 @@ import { openWalkthrough } from "./walkthrough/app.jsx";
 const made = signal(0);
 
 function App() {
-  if (!shown.value) return <Headline />;
+  const run = shown.value;
+  if (!run) return <Headline />;
   // Attention alone has no training to tell of.
-  if (shown.value.isAlone)
-    return (
-      <>
-        <Headline />
-        <div id="sight">
-          <SampleCard />
-          <Attention />
-        </div>
-      </>
-    );
+  const isTrained = !run.isAlone;
   return (
     <>
       <Headline />
       <div id="sight" class={isAsked.value ? "asked" : ""}>
-        <Guide />
+        {isTrained && <Guide />}
         <SampleCard />
-        {made.value > 0 && (
-          <>
-            <Attention />
-            <Time />
-          </>
-        )}
+        {made.value > 0 && <Attention />}
+        {made.value > 0 && isTrained && <Time />}
       </div>
-      {made.value > 1 && <Tabs />}
+      {made.value > 1 && isTrained && <Tabs />}
     </>
   );
 }

@@ -7,8 +7,6 @@ import { page } from "./facts.js";
 import { baseConfig, baseData, keepOutcome, openAddress, origin, runs, trainedHash } from "./state.js";
 import { Training } from "./training.js";
 
-/** @typedef {import("./types").Config} Config */
-
 const BADGES = { live: "Live", differs: "Differs", recorded: "Recorded", training: "Training" };
 
 /** Says once how the page's numbers came about, for readers and for scripts. @param {"live" | "differs" | "recorded"} kind @param {string} text @param {string} [brief] */
@@ -31,28 +29,19 @@ export function prepareLive() {
 }
 
 export function startLive() {
-  const reason = page.runs[0]?.again?.recorded;
-  if (reason) return settle("recorded", `${reason}.`);
   const why = cannot();
-  if (why)
-    return settle(
-      "recorded",
-      page.lab ? `this page cannot train: ${why}.` : `${why}, so that the page cannot train the run again.`,
-    );
+  const reason =
+    page.runs[0]?.again?.recorded ??
+    (why && (page.lab ? `this page cannot train: ${why}` : `${why}, so that the page cannot train the run again`));
+  if (reason) return settle("recorded", `${reason}.`);
   if (!takesLong()) return train();
-  origin.value = page.lab
-    ? {
-        kind: "training",
-        badge: "Long",
-        text: "this training may take minutes, so the page waits for you.",
-        ask: train,
-      }
-    : {
-        kind: "training",
-        badge: BADGES.recorded,
-        text: "the page can train this run again, but that may take long.",
-        ask: train,
-      };
+  const badge = page.lab ? "Long" : BADGES.recorded;
+  origin.value = {
+    kind: "training",
+    badge,
+    text: "this training may take long, so the page waits for you.",
+    ask: train,
+  };
 }
 
 /** Trains the page's own run, and compares the weights. */
@@ -60,28 +49,16 @@ async function train() {
   const live = page.runs[0]?.again?.live;
   const config = /** @type {Config} */ (baseConfig());
   const facts = page.runs[0];
-  const begun = live
-    ? { badge: BADGES.recorded, text: "the page trains the run again." }
-    : { badge: BADGES.training, text: "the page trains the model." };
-  const names = live
-    ? {
-        name: facts.name,
-        token_strings: facts.token_strings,
-        evidence: facts.evidence,
-        classes: facts.classes,
-        best: facts.best,
-      }
-    : { name: page.lab?.name };
-  // The same samples as in the recording.
-  const tokens = live ? facts.samples.map((sample) => sample.tokens) : undefined;
+  const { name, token_strings, evidence, classes, best, samples, strongest } = facts ?? {};
   const training = new Training(
     {
       config,
       steps: live?.steps,
-      tokens,
-      keep: live ? facts.best : undefined,
+      // The same samples as in the recording.
+      tokens: live && samples.map((sample) => sample.tokens),
+      keep: live && best,
       data: baseData(),
-      facts: { ...names, ...(live ? { samples: facts.samples, strongest: facts.strongest } : {}) },
+      facts: live ? { name, token_strings, evidence, classes, best, samples, strongest } : { name: page.lab?.name },
     },
     (step, steps) => {
       origin.value = { ...origin.value, progress: [step, steps] };
@@ -91,7 +68,8 @@ async function train() {
     training.stop();
     settle("recorded", live ? "the training of this page was stopped." : "the training was stopped.");
   };
-  origin.value = { kind: "training", ...begun, stop };
+  const [badge, what] = live ? [BADGES.recorded, "run again"] : [BADGES.training, "model"];
+  origin.value = { kind: "training", badge, text: `the page trains the ${what}.`, stop };
   try {
     const outcome = await training.outcome;
     if (!outcome) return;
@@ -121,6 +99,6 @@ async function train() {
   }
 }
 
-/** @param {import("./run.js").Run} run */
+/** @param {Run} run */
 const everyStep = (run) =>
   run.times.length === run.last + 1 ? "at each step" : `at ${run.times.length} of its ${run.last + 1} steps`;

@@ -1,6 +1,6 @@
 // The position that a model's class is read from.
 
-/** Where [CLS] stands, -1 without it; the position that the class is read from, or, if it is read from the mean of all, that whose attention is shown; and what sentences call that position and what is read. @param {Pick<import("./types").Facts, "cls" | "read" | "positions" | "model">} facts */
+/** Where [CLS] stands, -1 without it; the position that the class is read from, or, if it is read from the mean of all, that whose attention is shown; and what sentences call that position and what is read. @param {Pick<Facts, "cls" | "read" | "positions" | "model">} facts */
 export function readerOf({ cls: own, read, positions, model }) {
   const cls = own ?? -1;
   const reader = read ?? Math.max(cls, 0);

@@ -5,11 +5,6 @@ import { mean, range, sum } from "./numbers.js";
 import { readerOf } from "./reader.js";
 import { textsOf } from "./words.js";
 
-/** @typedef {import("./types").Sample} Sample */
-/** @typedef {import("./types").Facts} Facts */
-/** @typedef {import("./types").Source} Source */
-/** @typedef {import("./types").Show} Show */
-
 // The name of a reader's own sample, in addresses and files before its tokens. What the reader typed stands with the token
 // of unknown words.
 const OWN = "own-";
@@ -52,7 +47,7 @@ export class Run {
     this.readerName = readerName;
     /** Whether the class is read from the mean over all positions that are not padding. */
     this.readsMean = readsMean;
-    /** The config of the model; without any keys where it is not known. @type {import("./types").Config} */
+    /** The config of the model; without any keys where it is not known. @type {Config} */
     this.model = facts.model ?? {};
     /** The smallest token that a reader may type, and how many of them a sample has. */
     this.firstToken = this.cls < 0 ? 0 : 1;
@@ -95,12 +90,11 @@ export class Run {
   /** The place of the step that is nearest to a time. @param {number} time */
   at(time) {
     const { times } = this;
-    let [low, high] = [0, times.length - 1];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (times[middle] <= time) low = middle;
-      else high = middle;
-    }
+    const low = Math.max(
+      times.findLastIndex((own) => own <= time),
+      0,
+    );
+    const high = Math.min(low + 1, times.length - 1);
     return time - times[low] <= times[high] - time ? low : high;
   }
 
@@ -363,10 +357,7 @@ export class Run {
 
   /** How far a row of weights is from uniform attention over its keys, in nats. @param {number[]} keys @param {ArrayLike<number>} weights */
   #divergence(keys, weights) {
-    return keys.reduce(
-      (sum, key) => sum + (weights[key] > 0 ? weights[key] * Math.log(weights[key] * keys.length) : 0),
-      0,
-    );
+    return sum(keys.map((key) => (weights[key] > 0 ? weights[key] * Math.log(weights[key] * keys.length) : 0)));
   }
 
   /** Whether each row of a head is close to uniform attention (`is_uniform` in `crates/architecture/src/keys.rs`), of a sample or of all of a class. @param {string} key @param {number} at @param {number} layer @param {number} head */

@@ -6,9 +6,6 @@ import { settingsText, withSettings } from "./config.js";
 import { kept, page } from "./facts.js";
 import { FIRST, readAddress, view } from "./view.js";
 
-/** @typedef {import("./types").Config} Config */
-/** @typedef {import("./run.js").Run} Run */
-
 /** The page's own runs. @type {import("@preact/signals").Signal<Run[]>} */
 export const runs = signal([]);
 
@@ -81,10 +78,8 @@ export function keepOutcome(key, outcome) {
   outcomes.delete(oldest);
 }
 
-/** @param {import("./types").View["run"]} key @returns {Run | null} */
-export function runOf(key) {
-  return runs.value[key] ?? runs.value[0] ?? null;
-}
+/** @param {View["run"]} key @returns {Run | null} */
+const runOf = (key) => runs.value[key] ?? runs.value[0] ?? null;
 
 /** The run of a pinned view, without its changes; null for an experiment that the page has not trained. @param {import("./types").Pin} pin */
 export function runOfPin({ run, settings }) {

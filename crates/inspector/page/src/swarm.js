@@ -3,8 +3,7 @@
 import { signal } from "@preact/signals";
 import { givenOf } from "./config.js";
 import { newWorker } from "./engine/workers.js";
-
-/** @typedef {import("./types").Config} Config */
+import { known } from "./kept.js";
 
 /** What came of a seed. @typedef {object} Seed
  * @property {number} seed
@@ -77,8 +76,8 @@ export class Swarm {
   async start(wanted) {
     this.wanted.value = wanted;
     this.state.value = { name: "training" };
-    const known = new Set([...this.seeds.value, ...this.failed.value].map(({ seed }) => seed));
-    const seeds = Array.from({ length: this.wanted.value }, (_, seed) => seed).filter((seed) => !known.has(seed));
+    const done = new Set([...this.seeds.value, ...this.failed.value].map(({ seed }) => seed));
+    const seeds = Array.from({ length: this.wanted.value }, (_, seed) => seed).filter((seed) => !done.has(seed));
     this.#began = this.count;
     this.#startedAt = performance.now();
     this.#next = 0;
@@ -137,12 +136,5 @@ export function swarmOf(config, data) {
   const { seed, ...others } = config;
   const key = JSON.stringify(others);
   for (const [name, swarm] of swarms) if (name !== key && swarm.state.peek().name === "training") swarm.stop();
-  let found = swarms.get(key);
-  if (!found) {
-    found = new Swarm(config, data);
-    swarms.set(key, found);
-    const [oldest] = swarms.keys();
-    if (swarms.size > MOST_SWARMS) swarms.delete(oldest);
-  }
-  return found;
+  return known(swarms, MOST_SWARMS, key, () => new Swarm(config, data));
 }

@@ -1,12 +1,11 @@
 // Trainings of the page: of its own run, to compare the weights, and of the reader's experiments.
 
 import { givenOf, logitsOf } from "./config.js";
+import { sizeOf } from "./engine/lab.js";
 import { newWorker, ownLab, prepareWorker } from "./engine/workers.js";
 import { Run } from "./run.js";
 import { Live } from "./sources/live.js";
 
-/** @typedef {import("./types").Config} Config */
-/** @typedef {import("./types").Facts} Facts */
 /** @typedef {import("./engine/workers.js").LabWorker} LabWorker */
 /** @typedef {import("./engine/lab.js").Lab} Lab */
 
@@ -92,10 +91,7 @@ export class Training {
 
 /** @param {Task} task @param {any} begun @param {any[]} parts @param {any} ended @param {Lab} lab @param {LabWorker} worker @returns {Outcome} */
 function outcomeOf({ config, facts, data }, begun, parts, ended, lab, worker) {
-  const size = begun.row.reduce(
-    (/** @type {number} */ sum, /** @type {[string, number]} */ [, length]) => sum + length,
-    0,
-  );
+  const size = sizeOf(begun.row);
   const steps = parts.flatMap(({ kept, losses, floats }) =>
     kept.map((/** @type {number} */ _, /** @type {number} */ index) => ({ floats, start: losses + index * size })),
   );

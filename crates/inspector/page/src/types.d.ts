@@ -1,7 +1,5 @@
 // What the page's data look like. `facts.rs` writes the facts; `crates/lab` answers requests.
 
-import type { Run } from "./run.js";
-
 /** A label, and the positions that decide it. */
 export type Known = [label: number | null, marked: number[]];
 
@@ -229,8 +227,6 @@ export interface Pin {
   settings: Record<string, unknown>;
   changes: Changes;
 }
-
-export type { Run };
 
 /** How the numbers of the page's own run came about. */
 export interface Origin {

@@ -3,8 +3,6 @@
 import { signal } from "@preact/signals";
 import { kept } from "./facts.js";
 
-/** @typedef {import("./types").View} View */
-
 /** What a reader has not chosen is infinite or empty: `here` then takes what suits the run. @type {View} */
 export const FIRST = {
   run: 0,
@@ -135,9 +133,9 @@ function pinOf({ sample, step, run = 0, settings = {}, changes = {} }) {
   return { sample: String(sample), step, run, settings: checkedSettings(settings), changes: checkedChanges(changes) };
 }
 
-/** Only changes that can be. @param {any} said @returns {import("./types").Changes} */
+/** Only changes that can be. @param {any} said @returns {Changes} */
 function checkedChanges({ heads, keys, rows, patches, temperature = 1, causal }) {
-  /** @type {import("./types").Changes} */
+  /** @type {Changes} */
   const changes = {};
   const has = (/** @type {any} */ one, /** @type {string[]} */ ...names) => names.every((name) => isCount(one?.[name]));
   if (Array.isArray(heads))

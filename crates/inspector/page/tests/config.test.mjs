@@ -11,9 +11,11 @@ const notebook = {
   training: { epochs: 3, batch_size: 16 },
 };
 
-test("the steps of a training are those of its samples, or of a file's", () => {
-  assert.equal(stepsOf(notebook), 1500);
+test("the steps of a training are those of its samples, or of a file's; steps end it, alone or before its epochs do", () => {
   assert.equal(stepsOf(notebook, { tokens: Array(33).fill([1]), labels: [] }), 9);
+  const steps = (settings) => stepsOf(withSettings(notebook, settings));
+  const all = [{}, { "training.steps": 20 }, { "training.steps": 9000 }, { "training.steps": 9000, "training.epochs": null }];
+  assert.deepEqual(all.map(steps), [1500, 20, 1500, 9000]);
 });
 
 test("a training asks first if it takes long on a slow computer", () => {
@@ -42,12 +44,6 @@ test("null unsets a key, and what depends on the optimizer follows it unless it 
   assert.equal(withSettings({ ...notebook, training: { ...training, epsilon: 0.5 } }, { "training.optimizer": "sgd" }).training.epsilon, 0.5);
   const unset = trained({ "training.epochs": null, "training.steps": 7 });
   assert.deepEqual([unset.epochs, unset.steps, settingsText({ "training.epochs": null })], [undefined, 7, "epochs unset"]);
-});
-
-test("steps end a training, alone or before its epochs do", () => {
-  assert.equal(stepsOf(withSettings(notebook, { "training.steps": 20 })), 20);
-  assert.equal(stepsOf(withSettings(notebook, { "training.steps": 9000 })), 1500);
-  assert.equal(stepsOf(withSettings(notebook, { "training.steps": 9000, "training.epochs": null })), 9000);
 });
 
 test("two classes have one logit, or one per class", () => {

@@ -1,34 +1,26 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { runOf } from "./runs.mjs";
 
 // `colour.js` takes its stops from the page's facts.
 globalThis.document = { getElementById: () => ({ textContent: JSON.stringify({ viridis: [[68, 1, 84], [33, 145, 140], [253, 231, 37]] }) }) };
-const { Run } = await import("../src/run.js");
 const { fileName, inName, jsonOf, matrixCsvOf, svgOf } = await import("../src/parts/export.js");
 const { apart, brief, differenceOf, extent, fitting, panelOf, titleOf } = await import("../src/parts/matrices.js");
 
 const HOSTILE = '"</text>,<script>&\u0007\ud800';
 
 /** A run of two positions, whose second key is forbidden to the first query. */
-function runOf(weights, { seed = 0, positions = 2, tokens = { 0: "[CLS]", 1: HOSTILE } } = {}) {
-  const facts = {
-    name: "a/run", seed, layers: 1, heads: 1, positions, logits: 1, classes: [], cls: 0, steps: [0, 900], token_strings: tokens,
-    samples: [{ number: 10, label: 1, tokens: [0, 1], marked: [1] }],
-  };
-  return new Run(facts, {
-    kind: "recorded",
-    row: (name, at, sample, layer, head, query) => Float64Array.from(weights.slice(query * positions, (query + 1) * positions)),
-    allows: (sample, query, key) => key <= query,
-    results: () => [0.5], arrays: () => null, covers: () => true,
-  });
-}
+const weighted = (weights, seed = 0) => runOf(
+  { name: "a/run", seed, positions: 2, steps: [0, 900], token_strings: { 0: "[CLS]", 1: HOSTILE }, samples: [{ number: 10, label: 1, tokens: [0, 1], marked: [1] }] },
+  { row: (name, at, sample, layer, head, query) => Float64Array.from(weights.slice(2 * query, 2 * query + 2)), allows: (sample, query, key) => key <= query },
+);
+const run = weighted([1, 0, 0.25, 0.75]);
 
 const place = (run, parts = {}) => ({ run, base: run, sample: "10", at: 1, layer: 0, head: 0, show: "weights", settings: {}, changes: {}, changesText: "", ...parts });
 const scale = { from: 0, to: 1, diverging: false, name: "weight" };
-const shown = () => ({ ...panelOf("now", place(runOf([1, 0, 0.25, 0.75]))), scale });
+const shown = () => ({ ...panelOf("now", place(run)), scale });
 
 test("a title names all that is shown, and what departs from the run", () => {
-  const run = runOf([1, 0, 0.25, 0.75]);
   assert.equal(titleOf(place(run)), "a/run (seed 0) · attention weights · sample 10 · step 900 · layer 0 · head 0");
   const departed = place(run, { changesText: "causal mask", settings: { "model.d_model": 16 } });
   assert.ok(titleOf(departed).startsWith("WHAT IF causal mask · EXPERIMENT d_model 16 · a/run (seed 0) · "));
@@ -36,15 +28,15 @@ test("a title names all that is shown, and what departs from the run", () => {
 
 test("a file's name names it too, with letters that every system takes", () => {
   assert.equal(fileName([shown()], "svg"), "attention-a-run-seed-0-sample-10-step-900-layer-0-head-0-weights.svg");
-  const departed = { ...shown(), place: place(runOf([1, 0, 0.25, 0.75]), { settings: { "data.rule": { kind: "../x", token: 4 } }, changesText: "temperature × 2.00" }) };
+  const departed = { ...shown(), place: place(run, { settings: { "data.rule": { kind: "../x", token: 4 } }, changesText: "temperature × 2.00" }) };
   assert.equal(fileName([departed], "csv"), "attention-a-run-seed-0-sample-10-step-900-with-rule-.-x-4-temperature-2.00-layer-0-head-0-weights.csv");
-  const long = { ...shown(), place: place(runOf([1, 0, 0.25, 0.75]), { changesText: "x ".repeat(300), sample: "own-1-2" }) };
+  const long = { ...shown(), place: place(run, { changesText: "x ".repeat(300), sample: "own-1-2" }) };
   assert.ok(fileName([long, long], "json").length <= 205);
   assert.equal(inName("../../é:\u202e*"), "e");
 });
 
 test("a difference is signed, and a forbidden score has none", () => {
-  const [now, pinned] = [shown(), panelOf("pinned", place(runOf([1, 0, 0.5, 0.5], { seed: 1 })))];
+  const [now, pinned] = [shown(), panelOf("pinned", place(weighted([1, 0, 0.5, 0.5], 1)))];
   const difference = differenceOf(now, pinned);
   assert.deepEqual([...difference.cells], [0, 0, -0.25, 0.25]);
   assert.deepEqual([...difference.forbidden], [0, 1, 0, 0]);
@@ -62,7 +54,7 @@ test("CSV and JSON have each cell, and none for a forbidden one", () => {
   assert.equal(lines.length, 5);
   assert.equal(lines[1], 'now,"a/run (seed 0)","10",900,0,0,weights,"",0,"[CLS]",0,"[CLS]",1');
   assert.ok(lines[2].endsWith(`,1,"""</text>,<script>&\u0007\ud800",`));
-  const panel = { ...shown(), place: place(runOf([1, 0, 0.25, 0.75]), { changes: { temperature: 2 }, changesText: "temperature × 2.00", settings: { seed: 3 } }) };
+  const panel = { ...shown(), place: place(run, { changes: { temperature: 2 }, changesText: "temperature × 2.00", settings: { seed: 3 } }) };
   const { panels: [json] } = JSON.parse(jsonOf([panel]));
   assert.deepEqual(json.values, [[1, null], [0.25, 0.75]]);
   assert.deepEqual([json.changes, json.settings, json.label_positions], [{ temperature: 2 }, { seed: 3 }, [1]]);

@@ -5,10 +5,10 @@ import test from "node:test";
 import { changedRun, changesFor, changesText } from "../src/changes.js";
 import { Run } from "../src/run.js";
 import { Live } from "../src/sources/live.js";
+import { factsOf } from "./runs.mjs";
 
-const POSITIONS = 3;
 const samples = [[0, 7, 8], [0, 9, 7]].map((tokens, number) => ({ number, label: number, tokens, marked: number ? [1] : [] }));
-const facts = { name: "test", seed: 0, layers: 1, heads: 2, positions: POSITIONS, logits: 1, classes: [], cls: 0, samples, steps: [0, 1, 2], loss: [], token_strings: {} };
+const facts = factsOf({ heads: 2, samples, steps: [0, 1, 2] });
 
 /** A run of three kept steps, each of two weights and of all numbers of the samples, which count up. @param {Record<string, unknown>} [attention] */
 function trained(attention = {}, refuses = () => false) {

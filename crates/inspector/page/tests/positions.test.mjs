@@ -1,74 +1,93 @@
-// Models that answer at each position: the run follows the position that is asked.
+// Where a class is read: without [CLS], at another position than its, and at each position.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
-import { load, openFixture } from "./page.mjs";
+import test from "node:test";
+import { captionsOf } from "../src/parts/captions.js";
+import { limitsOf } from "../src/parts/rules.js";
+import { sentenceOf } from "../src/parts/sentence.js";
+import { tokensOf } from "../src/parts/tokens.js";
+import { runOf } from "./runs.mjs";
 
-openFixture();
-const [{ Run }, { sentenceOf }, { captionsOf }] = await load("run.js", "parts/sentence.js", "parts/captions.js");
+const WEIGHTS = Float64Array.of(0.8, 0.1, 0.1);
+const said = (run, query) => sentenceOf({ run, sample: "0", at: 0, query, layer: 0, head: 0 }, WEIGHTS);
+
+/** A run of one sample, whose queries all look at position 0. */
+const readOf = (more, tokens = [0, 7, 8]) => runOf(
+  { samples: [{ number: 0, label: 1, tokens, marked: [0] }], config: { data: { vocab_size: 9, rule: {} }, model: {} }, ...more },
+  { kind: "live", row: () => WEIGHTS, judge: (own) => [[own[0] === 0 ? 1 : 0, []]] },
+);
+
+test("without [CLS], token 0 is a token, and all positions are those of tokens", () => {
+  const run = readOf({ cls: null, read: 2 });
+  assert.deepEqual([run.cls, run.reader, run.readerName, run.tokenText(run.samples[0], 0)], [-1, 2, "the last position", "0"]);
+  assert.deepEqual([run.withoutCls([1, 2, 3]), tokensOf(run, "0 5, 8").tokens, run.own([0, 5, 8]).tokens], [[1, 2, 3], [0, 5, 8], [0, 5, 8]]);
+  assert.throws(() => run.own([5, 8]), /Type 3 tokens/);
+  assert.throws(() => run.own([0, 5, 9]), /from 0 to 8/);
+  assert.match(said(run, 2), /^At step 0, the last position gives 80% of its attention to position 0 \(token 0\)/);
+});
+
+test("[CLS] stays what it is where the class is read from another position", () => {
+  const run = readOf({ cls: 0, read: 1 });
+  assert.deepEqual([run.cls, run.reader, run.readerName, run.tokenText(run.samples[0], 0)], [0, 1, "position 1", "[CLS]"]);
+  assert.deepEqual(run.own([5, 8]).tokens, [0, 5, 8]);
+  assert.throws(() => tokensOf(run, "0 5"), /\[CLS\]/);
+  assert.equal(readOf({}).readerName, "[CLS]");
+  assert.match(said(readOf({}), 0), /^At step 0, \[CLS\] gives/);
+});
+
+test("numbers of a rule fit the place of [CLS]", () => {
+  const limits = (cls) => ["token", "position"].map((counts) => limitsOf({ data: { vocab_size: 9, seq_len: 4, cls } }, counts));
+  for (const [cls, expected] of [["first", [[1, 8], [1, 4]]], [undefined, [[1, 8], [1, 4]]], ["last", [[1, 8], [0, 3]]], ["none", [[0, 8], [0, 3]]]]) assert.deepEqual(limits(cls), expected);
+});
 
 const PADDING = 9;
 /** Answers of two positions and one that has no label; the logits of each are highest at the class of `ANSWERS`. */
 const ANSWERS = [1, 2, 0];
 const each = [[1, [0, 1]], [0, [1]], [null, []]];
 
-/** @param {Record<string, unknown>} [more] */
-function runOf(more = {}) {
+/** A run that answers at each position. */
+function eachOf(more = {}) {
+  const attention = { padding_token: PADDING };
   const samples = [{ number: 0, label: 1, tokens: [3, 4, PADDING], marked: [], each }];
-  const facts = {
-    name: "test", seed: 0, layers: 1, heads: 1, positions: 3, logits: 3, task: "token-classification", classes: [], steps: [0], loss: [], token_strings: {}, cls: null, read: 0,
-    samples, model: { attention: { padding_token: PADDING } }, config: { data: { vocab_size: 9 }, model: { attention: { padding_token: PADDING } } }, ...more,
-  };
-  const source = {
-    kind: "live", covers: () => true, arrays: () => null, allows: () => true, row: () => Float64Array.of(0.8, 0.1, 0.1),
-    results: (name, at, { asked }) => [0, 1, 2].map((label) => label === ANSWERS[asked] ? 1 : 0), judge: () => each,
-  };
-  return new Run(facts, source);
+  return runOf(
+    { logits: 3, task: "token-classification", cls: null, read: 0, samples, model: { attention }, config: { data: { vocab_size: 9 }, model: { attention } }, ...more },
+    { kind: "live", row: () => WEIGHTS, results: (name, at, { asked }) => [0, 1, 2].map((label) => label === ANSWERS[asked] ? 1 : 0), judge: () => each },
+  );
 }
 
 test("a sample has the label, the marks and the answer of the position that is asked", () => {
-  const run = runOf();
+  const run = eachOf();
   const of = (asked) => {
     const sample = run.asking(asked).sample("0");
     return [run.asking(asked).reader, sample.label, sample.marked, run.predicted(sample, 0), run.outcome(sample, 0)];
   };
-  assert.deepEqual(of(NaN), [0, 1, [0, 1], 1, "right"]);
-  assert.deepEqual(of(1), [1, 0, [1], 2, "wrong"]);
-  assert.deepEqual(of(2), [2, null, [], 0, ""]);
+  assert.deepEqual([NaN, 1, 2].map(of), [[0, 1, [0, 1], 1, "right"], [1, 0, [1], 2, "wrong"], [2, null, [], 0, ""]]);
   assert.equal(run.asking(1), run.asking(1));
   assert.deepEqual(run.tally(run.samples[0], 0), [1, 2]);
-});
-
-test("groups are of the samples with a label at the position", () => {
-  const run = runOf();
-  assert.equal(run.members("class 1").length, 1);
-  assert.equal(run.asking(1).members("class 1").length, 0);
+  // Groups are of the samples with a label at the position.
+  assert.deepEqual([run.members("class 1").length, run.asking(1).members("class 1").length], [1, 0]);
   assert.match(run.asking(1).sampleName("class 0"), /at position 1$/);
 });
 
 test("padding is not asked, and the last token before it is", () => {
-  const run = runOf({ read: 2, task: "next-token" });
+  const run = eachOf({ read: 2, task: "next-token" });
   assert.deepEqual([run.samples[0].asked, run.length("0")], [1, 2]);
 });
 
 test("own samples have a label per position, and sentences say whose", () => {
-  const run = runOf();
+  const run = eachOf();
   const own = run.own([5, 6]);
   assert.deepEqual([own.tokens, own.each, own.label], [[5, 6, PADDING], each, 1]);
-  const said = (query) => sentenceOf({ run: run.asking(query), sample: "0", at: 0, query, layer: 0, head: 0 }, Float64Array.of(0.8, 0.1, 0.1));
-  assert.match(said(0), /^At step 0, position 0 gives 10% of its attention to position 1 \(token 4\), which decides the label together with it\./);
-  assert.match(said(1), /It alone decides this label\.$/);
-  assert.match(said(2), /^At step 0, the last position .* No label counts there\.$/);
+  assert.match(said(run.asking(0), 0), /^At step 0, position 0 gives 10% of its attention to position 1 \(token 4\), which decides the label together with it\./);
+  assert.match(said(run.asking(1), 1), /It alone decides this label\.$/);
+  assert.match(said(run.asking(2), 2), /^At step 0, the last position .* No label counts there\.$/);
 });
 
-test("classes of the next token are tokens", () => {
-  const run = runOf({ task: "next-token", token_strings: { 1: "a" } });
+test("classes of the next token are tokens, and the guide counts positions", () => {
+  const run = eachOf({ task: "next-token", token_strings: { 1: "a" } });
   assert.deepEqual([0, 1, 2].map((label) => run.className(label)), ["0", "a", "2"]);
-  assert.deepEqual([runOf().shortClass(2), runOf().className(2)], ["2", "class 2"]);
-});
-
-test("the guide counts positions", () => {
-  const captions = captionsOf(runOf({ steps: [0, 1] }));
+  assert.deepEqual([eachOf().shortClass(2), eachOf().className(2)], ["2", "class 2"]);
+  const captions = captionsOf(eachOf({ steps: [0, 1] }));
   assert.match(captions.at(-1).text, /^1 of the 2 positions in the samples of this page are right\./);
   assert.match(captions[0].text, /It answers at each position/);
 });

@@ -6,10 +6,6 @@ const line = (count, of) => Array.from({ length: count }, (_, at) => [at, of(at)
 
 test("a running mean has as many points on both sides, fewer near the ends", () => {
   assert.deepEqual(runningMean([[1, 0], [2, 3], [3, 6], [4, 3], [9, 0]], 3), [[1, 0], [2, 3], [3, 4], [4, 3], [9, 0]]);
-  for (const [, value] of runningMean(line(1500, (at) => 2 * at), wideOf(1500)).slice(100, -100).map(([at, value]) => [at, value - 2 * at])) assert.ok(Math.abs(value) < 1e-9);
-});
-
-test("the width of a running mean is odd", () => {
   for (const count of [201, 1500, 1501, 1e6]) assert.equal(wideOf(count) % 2, 1);
 });
 

@@ -1,16 +1,14 @@
-// What the page computes from its numbers: outcomes, addresses, colours and exports.
+// What the page computes from its numbers: outcomes, addresses and colours.
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { difference, load, openFixture } from "./page.mjs";
+import { load, openFixture } from "./page.mjs";
 
 const fixture = openFixture();
-const [state, { unpack }, { changedRun, changesFor }, numbers, views, { colours }, { jsonOf, matrixCsvOf }, { panelOf }] =
-  await load("state.js", "own-numbers.js", "changes.js", "numbers.js", "view.js", "colour.js", "parts/export.js", "parts/matrices.js");
+const [state, { unpack }, { changedRun, changesFor }, numbers, views, { colours }, { page }, { startLive }] =
+  await load("state.js", "own-numbers.js", "changes.js", "numbers.js", "view.js", "colour.js", "facts.js", "own-run.js");
 await unpack();
 const [run] = state.runs.value;
-const [sample] = run.samples;
-const P = run.positions;
 
 test("a recording has no changes", () => {
   const wanted = { temperature: 2, causal: true, keys: [1] };
@@ -56,16 +54,9 @@ test("text is shortened by characters, not by halves of them", () => {
   assert.equal(numbers.shorten("👩👩👩👩👩👩👩👩👩", 8), `${"👩".repeat(7)}…`);
 });
 
-test("exports hold the matrix in view", () => {
-  const place = { run, base: run, sample: "10", at: 3, layer: 0, head: 0, show: "weights", settings: {}, changes: {}, changesText: "" };
-  const panels = [panelOf("now", place)];
-  const [head, ...lines] = matrixCsvOf(panels).trimEnd().split("\n");
-  assert.match(head, /^panel,run,sample,step,layer,head,show,.*,query,query_token,key,key_token,value$/);
-  const weights = fixture.runs[0][3].weights.slice(0, P * P);
-  const isMasked = (cell) => cell % P > Math.floor(cell / P);
-  assert.deepEqual(lines.map((line) => line.split(",").at(-1)), weights.map((weight, cell) => isMasked(cell) ? "" : String(Number(weight.toPrecision(9)))));
-  assert.ok(lines[1].includes(',"[CLS]",1,"</script><script>alert(1)</script>",'), lines[1]);
-  const [panel] = JSON.parse(jsonOf(panels)).panels;
-  const values = weights.map((weight, cell) => isMasked(cell) ? null : weight);
-  assert.deepEqual([panel.values.flat(), panel.label_positions, panel.step], [values, [2], 3]);
+test("the badge of the page's numbers does not come from a sentence", () => {
+  page.runs[0].again = { recorded: "Live: a reason that begins with a badge" };
+  startLive();
+  const { kind, badge, text } = state.origin.value;
+  assert.deepEqual({ kind, badge, text }, { kind: "recorded", badge: "Recorded", text: "Live: a reason that begins with a badge." });
 });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Run } from "../src/run.js";
 import { captionsOf } from "../src/parts/captions.js";
 import { questionOf, withKind, withRule } from "../src/parts/rules.js";
 import { sentenceOf, weightsOf } from "../src/parts/sentence.js";
 import { tokenOf, tokensOf } from "../src/parts/tokens.js";
+import { runOf } from "./runs.mjs";
 
 const config = {
   seed: 0, model: { d_model: 8, n_heads: 1, n_layers: 1 }, training: { epochs: 3, learning_rate: 1e-3 },
@@ -13,10 +13,7 @@ const config = {
 
 test("the question of each rule", () => {
   assert.equal(questionOf(config.data.rule), "is token 42 at position 3?");
-  assert.equal(questionOf({ kind: "token-anywhere", token: 1 }), "is token 1 anywhere?");
-  assert.equal(questionOf({ kind: "token-before-token", first: 7, second: 42 }), "does token 7 come before token 42?");
   assert.equal(questionOf({ kind: "equal-positions", first: 2, second: 5 }), "do positions 2 and 5 hold the same token?");
-  assert.equal(questionOf({ kind: "count", token: 7 }), "how often does token 7 occur?");
   for (const none of [null, undefined, { kind: "toString" }]) assert.equal(questionOf(none), "");
 });
 
@@ -41,21 +38,19 @@ test("a rule fits the length, the place of [CLS] and the vocabulary", () => {
 });
 
 /** A run in which [CLS] gives `shares[at]` to position 1 in positives, and `others[at]` in negatives. */
-function runOf(shares, others = shares, { marked = [1], chance = 0.9, tokens = { 7: "seven" }, config = undefined } = {}) {
-  const facts = {
-    name: "run", seed: 0, layers: 1, heads: 1, positions: 3, logits: 1, classes: [], cls: 0, steps: shares.map((_, at) => 10 * at), token_strings: tokens, config,
+const lookingOf = (shares, others = shares, { marked = [1], chance = 0.9, tokens = { 7: "seven" }, config = undefined } = {}) => runOf(
+  {
+    name: "run", steps: shares.map((_, at) => 10 * at), token_strings: tokens, config,
     samples: [{ number: 4, label: 1, tokens: [0, 7, 8], marked }, { number: 5, label: 0, tokens: [0, 9, 8], marked }],
-  };
-  return new Run(facts, {
-    kind: "recorded",
+  },
+  {
     row: (name, at, sample) => {
       const share = (sample.label ? shares : others)[at];
       return Float64Array.of((1 - share) / 2, share, (1 - share) / 2);
     },
     results: (name, at, sample) => [name === "logits" ? (sample.label ? 1 : -1) * (chance - 0.5) : chance],
-    allows: () => true, arrays: () => null, covers: () => true,
-  });
-}
+  },
+);
 
 const sentence = (run, parts = {}) => {
   const place = { run, sample: "4", at: 1, query: 0, layer: 0, head: 0, ...parts };
@@ -63,22 +58,22 @@ const sentence = (run, parts = {}) => {
 };
 
 test("the sentence names the share, the position, its token and uniform attention", () => {
-  const run = runOf([0.3, 0.57], [0.3, 0.05]);
+  const run = lookingOf([0.3, 0.57], [0.3, 0.05]);
   assert.equal(sentence(run), "At step 10, [CLS] gives 57% of its attention to position 1 (token seven), which decides the label. Uniform attention would give 33%.");
   assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negative, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Uniform attention would give 33%.");
 });
 
 test("without a position that decides, the sentence says so", () => {
   const looks = "At step 10, [CLS] gives the most attention, 57%, to position 1 (token seven).";
-  assert.equal(sentence(runOf([0.3, 0.57], undefined, { marked: [] })), `${looks} No rule says which positions decide.`);
-  assert.equal(sentence(runOf([0.3, 0.57], undefined, { marked: [], config })), `${looks} No position decides this label.`);
+  assert.equal(sentence(lookingOf([0.3, 0.57], undefined, { marked: [] })), `${looks} No rule says which positions decide.`);
+  assert.equal(sentence(lookingOf([0.3, 0.57], undefined, { marked: [], config })), `${looks} No position decides this label.`);
 });
 
 const titles = (run) => captionsOf(run).map(({ title }) => title);
 const steps = (run) => captionsOf(run).map(({ parts }) => parts.step);
 
 test("the guide finds the steps at which a run starts to look, turns and settles", () => {
-  const run = runOf([0.6, 0.4, 0.51, 0.6, 0.75, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
+  const run = lookingOf([0.6, 0.4, 0.51, 0.6, 0.75, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
   assert.deepEqual(titles(run), ["Where will it look?", "Before training.", "It turns.", "The surprise.", "Your turn."]);
   assert.deepEqual(steps(run), [50, 0, 40, 50, 50]);
   assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["4", "4", "4", "5", "4"]);
@@ -90,21 +85,21 @@ test("the guide finds the steps at which a run starts to look, turns and settles
 });
 
 test("it says when a run looks away, never looks, or is wrong", () => {
-  assert.equal(titles(runOf([0.33, 0.3, 0.1]))[2], "It turns away.");
-  assert.match(captionsOf(runOf([0.33, 0.34, 0.35]))[2].text, /is right all the same/);
-  const wrong = runOf([0.33, 0.34, 0.35], undefined, { chance: 0.2 });
+  assert.equal(titles(lookingOf([0.33, 0.3, 0.1]))[2], "It turns away.");
+  assert.match(captionsOf(lookingOf([0.33, 0.34, 0.35]))[2].text, /is right all the same/);
+  const wrong = lookingOf([0.33, 0.34, 0.35], undefined, { chance: 0.2 });
   assert.equal(titles(wrong)[2], "It never really looks.");
   assert.doesNotMatch(captionsOf(wrong)[2].text, /is right/);
   assert.match(captionsOf(wrong)[4].text, /0 of the 2 samples of this page are right/);
 });
 
 test("a run without a position that decides has a guide, and a single step has none", () => {
-  assert.equal(captionsOf(runOf([0.33, 0.5, 0.9], undefined, { marked: [] })).length, 5);
-  assert.deepEqual(captionsOf(runOf([0.5])), []);
+  assert.equal(captionsOf(lookingOf([0.33, 0.5, 0.9], undefined, { marked: [] })).length, 5);
+  assert.deepEqual(captionsOf(lookingOf([0.5])), []);
 });
 
 test("tokens that a reader types", () => {
-  const run = runOf([0.3, 0.5]);
+  const run = lookingOf([0.3, 0.5]);
   assert.deepEqual(tokensOf(run, " [CLS] seven,8;\n9 ").tokens, [7, 8, 9]);
   assert.throws(() => tokenOf(run, "0"), /0 is \[CLS\]/);
   for (const word of ["-1", "1.5", "<b>", "1".repeat(10), "__proto__"]) assert.throws(() => tokenOf(run, word), /is not a token/);
@@ -112,7 +107,7 @@ test("tokens that a reader types", () => {
 
 test("the apostrophe of telephones stands for that of the vocabulary", () => {
   const words = { vocabulary: ["don't", "it’s", "'"] };
-  const run = runOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });
+  const run = lookingOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });
   assert.deepEqual(["don't", "Don’t", "it’s", "’"].map((word) => tokenOf(run, word)), [3, 3, 4, 5]);
   for (const unknown of ["it's", "won’t"]) assert.equal(tokenOf(run, unknown), 2, unknown);
   assert.deepEqual(tokensOf(run, "Don’t won’t"), { tokens: [3, 2], typed: ["", "won’t"], left: [] });
@@ -120,13 +115,13 @@ test("the apostrophe of telephones stands for that of the vocabulary", () => {
 
 test("what a reader typed for an unknown word stays in the sample and in its address", () => {
   const words = { vocabulary: ["the", "bank"] };
-  const run = runOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });
+  const run = lookingOf([0.3, 0.5], undefined, { tokens: {}, config: { ...config, data: { ...config.data, words } } });
   run.source.judge = () => [];
   const { tokens, typed, left } = tokensOf(run, "The Zeppelin-~ñ flew on");
   assert.deepEqual([tokens, typed, left], [[3, 2], ["", "Zeppelin"], ["-", "~", "ñ", "flew", "on"]]);
   const { key } = run.own(tokens, ["", "Zeppelin-~ñ"]);
   assert.match(key, /^own-3-2~[^-~]+$/);
-  const again = new Run(run.facts, run.source).sample(key);
+  const again = runOf(run.facts, run.source).sample(key);
   assert.deepEqual([again.tokens, run.texts(again), run.tokenText(again, 2)], [[0, 3, 2], ["the", "Zeppelin-~ñ"], "Zeppelin-~ñ"]);
   assert.equal(run.sample("own-3-2~%E0%A4%A"), null);
   assert.deepEqual(tokensOf(run, "[UNK]").typed, [""]);

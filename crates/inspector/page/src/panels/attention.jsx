@@ -37,13 +37,10 @@ const What = () => (
   </p>
 );
 
-/** What the matrix can show of a run. @param {import("../run.js").Run | null} run @returns {[string, string][]} */
+/** What the matrix can show of a run. @param {Run | null} run */
 function showsOf(run) {
   const scores = run?.model.attention?.softmax === false ? "scores" : "scores, before the softmax";
-  return [
-    ["weights", "weights"],
-    ...(run?.facts.without_scores ? [] : [/** @type {[string, string]} */ (["scores", scores])]),
-  ];
+  return [["weights", "weights"], ...(run?.facts.without_scores ? [] : [["scores", scores]])];
 }
 
 function Controls() {
@@ -64,7 +61,7 @@ function Controls() {
         label="Show"
         value={show.value}
         options={showsOf(shown.value)}
-        onChoose={(value) => change({ show: /** @type {import("../types").Show} */ (value) })}
+        onChoose={(value) => change({ show: /** @type {Show} */ (value) })}
       />
       <Choice
         id="range"

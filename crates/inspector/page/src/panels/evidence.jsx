@@ -7,8 +7,6 @@ import { config, dataOf, departure, experiment, here, origin, runs, trainedHash 
 import { showOwn } from "../parts/typing.js";
 import { view } from "../view.js";
 
-/** @typedef {import("../run.js").Run} Run */
-
 export function Evidence() {
   const all = runs.value;
   return (

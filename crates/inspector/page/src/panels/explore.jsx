@@ -11,7 +11,6 @@ import { departure } from "../state.js";
 import { change, view } from "../view.js";
 
 /** @typedef {NonNullable<typeof calm.value>} Now */
-/** @typedef {import("../run.js").Run} Run */
 
 export const Explore = () => (
   <div id="explore">
@@ -59,9 +58,7 @@ function Walk({ now }) {
         : `All ${stages.length} stages`,
     );
   };
-  const rows = range(run.length(sample.key)).map(
-    (position) => /** @type {[number, string]} */ ([position, names.row(position)]),
-  );
+  const rows = range(run.length(sample.key)).map((position) => [position, names.row(position)]);
   const place = `${run.sampleName(sample.key)}, step ${run.stepName(now.at)}, layer ${now.layer}, head ${now.head}`;
   return (
     <Steps stages={stages} at={Math.min(view.value.stage, stages.length)} onMove={move}>

@@ -75,7 +75,7 @@ const Field = ({ name, title = name, usual, ...limits }) => (
   </label>
 );
 
-/** @param {Drawn & { run: import("../run.js").Run }} props */
+/** @param {Drawn & { run: Run }} props */
 function Drawn({ run, prompt, step, samples }) {
   const text = (/** @type {number[]} */ tokens) =>
     run.joined(tokens.map((token) => run.facts.token_strings[token] ?? String(token)));

@@ -1,16 +1,22 @@
 // The guide: captions, each of which sets the view. The first asks the reader to predict.
 
-import { computed, effect } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { canAsk, canEdit, canPlay, canTrain } from "../parts/abilities.js";
-import { captionsOf } from "../parts/captions.js";
-import { later } from "../parts/deferred.js";
+import { captionsOf, looksFrom } from "../parts/captions.js";
 import { guess, isAsked } from "../parts/guess.js";
 import { play } from "../parts/play.js";
 import { base } from "../state.js";
 import { change, changeSoon, settleAddress, view } from "../view.js";
 
 /** The run that the captions are about: without the reader's changes. They come after all else of a run. */
-const told = later(base);
+const told = signal(base.peek());
+effect(() => {
+  const run = base.value;
+  const timer = setTimeout(() => {
+    told.value = run;
+  });
+  return () => clearTimeout(timer);
+});
 const captions = computed(() => {
   const run = told.value;
   void run?.source.arrived?.value;
@@ -135,19 +141,10 @@ function Lead() {
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
   return (
     <p id="lead">
-      Arcs show where the model looks before it answers. {readsFrom(base.value)}{" "}
+      Arcs show where the model looks. {base.value && looksFrom(base.value)}{" "}
       {list.charAt(0).toUpperCase() + list.slice(1)}.
     </p>
   );
-}
-
-/** Where the model looks from. @param {import("../run.js").Run | null} run */
-function readsFrom(run) {
-  if (run && run.readsMean) return `Its answer comes from the mean over all positions; they show ${run.readerName}.`;
-  if (run?.asksEach) return `It answers at each position; the answer below a ${run.unit} shows where that one looks.`;
-  return !run || run.reader === run.cls
-    ? "It looks from [CLS], an extra position."
-    : `Its answer comes from ${run.readerName}.`;
 }
 
 function showSeeds() {

@@ -11,9 +11,6 @@ import { said, takeText } from "../parts/typing.js";
 import { isOwn } from "../run.js";
 import { change } from "../view.js";
 
-/** @typedef {import("../run.js").Run} Run */
-/** @typedef {import("../types").Sample} Sample */
-
 // A list of more samples is of no help.
 const MOST_LISTED = 300;
 
@@ -41,12 +38,9 @@ function Heading() {
   const place = keys.indexOf(key.value);
   const move = (/** @type {number} */ by) =>
     change({ sample: keys[(Math.max(place, by < 0 ? 0 : -1) + by + keys.length) % keys.length] });
-  /** @type {[string, string][]} */
   const options = [
-    ...groups.map((name) => /** @type {[string, string]} */ ([name, now.sampleName(name)])),
-    ...now.samples
-      .slice(0, MOST_LISTED)
-      .map((sample) => /** @type {[string, string]} */ ([sample.key, optionText(now, sample)])),
+    ...groups.map((name) => [name, now.sampleName(name)]),
+    ...now.samples.slice(0, MOST_LISTED).map((sample) => [sample.key, optionText(now, sample)]),
   ];
   if (!options.some(([name]) => name === key.value))
     options.unshift([key.value, optionText(now, now.sample(key.value))]);

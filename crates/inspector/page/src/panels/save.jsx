@@ -14,8 +14,6 @@ import { Live } from "../sources/live.js";
 import { base, configOf, dataOf, here, settings, settingsOf } from "../state.js";
 import { settleAddress } from "../view.js";
 
-/** @typedef {import("../parts/matrices.js").Panel} Panel */
-
 const isOpen = signal(false);
 
 export function SaveButton() {
@@ -61,123 +59,81 @@ export function SaveDialog() {
           ×
         </button>
       </div>
-      <View />
-      <Matrices />
-      <Training />
+      <Section title="This view" ways={viewWays()}>
+        {localText() && <p id="save-local">{localText()}</p>}
+      </Section>
+      <Section title="The matrices" ways={matrixWays()} />
+      <Section title="The training" ways={trainingWays()} />
     </dialog>
   );
 }
 
-/** What an address cannot hold. */
-const ownText = () =>
-  "data.file" in settings.peek() ? " It does not hold your own samples and texts; the file does." : "";
+/** What a reader can take: its id, its title, what it is, and what takes it and says so. @typedef {[id: string, title: string, text: string, act: () => string | Promise<string>]} Way */
 
-/** The view, for somebody else. */
-function View() {
-  const local = localText();
+/** The view, for somebody else. @returns {Way[]} */
+function viewWays() {
+  const own = "data.file" in settings.peek() ? " It does not hold your own samples and texts; the file does." : "";
   const copyAddress = async () => {
     if (!navigator.clipboard) throw new Error("this browser lets no page copy; take the address from its bar");
     await navigator.clipboard.writeText(location.href);
     return "Address copied";
   };
-  return (
-    <>
-      <h3>This view</h3>
-      {local && <p id="save-local">{local}</p>}
-      <ul class="plain">
-        {hasAddress && (
-          <Way
-            id="address"
-            title="Copy the address"
-            text={`It holds the view, the experiment and its changes.${ownText()}`}
-            act={copyAddress}
-          />
-        )}
-        <Way
-          id="page"
-          title="Save the page"
-          text="One HTML file with this view. It opens in any browser, without a network."
-          act={() => saved(`${inName(document.title, 120)}.html`, pageFile())}
-        />
-      </ul>
-    </>
-  );
+  /** @type {Way} */
+  const address = [
+    "address",
+    "Copy the address",
+    `It holds the view, the experiment and its changes.${own}`,
+    copyAddress,
+  ];
+  const file = "One HTML file with this view. It opens in any browser, without a network.";
+  const name = `${inName(document.title, 120)}.html`;
+  return [...(hasAddress ? [address] : []), ["page", "Save the page", file, () => saved(name, pageFile())]];
 }
 
-/** @type {[ending: string, text: string, of: (panels: Panel[]) => Blob | Promise<Blob>][]} */
-const FORMATS = [
-  ["svg", "A picture of the matrices.", (shown) => new Blob([svgOf(shown).svg], { type: "image/svg+xml" })],
-  ["png", "The same picture, in pixels.", (shown) => pngOf(svgOf(shown))],
-  ["csv", "Their numbers, a line for each cell.", (shown) => new Blob([matrixCsvOf(shown)], { type: "text/csv" })],
-  ["json", "Their numbers, as lists of rows.", (shown) => new Blob([jsonOf(shown)], { type: "application/json" })],
-];
-
-/** The shown matrices: with a pinned one, that and the difference, too. */
-function Matrices() {
+/** The shown matrices: with a pinned one, that and the difference, too. @returns {Way[]} */
+function matrixWays() {
   const shown = panels.peek();
-  if (!shown.length) return null;
-  return (
-    <>
-      <h3>The matrices</h3>
-      <ul class="plain">
-        {FORMATS.map(([ending, text, of]) => (
-          <Way
-            key={ending}
-            id={ending}
-            title={`Save as ${ending.toUpperCase()}`}
-            text={text}
-            act={async () => saved(fileName(shown, ending), await of(shown))}
-          />
-        ))}
-      </ul>
-    </>
-  );
+  /** @type {(ending: string, text: string, of: () => BlobPart | Promise<BlobPart>, type?: string) => Way} */
+  const way = (ending, text, of, type) => [
+    ending,
+    `Save as ${ending.toUpperCase()}`,
+    text,
+    async () => saved(fileName(shown, ending), new Blob([await of()], { type })),
+  ];
+  return !shown.length
+    ? []
+    : [
+        way("svg", "A picture of the matrices.", () => svgOf(shown).svg, "image/svg+xml"),
+        way("png", "The same picture, in pixels.", () => pngOf(svgOf(shown)), "image/png"),
+        way("csv", "Their numbers, a line for each cell.", () => matrixCsvOf(shown), "text/csv"),
+        way("json", "Their numbers, as lists of rows.", () => jsonOf(shown), "application/json"),
+      ];
 }
 
-/** What the command line needs to go on with a training of this page. */
-function Training() {
-  const now = here.peek();
-  const run = base.peek();
+/** What the command line needs to go on with a training of this page. @returns {Way[]} */
+function trainingWays() {
+  const [now, run] = [here.peek(), base.peek()];
   const own = settingsOf(run);
   const config = configOf(own);
-  if (!now || !run || !config || !(run.source instanceof Live)) return null;
+  if (!now || !config || !(run?.source instanceof Live)) return [];
   const { source } = run;
   const data = dataOf(own);
   const isBest = run.facts.best === run.times[now.at] && run.facts.best !== run.last;
-  const file = `${isBest ? "best" : "model"}.safetensors`;
   const weights = () =>
     source.trained.lab.ask({ operation: "save", config: source.config }, source.weightsAt(now.at)).floats;
-  return (
-    <>
-      <h3>The training</h3>
-      <ul class="plain">
-        <Way
-          id="config"
-          title="config.toml"
-          text={
-            <>
-              <code>headlight train config.toml</code> repeats this training.
-            </>
-          }
-          act={() => saved("config.toml", new Blob([tomlOf(config)]))}
-        />
-        <Way
-          id="model"
-          title={file}
-          text={`The model of step ${run.stepName(now.at)}, without changes of yours.`}
-          act={() => saved(file, new Blob([weights()]))}
-        />
-        {data && !run.asksEach && (
-          <Way
-            id="data"
-            title={String(config.data.file)}
-            text="The samples that it trains on."
-            act={() => saved(String(config.data.file), new Blob(["table" in data ? data.table : csvOf(data)]))}
-          />
-        )}
-      </ul>
-    </>
-  );
+  /** @type {(id: string, name: string, text: string, of: () => BlobPart) => Way} */
+  const way = (id, name, text, of) => [id, name, text, () => saved(name, new Blob([of()]))];
+  const table = () => (data && "table" in data ? data.table : csvOf(/** @type {any} */ (data)));
+  return [
+    way("config", "config.toml", "“headlight train config.toml” repeats this training.", () => tomlOf(config)),
+    way(
+      "model",
+      `${isBest ? "best" : "model"}.safetensors`,
+      `The model of step ${run.stepName(now.at)}, without changes of yours.`,
+      weights,
+    ),
+    ...(data && !run.asksEach ? [way("data", String(config.data.file), "The samples that it trains on.", table)] : []),
+  ];
 }
 
 /** @param {string} name @param {Blob} blob */
@@ -186,8 +142,22 @@ function saved(name, blob) {
   return `Saved ${name}`;
 }
 
-/** One of the files, with what came of it. @param {{ id: string, title: string, text: import("preact").ComponentChildren, act: () => string | Promise<string> }} props */
-function Way({ id, title, text, act }) {
+/** @param {{ title: string, ways: Way[], children?: any }} props */
+const Section = ({ title, ways, children }) =>
+  ways.length > 0 && (
+    <>
+      <h3>{title}</h3>
+      {children}
+      <ul class="plain">
+        {ways.map((way) => (
+          <Entry key={way[0]} way={way} />
+        ))}
+      </ul>
+    </>
+  );
+
+/** One of the files, with what came of it. @param {{ way: Way }} props */
+function Entry({ way: [id, title, text, act] }) {
   const [result, setResult] = useState("");
   const start = async () => {
     try {

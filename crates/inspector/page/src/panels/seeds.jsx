@@ -12,7 +12,6 @@ import { config, dataOf, experiment, here, origin, shown } from "../state.js";
 import { swarmOf } from "../swarm.js";
 import { view } from "../view.js";
 
-/** @typedef {import("../types").Config} Config */
 /** @typedef {import("../swarm.js").Seed} Seed */
 
 // A first look, and one that shows what is rare.
@@ -105,13 +104,13 @@ function TrainedHere() {
 
 /** The names of the samples of label 1 or more, and of those of label 0. */
 function sides() {
-  const run = /** @type {import("../run.js").Run} */ (shown.value);
+  const run = /** @type {Run} */ (shown.value);
   const name = (/** @type {number} */ label) =>
     run.classCount === 2 || run.facts.classes.length ? `“${run.className(label)}”` : `label ${label}`;
   return { positive: run.classCount === 2 ? name(1) : `all but ${name(0)}`, negative: name(0) };
 }
 
-/** Whether a position decides the label of every sample: where other positions decide in each, none does. @param {import("../run.js").Run} run @param {number} position */
+/** Whether a position decides the label of every sample: where other positions decide in each, none does. @param {Run} run @param {number} position */
 function decides(run, position) {
   const known = run.samples.filter(({ label }) => label !== null);
   return known.some(({ label }) => label) && known.every(({ marked }) => marked.includes(position));
@@ -191,7 +190,7 @@ function Start({ swarm }) {
 
 /** @param {import("../swarm.js").Swarm} swarm @param {number} wanted */
 async function begin(swarm, wanted) {
-  const run = /** @type {import("../run.js").Run} */ (shown.peek());
+  const run = /** @type {Run} */ (shown.peek());
   swarm.positions =
     run.classCount === 2 && run.isShare
       ? range(run.positions).filter((position) => position !== run.reader && decides(run, position))
@@ -228,24 +227,13 @@ const isOpen = signal(false);
 function Table({ seeds, positions, own, open }) {
   const { positive, negative } = sides();
   const splits = /** @type {const} */ (["held_out", "train"]).filter((split) => seeds[0][split]);
-  /** @type {[name: string, of: (seed: Seed) => number | null | undefined][]} */
-  const columns = [
-    ...(positions.length ? /** @type {const} */ (["positive", "negative"]) : []).map(
-      (kind) =>
-        /** @type {[string, (seed: Seed) => number]} */ ([
-          kind === "positive" ? positive : negative,
-          (seed) => onLabel(seed, positions, kind),
-        ]),
-    ),
-    ...splits.flatMap((split) =>
-      METRICS.map(
-        ([key, name]) =>
-          /** @type {[string, (seed: Seed) => number | null | undefined]} */ ([
-            `${name}, ${split === "train" ? "training" : "held-out"}`,
-            (seed) => seed[split]?.[key],
-          ]),
-      ),
-    ),
+  const names = [
+    ...(positions.length ? [positive, negative] : []),
+    ...splits.flatMap((split) => METRICS.map(([, name]) => `${name}, ${split === "train" ? "training" : "held-out"}`)),
+  ];
+  const numbersOf = (/** @type {Seed} */ seed) => [
+    ...(positions.length ? onPositions(positions)(seed).reverse() : []),
+    ...splits.flatMap((split) => METRICS.map(([key]) => seed[split]?.[key] ?? null)),
   ];
   return (
     <details
@@ -260,7 +248,7 @@ function Table({ seeds, positions, own, open }) {
         <table class="numbers">
           <thead>
             <tr>
-              {["seed", "learned", ...columns.map(([name]) => name)].map((name) => (
+              {["seed", "learned", ...names].map((name) => (
                 <th scope="col" key={name}>
                   {name}
                 </th>
@@ -284,8 +272,8 @@ function Table({ seeds, positions, own, open }) {
                       </button>
                     </th>
                     <td>{seed.learned ? "yes" : "no"}</td>
-                    {columns.map(([name, of]) => (
-                      <td key={name}>{of(seed) == null ? "–" : fixed(Number(of(seed)))}</td>
+                    {numbersOf(seed).map((value, at) => (
+                      <td key={at}>{value === null ? "–" : fixed(value)}</td>
                     ))}
                   </tr>
                 ))}

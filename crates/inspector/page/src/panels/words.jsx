@@ -12,7 +12,6 @@ import { base, here } from "../state.js";
 import { change, view } from "../view.js";
 import { UNKNOWN } from "../words.js";
 
-/** @typedef {import("../run.js").Run} Run */
 /** @typedef {import("../sources/live.js").Planes} Planes */
 
 const SIDE = 200;
@@ -157,7 +156,9 @@ function Plane({ run, sentences, planes, index, title }) {
   return (
     <figure>
       <figcaption>
-        <b>{title}</b> {about}
+        <b>{title}</b>
+        <br />
+        {about}
       </figcaption>
       <svg viewBox={`0 0 ${SIDE} ${SIDE}`} role="img" aria-label={`${title}: ${count} occurrences, ${about}`}>
         <path class="rule" d={`M0 ${SIDE / 2}H${SIDE}M${SIDE / 2} 0V${SIDE}`} />

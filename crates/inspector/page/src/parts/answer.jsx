@@ -10,9 +10,6 @@ import { paced } from "./calm.js";
 import { spoken } from "./play.js";
 import { decisive } from "./sentence.js";
 
-/** @typedef {import("../run.js").Run} Run */
-/** @typedef {import("../types").Sample} Sample */
-
 // More bars scroll.
 const MOST_BARS = 5;
 
@@ -63,7 +60,7 @@ function Gauge({ value, before, run }) {
     <div class="gauge">
       <span>Probability of “{run.className(1)}”</span>
       <b class="gauge-value">
-        {before !== undefined && <span class="was">{fixed(before)} → </span>}
+        {before !== undefined && <span class="was hint">{fixed(before)} → </span>}
         {fixed(value)}
       </b>
       <span class="track" aria-hidden="true">
@@ -138,10 +135,7 @@ function Verdict({ now: { run, at }, members, label }) {
 /** How many positions of a sample are right, if each has an answer. @param {Run} run @param {Sample} sample @param {number} at */
 function wholeText(run, sample, at) {
   const [right, count] = run.asksEach ? run.tally(sample, at) : [0, 0];
-  return (
-    count > 0 &&
-    ` Of the ${count} positions with a label, ${right === count ? "all are" : right === 1 ? "1 is" : `${right} are`} right.`
-  );
+  return count > 0 && ` Of the ${count} positions with a label, ${right} ${right === 1 ? "is" : "are"} right.`;
 }
 
 /** @param {NonNullable<typeof paced.value>} now @param {Sample[]} members */

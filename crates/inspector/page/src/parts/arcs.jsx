@@ -1,7 +1,7 @@
 // Bands from one position to all others, as wide as its attention on them. Where weights are no shares of 1, they share the
 // width of all bands, and those below 0 have another colour.
 
-import { range } from "../numbers.js";
+import { range, sum } from "../numbers.js";
 
 const COLUMN = 100;
 const HEIGHT = 100;
@@ -16,10 +16,7 @@ const STRONGEST = 8;
 /** The share of each weight in the width of all bands. @param {ArrayLike<number>} weights */
 function sharesOf(weights) {
   const sizes = Array.from(weights, Math.abs);
-  const total = Math.max(
-    sizes.reduce((one, other) => one + other, 0),
-    1,
-  );
+  const total = Math.max(sum(sizes), 1);
   return sizes.map((size) => size / total);
 }
 

@@ -6,9 +6,6 @@ import { RULES } from "../described.js";
 import { fixed } from "../numbers.js";
 import { LOOKS, percent, placesText, weightsOf } from "./sentence.js";
 
-/** @typedef {import("../run.js").Run} Run */
-/** @typedef {import("../types").Sample} Sample */
-/** @typedef {import("../types").View} View */
 /** @typedef {{ title: string, text: string, parts: Partial<View> & { step: number }, seeds?: boolean, answerTo?: (guess: number) => string }} Caption `answerTo`: what a guess was worth; until there is one, the page hides where the model looks */
 
 // While the attention at all steps is computed, so many of them stand for all.
@@ -41,10 +38,8 @@ function exampleOf(run) {
   ];
   const worth = (/** @type {Sample} */ sample) =>
     wishes.reduce((sum, wish, place) => sum + (wish(sample) ? 2 ** -place : 0), 0);
-  return run.samples.reduce(
-    (/** @type {Sample | undefined} */ best, sample) => (best && worth(best) >= worth(sample) ? best : sample),
-    undefined,
-  );
+  const worths = run.samples.map(worth);
+  return run.samples[worths.indexOf(Math.max(...worths))];
 }
 
 /** @param {Run} run @param {Sample} sample @returns {Caption[]} */
@@ -112,7 +107,7 @@ function madeOf(run, sample) {
   ];
 }
 
-/** What captions are about: a run at its end, who looks, at which places, and their share of attention. @typedef {{ run: Run, end: number, who: string, weights: (of: Sample) => Float64Array, most: number, places: number[], where: string, even: number, view: (at: number, of?: Sample, changes?: import("../types").Changes) => Caption["parts"], shareAt: (at: number) => number }} About */
+/** What captions are about: a run at its end, who looks, at which places, and their share of attention. @typedef {{ run: Run, end: number, who: string, weights: (of: Sample) => Float64Array, most: number, places: number[], where: string, even: number, view: (at: number, of?: Sample, changes?: Changes) => Caption["parts"], shareAt: (at: number) => number }} About */
 
 /** The steps at which the model begins to look, or why there are none. @param {Sample} sample @param {About} about @returns {Caption} */
 function turn(sample, { run, end, places, where, even, view, shareAt }) {
@@ -227,12 +222,12 @@ const takenFrom = (run, sample) => changedRun(run, { keys: run.lookedAt(sample) 
 const withOwn = (run, sample) => (sample.marked.includes(run.reader) ? ` together with ${run.readerName}` : "");
 
 /** Where the model looks from, in words. @param {Run} run */
-function looksFrom(run) {
+export function looksFrom(run) {
   const what = `${run.unit}s`;
   if (run.readsMean)
     return `It answers from the mean over all positions, each of which looks at the ${what}; the arcs show ${run.readerName}.`;
   if (run.asksEach) return `It answers at each position, which looks at the ${what}; the arcs show ${run.readerName}.`;
-  return `Before it answers, it looks at the ${what} from ${run.readerName}${run.reader === run.cls ? ", a place of its own" : ""}.`;
+  return `Before it answers, it looks at the ${what} from ${run.readerName}.`;
 }
 
 /** What the model can answer, in words. @param {Run} run */

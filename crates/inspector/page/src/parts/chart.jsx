@@ -59,7 +59,6 @@ export function Chart({ chart }) {
         {chart.lines.map((line) => (
           <Key line={line} key={line.label} />
         ))}
-        {chart.isCut && <span class="key">(peaks are cut)</span>}
         {beforeName.value && chart.lines.some(({ before }) => before) && (
           <span class="key">
             <Swatch line={{ label: "", style: "before", points: null }} />
@@ -210,27 +209,20 @@ function Cursor({ chart, place: { xOf, yOf, top, bottom } }) {
 
 /** @param {{ line: Line }} props */
 const Swatch = ({ line }) => (
-  <svg class="swatch" viewBox="0 0 26 8" aria-hidden="true">
+  <svg viewBox="0 0 26 8" width={26} height={8} aria-hidden="true">
     <line x1={1} x2={25} y1={4} y2={4} class={`line ${line.style}${line.isPale ? " pale" : ""}`} style={stroke(line)} />
   </svg>
 );
 
 /** @param {{ line: Line }} props */
-const Key = ({ line }) => (
-  <span class="key">
-    <Swatch line={line} />
-    <bdi>{line.label}</bdi> <Value line={line} />
-  </span>
-);
-
-/** @param {{ line: Line }} props */
-function Value({ line }) {
+function Key({ line }) {
   const step = paced.value?.step ?? 0;
   return (
-    <>
-      <span class="value">{line.points ? valueText(line.points, step) : "computing…"}</span>
+    <span class="key">
+      <Swatch line={line} />
+      <bdi>{line.label}</bdi> <span class="value">{line.points ? valueText(line.points, step) : "computing…"}</span>
       {line.before && <span>({valueText(line.before, step)})</span>}
-    </>
+    </span>
   );
 }
 

@@ -5,7 +5,6 @@ import { range, softmax } from "../numbers.js";
 import { readerOf } from "../reader.js";
 import { ACTIVATIONS, placeOf, rotated } from "./functions.js";
 
-/** @typedef {import("../types").Facts} Facts */
 /** @typedef {{ shape: number[], values: Float32Array } | null} Parameter */
 
 /**
@@ -18,7 +17,7 @@ import { ACTIVATIONS, placeOf, rotated } from "./functions.js";
  * @property {(query: number, key: number) => boolean} allows
  * @property {number[]} logits
  * @property {number[]} probabilities
- * @property {import("../types").Changes} changes the reader's, which the arrays have
+ * @property {Changes} changes the reader's, which the arrays have
  * @property {number} layer
  * @property {number} head
  * @property {number} query

@@ -69,66 +69,62 @@ export function csvOfLines(text) {
   return `label,text\n${rows.join("")}`;
 }
 
-/** @param {string} cell @param {number} line @param {string} column @param {number} least */
-function tokenOf(cell, line, column, least) {
-  const token = Number(cell);
-  if (!/^\d+$/.test(cell) || token >= 2 ** 16)
-    throw new Error(
-      `Line ${line}, column ${column}: “${cell.slice(0, 30)}” is not a token; use a whole number from ${least} to 65535`,
-    );
-  if (token < least) throw new Error(`Line ${line}, column ${column}: 0 is [CLS], which Headlight adds itself`);
-  return token;
-}
-
 const SPLITS = ["train", "held_out", "val", "validation", "test"];
 
 /** The samples of a CSV text. Throws an error with a sentence that names line and column. @param {string} text @param {number} [least] the smallest token: 0 where samples have no [CLS] @returns {import("../types").OwnData} */
 export function samplesOf(text, least = 1) {
   const [head, ...rows] = cellsOf(text);
-  if (!head) throw new Error("The text is empty; its first line names the columns: label, token_0, token_1, …");
+  /** @type {(isRight: unknown, why: string) => void} */
+  const check = (isRight, why) => {
+    if (!isRight) throw new Error(why);
+  };
+  check(head, "The text is empty; its first line names the columns: label, token_0, token_1, …");
   const names = head.cells;
   const twice = names.find((name, at) => name !== "" && names.indexOf(name) !== at);
-  if (twice) throw new Error(`Line 1: two columns have the name “${twice.slice(0, 30)}”`);
-  const tokens = names
-    .map((name, at) => ({ at, name, number: /^token_\d+$/.test(name) ? Number(name.slice(6)) : -1 }))
-    .filter(({ number }) => number >= 0)
-    .sort((one, other) => one.number - other.number);
-  if (!tokens.length)
-    throw new Error(
-      "Line 1 names no token columns; they are called token_0, token_1, …; for texts, `headlight lab negation` writes a page",
-    );
-  const gap = tokens.findIndex(({ number }, at) => number !== tokens[0].number + at);
-  if (gap >= 0)
-    throw new Error(`Line 1: before the column ${tokens[gap].name}, token_${tokens[gap].number - 1} is missing`);
+  check(!twice, `Line 1: two columns have the name “${twice?.slice(0, 30)}”`);
+  const columns = names.filter((name) => /^token_\d+$/.test(name)).map((name) => Number(name.slice(6)));
+  columns.sort((one, other) => one - other);
+  check(
+    columns.length,
+    "Line 1 names no token columns; they are called token_0, token_1, …; for texts, `headlight lab negation` writes a page",
+  );
+  const gap = columns.find((number, at) => number !== columns[0] + at);
+  check(gap === undefined, `Line 1: before the column token_${gap}, token_${Number(gap) - 1} is missing`);
   const [label, split] = [names.indexOf("label"), names.indexOf("split")];
-  if (label < 0) throw new Error("Line 1 names no column “label”");
-  /** @type {import("../types").OwnData} */
-  const data = { tokens: [], labels: [] };
+  check(label >= 0, "Line 1 names no column “label”");
   const [labels, splits] = [/** @type {string[]} */ ([]), /** @type {string[]} */ ([])];
-  for (const { line, cells } of rows) {
-    if (cells.length > names.length)
-      throw new Error(`Line ${line} has ${cells.length} cells, and line 1 names ${names.length} columns`);
-    const words = tokens.map(({ at }) => cells[at] ?? "");
+  const tokens = rows.map(({ line, cells }) => {
+    check(
+      cells.length <= names.length,
+      `Line ${line} has ${cells.length} cells, and line 1 names ${names.length} columns`,
+    );
+    const words = columns.map((number) => cells[names.indexOf(`token_${number}`)] ?? "");
     while (words.at(-1) === "") words.pop();
-    const empty = words.indexOf("");
-    if (empty >= 0)
-      throw new Error(`Line ${line}, column ${tokens[empty].name}: the cell is empty, and a later one is not`);
-    if (!words.length) throw new Error(`Line ${line} has no tokens`);
-    data.tokens.push(words.map((word, at) => tokenOf(word, line, tokens[at].name, least)));
-    if (!cells[label]) throw new Error(`Line ${line}, column label: the cell is empty`);
+    check(words.length, `Line ${line} has no tokens`);
+    check(cells[label], `Line ${line}, column label: the cell is empty`);
     labels.push(cells[label]);
-    const named = split < 0 ? "train" : cells[split] || "train";
-    if (!SPLITS.includes(named))
-      throw new Error(`Line ${line}, column split: “${named.slice(0, 30)}” is none of ${SPLITS.join(", ")}`);
-    splits.push(named);
-  }
-  if (data.tokens.length < 2) throw new Error("There are fewer than two samples");
+    splits.push(cells[split] || "train");
+    check(
+      SPLITS.includes(splits[splits.length - 1]),
+      `Line ${line}, column split: “${cells[split]?.slice(0, 30)}” is none of ${SPLITS.join(", ")}`,
+    );
+    return words.map((word, at) => {
+      const where = `Line ${line}, column token_${columns[at]}`;
+      const isToken = /^\d+$/.test(word) && Number(word) < 2 ** 16;
+      check(isToken, `${where}: “${word.slice(0, 30)}” is not a token; use a whole number from ${least} to 65535`);
+      check(Number(word) >= least, `${where}: 0 is [CLS], which Headlight adds itself`);
+      return Number(word);
+    });
+  });
+  check(tokens.length > 1, "There are fewer than two samples");
   const numbered = labels.every((text) => /^\d{1,3}$/.test(text));
-  data.classes = numbered ? [] : [...new Set(labels)].sort();
-  // Names, since some of them may be numbers.
-  data.labels = numbered ? labels.map(Number) : labels;
-  if (splits.some((named) => named !== "train")) data.splits = splits;
-  return data;
+  return {
+    tokens,
+    // Names, since some of them may be numbers.
+    labels: numbered ? labels.map(Number) : labels,
+    classes: numbered ? [] : [...new Set(labels)].sort(),
+    splits: splits.some((named) => named !== "train") ? splits : undefined,
+  };
 }
 
 /** Samples as CSV. @param {import("../types").OwnData} data */

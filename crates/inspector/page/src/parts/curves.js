@@ -8,7 +8,6 @@ import { base, ghost, here, runOfPin, runs, settingsOf, shown } from "../state.j
 import { view } from "../view.js";
 import { niceTop, runningMean, wideOf } from "./series.js";
 
-/** @typedef {import("../run.js").Run} Run */
 /** @typedef {import("./series.js").Points} Points */
 
 /** @typedef {object} Line
@@ -27,7 +26,6 @@ import { niceTop, runningMean, wideOf } from "./series.js";
  * @property {number} [low] its beginning, if values are below 0
  * @property {Line[]} lines
  * @property {number} [level] uniform attention
- * @property {boolean} [isCut] whether values above the top are drawn at it
  */
 
 // A curve of more points than this is drawn with a running mean.
@@ -148,7 +146,7 @@ const lossChart = computed(() => {
   // The losses of single batches have rare peaks, which would flatten all else.
   const drawnLines = lines.filter(({ isPale }) => !isPale);
   const top = niceTop(extentOf(...drawnLines.flatMap(({ points, before }) => [points, before]))[1]);
-  return { name: "loss", title: "Loss", top, lines, isCut: isSmooth && extentOf(points)[1] > top };
+  return { name: "loss", title: "Loss", top, lines };
 });
 
 /** @type {import("@preact/signals").ReadonlySignal<ChartModel | null>} */

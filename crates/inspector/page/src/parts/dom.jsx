@@ -9,7 +9,10 @@ export const say = (text) => {
   said.value = text;
 };
 
-/** A list to choose from. @param {{ id?: string, name?: string, label: string, value?: string | number, options: [key: string | number, text: string][], onChoose?: (value: string) => void }} props */
+/** Whether a key has a meaning of the browser's. @param {KeyboardEvent} event */
+export const hasModifier = (event) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+
+/** A list to choose from, of keys with their texts. @param {{ id?: string, name?: string, label: string, value?: string | number, options: (string | number)[][], onChoose?: (value: string) => void }} props */
 export const Choice = ({ id, name, label, value, options, onChoose }) => (
   <label>
     {label}{" "}

@@ -4,7 +4,6 @@ import { colours, valueAt } from "../colour.js";
 import { fixed, range, shorten } from "../numbers.js";
 import { departureOf, MOST_CELLS, shades } from "./matrices.js";
 
-/** @typedef {import("./matrices.js").Panel} Panel */
 /** @typedef {import("./matrices.js").Place} Place */
 
 // Names of files may have 255 bytes.
@@ -150,7 +149,7 @@ export function svgOf(panels) {
   let x = MARGIN;
   panels.forEach((panel, at) => {
     const { positions, cells, forbidden, marks, tokens } = panel;
-    const scale = /** @type {import("../colour.js").Scale} */ (panel.scale);
+    const scale = /** @type {Scale} */ (panel.scale);
     const shade = shades(panel, scale);
     const left = x + names;
     titles[at].forEach((line, index) => drawing.text(line, x, MARGIN + 14 + 18 * index, { size: 14 }));

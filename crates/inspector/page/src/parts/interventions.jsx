@@ -8,7 +8,6 @@ import { Choice } from "./dom.jsx";
 import { setChanges } from "./what-if.js";
 
 /** @typedef {NonNullable<typeof here.value>} Now */
-/** @typedef {import("../types").Sample} Sample */
 
 export function Interventions() {
   const now = here.value;
@@ -106,7 +105,6 @@ function Weights({ now: { run, at, layer, head, query, sample: name }, sample })
   );
 }
 
-/** @type {[string, string][]} */
 const PLACES = [
   ["embeddings", "the first block's input"],
   ["context", "a block's context"],

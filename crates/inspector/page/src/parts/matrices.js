@@ -1,8 +1,7 @@
 // The matrices that stand side by side: the shown view, the pinned one, and their difference.
 
 import { settingsText } from "../config.js";
-
-/** @typedef {import("../run.js").Run} Run */
+import { knownOf } from "../kept.js";
 
 /**
  * Where a matrix is from.
@@ -10,9 +9,9 @@ import { settingsText } from "../config.js";
  * @property {Run} run with the reader's changes
  * @property {Run} base without them
  * @property {string} sample @property {number} at @property {number} layer @property {number} head
- * @property {import("../types").Show} show
+ * @property {Show} show
  * @property {Record<string, unknown>} settings of its experiment
- * @property {import("../types").Changes} changes
+ * @property {Changes} changes
  * @property {string} changesText
  */
 
@@ -28,7 +27,7 @@ import { settingsText } from "../config.js";
  * @property {Float64Array} [uniform] uniform attention in each cell, if it is not that of the whole matrix
  * @property {Uint8Array | null} forbidden 1 where a query may not look at a key
  * @property {string[]} tokens @property {boolean[]} marks
- * @property {import("../colour.js").Scale} [scale]
+ * @property {Scale} [scale]
  */
 
 const SHOWN = { weights: "attention weights", scores: "scores" };
@@ -58,23 +57,12 @@ export function titleOf({ run, sample, at, layer, head, show, settings, changesT
 
 const MOST_KEPT = 64;
 
-/** What a run and a sample give, kept for later. @template T @param {WeakMap<Run, Map<string, T>>} kept @param {Place} place @param {() => T} make @returns {T} */
-function known(kept, { run, sample }, make) {
-  const all = kept.get(run) ?? new Map();
-  kept.set(run, all);
-  if (!all.has(sample)) {
-    if (all.size >= MOST_KEPT) all.clear();
-    all.set(sample, make());
-  }
-  return /** @type {T} */ (all.get(sample));
-}
-
 /** @type {WeakMap<Run, Map<string, Uint8Array | null>>} */
 const masks = new WeakMap();
 
 /** 1 where no sample of the key allows the query to look. Null if all is allowed. @param {Place} place */
 const forbiddenOf = (place) =>
-  known(masks, place, () => {
+  knownOf(masks, place.run, MOST_KEPT, place.sample, () => {
     const { run, sample, changes } = place;
     const { positions } = run;
     const members = run.members(sample);
@@ -90,7 +78,7 @@ const uniforms = new WeakMap();
 
 /** Uniform attention in each cell, of a sample or the mean over a class. `[query, key]` @param {Place} place */
 const uniformOf = (place) =>
-  known(uniforms, place, () => {
+  knownOf(uniforms, place.run, MOST_KEPT, place.sample, () => {
     const { run, sample } = place;
     const cells = new Float64Array(run.positions ** 2);
     for (let query = 0; query < run.positions; query++) {
@@ -106,7 +94,7 @@ const uniformOf = (place) =>
 
 /** The numbers of a matrix, and what its colours need. @typedef {Pick<Panel, "id" | "place" | "show" | "cells" | "forbidden" | "uniform">} Cells */
 
-/** What the colours of a matrix stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. @param {Cells} panel @param {import("../colour.js").Scale | undefined} scale */
+/** What the colours of a matrix stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. @param {Cells} panel @param {Scale | undefined} scale */
 export function shades({ cells, place, uniform }, scale) {
   if (!scale?.log) return cells;
   const even = uniform ?? uniformOf(place);

@@ -4,9 +4,8 @@ import { colours } from "../colour.js";
 import { fixed } from "../numbers.js";
 import { here } from "../state.js";
 import { change } from "../view.js";
+import { hasModifier } from "./dom.jsx";
 import { brief, reading, shades } from "./matrices.js";
-
-/** @typedef {import("./matrices.js").Panel} Panel */
 
 // More positions than this leave room for two decimals.
 export const MOST_LONG = 12;
@@ -30,7 +29,7 @@ const MOVES = {
  */
 export function move(event, positions, query, key) {
   const by = MOVES[event.key];
-  if (!by || event.altKey || event.ctrlKey || event.metaKey) return null;
+  if (!by || hasModifier(event)) return null;
   event.preventDefault();
   const within = (/** @type {number} */ value) => Math.min(positions - 1, Math.max(0, value));
   const [nextQuery, nextKey] = [within(query + by[0]), within(key + by[1])];
@@ -61,9 +60,7 @@ function Row({ panel, shade, query, chosenQuery, chosenKey, level }) {
     const value = panel.cells[query * positions + key];
     const isChosen = query === chosenQuery && key === chosenKey;
     const isForbidden = forbidden?.[query * positions + key] === 1;
-    const colour = isForbidden
-      ? null
-      : colours(shade[query * positions + key], /** @type {import("../colour.js").Scale} */ (scale));
+    const colour = isForbidden ? null : colours(shade[query * positions + key], /** @type {Scale} */ (scale));
     cells.push(
       <td
         key={key}

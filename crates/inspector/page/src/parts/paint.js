@@ -21,7 +21,7 @@ function shadesOf(diverging) {
 
 /**
  * Forbidden cells stay clear: the style of the canvas hatches what is behind them.
- * @param {HTMLCanvasElement} canvas @param {Float64Array} cells @param {Uint8Array | null} forbidden @param {import("../colour.js").Scale} scale
+ * @param {HTMLCanvasElement} canvas @param {Float64Array} cells @param {Uint8Array | null} forbidden @param {Scale} scale
  */
 export function paint(canvas, cells, forbidden, scale) {
   const side = Math.sqrt(cells.length);

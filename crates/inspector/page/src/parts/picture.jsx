@@ -8,8 +8,6 @@ import { reading, shades } from "./matrices.js";
 import { paint } from "./paint.js";
 import { say } from "./dom.jsx";
 
-/** @typedef {import("./matrices.js").Panel} Panel */
-
 // The largest side of a picture, in rem: it stays in sight as a whole.
 const MOST_SIDE = 29;
 
@@ -79,30 +77,24 @@ export function Picture({ panel, query, chosen, room, rem }) {
   );
 }
 
-/** Positions on both axes, where there is room; positions that decide the label always. @param {{ panel: Panel, left: number, top: number, size: number, unit: number }} props */
+/** Positions on both axes: those that decide the label, and others where there is room. @param {{ panel: Panel, left: number, top: number, size: number, unit: number }} props */
 function Axes({ panel, left, top, size, unit }) {
+  const every = Math.ceil((26 * unit) / size);
   return panel.tokens.map((token, position) => {
     const middle = (position + 0.5) * size;
-    const mark = panel.marks[position];
-    const near = (/** @type {number} */ room) =>
-      !mark && panel.marks.some((other, at) => other && Math.abs(at - position) * size < room);
-    const room = (/** @type {number} */ wanted) => mark || position % Math.ceil((wanted * unit) / size) === 0;
-    return (
+    const mark = panel.marks[position] ? "◆" : "";
+    const isNear = panel.marks.some((other, at) => other && Math.abs(at - position) < every / 2);
+    return mark || (position % every === 0 && !isNear) ? (
       <>
-        {room(26) && (
-          <text x={left + middle} y={top - (mark ? 14 : 4) * unit} class="tick middle">
-            {mark ? "◆" : ""}
-            {position}
-          </text>
-        )}
-        {mark && <line x1={left + middle} x2={left + middle} y1={top - 11 * unit} y2={top} class="cursor" />}
-        {room(13) && !near(13 * unit) && (
-          <text x={left - 5} y={top + middle + 4 * unit} class="tick end">
-            {mark ? "◆" : ""}
-            {position}: {shorten(token, left < 80 * unit ? 5 : 8)}
-          </text>
-        )}
+        <text x={left + middle} y={top - 4 * unit} class="tick middle">
+          {mark}
+          {position}
+        </text>
+        <text x={left - 5} y={top + middle + 4 * unit} class="tick end">
+          {mark}
+          {position}: {shorten(token, left < 80 * unit ? 5 : 8)}
+        </text>
       </>
-    );
+    ) : null;
   });
 }

@@ -3,7 +3,6 @@
 import { valueOf } from "../config.js";
 import { RULES } from "../described.js";
 
-/** @typedef {import("../types").Config} Config */
 /** @typedef {{ kind: string } & Record<string, any>} Rule */
 
 const NEEDED = new Set(["data.n_classes", ...Object.values(RULES).flatMap(({ needs }) => needs.map(([key]) => key))]);

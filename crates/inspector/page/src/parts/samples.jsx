@@ -6,15 +6,11 @@ import { isOwn } from "../run.js";
 import { base } from "../state.js";
 import { change } from "../view.js";
 import { calm } from "./calm.js";
-import { Choice, say } from "./dom.jsx";
+import { Choice, hasModifier, say } from "./dom.jsx";
 import { matches, wordsOf } from "./search.js";
-
-/** @typedef {import("../run.js").Run} Run */
-/** @typedef {import("../types").Sample} Sample */
 
 const MOST_LISTED = 200;
 const MOST_TOKENS = 24;
-/** @type {[string, string]} */
 const ALL = ["", "all"];
 
 const search = signal("");
@@ -98,10 +94,7 @@ export function Samples() {
         id="class"
         label="Class"
         value={label.value}
-        options={[
-          ALL,
-          ...labels.map((value) => /** @type {[string, string]} */ ([String(value), now.className(value)])),
-        ]}
+        options={[ALL, ...labels.map((value) => [String(value), now.className(value)])]}
         onChoose={(value) => filterBy(label, value)}
       />
       <Choice
@@ -124,7 +117,7 @@ function move(event) {
   const buttons = [...event.currentTarget.querySelectorAll("button")];
   const at = buttons.indexOf(/** @type {HTMLButtonElement} */ (event.target));
   const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: buttons.length - 1 }[event.key];
-  if (to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (to === undefined || hasModifier(event)) return;
   event.preventDefault();
   buttons[Math.min(buttons.length - 1, Math.max(0, to))]?.focus();
 }
@@ -132,7 +125,7 @@ function move(event) {
 function List() {
   const now = calm.value;
   if (!now) return null;
-  const { run, sample: current, one } = now;
+  const { run, sample: current, one, at } = now;
   const groups = Object.keys(run.groups).filter((name) => run.members(name).length);
   const listed = found.value.slice(0, MOST_LISTED);
   const samples = one && isOwn(one.key) ? [one, ...listed] : listed;
@@ -140,64 +133,45 @@ function List() {
   const stop = keys.includes(current) ? current : keys[0];
   return (
     <ul id="list" class="plain" aria-label="Samples" onKeyDown={move}>
-      {groups.map((name) => (
-        <Entry key={name} name={name} isCurrent={name === current} isStop={name === stop}>
-          <span class="number">mean</span> <span class="tokens">{run.sampleName(name).replace("mean ", "")}</span>
-        </Entry>
-      ))}
-      {samples.map((sample) => (
-        <SampleEntry
-          key={sample.key}
-          run={run}
-          sample={sample}
-          at={now.at}
-          isCurrent={sample.key === current}
-          isStop={sample.key === stop}
-        />
+      {keys.map((key, place) => (
+        <li key={key}>
+          <button
+            type="button"
+            data-sample={key}
+            aria-current={key === current ? "true" : undefined}
+            tabIndex={key === stop ? 0 : -1}
+            onClick={() => change({ sample: key })}
+          >
+            {place < groups.length ? (
+              <>
+                <span class="number">mean</span> <span class="tokens">{run.sampleName(key).replace("mean ", "")}</span>
+              </>
+            ) : (
+              <Entry run={run} sample={samples[place - groups.length]} at={at} />
+            )}
+          </button>
+        </li>
       ))}
     </ul>
   );
 }
 
-/** @param {{ name: string, isCurrent: boolean, isStop: boolean, children?: any }} props */
-function Entry({ name, isCurrent, isStop, children }) {
-  return (
-    <li>
-      <button
-        type="button"
-        data-sample={name}
-        aria-current={isCurrent ? "true" : undefined}
-        tabIndex={isStop ? 0 : -1}
-        onClick={() => change({ sample: name })}
-      >
-        {children}
-      </button>
-    </li>
-  );
-}
-
-/** @param {{ run: Run, sample: Sample, at: number, isCurrent: boolean, isStop: boolean }} props */
-function SampleEntry({ run, sample, at, isCurrent, isStop }) {
+/** @param {{ run: Run, sample: Sample, at: number }} props */
+function Entry({ run, sample, at }) {
   const kind = outcomeOf(run, sample, at);
   const [right, count] = run.asksEach ? run.tally(sample, at) : [];
+  const label = sample.label === null ? "" : run.className(sample.label);
+  const said = run.asksEach
+    ? count
+      ? `${right} of ${count} right`
+      : ""
+    : [label, run.outcomes[kind]].filter(Boolean).join(", ");
   return (
-    <Entry name={sample.key} isCurrent={isCurrent} isStop={isStop}>
+    <>
       <span class="number">{isOwn(sample.key) ? "yours" : sample.key}</span> <Tokens run={run} sample={sample} />{" "}
-      {count === undefined ? (
-        <>
-          <span class={`outcome ${kind}`}>
-            {[sample.label === null ? "" : run.className(sample.label), run.outcomes[kind]].filter(Boolean).join(", ")}
-          </span>{" "}
-          <span class="probability">{fixed(run.probability(sample, at))}</span>
-        </>
-      ) : (
-        count > 0 && (
-          <span class={`outcome ${kind}`}>
-            {right} of {count} right
-          </span>
-        )
-      )}
-    </Entry>
+      <span class={`outcome ${kind}`}>{said}</span>{" "}
+      {!run.asksEach && <span class="probability">{fixed(run.probability(sample, at))}</span>}
+    </>
   );
 }
 
@@ -206,7 +180,7 @@ const Tokens = ({ run, sample }) => (
   <span class="tokens">
     {sample.tokens.slice(0, MOST_TOKENS).map((_, position) => (
       <>
-        <bdi class={sample.marked.includes(position) ? "token marked" : "token"}>
+        <bdi>
           {sample.marked.includes(position) ? "◆" : ""}
           {run.tokenText(sample, position)}
         </bdi>{" "}

@@ -5,36 +5,20 @@ import { fixed } from "../numbers.js";
 import { extent } from "./matrices.js";
 
 /** @typedef {import("./matrices.js").Cells} Cells */
-/** @typedef {import("../colour.js").Scale} Scale */
 
-/** The ranges to choose from, for what is shown. @param {import("../types").Show} show @param {boolean} [isShare] whether weights are shares of 1 @returns {[import("../types").Range, string][]} */
+/** The ranges to choose from, for what is shown. @param {Show} show @param {boolean} [isShare] whether weights are shares of 1 @returns {[import("../types").Range, string][]} */
 export function rangesOf(show, isShare = true) {
-  if (show === "scores")
-    return [
-      ["unit", "same at all steps"],
-      ["own", "own range"],
-    ];
-  if (!isShare)
-    return [
-      ["unit", "from 0"],
-      ["own", "own range"],
-    ];
-  return [
-    ["unit", "0 to 1"],
-    ["uniform", "× uniform (log)"],
-    ["own", "own range"],
-  ];
+  const unit = show === "scores" ? "same at all steps" : isShare ? "0 to 1" : "from 0";
+  const hasUniform = show === "weights" && isShare;
+  return [["unit", unit], ...(hasUniform ? [UNIFORM] : []), ["own", "own range"]];
 }
+
+/** @type {[import("../types").Range, string]} */
+const UNIFORM = ["uniform", "× uniform (log)"];
 
 /** One scale of panels that are to be compared. @param {Cells[]} panels @param {import("../types").Range} range @returns {Scale} */
 export function sharedScale(panels, range) {
-  const [
-    {
-      id,
-      show,
-      place: { run },
-    },
-  ] = panels;
+  const [{ id, show, place }] = panels;
   // Of weights that are no shares of 1, the colours say which are below 0.
   const isFree = show === "weights" && panels.some(({ place }) => !place.run.isShare);
   const isOwn = range === "own";
@@ -48,7 +32,7 @@ export function sharedScale(panels, range) {
   if (isFree && least < 0) return { from: -most, to: most, diverging: true, name: "weight" };
   if (isOwn) return { from: least, to: highest, diverging: false, name: "weight" };
   if (isFree) return { from: 0, to: Math.max(highest, 1), diverging: false, name: "weight" };
-  return scaleOf(run, range);
+  return scaleOf(place.run, range);
 }
 
 /** The ticks of a scale, from its first to its last colour. @param {Scale} scale */

@@ -2,7 +2,6 @@
 
 import { fixed, percent as whole, range } from "../numbers.js";
 
-/** @typedef {import("../run.js").Run} Run */
 /** @typedef {{ run: Run, sample: string, at: number, query: number, layer: number, head: number }} Place */
 
 /** A share in percent. Of many positions each has little: a decimal tells them apart. @param {number} share */

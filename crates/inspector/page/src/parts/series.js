@@ -25,15 +25,7 @@ export function niceTop(most) {
 }
 
 /** The place of the last point that is not after a time; -1 if there is none. @param {Points} points @param {number} time */
-export function placeAt(points, time) {
-  let [low, high] = [0, points.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (points[middle][0] <= time) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+export const placeAt = (points, time) => points.findLastIndex(([own]) => own <= time);
 
 /** Steps for the axis: round ones, as many as there is room for. @param {number} last @param {number} most */
 export function ticksOf(last, most) {

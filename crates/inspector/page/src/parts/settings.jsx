@@ -93,12 +93,12 @@ const SETTINGS = [...FIRST, ...Object.values(GROUPS).flat()];
 /** Values whose names say too little. @type {Record<string, string>} */
 const NAMES = { true: "yes", false: "no" };
 
-/** The value of a key, with what it is if it is left out; null if it is then unset. @param {import("../types").Config} of @param {Key} key */
+/** The value of a key, with what it is if it is left out; null if it is then unset. @param {Config} of @param {Key} key */
 const given = (of, { key, default: usual = null }) => valueOf(of, key) ?? usual;
 
 /** Sets a key of the experiment, or unsets it with null; a value of the page's own config is no change. @param {Key} key @param {unknown} value */
 function set(key, value) {
-  const own = /** @type {import("../types").Config} */ (configBefore(view.value.settings));
+  const own = /** @type {Config} */ (configBefore(view.value.settings));
   const { [key.key]: _, ...others } = view.value.settings;
   change({ settings: value === given(own, key) ? others : { ...others, [key.key]: value } });
 }
@@ -106,7 +106,7 @@ function set(key, value) {
 /** Where any number above 0 is valid, the least one is the page's choice. @param {{ setting: Setting }} props */
 function Control({ setting: [key, name, { most, names = {}, unset } = {}] }) {
   const { values, least = 1e-6, step = 1, optional: isOptional = false, text: isText = false } = key;
-  const now = given(/** @type {import("../types").Config} */ (config.value), key);
+  const now = given(/** @type {Config} */ (config.value), key);
   const id = `set-${key.key.replaceAll(".", "-")}`;
   const isListed = values?.includes(now) || (isOptional && now === null);
   const limits = /** @type {object} */ (isText ? {} : { type: "number", min: least, max: most, step });

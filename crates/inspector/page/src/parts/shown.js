@@ -10,24 +10,22 @@ import { sharedScale } from "./scale.jsx";
 
 /** @typedef {import("./matrices.js").Place} Place */
 
+/** A matrix of a run with changes. @param {Run} base @param {Changes} changes @param {Omit<Place, "base" | "settings" | "changes" | "changesText">} where @returns {Place} */
+const placeOf = (base, changes, where) => ({
+  ...where,
+  base,
+  settings: settingsOf(base),
+  changes,
+  changesText: changesText(changes),
+});
+
 /** @returns {Place | null} */
 function shownPlace() {
   const now = paced.value;
   if (!now || !base.value) return null;
-  const changes = now.isWhatIf ? changesFor(base.value, view.value.changes) : {};
   const { run, sample, at, layer, head, show } = now;
-  return {
-    run,
-    base: base.value,
-    sample,
-    at,
-    layer,
-    head,
-    show,
-    settings: settingsOf(base.value),
-    changes,
-    changesText: changesText(changes),
-  };
+  const changes = now.isWhatIf ? changesFor(base.value, view.value.changes) : {};
+  return placeOf(base.value, changes, { run, sample, at, layer, head, show });
 }
 
 // These change less often than the step, so the pinned matrix is not made again while the training plays.
@@ -48,19 +46,15 @@ const pinnedPlace = computed(() => {
   const run = changedRun(own, changes).asking(shown.value?.asked ?? NaN);
   if (!run.members(held.sample).length)
     return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
-  const { facts } = run;
-  return {
+  const { layers, heads } = run.facts;
+  return placeOf(own, changes, {
     run,
-    base: own,
     sample: held.sample,
     at: run.at(held.step),
-    layer: Math.min(layer.value, facts.layers - 1),
-    head: Math.min(head.value, facts.heads - 1),
+    layer: Math.min(layer.value, layers - 1),
+    head: Math.min(head.value, heads - 1),
     show: show.value,
-    settings: settingsOf(own),
-    changes,
-    changesText: changesText(changes),
-  };
+  });
 });
 
 /** How many positions two matrices show, so that they can be compared; nothing if each shows its own. */

@@ -1,8 +1,7 @@
 // The matrices that stand side by side, with their colours, and the pictures of all heads.
 
-import { signal } from "@preact/signals";
-import { useLayoutEffect, useRef } from "preact/hooks";
 import { paced } from "./calm.js";
+import { useSize } from "./chart.jsx";
 import { apart, fitting, MOST_CELLS } from "./matrices.js";
 import { Matrix, MOST_LONG } from "./matrix.jsx";
 import { Picture } from "./picture.jsx";
@@ -10,8 +9,6 @@ import { Legend } from "./scale.jsx";
 import { colourRange, nowPanel, panels, pinnedPanel } from "./shown.js";
 import { Thumbnails } from "./thumbnails.jsx";
 
-// The width of the place for all matrices, and of a rem, in pixels.
-const room = signal({ width: 640, rem: 16 });
 // Matrices stand side by side from this width on, in rem.
 const SIDE_BY_SIDE = 34;
 const GAP = 10;
@@ -20,23 +17,11 @@ const WIDE_NAMES = 5.2;
 const LEAST_WIDE = 3.3;
 
 export function Matrices() {
-  const home = useRef(/** @type {HTMLDivElement | null} */ (null));
-  useLayoutEffect(() => {
-    const element = home.current;
-    if (!element) return;
-    const measure = () => {
-      const [width, rem] = [element.clientWidth, parseFloat(getComputedStyle(document.documentElement).fontSize)];
-      if (width !== room.peek().width || rem !== room.peek().rem) room.value = { width, rem };
-    };
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(element);
-    return () => observer.disconnect();
-  }, []);
+  const [home, { width, unit }] = useSize();
+  const rem = 16 * unit;
   const all = panels.value;
   const now = paced.value;
   if (!now) return null;
-  const { width, rem } = room.value;
   const isBeside = all.length > 1 && width >= SIDE_BY_SIDE * rem;
   const own = isBeside ? (width - GAP * (all.length - 1)) / all.length : width;
   return (

@@ -569,7 +569,7 @@ function decision({ c, names }) {
       : {
           name: "logit and probability",
           sign,
-          rows: [""],
+          rows: ["answer"],
           columns: ["logit", "probability"],
           values: [[logits[0], probabilities[0]]],
           chosen: 0,

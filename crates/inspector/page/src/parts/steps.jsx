@@ -2,6 +2,7 @@
 
 import { fixed } from "../numbers.js";
 import { difference } from "./computation.js";
+import { hasModifier } from "./dom.jsx";
 
 /** @typedef {import("./stages.js").Stage} Stage */
 /** @typedef {import("./stages.js").Grid} Grid */
@@ -16,17 +17,7 @@ export function Steps({ stages, at, onMove, children }) {
   const step = (event) => {
     const target = /** @type {Element} */ (event.target);
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 1, End: count }[event.key];
-    if (
-      to === undefined ||
-      to < 0 ||
-      to > count ||
-      event.altKey ||
-      event.ctrlKey ||
-      event.metaKey ||
-      event.shiftKey ||
-      target.closest(TAKES_ARROWS)
-    )
-      return;
+    if (to === undefined || to < 0 || to > count || hasModifier(event) || target.closest(TAKES_ARROWS)) return;
     event.preventDefault();
     onMove(to);
     // In the list the focus is where the stage is.
@@ -156,13 +147,9 @@ function NumberGrid({ grid: { name, sign, rows, columns, values, chosen, key, ma
           <tbody>
             {values.map((cells, row) => (
               <tr key={row} class={row === chosen ? "chosen" : ""}>
-                {rows[row] ? (
-                  <th scope="row">
-                    <bdi>{rows[row]}</bdi>
-                  </th>
-                ) : (
-                  <td />
-                )}
+                <th scope="row">
+                  <bdi>{rows[row]}</bdi>
+                </th>
                 {cells.map((value, column) =>
                   value === null ? (
                     <td key={column} class="masked">

@@ -5,6 +5,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { fixed, range } from "../numbers.js";
 import { change } from "../view.js";
 import { paced } from "./calm.js";
+import { hasModifier } from "./dom.jsx";
 import { miniatureOf, shades } from "./matrices.js";
 import { paint } from "./paint.js";
 import { sharedScale } from "./scale.jsx";
@@ -55,7 +56,7 @@ export function Thumbnails({ place, colourRange }) {
   /** @param {KeyboardEvent} event */
   function onKeyDown(event) {
     const by = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[event.key];
-    if (!by || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!by || hasModifier(event)) return;
     event.preventDefault();
     // Left and right go on in the next layer; up and down stay in the head.
     const at = (chosenLayer * heads + chosenHead + by[0] * heads + by[1] + layers * heads) % (layers * heads);
@@ -77,7 +78,6 @@ export function Thumbnails({ place, colourRange }) {
         id="heads"
         ref={strip}
         class={heads > MOST_NAMED ? "many" : ""}
-        style={{ "--heads": heads }}
         role="radiogroup"
         aria-label="Heads"
         onKeyDown={onKeyDown}

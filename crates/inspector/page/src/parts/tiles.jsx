@@ -5,6 +5,7 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { fixed, percent as whole, range } from "../numbers.js";
 import { change, view } from "../view.js";
 import { paced } from "./calm.js";
+import { hasModifier } from "./dom.jsx";
 import { guess, isAsked } from "./guess.js";
 import { decisive, percent } from "./sentence.js";
 import { guide, isWide, key, length, mostInARow, one, query, readWeights, run, weights } from "./shown-sample.js";
@@ -13,9 +14,6 @@ import { tokenOf, typedOf } from "./tokens.js";
 import { said, showOwn, takeText, told } from "./typing.js";
 import { here } from "../state.js";
 import { isOff, toggleKey } from "./what-if.js";
-
-/** @typedef {import("../run.js").Run} Run */
-/** @typedef {import("../types").Sample} Sample */
 
 /** Whether the shown head is off. */
 const isHeadOff = computed(() => (here.value ? isOff(here.value.layer, here.value.head) : false));
@@ -249,7 +247,7 @@ function moveAnswer(event) {
   const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
   const answers = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("#card .answers")]);
   const at = answers.indexOf(/** @type {HTMLElement} */ (event.target));
-  if (!by || at < 0 || event.shiftKey || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (!by || at < 0 || hasModifier(event)) return;
   event.preventDefault();
   answers[at + by]?.focus();
   answers[at + by]?.click();

@@ -3,8 +3,6 @@
 import { shorten } from "../numbers.js";
 import { UNKNOWN } from "../words.js";
 
-/** @typedef {import("../run.js").Run} Run */
-
 // What a word is, as in `crates/data/src/words/text.rs`.
 const WORD = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_\u200C\u200D]*(?:['’][\p{L}\p{M}\p{N}_]+)*|[\p{P}\p{S}]\p{M}*/gu;
 

@@ -2,8 +2,6 @@
 
 import { change, view } from "../view.js";
 
-/** @typedef {import("../types").Changes} Changes */
-
 /** Puts changes in the place of others of the same kind; empty ones go. @param {Changes} parts */
 export function setChanges(parts) {
   const changes = Object.fromEntries(

@@ -3,10 +3,8 @@
 import { signal } from "@preact/signals";
 import { logitsOf } from "../config.js";
 import { partsOf, sizeOf } from "../engine/lab.js";
+import { known } from "../kept.js";
 
-/** @typedef {import("../types").Source} Source */
-/** @typedef {import("../types").Sample} Sample */
-/** @typedef {import("../types").Changes} Changes */
 /** @typedef {[string, number][]} Row names and lengths */
 
 const NAMES = { scores: "attention_scores", weights: "attention_weights" };
@@ -20,7 +18,7 @@ const MOST_OCCURRENCES = 60;
 /** The places are the sample's number among those found, the position, and whether the class is about it; the floats `[level, place, component]`. @typedef {{ levels: string[], shares: [number, number][], places: [number, number, number][], floats: Float32Array }} Planes */
 
 /** What a training gave. @typedef {object} Trained
- * @property {import("../types").Config} config
+ * @property {Config} config
  * @property {Row} row what a kept step holds, the weights first
  * @property {[string, number[]][]} parameters names and shapes
  * @property {{ floats: Float32Array, start: number }[]} steps where the row of each kept step lies
@@ -113,14 +111,8 @@ export class Live {
 
   /** All arrays of a sample at a step, with `mask` and `judged`. @param {number} at @param {Sample} sample @returns {any} */
   look(at, sample) {
-    const name = `${at},${sample.key}`;
-    let found = this.#looks.get(name);
-    if (!found) {
-      found = this.#ask(at, sample.tokens, this.interventions(at));
-      this.#looks.set(name, found);
-      if (this.#looks.size > MOST_LOOKS) this.#looks.delete(/** @type {string} */ (this.#looks.keys().next().value));
-    }
-    return found;
+    const ask = () => this.#ask(at, sample.tokens, this.interventions(at));
+    return known(this.#looks, MOST_LOOKS, `${at},${sample.key}`, ask);
   }
 
   /** @param {number} at @param {number[]} tokens @param {unknown[]} interventions @returns {any} */
@@ -223,10 +215,8 @@ export class Live {
   /** Samples that hold a token, as the lab finds them: held-out ones, if there are any. @param {number} token @returns {Found} */
   found(token) {
     const { lab, config, given } = this.trained;
-    const known =
-      this.#found.get(token) ?? lab.ask({ operation: "find", config, samples: given, token, most: MOST_OCCURRENCES });
-    this.#found.set(token, known);
-    return known;
+    const ask = () => lab.ask({ operation: "find", config, samples: given, token, most: MOST_OCCURRENCES });
+    return known(this.#found, MOST_LOOKS, token, ask);
   }
 
   /** Where the vectors of a token lie at a step, in the samples that hold it, without the reader's changes. @param {number} token @param {number} at @returns {Planes} */
@@ -247,7 +237,7 @@ function startsOf(row) {
   return Object.fromEntries(row.map(([name, length]) => [name, (start += length) - length]));
 }
 
-/** A temperature and a causal mask are keys of the config. @param {import("../types").Config} config @param {Changes} changes */
+/** A temperature and a causal mask are keys of the config. @param {Config} config @param {Changes} changes */
 function changedConfig(config, { temperature = 1, causal = false }) {
   if (temperature === 1 && !causal) return config;
   const { attention } = config.model;

@@ -2,10 +2,6 @@
 
 import { range, softmax } from "../numbers.js";
 
-/** @typedef {import("../types").Source} Source */
-/** @typedef {import("../types").Sample} Sample */
-/** @typedef {import("../types").Facts} Facts */
-
 const UNITS = 10000;
 
 // Axes of scores, corrections, logits and probabilities:

@@ -87,55 +87,48 @@ function notesOf(published, shown) {
 
 /** One sentence with numbers of the step. @param {Case} example @param {Numbers[]} shown @param {number} row */
 function sentenceOf(example, shown, row) {
-  const [first] = shown;
-  const last = shown[shown.length - 1];
+  const { stage, columns } = shown[0];
   const weights = numbersOf(example, "weights");
-  const query = quoted(weights?.rows[row] ?? "");
-  const own = (/** @type {Numbers} */ numbers) =>
-    numbers.values[Math.max(numbers.rows.indexOf(weights?.rows[row] ?? ""), 0)] ?? [];
-  const most = (/** @type {(number | null)[]} */ values) =>
-    values.reduce(
-      (/** @type {number} */ best, value, at) => ((value ?? -Infinity) > (values[best] ?? -Infinity) ? at : best),
-      0,
-    );
-  if (first.stage === "x" || first.stage === "memory")
-    return `The vector of ${query} has ${own(first).length} number${own(first).length === 1 ? "" : "s"}, and begins with ${number(own(first)[0])}.`;
-  if (["query", "key", "value"].includes(first.stage)) {
-    return `${shown.map((numbers) => `The ${numbers.stage} of ${quoted(numbers.rows.includes(weights?.rows[row] ?? "") ? (weights?.rows[row] ?? "") : numbers.rows[0])} begins with ${number((numbers.rows.includes(weights?.rows[row] ?? "") ? own(numbers) : numbers.values[0])[0])}`).join("; ")}.`.replaceAll(
-      "; The",
-      "; the",
-    );
-  }
-  if (first.stage === "scores" || first.stage === "scaled") {
-    const values = own(first);
-    const key = most(values);
-    const before = first.stage === "scaled" ? numbersOf(example, "scores") : undefined;
-    return before
-      ? `The score of ${query} for ${quoted(first.columns[key])} is ${number(own(before)[key])} × ${number(example.factor)} = ${number(values[key])}; none of its row is larger.`
-      : `The query of ${query} and the key of ${quoted(first.columns[key])} have the product ${number(values[key])}; none of its row is larger.`;
-  }
-  if (first.stage === "masked") {
-    const values = own(first);
-    const blocked = values.flatMap((value, at) => (value === null ? [quoted(first.columns[at])] : []));
+  const token = weights?.rows[row] ?? "";
+  const query = quoted(token);
+  const own = (/** @type {Numbers | undefined} */ numbers) =>
+    numbers?.values[Math.max(numbers.rows.indexOf(token), 0)] ?? [];
+  const first = (/** @type {string[]} */ ...names) => names.map((name) => numbersOf(example, name)).find(Boolean);
+  const values = own(shown[0]);
+  const key = mostOf(values);
+  if (stage === "scores")
+    return `The query of ${query} and the key of ${quoted(columns[key])} have the product ${number(values[key])}; none of its row is larger.`;
+  if (stage === "scaled")
+    return `The score of ${query} for ${quoted(columns[key])} is ${number(own(first("scores"))[key])} × ${number(example.factor)} = ${number(values[key])}; none of its row is larger.`;
+  if (stage === "masked") {
+    const blocked = values.flatMap((value, at) => (value === null ? [quoted(columns[at])] : []));
     return blocked.length
       ? `${query} may not look at ${blocked.join(", ")}: a score of −∞ becomes a weight of 0.`
       : `${query} may look at each token.`;
   }
   if (weights && shown.includes(weights)) {
-    const values = own(weights);
-    const key = most(values);
-    const scores = ["masked", "scaled", "scores"].map((name) => numbersOf(example, name)).find(Boolean);
-    if (!scores)
-      return `${query} gives ${percent(values[key] ?? 0)} of its attention to ${quoted(weights.columns[key])}.`;
-    const exps = own(scores).map((value) => Math.exp((value ?? -Infinity) - Number(own(scores)[key])));
-    const total = exps.reduce((sum, value) => sum + value, 0);
-    return `exp(score − the largest score) is 1 for ${quoted(weights.columns[key])}; divided by the sum of its row, ${number(total)}, it is ${number(values[key])}: ${query} gives it ${percent(values[key] ?? 0)} of its attention.`;
+    const shares = own(weights);
+    const most = mostOf(shares);
+    const scores = own(first("masked", "scaled", "scores"));
+    const total = scores.reduce(
+      (sum, value) => Number(sum) + Math.exp(Number(value ?? -Infinity) - Number(scores[most])),
+      0,
+    );
+    const how = scores.length
+      ? `exp(score − the largest score) is 1 for ${quoted(weights.columns[most])}; divided by the sum of its row, ${number(total)}, it is ${number(shares[most])}: `
+      : "";
+    return `${how}${query} gives ${how ? "it" : quoted(weights.columns[most])} ${percent(shares[most] ?? 0)} of its attention.`;
   }
-  const value = ["value", "memory", "x"].map((name) => numbersOf(example, name)).find(Boolean);
-  if (last.stage !== "output" || !weights || !value) return "";
-  const terms = range(Math.min(2, value.rows.length)).map(
-    (key) =>
-      `${number(own(weights)[key])} × ${Number(value.values[key][0]) < 0 ? `(${number(value.values[key][0])})` : number(value.values[key][0])}`,
-  );
-  return `The first number of the output of ${query} is ${terms.join(" + ")}${value.rows.length > 2 ? " + …" : ""} = ${number(own(last)[0])}.`;
+  const value = first("value", "memory", "x");
+  const output = shown.find((numbers) => numbers.stage === "output");
+  if (!output || !weights || !value)
+    return `${shown.map((numbers) => `${numbers.stage.replaceAll("_", " ")} begins with ${number(numbers.values[0][0])}`).join(", ")}.`;
+  const terms = range(Math.min(2, value.rows.length)).map((at) => {
+    const factor = value.values[at][0];
+    return `${number(own(weights)[at])} × ${Number(factor) < 0 ? `(${number(factor)})` : number(factor)}`;
+  });
+  return `The first number of the output of ${query} is ${terms.join(" + ")}${value.rows.length > 2 ? " + …" : ""} = ${number(own(output)[0])}.`;
 }
+
+/** The place of the largest value. @param {(number | null)[]} values */
+const mostOf = (values) => Math.max(values.indexOf(Math.max(...values.map((value) => value ?? -Infinity))), 0);

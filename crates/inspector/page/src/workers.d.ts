@@ -1,4 +1,0 @@
-declare module "worker:*" {
-  const code: string;
-  export default code;
-}
