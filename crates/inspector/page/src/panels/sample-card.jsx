@@ -91,12 +91,13 @@ function Paste() {
     <>
       <form
         id="own"
+        class="row"
         onSubmit={(event) => {
           event.preventDefault();
           takeText(/** @type {HTMLInputElement} */ (document.getElementById("own-tokens")).value);
         }}
       >
-        <label>
+        <label class="row">
           {now.words ? "Whole sentence" : "All tokens"}{" "}
           <input
             key={key.value}

@@ -212,13 +212,12 @@ const timeText = (seconds) => (seconds < 90 ? `${Math.ceil(seconds)} s` : `${Mat
 function Hovered({ positions }) {
   const seed = pointed.value;
   const { positive, negative } = sides();
-  const [onNegative, onPositive] = seed ? onPositions(positions)(seed).map((share) => fixed(share)) : [];
-  return (
-    <p id="swarm-seed">
-      {seed &&
-        `Seed ${seed.seed}: ${onPositive} in samples of ${positive}, ${onNegative} of ${negative}, F1 ${fixed((seed.held_out ?? seed.train).f1 ?? 0)}.`}
-    </p>
-  );
+  // The line has its place without a text, too.
+  if (!seed) return <p id="swarm-seed">{"\u00a0"}</p>;
+  const [onNegative, onPositive] = onPositions(positions)(seed).map((share) => fixed(share));
+  const attention = `${onPositive} in samples of ${positive}, ${onNegative} of ${negative}`;
+  const f1 = fixed((seed.held_out ?? seed.train).f1 ?? 0);
+  return <p id="swarm-seed">{`Seed ${seed.seed}: ${attention}, F1 ${f1}.`}</p>;
 }
 
 const isOpen = signal(false);

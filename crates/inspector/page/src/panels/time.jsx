@@ -12,7 +12,7 @@ export function Time() {
     <section id="time" class="card" aria-labelledby="time-title">
       <div class="row">
         <h2 id="time-title">Training</h2>
-        <div class="bar">
+        <div class="bar row">
           <PlayButton />
           <Slider />
           <Now />

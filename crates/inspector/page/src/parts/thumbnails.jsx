@@ -113,7 +113,7 @@ function Layer({ layer, layers, heads, chosen, off }) {
   return useMemo(() => {
     const isOff = (/** @type {number} */ head) => off.split(",").includes(String(head));
     return (
-      <div class="layer">
+      <div class="row">
         {layers > 1 && <span class="layer-name">layer {layer}</span>}
         {range(heads).map((head) => (
           <button
