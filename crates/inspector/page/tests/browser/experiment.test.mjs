@@ -75,9 +75,9 @@ test("200 seeds are those of a sweep", async (t) => {
 test("own samples: what is saved gives the same weights at the command line, and the page as a file keeps them", async (t) => {
   const page = await openLive(t, run.page);
   await page.click("#tab-experiment");
-  const paste = async (text) => {
-    await page.fill("#own-csv", text);
-    await page.locator("#own-csv").evaluate((area) => area.form.requestSubmit());
+  const paste = async (text, into = page) => {
+    await into.fill("#own-csv", text);
+    await into.locator("#own-csv").evaluate((area) => area.form.requestSubmit());
   };
   await paste(CSV.replace("7,3,9", "7,x,9"));
   assert.match(await page.textContent("#own-csv-said"), /Line 2.*token_1/);
@@ -91,6 +91,10 @@ test("own samples: what is saved gives the same weights at the command line, and
   const kept = await openLive(t, place("kept.html"));
   await kept.waitForFunction(() => globalThis.headlight.here.value.run.facts.name === "experiment", null, { timeout: 30_000 });
   assert.deepEqual(await texts(kept, "#card .share"), await texts(page, "#card .share"));
+  // Other samples are another training, whatever the page holds already.
+  await show(kept, { tab: "experiment" });
+  await paste(CSV.replace("7,3,9", "7,3,2"), kept);
+  await kept.waitForFunction(() => globalThis.headlight.here.value.run.facts.config.data.file === "2-pasted.csv");
 });
 
 test("all that a reader can save stands in one dialog", async (t) => {

@@ -41,7 +41,9 @@ test("the guide, a tile, the matrix, playing, an experiment, a head left out, th
   assert.match(await page.textContent("#guide p"), /%/);
   const steps = new Set();
   for (const _ of await page.locator("#guide ol button").all()) {
-    steps.add(await page.evaluate(() => globalThis.headlight.here.value.step));
+    const { step, keys = [] } = await page.evaluate(() => ({ step: globalThis.headlight.here.value.step, keys: globalThis.headlight.view.value.changes.keys }));
+    steps.add(step);
+    assert.ok(keys.length < 2, "positions are taken away one at a time");
     assert.ok(await isFocused("#guide-next"));
     await keyboard.press("Enter");
   }
