@@ -54,7 +54,7 @@ export const settingsText = (settings) =>
 const ruleText = (rule) => Object.values(rule).flat().join(" ");
 
 /** Multiplications of a training, roughly. @param {Config} config @param {number} steps */
-export function operationsOf(config, steps) {
+function operationsOf(config, steps) {
   const { d_model: width, d_ff = 0, n_layers: layers } = config.model;
   const positions = config.data.seq_len + (config.data.cls === "none" ? 0 : 1);
   const token = 4 * width * width + 2 * width * ((d_ff ?? 0) + positions);

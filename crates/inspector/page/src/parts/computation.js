@@ -35,11 +35,11 @@ export const sum = (...vectors) =>
   Array.from(vectors[0], (_, at) => vectors.reduce((total, vector) => total + vector[at], 0));
 
 /** Each vector times its weight, added up. @param {ArrayLike<number>} weights @param {number[][]} vectors */
-export const weighted = (weights, vectors) =>
+const weighted = (weights, vectors) =>
   vectors[0].map((_, at) => vectors.reduce((total, vector, index) => total + weights[index] * vector[at], 0));
 
 /** The layer norm of a vector, step by step, or its RMS norm, whose mean counts as 0. `scaled` is null without weights. @param {number[]} vector @param {number} eps @param {number[] | null} [gamma] @param {number[] | null} [beta] @param {boolean} [isRms] */
-export function normOf(vector, eps, gamma, beta, isRms = false) {
+function normOf(vector, eps, gamma, beta, isRms = false) {
   const mean = isRms ? 0 : vector.reduce((total, value) => total + value, 0) / vector.length;
   const variance = vector.reduce((total, value) => total + (value - mean) ** 2, 0) / vector.length;
   const even = vector.map((value) => (value - mean) / Math.sqrt(variance + eps));
@@ -65,7 +65,7 @@ export const difference = (one, other) => Math.max(0, ...Array.from(one, (value,
 /** A matrix `[in, out]` of parameters, and its bias: zeros if it has none. @typedef {{ rows: number[][], bias: number[], hasBias: boolean }} Linear */
 
 /** @param {ArrayLike<number>} vector @param {Pick<Linear, "rows" | "bias">} linear */
-export const affine = (vector, { rows, bias }) =>
+const affine = (vector, { rows, bias }) =>
   bias.map((start, column) => rows.reduce((total, row, at) => total + vector[at] * row[column], start));
 
 export class Computation {
