@@ -3,8 +3,7 @@
 use std::fmt;
 
 use headlight_keys::{InvalidValue, Kind, Value, choices, section};
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::part::Part;
 
@@ -118,7 +117,8 @@ impl InitConfig {
 }
 
 /// A standard deviation: a number, or a number divided by the root of a size.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub struct Std {
     factor: f64,
     root_of: Option<Size>,
@@ -198,44 +198,33 @@ impl Value for Std {
     }
 }
 
-impl Serialize for Std {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.root_of {
-            None => serializer.serialize_f64(self.factor),
-            Some(_) => serializer.collect_str(self),
-        }
+/// As it stands in a config.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected a number or a text")]
+enum Written {
+    Number(f64),
+    Text(String),
+}
+
+impl TryFrom<Written> for Std {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, &'static str> {
+        let std = match written {
+            Written::Number(factor) => Self::checked(factor, None),
+            Written::Text(text) => Self::parse(&text),
+        };
+        std.ok_or(
+            "expected a number from 0, or one divided by the root of d_model, d_ff, d_head or vocab_size, such as \"1/sqrt(d_model)\"",
+        )
     }
 }
 
-impl<'de> Deserialize<'de> for Std {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-
-        impl Visitor<'_> for Any {
-            type Value = Std;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number from 0, or one divided by the root of d_model, d_ff, d_head or vocab_size, such as \"1/sqrt(d_model)\"")
-            }
-
-            fn visit_f64<E: de::Error>(self, factor: f64) -> Result<Std, E> {
-                Std::checked(factor, None)
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Float(factor), &self))
-            }
-
-            fn visit_i64<E: de::Error>(self, factor: i64) -> Result<Std, E> {
-                self.visit_f64(factor as f64)
-            }
-
-            fn visit_u64<E: de::Error>(self, factor: u64) -> Result<Std, E> {
-                self.visit_f64(factor as f64)
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Std, E> {
-                Std::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
+impl From<Std> for Written {
+    fn from(std: Std) -> Self {
+        match std.root_of {
+            None => Self::Number(std.factor),
+            Some(_) => Self::Text(std.to_string()),
         }
-
-        deserializer.deserialize_any(Any)
     }
 }

@@ -1,15 +1,13 @@
 //! The factor of the products of queries and keys.
 
-use std::fmt;
-
 use headlight_keys::{Kind, Value};
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// The factor of the products of queries and keys.
 ///
 /// In TOML `true`, `false`, or a number.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub enum Scale {
     /// `1 / sqrt(d_head)`, which gives scores the variance of queries and keys
     /// (Vaswani et al. 2017, section 3.2.1).
@@ -46,44 +44,29 @@ impl Value for Scale {
     }
 }
 
-impl Serialize for Scale {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match *self {
-            Self::Root => serializer.serialize_bool(true),
-            Self::Off => serializer.serialize_bool(false),
-            Self::Factor(factor) => serializer.serialize_f64(factor),
+/// As it stands in a config.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected true, false or a number")]
+enum Written {
+    Switch(bool),
+    Number(f64),
+}
+
+impl From<Written> for Scale {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Switch(true) => Self::Root,
+            Written::Switch(false) => Self::Off,
+            Written::Number(factor) => Self::Factor(factor),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Scale {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-
-        impl Visitor<'_> for Any {
-            type Value = Scale;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("true, false or a number")
-            }
-
-            fn visit_bool<E: de::Error>(self, on: bool) -> Result<Scale, E> {
-                Ok(if on { Scale::Root } else { Scale::Off })
-            }
-
-            fn visit_f64<E: de::Error>(self, factor: f64) -> Result<Scale, E> {
-                Ok(Scale::Factor(factor))
-            }
-
-            fn visit_i64<E: de::Error>(self, factor: i64) -> Result<Scale, E> {
-                Ok(Scale::Factor(factor as f64))
-            }
-
-            fn visit_u64<E: de::Error>(self, factor: u64) -> Result<Scale, E> {
-                Ok(Scale::Factor(factor as f64))
-            }
+impl From<Scale> for Written {
+    fn from(scale: Scale) -> Self {
+        match scale {
+            Scale::Factor(factor) => Self::Number(factor),
+            _ => Self::Switch(scale == Scale::Root),
         }
-
-        deserializer.deserialize_any(Any)
     }
 }
