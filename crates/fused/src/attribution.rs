@@ -12,7 +12,7 @@
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::{Blocks, Probe, Site};
-use crate::lanes::{LANES, Lanes};
+use crate::lanes::{LANES, Lanes, ZERO};
 use crate::places::padded;
 use crate::samples::Samples;
 
@@ -97,7 +97,14 @@ pub fn integrated_gradients(
     };
     // Its own logit in the first lane, and the baseline's in the second.
     path.shares[0] = 1.0;
-    let (_, ends) = blocks.input_gradient(&parameters, samples, sample, logit, &mut path);
+    let mut slopes = vec![ZERO; architecture.answers() * architecture.n_logits()];
+    slopes[logit] = [1.0; LANES];
+    let samples = (samples, &[sample; LANES][..]);
+    let mut gradient_at = |path: &mut Path<'_>| {
+        let found = blocks.input_gradient(&parameters, samples, &slopes, false, Some(path));
+        (found.0.to_vec(), found.1[logit])
+    };
+    let (_, ends) = gradient_at(&mut path);
     let logits = [ends[0], ends[1]].map(f64::from);
     let scale = logits[0].abs().max(logits[1].abs()).max(1.0);
 
@@ -120,8 +127,7 @@ pub fn integrated_gradients(
         let mut own = vec![0.0; baseline.len()];
         for part in parts {
             path.shares = NODES.map(|node| (part.start + part.width * node) as f32);
-            let (gradient, found) =
-                blocks.input_gradient(&parameters, samples, sample, logit, &mut path);
+            let (gradient, found) = gradient_at(&mut path);
             let rows = gradient.chunks_exact(padded(d_model));
             for (own, row) in own.chunks_exact_mut(d_model).zip(rows) {
                 for (own, lanes) in own.iter_mut().zip(row) {

@@ -57,6 +57,7 @@ mod model;
 mod one_block;
 mod place;
 mod places;
+mod products;
 mod samples;
 mod team;
 mod token_gradients;

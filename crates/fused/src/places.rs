@@ -12,7 +12,7 @@ pub(crate) struct Matrix {
     /// Rows and columns without padding.
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    padded_rows: usize,
+    pub(crate) padded_rows: usize,
     /// Numbers in a padded row.
     pub(crate) stride: usize,
 }
@@ -21,6 +21,16 @@ impl Matrix {
     #[inline(always)]
     pub(crate) fn range(self) -> Range<usize> {
         self.start..self.start + self.padded_rows * self.stride
+    }
+
+    /// The place of the number in a row and a column.
+    fn at(self, [row, column]: [usize; 2]) -> usize {
+        self.start + row * self.stride + column
+    }
+
+    /// Row and column of each number without padding, row by row.
+    fn cells(self) -> impl Iterator<Item = [usize; 2]> {
+        (0..self.rows).flat_map(move |row| (0..self.columns).map(move |column| [row, column]))
     }
 }
 
@@ -254,33 +264,27 @@ impl Places {
     /// Fills the places that no parameter has of its own.
     pub(crate) fn complete(&self, padded: &mut [f32]) {
         for (place, fixed) in &self.fixed {
-            let Matrix {
-                start,
-                rows,
-                columns,
-                stride,
-                ..
-            } = *place;
-            let at = |row: usize, column: usize| start + row * stride + column;
-            let cells = (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column)));
             match fixed {
                 Fixed::Constant(value) => {
-                    cells.for_each(|(row, column)| padded[at(row, column)] = *value);
+                    place
+                        .cells()
+                        .for_each(|cell| padded[place.at(cell)] = *value);
                 }
-                Fixed::Identity => (0..rows).for_each(|row| padded[at(row, row)] = 1.0),
+                Fixed::Identity => (0..place.rows).for_each(|i| padded[place.at([i, i])] = 1.0),
                 Fixed::Table(values) => {
-                    for ((row, column), value) in cells.zip(values) {
-                        padded[at(row, column)] = *value;
+                    for (cell, value) in place.cells().zip(values) {
+                        padded[place.at(cell)] = *value;
                     }
                 }
                 Fixed::Transposed(other) => {
-                    for (row, column) in cells {
-                        padded[at(row, column)] = padded[other.start + column * other.stride + row];
+                    for [row, column] in place.cells() {
+                        padded[place.at([row, column])] = padded[other.at([column, row])];
                     }
                 }
                 Fixed::RowsFrom(first) => {
                     for row in *first..place.padded_rows {
-                        padded.copy_within(at(first - 1, 0)..at(*first, 0), at(row, 0));
+                        let last = place.at([first - 1, 0])..place.at([*first, 0]);
+                        padded.copy_within(last, place.at([row, 0]));
                     }
                 }
             }
@@ -290,33 +294,22 @@ impl Places {
     /// Moves the gradient of places without a parameter to the parameter that fills them, or sets it to zero.
     pub(crate) fn collect(&self, gradient: &mut [f32]) {
         for (place, fixed) in &self.fixed {
-            let Matrix {
-                start,
-                rows,
-                columns,
-                stride,
-                ..
-            } = *place;
             match fixed {
                 Fixed::Constant(_) | Fixed::Identity | Fixed::Table(_) => {
                     gradient[place.range()].fill(0.0);
                 }
                 Fixed::Transposed(other) => {
-                    for row in 0..rows {
-                        for column in 0..columns {
-                            let own = start + row * stride + column;
-                            gradient[other.start + column * other.stride + row] += gradient[own];
-                            gradient[own] = 0.0;
-                        }
+                    for [row, column] in place.cells() {
+                        let own = std::mem::take(&mut gradient[place.at([row, column])]);
+                        gradient[other.at([column, row])] += own;
                     }
                 }
                 Fixed::RowsFrom(first) => {
-                    let (own, others) = gradient[place.range()].split_at_mut(first * stride);
-                    let last = &mut own[(first - 1) * stride..];
-                    for row in others.chunks_exact_mut(stride) {
+                    let (own, others) = gradient[place.range()].split_at_mut(first * place.stride);
+                    let last = &mut own[(first - 1) * place.stride..];
+                    for row in others.chunks_exact_mut(place.stride) {
                         for (sum, value) in last.iter_mut().zip(row) {
-                            *sum += *value;
-                            *value = 0.0;
+                            *sum += std::mem::take(value);
                         }
                     }
                 }

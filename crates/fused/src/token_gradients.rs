@@ -62,10 +62,10 @@ impl TokenGradients {
                     .zip(own)
                     .for_each(|(lane, own)| *lane = own);
             }
-            let parameters = &self.parameters;
-            let found =
+            let (parameters, samples) = (&self.parameters, (samples, chosen));
+            let (found, _) =
                 self.blocks
-                    .token_gradient(parameters, samples, chosen, &by_lane, holds_weights);
+                    .input_gradient(parameters, samples, &by_lane, holds_weights, None);
             let rows = || found.chunks_exact(padded(d_model)).take(positions);
             for lane in 0..chosen.len() {
                 gradients.extend(rows().flat_map(|row| &row[..d_model]).map(|of| of[lane]));

@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use super::elements::add_rows;
 use super::embedding;
-use super::products::{Block, add_products, to_rows};
 use crate::adam::Sums;
 use crate::aligned::Aligned;
 use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes};
 use crate::places::{Linear, Matrix};
+use crate::products::{Block, add_products, to_rows};
 
 /// The most passes whose rows are added together.
 pub(super) const GROUP: usize = 8;
@@ -58,13 +58,6 @@ struct Rows {
 struct Addition {
     place: Matrix,
     what: What,
-}
-
-impl Addition {
-    fn of_rows(place: Matrix, rows: Rows) -> Self {
-        let what = What::Rows(rows);
-        Self { place, what }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -138,6 +131,12 @@ impl Additions {
         &self.rows.as_flattened()[rows.range.clone()]
     }
 
+    /// What a pass has added.
+    fn of_pass(&self, pass: usize) -> &[Addition] {
+        let start = pass.checked_sub(1).map_or(0, |before| self.passes[before]);
+        &self.kept[start..self.passes[pass]]
+    }
+
     /// Copies lanes to rows.
     fn turn<const L: usize>(
         &mut self,
@@ -150,147 +149,127 @@ impl Additions {
         to_rows(set, lanes, rows, width);
         Rows { range, width }
     }
+}
+
+/// Where a pass adds the gradients of parameters.
+pub(super) struct Gradients<'a> {
+    pub(super) set: Instructions,
+    pub(super) additions: &'a mut Additions,
+    pub(super) sums: Sums<'a>,
+}
+
+impl Gradients<'_> {
+    fn are_wanted(&self) -> bool {
+        self.additions.when != When::Never
+    }
 
     /// Takes the inputs of a projection, one sample per lane. `[position, width]`
-    pub(super) fn input<const L: usize>(
-        &mut self,
-        set: Instructions,
-        lanes: &[Lanes<L>],
-        width: usize,
-    ) {
-        if self.when == When::Never {
+    pub(super) fn input<const L: usize>(&mut self, lanes: &[Lanes<L>], width: usize) {
+        if !self.are_wanted() {
             return;
         }
-        if self.when == When::AtOnce {
-            self.end = 0;
+        let additions = &mut *self.additions;
+        if additions.when == When::AtOnce {
+            additions.end = 0;
         }
-        self.height = lanes.len() / width * LANES;
-        self.input = self.turn(set, lanes, width);
+        additions.height = lanes.len() / width * LANES;
+        additions.input = additions.turn(self.set, lanes, width);
     }
 
     /// Gives the products of each position a sum of its own.
     pub(super) fn one_by_one(&mut self) {
-        self.height = LANES;
+        self.additions.height = LANES;
     }
 
     /// Adds the gradients of a projection's weights and biases, from those of its outputs, of the positions of the inputs.
-    pub(super) fn linear<const L: usize>(
-        &mut self,
-        set: Instructions,
-        lanes: &[Lanes<L>],
-        width: usize,
-        linear: Linear,
-        sums: &mut Sums<'_>,
-    ) {
-        if self.when == When::Never {
-            return;
+    pub(super) fn linear<const L: usize>(&mut self, lanes: &[Lanes<L>], linear: Linear) {
+        if self.are_wanted() {
+            let width = linear.weight.stride;
+            let gradients = self.additions.turn(self.set, lanes, width);
+            self.products(linear.weight, gradients.clone(), 0..width, 1.0);
+            self.take(linear.bias, What::Rows(gradients));
         }
-        let gradients = self.turn(set, lanes, width);
-        let of_weight = self.products(linear.weight, gradients.clone(), 0..width, 1.0);
-        self.take(set, of_weight, sums);
-        self.take(set, Addition::of_rows(linear.bias, gradients), sums);
     }
 
     /// Adds the gradient of a projection's biases alone.
-    pub(super) fn bias<const L: usize>(
-        &mut self,
-        set: Instructions,
-        lanes: &[Lanes<L>],
-        width: usize,
-        linear: Linear,
-        sums: &mut Sums<'_>,
-    ) {
-        if self.when == When::Never {
-            return;
+    pub(super) fn bias<const L: usize>(&mut self, lanes: &[Lanes<L>], linear: Linear) {
+        if self.are_wanted() {
+            let gradients = self.additions.turn(self.set, lanes, linear.weight.stride);
+            self.take(linear.bias, What::Rows(gradients));
         }
-        let gradients = self.turn(set, lanes, width);
-        self.take(set, Addition::of_rows(linear.bias, gradients), sums);
     }
 
     /// Adds the gradient of a projection's weights in some columns, those of one head.
     pub(super) fn head<const L: usize>(
         &mut self,
-        set: Instructions,
-        (lanes, width): (&[Lanes<L>], usize),
+        lanes: &[Lanes<L>],
         columns: Range<usize>,
         factor: f32,
         weight: Matrix,
-        sums: &mut Sums<'_>,
     ) {
-        if self.when == When::Never {
+        if !self.are_wanted() {
             return;
         }
-        let gradients = self.turn(set, lanes, width);
-        let rows = &mut self.rows.as_flattened_mut()[gradients.range.clone()];
-        for row in rows.chunks_exact_mut(width) {
+        let gradients = self.additions.turn(self.set, lanes, weight.stride);
+        let rows = &mut self.additions.rows.as_flattened_mut()[gradients.range.clone()];
+        for row in rows.chunks_exact_mut(weight.stride) {
             row[..columns.start].fill(0.0);
             row[columns.end..].fill(0.0);
         }
         let columns = columns.start / LANES * LANES..columns.end.next_multiple_of(LANES);
-        let addition = self.products(weight, gradients, columns, factor);
-        self.take(set, addition, sums);
+        self.products(weight, gradients, columns, factor);
     }
 
-    fn products(
-        &self,
-        place: Matrix,
-        gradients: Rows,
-        columns: Range<usize>,
-        factor: f32,
-    ) -> Addition {
+    fn products(&mut self, place: Matrix, gradients: Rows, columns: Range<usize>, factor: f32) {
         let what = What::Products {
-            inputs: self.input.clone(),
+            inputs: self.additions.input.clone(),
             gradients,
-            height: self.height,
+            height: self.additions.height,
             columns,
             factor,
         };
-        Addition { place, what }
+        self.take(place, what);
     }
 
     /// Adds a row for each sample to two places; `fill` writes the rows of one after those of the other.
     pub(super) fn samples(
         &mut self,
-        set: Instructions,
         samples: usize,
         places: [Matrix; 2],
-        sums: &mut Sums<'_>,
         fill: impl FnOnce(&mut [f32]),
     ) {
-        if self.when == When::Never {
+        if !self.are_wanted() {
             return;
         }
         let width = places[0].stride;
-        let both = self.room(2 * samples * width);
-        fill(&mut self.rows.as_flattened_mut()[both.clone()]);
+        let both = self.additions.room(2 * samples * width);
+        fill(&mut self.additions.rows.as_flattened_mut()[both.clone()]);
         let middle = both.start + samples * width;
         for (place, range) in places
             .into_iter()
             .zip([both.start..middle, middle..both.end])
         {
-            let rows = Rows { range, width };
-            self.take(set, Addition::of_rows(place, rows), sums);
+            self.take(place, What::Rows(Rows { range, width }));
         }
     }
 
     /// Adds the gradient of each token's vector to the rows of its token and position.
     pub(super) fn embeddings<const L: usize>(
         &mut self,
-        set: Instructions,
         chunk: Chunk<'_>,
-        (lanes, width): (&[Lanes<L>], usize),
+        lanes: &[Lanes<L>],
         place: Matrix,
         positions: Option<Matrix>,
-        sums: &mut Sums<'_>,
     ) {
-        if self.when == When::AtOnce {
-            self.end = 0;
-            self.tokens.clear();
+        let (additions, width) = (&mut *self.additions, place.stride);
+        if additions.when == When::AtOnce {
+            additions.end = 0;
+            additions.tokens.clear();
         }
-        let rows = self.turn(set, lanes, width);
-        let start = self.tokens.len();
+        let rows = additions.turn(self.set, lanes, width);
+        let (start, computed) = (additions.tokens.len(), lanes.len() / width);
         for part in 0..L / LANES {
-            for position in 0..lanes.len() / width {
+            for position in 0..computed {
                 let tokens = (part * LANES..(part + 1) * LANES).map(|lane| {
                     if lane < chunk.chosen.len() {
                         chunk.token(lane, position)
@@ -298,34 +277,28 @@ impl Additions {
                         embedding::NONE
                     }
                 });
-                self.tokens.extend(tokens);
+                additions.tokens.extend(tokens);
             }
         }
-        let tokens = start..self.tokens.len();
         let what = What::Embeddings {
             rows,
-            tokens,
+            tokens: start..additions.tokens.len(),
             positions,
-            computed: lanes.len() / width,
+            computed,
         };
-        self.take(set, Addition { place, what }, sums);
+        self.take(place, what);
     }
 
     /// Adds now or keeps.
-    fn take(&mut self, set: Instructions, addition: Addition, sums: &mut Sums<'_>) {
-        if self.when == When::Later {
-            self.kept.push(addition);
+    fn take(&mut self, place: Matrix, what: What) {
+        let (additions, addition) = (&mut *self.additions, Addition { place, what });
+        if additions.when == When::Later {
+            additions.kept.push(addition);
         } else {
-            add_group(set, &[(self, &addition)], sums);
+            add_group(self.set, &[(additions, &addition)], &mut self.sums);
             // The inputs stay for other gradients.
-            self.end = self.input.range.end.next_multiple_of(16);
+            additions.end = additions.input.range.end.next_multiple_of(16);
         }
-    }
-
-    /// What a pass has added.
-    fn of_pass(&self, pass: usize) -> &[Addition] {
-        let start = pass.checked_sub(1).map_or(0, |before| self.passes[before]);
-        &self.kept[start..self.passes[pass]]
     }
 }
 

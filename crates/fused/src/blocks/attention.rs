@@ -24,30 +24,24 @@
 use std::ops::Range;
 
 use super::elements::{add, scale_rows};
-use super::pass::{Pass, Sizes, apply, weights_of};
+use super::kernel::Kernel;
+use super::pass::Pass;
 use super::probe::{Site, reach};
-use super::products::{Grid, Target, multiply, project_back};
 use super::rotate::rotate;
 use super::softmax;
 use super::values::{block_and_input, block_mut_and_input, tile_height};
-use crate::adam::Sums;
+use crate::architecture::Architecture;
 use crate::arrays::Array;
-use crate::lanes::log;
+use crate::lanes::{Lanes, log};
+use crate::products::{Grid, Target, multiply};
 use headlight_architecture::{ProjectionKind, Weighting};
 
 impl<const L: usize> Pass<'_, L> {
     /// Attention of some queries: their contexts, from the first row on.
     pub(super) fn attend(&mut self, layer: usize, rows: Range<usize>) {
-        let Sizes {
-            p,
-            d_head,
-            heads,
-            inner,
-            ..
-        } = self.sizes();
+        let k = self.kernel;
         self.count_keys();
-        let (architecture, count) = (self.architecture, rows.len());
-        let set = self.instructions;
+        let (architecture, count, p) = (self.architecture, rows.len(), k.p);
         self.project_rows(layer, &rows);
         let values = &mut *self.values;
         let block = &mut values.blocks[layer];
@@ -56,8 +50,8 @@ impl<const L: usize> Pass<'_, L> {
         } else {
             tile_height::<L>(p)
         };
-        for (head, tile) in tiles(heads, count, height) {
-            let column = head * d_head;
+        for (head, tile) in tiles(k.heads, count, height) {
+            let column = head * k.d_head;
             let pairs = (head * count + tile.start) * p..(head * count + tile.end) * p;
             let queries = rows.start + tile.start..rows.start + tile.end;
             let may = match &values.may[..] {
@@ -66,36 +60,36 @@ impl<const L: usize> Pass<'_, L> {
             };
             let weights = &mut block.weights[pairs.clone()];
             multiply(
-                set,
-                [tile.len(), d_head, p],
-                Grid::Of(&block.query[tile.start * inner + column..], inner),
-                Grid::Transposed(&block.key[column..], inner),
-                Target::of(weights, p).times(architecture.scale()),
+                k.set,
+                [tile.len(), k.d_head, p],
+                Grid::Of(&block.query[tile.start * k.inner + column..], k.inner),
+                Grid::Transposed(&block.key[column..], k.inner),
+                Target::of(weights, p).times(k.scale),
             );
             if architecture.model.attention.log_length {
-                scale_rows(set, weights, p, &values.lengths[queries]);
+                scale_rows(k.set, weights, p, &values.lengths[queries]);
             }
             let site = Site::Pairs(Array::Scores, layer, head);
             reach(&mut self.probe, site, weights);
             match architecture.model.attention.weighting() {
-                Weighting::Softmax => softmax::forward(set, weights, p, may),
+                Weighting::Softmax => softmax::forward(k.set, weights, p, may),
                 Weighting::Rate(share) => {
                     let share = share as f32;
                     let softmax = &mut block.softmax[pairs];
                     softmax.copy_from_slice(weights);
-                    softmax::forward(set, softmax, p, may);
-                    softmax::mix(set, softmax, share, p, may, weights);
+                    softmax::forward(k.set, softmax, p, may);
+                    softmax::mix(k.set, softmax, share, p, may, weights);
                 }
-                Weighting::Scores => softmax::hide(set, weights, may),
+                Weighting::Scores => softmax::hide(k.set, weights, may),
             }
             let site = Site::Pairs(Array::Weights, layer, head);
             reach(&mut self.probe, site, weights);
             multiply(
-                set,
-                [tile.len(), p, d_head],
+                k.set,
+                [tile.len(), p, k.d_head],
                 Grid::Of(weights, p),
-                Grid::Of(&block.value[column..], inner),
-                Target::of(&mut block.context[tile.start * inner + column..], inner),
+                Grid::Of(&block.value[column..], k.inner),
+                Target::of(&mut block.context[tile.start * k.inner + column..], k.inner),
             );
         }
         let site = Site::Vectors(Array::Context, layer);
@@ -104,58 +98,38 @@ impl<const L: usize> Pass<'_, L> {
 
     /// Queries of some rows, and keys and values of all.
     fn project_rows(&mut self, layer: usize, rows: &Range<usize>) {
-        let Sizes {
-            p,
-            width,
-            d_head,
-            heads,
-            inner,
-            ..
-        } = self.sizes();
+        let k = self.kernel;
         let (architecture, count) = (self.architecture, rows.len());
-        let (place, parameters, set) = self.of_block(layer);
+        let place = self.places.blocks[layer];
         let values = &mut *self.values;
         let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
         let source = block.attended.source(input);
-        let own = &source[rows.start * width..rows.end * width];
+        let source = &source[..k.p * k.width];
+        let own = &source[rows.start * k.width..rows.end * k.width];
         if let Some([query, key, value]) = place.projections {
-            apply(set, parameters, key, p, source, width, &mut block.key);
+            k.apply(key, source, &mut block.key);
             if architecture.model.attention.projections == ProjectionKind::Shared {
-                block.value[..p * inner].copy_from_slice(&block.key[..p * inner]);
-                let own = &block.key[rows.start * inner..rows.end * inner];
-                block.query[..count * inner].copy_from_slice(own);
+                let all = k.p * k.inner;
+                block.value[..all].copy_from_slice(&block.key[..all]);
+                let own = &block.key[rows.start * k.inner..rows.end * k.inner];
+                block.query[..count * k.inner].copy_from_slice(own);
             } else {
-                apply(set, parameters, query, count, own, width, &mut block.query);
-                apply(set, parameters, value, p, source, width, &mut block.value);
+                k.apply(query, own, &mut block.query);
+                k.apply(value, source, &mut block.value);
             }
         } else {
-            block.query[..count * width].copy_from_slice(own);
-            block.key[..p * width].copy_from_slice(&source[..p * width]);
-            block.value[..p * width].copy_from_slice(&source[..p * width]);
+            block.query[..own.len()].copy_from_slice(own);
+            block.key[..source.len()].copy_from_slice(source);
+            block.value[..source.len()].copy_from_slice(source);
         }
-        if let Some(tables) = &architecture.rotation {
-            let query = &mut block.query[..count * inner];
-            rotate(
-                set,
-                query,
-                inner,
-                heads,
-                rows.start,
-                tables,
-                d_head / 2,
-                1.0,
-            );
-            rotate(
-                set,
-                &mut block.key[..p * inner],
-                inner,
-                heads,
-                0,
-                tables,
-                d_head / 2,
-                1.0,
-            );
-        }
+        turn(
+            k,
+            architecture,
+            &mut block.query[..count * k.inner],
+            rows.start,
+            1.0,
+        );
+        turn(k, architecture, &mut block.key[..k.p * k.inner], 0, 1.0);
         for (array, vectors) in [
             (Array::Query, &mut block.query),
             (Array::Key, &mut block.key),
@@ -167,7 +141,7 @@ impl<const L: usize> Pass<'_, L> {
 
     /// The logarithm of the number of keys that each query may look at; 0 for none.
     fn count_keys(&mut self) {
-        let p = self.positions;
+        let p = self.kernel.p;
         let values = &mut *self.values;
         for (query, length) in values.lengths.iter_mut().take(p).enumerate() {
             let mut count = [p as f32; L];
@@ -184,164 +158,142 @@ impl<const L: usize> Pass<'_, L> {
     }
 
     /// From the gradient of the contexts to those of queries, keys and values.
-    pub(super) fn through_attention(&mut self, layer: usize, rows: Range<usize>) {
-        let Sizes {
-            p,
-            d_head,
-            heads,
-            inner,
-            ..
-        } = self.sizes();
-        let (architecture, set) = (self.architecture, self.instructions);
-        let (scale, count) = (architecture.scale(), rows.len());
+    pub(super) fn through_attention(&mut self, layer: usize, rows: &Range<usize>) {
+        let k = self.kernel;
+        let (architecture, count, p) = (self.architecture, rows.len(), k.p);
         let values = &mut *self.values;
         let block = &values.blocks[layer];
-        for (head, tile) in tiles(heads, count, tile_height::<L>(p)) {
-            let column = head * d_head;
+        for (head, tile) in tiles(k.heads, count, tile_height::<L>(p)) {
+            let column = head * k.d_head;
             let (is_first, is_last) = (tile.start == 0, tile.end == count);
             let pairs = (head * count + tile.start) * p..(head * count + tile.end) * p;
             let queries = rows.start + tile.start..rows.start + tile.end;
-            let own = tile.start * inner + column;
+            let own = tile.start * k.inner + column;
             let weights = &block.weights[pairs.clone()];
             let d_context = &values.d_context[own..];
             let d_scores = &mut values.d_scores[..tile.len() * p];
             // dv = W^T dc
             multiply(
-                set,
-                [p, tile.len(), d_head],
+                k.set,
+                [p, tile.len(), k.d_head],
                 Grid::Transposed(weights, p),
-                Grid::Of(d_context, inner),
-                Target::of(&mut values.d_value[column..], inner).on_top(!is_first),
+                Grid::Of(d_context, k.inner),
+                Target::of(&mut values.d_value[column..], k.inner).on_top(!is_first),
             );
             // dW = dc V^T
             multiply(
-                set,
-                [tile.len(), d_head, p],
-                Grid::Of(d_context, inner),
-                Grid::Transposed(&block.value[column..], inner),
+                k.set,
+                [tile.len(), k.d_head, p],
+                Grid::Of(d_context, k.inner),
+                Grid::Transposed(&block.value[column..], k.inner),
                 Target::of(d_scores, p),
             );
             match architecture.model.attention.weighting() {
-                Weighting::Softmax => softmax::backward(set, weights, d_scores, p),
+                Weighting::Softmax => softmax::backward(k.set, weights, d_scores, p),
                 Weighting::Rate(share) => {
                     let share = share as f32;
-                    softmax::scale(set, d_scores, share);
-                    softmax::backward(set, &block.softmax[pairs], d_scores, p);
+                    softmax::scale(k.set, d_scores, share);
+                    softmax::backward(k.set, &block.softmax[pairs], d_scores, p);
                 }
                 Weighting::Scores if values.may.is_empty() => {}
                 Weighting::Scores => {
                     let may = &values.may[queries.start * p..queries.end * p];
-                    softmax::hide(set, d_scores, may);
+                    softmax::hide(k.set, d_scores, may);
                 }
             }
             if architecture.model.attention.log_length {
-                scale_rows(set, d_scores, p, &values.lengths[queries]);
+                scale_rows(k.set, d_scores, p, &values.lengths[queries]);
             }
             if self.holds_weights {
                 d_scores.fill([0.0; L]);
             }
             // dq = scale dZ K, dk = scale dZ^T Q
             multiply(
-                set,
-                [tile.len(), p, d_head],
+                k.set,
+                [tile.len(), p, k.d_head],
                 Grid::Of(d_scores, p),
-                Grid::Of(&block.key[column..], inner),
-                Target::of(&mut values.d_query[own..], inner).times(scale),
+                Grid::Of(&block.key[column..], k.inner),
+                Target::of(&mut values.d_query[own..], k.inner).times(k.scale),
             );
             multiply(
-                set,
-                [p, tile.len(), d_head],
+                k.set,
+                [p, tile.len(), k.d_head],
                 Grid::Transposed(d_scores, p),
-                Grid::Of(&block.query[own..], inner),
-                Target::of(&mut values.d_key[column..], inner)
+                Grid::Of(&block.query[own..], k.inner),
+                Target::of(&mut values.d_key[column..], k.inner)
                     .on_top(!is_first)
-                    .times(if is_last { scale } else { 1.0 }),
+                    .times(if is_last { k.scale } else { 1.0 }),
             );
         }
-        if let Some(tables) = &architecture.rotation {
-            let (d_query, d_key) = (
-                &mut values.d_query[..count * inner],
-                &mut values.d_key[..p * inner],
-            );
-            rotate(
-                set,
-                d_query,
-                inner,
-                heads,
-                rows.start,
-                tables,
-                d_head / 2,
-                -1.0,
-            );
-            rotate(set, d_key, inner, heads, 0, tables, d_head / 2, -1.0);
-        }
+        let d_query = &mut values.d_query[..count * k.inner];
+        turn(k, architecture, d_query, rows.start, -1.0);
+        turn(k, architecture, &mut values.d_key[..p * k.inner], 0, -1.0);
     }
 
     /// From the gradients of queries, keys, values and residual to that of the block's input, in `d_stream`.
-    pub(super) fn through_projections(
-        &mut self,
-        layer: usize,
-        rows: Range<usize>,
-        sums: &mut Sums<'_>,
-    ) {
-        let Sizes {
-            p, width, inner, ..
-        } = self.sizes();
-        let (place, parameters, set) = self.of_block(layer);
-        self.start_stream(&rows);
-        let values = &mut *self.values;
-        let stream = &mut values.d_stream[..p * width];
-        let (own, all) = (rows.start * inner..rows.end * inner, p * inner);
-        let query = &mut values.d_query[..rows.len() * inner];
+    pub(super) fn through_projections(&mut self, layer: usize, rows: &Range<usize>) {
+        let (k, place) = (self.kernel, self.places.blocks[layer]);
+        self.start_stream(rows);
+        let (values, gradients) = (&mut *self.values, &mut self.gradients);
+        let stream = &mut values.d_stream[..k.p * k.width];
+        let (own, all) = (rows.start * k.inner..rows.end * k.inner, k.p * k.inner);
+        let query = &mut values.d_query[..own.len()];
         let (key, value) = (&mut values.d_key[..all], &mut values.d_value[..all]);
         let is_separate = self.architecture.model.attention.projections == ProjectionKind::Separate;
         if !is_separate {
             // In the order of the three, whatever the number of queries.
-            if rows.len() == p {
-                add(set, query, key);
+            if rows.len() == k.p {
+                add(k.set, query, key);
                 key.copy_from_slice(query);
             } else {
-                add(set, &mut key[own], query);
+                add(k.set, &mut key[own], query);
             }
-            add(set, key, value);
+            add(k.set, key, value);
         }
         let Some([to_query, to_key, to_value]) = place.projections else {
-            add(set, stream, key);
-            self.through_first_norm(layer, &rows, sums);
+            add(k.set, stream, key);
+            self.through_first_norm(layer, rows);
             return;
         };
         let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
-        let source = &block.attended.source(input)[..p * width];
-        let additions = &mut *self.additions;
-        let d = self.architecture.heads_width();
-        let queried = rows.start * width..rows.end * width;
+        let source = &block.attended.source(input)[..k.p * k.width];
         if is_separate {
             // All rows are the input of keys and values, too.
-            additions.input(set, &source[queried.clone()], width);
-            additions.linear(set, query, inner, to_query, sums);
-            let weights = weights_of(parameters, to_query);
-            project_back(
-                set,
-                rows.len(),
-                weights,
-                0..d,
-                query,
-                width,
-                &mut stream[queried],
-            );
+            let queried = rows.start * k.width..rows.end * k.width;
+            gradients.input(&source[queried.clone()], k.width);
+            gradients.linear(query, to_query);
+            k.back(to_query, query, &mut stream[queried], true);
         }
-        if !is_separate || rows.len() < p {
-            additions.input(set, source, width);
+        if !is_separate || rows.len() < k.p {
+            gradients.input(source, k.width);
         }
-        for (linear, gradient) in [(to_key, key), (to_value, value)]
-            .into_iter()
-            .take(if is_separate { 2 } else { 1 })
-        {
-            additions.linear(set, gradient, inner, linear, sums);
-            let weights = weights_of(parameters, linear);
-            project_back(set, p, weights, 0..d, gradient, width, stream);
+        gradients.linear(key, to_key);
+        k.back(to_key, key, stream, true);
+        if is_separate {
+            gradients.linear(value, to_value);
+            k.back(to_value, value, stream, true);
         }
-        self.through_first_norm(layer, &rows, sums);
+        self.through_first_norm(layer, rows);
+    }
+}
+
+/// Rotates queries or keys, the first of them at position `first`, if positions are rotary; back with a `sign` of -1.
+fn turn<const L: usize>(
+    k: Kernel<'_>,
+    architecture: &Architecture,
+    rows: &mut [Lanes<L>],
+    first: usize,
+    sign: f32,
+) {
+    if let Some(tables) = &architecture.rotation {
+        rotate(
+            k.set,
+            rows,
+            [k.inner, k.heads, k.d_head / 2],
+            first,
+            tables,
+            sign,
+        );
     }
 }
 

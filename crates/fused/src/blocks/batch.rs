@@ -96,7 +96,7 @@ impl Blocks {
                 worker.losses.clear();
                 for index in (thread..count).step_by(threads) {
                     let chunk = chunks.get(start + index);
-                    worker.differentiate(plan, set, parameters, chunk, share, sums);
+                    worker.differentiate(plan, set, parameters, chunk, share, sums.borrowed());
                 }
             };
             if at_once {

@@ -8,7 +8,8 @@
 use std::ops::Range;
 
 use super::embedding;
-use super::pass::{Pass, Sizes};
+use super::norm;
+use super::pass::Pass;
 use super::probe::{Site, reach};
 use crate::arrays::Array;
 use crate::chunk::Chunk;
@@ -18,7 +19,7 @@ use headlight_architecture::Reads;
 impl<const L: usize> Pass<'_, L> {
     /// From tokens to losses. If `whole`, the last block computes all rows.
     pub(super) fn forward(&mut self, chunk: Chunk<'_>, whole: bool) {
-        self.positions = if whole || self.probe.is_some() {
+        self.kernel.p = if whole || self.probe.is_some() {
             self.architecture.inputs.positions
         } else {
             self.held_positions(chunk)
@@ -28,7 +29,7 @@ impl<const L: usize> Pass<'_, L> {
         reach(&mut self.probe, site, &mut self.values.embeddings);
         self.allow(chunk);
         self.share_positions(chunk);
-        let (last, positions) = (self.architecture.model.n_layers - 1, self.positions);
+        let (last, positions) = (self.architecture.model.n_layers - 1, self.kernel.p);
         for layer in 0..self.architecture.model.n_layers {
             let is_whole = layer < last || whole;
             self.start_block(layer);
@@ -66,7 +67,7 @@ impl<const L: usize> Pass<'_, L> {
         let read = self.architecture.inputs.read_position;
         match self.architecture.reads {
             Reads::Position => read..read + 1,
-            Reads::Mean | Reads::Every => 0..self.positions,
+            Reads::Mean | Reads::Every => 0..self.kernel.p,
         }
     }
 
@@ -98,29 +99,20 @@ impl<const L: usize> Pass<'_, L> {
     }
 
     fn embed(&mut self, chunk: Chunk<'_>) {
-        let Sizes { p, width, .. } = self.sizes();
-        let (parameters, norms) = (self.parameters, self.norms());
-        let values = &mut *self.values;
-        embedding::forward(
-            self.instructions,
-            chunk,
-            &parameters[self.places.tokens.range()],
-            self.places
-                .positions
-                .map_or(&[], |matrix| &parameters[matrix.range()]),
-            width,
-            &mut values.embeddings[..p * width],
-        );
-        if let Some(place) = self.places.first_norm {
-            let embeddings = &mut values.embeddings[..p * width];
-            norms.normalize(&mut values.first_norm, Some(embeddings), p, place);
-            embeddings.copy_from_slice(&values.first_norm.output[..p * width]);
+        let (k, places, values) = (self.kernel, self.places, &mut *self.values);
+        let embeddings = &mut values.embeddings[..k.p * k.width];
+        let positions = places.positions.map_or(&[][..], |matrix| k.numbers(matrix));
+        let tokens = k.numbers(places.tokens);
+        embedding::forward(k.set, chunk, tokens, positions, k.width, embeddings);
+        if let Some(place) = places.first_norm {
+            norm::normalize(k, &mut values.first_norm, Some(embeddings), k.p, place);
+            embeddings.copy_from_slice(&values.first_norm.output[..k.p * k.width]);
         }
     }
 
     /// Which keys each query may look at.
     fn allow(&mut self, chunk: Chunk<'_>) {
-        let (positions, all) = (self.positions, self.architecture.inputs.positions);
+        let (positions, all) = (self.kernel.p, self.architecture.inputs.positions);
         if self.values.may.is_empty() {
             return;
         }

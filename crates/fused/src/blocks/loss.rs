@@ -25,7 +25,7 @@ impl<const L: usize> Pass<'_, L> {
     pub(super) fn assess(&mut self, chunk: Chunk<'_>) {
         let (n_logits, answers) = (self.architecture.n_logits(), self.answers());
         let of_sample = self.architecture.answers();
-        let (is_accurate, set) = (self.cross_entropy.is_accurate, self.instructions);
+        let (is_accurate, set) = (self.cross_entropy.is_accurate, self.kernel.set);
         let values = &mut *self.values;
         let logits = values.logits.chunks_exact(n_logits).take(answers);
         let probabilities = values.probabilities.chunks_exact_mut(n_logits);
@@ -92,7 +92,7 @@ impl<const L: usize> Pass<'_, L> {
     pub(super) fn start_from_losses(&mut self, chunk: Chunk<'_>, shares: Lanes<L>) {
         let (n_logits, answers) = (self.architecture.n_logits(), self.answers());
         let of_sample = self.architecture.answers();
-        let (cross_entropy, set) = (self.cross_entropy, self.instructions);
+        let (cross_entropy, set) = (self.cross_entropy, self.kernel.set);
         let values = &mut *self.values;
         let found = values.logits.chunks_exact(n_logits);
         let found = found.zip(values.probabilities.chunks_exact(n_logits));

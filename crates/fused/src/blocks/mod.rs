@@ -22,6 +22,7 @@ mod elements;
 mod embedding;
 mod forward;
 mod hidden;
+mod kernel;
 mod loss;
 mod norm;
 mod parts;
@@ -29,7 +30,6 @@ mod pass;
 mod plan;
 mod predictions;
 mod probe;
-mod products;
 mod read_row;
 mod readout;
 mod rotate;
@@ -43,7 +43,7 @@ use crate::aligned::Aligned;
 use crate::architecture::Architecture;
 use crate::chunk::Chunk;
 use crate::instructions::Instructions;
-use crate::lanes::{LANES, Lanes, ZERO};
+use crate::lanes::{Lanes, ZERO};
 use crate::places::Places;
 use crate::samples::{Predictions, Samples};
 use crate::training::CrossEntropy;
@@ -114,66 +114,49 @@ impl Blocks {
             chosen,
             positions,
         };
-        let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters);
+        let sums = Sums::whole(&mut []);
+        let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters, sums);
         pass.probe = Some(probe);
         pass.forward(chunk, true);
         pass.append(chunk, true, predictions);
     }
 
-    /// The gradient of a logit by the first block's input, for eight inputs that the probe gives, and these inputs'
-    /// logits. `[position, d_model]`, in padded rows
+    /// The gradient of a sum of logits by the first block's input, for up to eight samples, and the logits. Each logit counts as
+    /// often as `slopes` says. `[position, d_model]`, in padded rows
+    ///
+    /// A probe may give the inputs. Without one, the gradient is that by the embedding of the token at each position. With
+    /// `holds_weights`, the attention weights count as constants.
     pub(crate) fn input_gradient(
         &mut self,
         parameters: &[f32],
-        samples: Samples<'_>,
-        sample: u32,
-        logit: usize,
-        probe: &mut dyn Probe,
-    ) -> (&[Lanes], Lanes) {
-        let chunk = Chunk {
-            samples,
-            chosen: &[sample; LANES],
-            positions: self.plan.architecture.inputs.positions,
-        };
-        let mut sums = Sums::whole(&mut []);
-        self.workers[0].additions.when = When::Never;
-        let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters);
-        pass.probe = Some(probe);
-        pass.forward(chunk, false);
-        pass.values.d_logits.fill(ZERO);
-        pass.values.d_logits[logit] = [1.0; LANES];
-        pass.backward(&mut sums);
-        let values = &self.workers[0].values;
-        (&values.d_stream, values.logits[logit])
-    }
-
-    /// The gradient of a sum of logits by the embedding of the token at each position, for up to eight samples. Each logit
-    /// counts as often as `slopes` says; with `holds_weights`, the attention weights count as constants.
-    /// `[position, d_model]`, in padded rows
-    pub(crate) fn token_gradient(
-        &mut self,
-        parameters: &[f32],
-        samples: Samples<'_>,
-        chosen: &[u32],
+        (samples, chosen): (Samples<'_>, &[u32]),
         slopes: &[Lanes],
         holds_weights: bool,
-    ) -> &[Lanes] {
+        probe: Option<&mut dyn Probe>,
+    ) -> (&[Lanes], &[Lanes]) {
         let chunk = Chunk {
             samples,
             chosen,
             positions: self.plan.architecture.inputs.positions,
         };
-        let mut sums = Sums::whole(&mut []);
         self.workers[0].additions.when = When::Never;
-        let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters);
+        let sums = Sums::whole(&mut []);
+        let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters, sums);
+        let is_of_tokens = probe.is_none();
         pass.holds_weights = holds_weights;
+        if let Some(probe) = probe {
+            pass.probe = Some(probe);
+        }
         pass.forward(chunk, false);
         pass.values.d_logits.copy_from_slice(slopes);
-        pass.backward(&mut sums);
-        pass.through_embedding_norm(&mut sums);
+        pass.backward();
+        if is_of_tokens {
+            pass.through_embedding_norm();
+        }
         // Positions that were not computed change nothing.
-        let computed = pass.positions * pass.width();
+        let computed = pass.kernel.p * pass.kernel.width;
         pass.values.d_stream[computed..].fill(ZERO);
-        &self.workers[0].values.d_stream
+        let values = &self.workers[0].values;
+        (&values.d_stream, &values.logits)
     }
 }

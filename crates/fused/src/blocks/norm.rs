@@ -1,23 +1,70 @@
 //! Layer norm of each row: `gamma ⊙ n + beta`, `n = (r - mean(r)) rho`, `rho = 1 / sqrt(variance(r) + eps)`. RMS norm is
 //! the same with a mean of 0, in both directions.
 
+use super::additions::Gradients;
+use super::kernel::Kernel;
 use super::values::NormValues;
 use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes, map, one_at_a_time, zip};
+use crate::places::Norm;
 use crate::vectors::rows_of_samples;
+
+/// Normalises the first rows of `input`, or those that the values of the norm already have.
+pub(super) fn normalize<const L: usize>(
+    k: Kernel<'_>,
+    values: &mut NormValues<L>,
+    input: Option<&[Lanes<L>]>,
+    rows: usize,
+    place: Norm,
+) {
+    if let Some(input) = input {
+        values.normalized[..input.len()].copy_from_slice(input);
+    }
+    let [gamma, beta] = [place.gamma, place.beta].map(|place| k.numbers(place));
+    forward(
+        k.set,
+        values,
+        [rows, k.width, k.d],
+        gamma,
+        beta,
+        k.eps,
+        k.is_rms,
+    );
+}
+
+/// From the gradient of a norm's output to that of its input, in place; adds that of its parameters.
+pub(super) fn through<const L: usize>(
+    k: Kernel<'_>,
+    values: &NormValues<L>,
+    place: Norm,
+    gradient: &mut [Lanes<L>],
+    gradients: &mut Gradients<'_>,
+) {
+    let sizes = [gradient.len() / k.width, k.width, k.d];
+    gradients.samples(L, [place.gamma, place.beta], |samples| {
+        of_parameters(k.set, values, sizes, gradient, samples);
+    });
+    backward(
+        k.set,
+        values,
+        sizes,
+        k.numbers(place.gamma),
+        gradient,
+        k.is_rms,
+    );
+}
 
 for_each_set! {
     /// Normalises the first rows of `norm.normalized` in place, and writes them scaled and shifted to `norm.output`.
-    pub(super) fn forward<'a, L>(
+    fn forward<'a, L>(
         norm: &'a mut NormValues<L>,
-        rows: usize,
-        width: usize,
+        sizes: [usize; 3],
         gamma: &'a [f32],
         beta: &'a [f32],
-        d: usize,
         eps: f32,
         is_rms: bool,
     ) {
+        let [rows, width, d] = sizes;
         let share = 1.0 / d as f32;
         let (gamma, beta) = (&gamma[..d], &beta[..d]);
         for row in 0..rows {
@@ -59,13 +106,13 @@ for_each_set! {
 for_each_set! {
     vectors,
     /// The gradients of gamma and beta, a row for each sample: all rows of one, then those of the other.
-    pub(super) fn of_parameters<'a, L>(
+    fn of_parameters<'a, L>(
         norm: &'a NormValues<L>,
-        rows: usize,
-        width: usize,
+        sizes: [usize; 3],
         gradient: &'a [Lanes<L>],
         samples: &'a mut [f32],
     ) {
+        let [rows, width, _] = sizes;
         let (d_gamma, d_beta) = samples.split_at_mut(L * width);
         for column in (0..width).step_by(LANES) {
             let (mut along, mut across) = ([[0.0; L]; LANES], [[0.0; L]; LANES]);
@@ -95,15 +142,14 @@ for_each_set! {
     /// From the gradient of the output to that of the input, in place.
     ///
     /// `dr = rho (dn - mean(dn) - n mean(dn · n))` with `dn = gamma ⊙ dy`.
-    pub(super) fn backward<'a, L>(
+    fn backward<'a, L>(
         norm: &'a NormValues<L>,
-        rows: usize,
-        width: usize,
+        sizes: [usize; 3],
         gamma: &'a [f32],
-        d: usize,
         gradient: &'a mut [Lanes<L>],
         is_rms: bool,
     ) {
+        let [rows, width, d] = sizes;
         let share = 1.0 / d as f32;
         let gamma = &gamma[..d];
         for row in 0..rows {

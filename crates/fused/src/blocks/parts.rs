@@ -15,6 +15,15 @@ impl<'a> Sums<'a> {
         }
     }
 
+    /// The same part again.
+    pub(super) fn borrowed(&mut self) -> Sums<'_> {
+        Sums {
+            start: self.start,
+            gradient: &mut *self.gradient,
+            squares: self.squares.as_deref_mut(),
+        }
+    }
+
     /// Parts that start at some places of the whole gradient; the last place is its end.
     pub(super) fn divided(&mut self, parts: &[usize]) -> Vec<Sums<'_>> {
         let (mut rest, mut squares) = (&mut *self.gradient, self.squares.as_deref_mut());

@@ -9,7 +9,7 @@ use headlight_architecture::Reads;
 impl<const L: usize> Pass<'_, L> {
     /// Appends the predictions of a forward pass, which computed of the last block all rows or the one that is read.
     pub(super) fn append(&self, chunk: Chunk<'_>, all_rows: bool, predictions: &mut Predictions) {
-        let computed = self.positions;
+        let computed = self.kernel.p;
         let (positions, reads) = (self.architecture.inputs.positions, self.architecture.reads);
         let n_heads = self.architecture.model.n_heads;
         let at = |query: usize, head: usize, key: usize| {

@@ -3,11 +3,9 @@
 //! answer of its own; the classifier's hidden layer, if it has one; the classifier.
 
 use super::hidden::{activate, through_activation};
-use super::pass::{Pass, Sizes, apply, weights_of};
-use super::products::project_back;
-use crate::adam::Sums;
+use super::norm;
+use super::pass::Pass;
 use crate::chunk::Chunk;
-use crate::places::padded;
 use headlight_architecture::Reads;
 
 impl<const L: usize> Pass<'_, L> {
@@ -15,7 +13,7 @@ impl<const L: usize> Pass<'_, L> {
     pub(super) fn answers(&self) -> usize {
         match self.architecture.reads {
             Reads::Position | Reads::Mean => 1,
-            Reads::Every => self.positions,
+            Reads::Every => self.kernel.p,
         }
     }
 
@@ -44,31 +42,28 @@ impl<const L: usize> Pass<'_, L> {
 
     /// The logits. `row` is that of the position to read among the rows of the block's output.
     pub(super) fn read(&mut self, row: usize) {
-        let Sizes { p, width, .. } = self.sizes();
-        let (norms, parameters, set) = (self.norms(), self.parameters, self.instructions);
-        let (places, activation) = (self.places, self.architecture.model.activation);
+        let (k, places, answers) = (self.kernel, self.places, self.answers());
         let (reads, n_logits) = (self.architecture.reads, self.architecture.n_logits());
-        let answers = self.answers();
         let values = &mut *self.values;
         let Some(block) = values.blocks.last() else {
             return;
         };
         let rows = match reads {
             Reads::Position => row..row + 1,
-            Reads::Mean | Reads::Every => 0..p,
+            Reads::Mean | Reads::Every => 0..k.p,
         };
-        let output = &block.output()[rows.start * width..rows.end * width];
+        let output = &block.output()[rows.start * k.width..rows.end * k.width];
         let output = match places.last_norm {
             Some(place) => {
-                norms.normalize(&mut values.last_norm, Some(output), rows.len(), place);
+                norm::normalize(k, &mut values.last_norm, Some(output), rows.len(), place);
                 &values.last_norm.output[..]
             }
             None => output,
         };
-        let read = &mut values.read[..answers * width];
+        let read = &mut values.read[..answers * k.width];
         if reads == Reads::Mean {
             read.fill([0.0; L]);
-            for (row, share) in output.chunks_exact(width).zip(values.shares.iter()) {
+            for (row, share) in output.chunks_exact(k.width).zip(values.shares.iter()) {
                 for (sum, value) in read.iter_mut().zip(row) {
                     for l in 0..L {
                         sum[l] += share[l] * value[l];
@@ -76,21 +71,27 @@ impl<const L: usize> Pass<'_, L> {
                 }
             }
         } else {
-            read.copy_from_slice(&output[..answers * width]);
+            read.copy_from_slice(&output[..answers * k.width]);
         }
-        let (mut input, mut input_width) = (&*read, width);
+        let mut input = &*read;
         if let Some(place) = places.classifier_hidden {
-            let stride = padded(place.weight.columns);
-            let output = &mut values.hidden.output;
-            apply(set, parameters, place, answers, read, width, output);
-            activate(set, activation, &mut values.hidden, answers * stride);
-            (input, input_width) = (&values.hidden.output[..answers * stride], stride);
+            let count = answers * place.weight.stride;
+            k.apply(place, read, &mut values.hidden.output);
+            activate(
+                k.set,
+                self.architecture.model.activation,
+                &mut values.hidden,
+                count,
+            );
+            input = &values.hidden.output[..count];
         }
-        let place = places.classifier;
-        let rows = &mut values.logit_rows[..answers * place.weight.stride];
-        apply(set, parameters, place, answers, input, input_width, rows);
-        let rows = rows.chunks_exact(place.weight.stride);
-        for (row, logits) in rows.zip(values.logits.chunks_exact_mut(n_logits)) {
+        let stride = places.classifier.weight.stride;
+        let rows = &mut values.logit_rows[..answers * stride];
+        k.apply(places.classifier, input, rows);
+        for (row, logits) in rows
+            .chunks_exact(stride)
+            .zip(values.logits.chunks_exact_mut(n_logits))
+        {
             logits.copy_from_slice(&row[..n_logits]);
         }
         // Positions that are not computed have no logits.
@@ -98,62 +99,45 @@ impl<const L: usize> Pass<'_, L> {
     }
 
     /// From the gradient of the logits to that of the last block's output, in the first rows of `d_stream`.
-    pub(super) fn through_read(&mut self, sums: &mut Sums<'_>) {
-        let Sizes { p, width, .. } = self.sizes();
-        let (norms, parameters, set) = (self.norms(), self.parameters, self.instructions);
-        let (places, activation) = (self.places, self.architecture.model.activation);
+    pub(super) fn through_read(&mut self) {
+        let (k, places, answers) = (self.kernel, self.places, self.answers());
         let (reads, n_logits) = (self.architecture.reads, self.architecture.n_logits());
-        let answers = self.answers();
-        let values = &mut *self.values;
-        let place = places.classifier;
-        let read = &values.read[..answers * width];
-        let d_read = &mut values.d_read[..answers * width];
-        let hidden = places.classifier_hidden;
-        let (input, gradient, input_width) = match hidden {
-            Some(hidden) => {
-                let stride = padded(hidden.weight.columns);
-                let gradient = &mut values.d_classifier_hidden[..answers * stride];
-                (&values.hidden.output[..answers * stride], gradient, stride)
-            }
-            None => (read, &mut *d_read, width),
-        };
-        let stride = place.weight.stride;
+        let (values, gradients) = (&mut *self.values, &mut self.gradients);
+        let (place, stride) = (places.classifier, places.classifier.weight.stride);
+        let read = &values.read[..answers * k.width];
+        let d_read = &mut values.d_read[..answers * k.width];
         let rows = &mut values.logit_rows[..answers * stride];
         let d_logits = values.d_logits.chunks_exact(n_logits);
         for (row, d_logits) in rows.chunks_exact_mut(stride).zip(d_logits) {
             row[..n_logits].copy_from_slice(d_logits);
             row[n_logits..].fill([0.0; L]);
         }
-        gradient.fill([0.0; L]);
-        let weights = weights_of(parameters, place);
-        project_back(
-            set,
-            answers,
-            weights,
-            0..n_logits,
-            rows,
-            input_width,
-            gradient,
-        );
-        let additions = &mut *self.additions;
-        additions.input(set, input, input_width);
-        additions.one_by_one();
-        additions.linear(set, rows, stride, place, sums);
-        if let Some(hidden) = hidden {
-            let gradient = &mut values.d_classifier_hidden[..answers * input_width];
-            through_activation(set, activation, &values.hidden, gradient);
-            let additions = &mut *self.additions;
-            additions.input(set, read, width);
-            additions.linear(set, gradient, input_width, hidden, sums);
-            let weights = weights_of(parameters, hidden);
-            d_read.fill([0.0; L]);
-            let count = hidden.weight.columns;
-            project_back(set, answers, weights, 0..count, gradient, width, d_read);
+        if let Some(hidden) = places.classifier_hidden {
+            let (count, width) = (answers * hidden.weight.stride, hidden.weight.stride);
+            let gradient = &mut values.d_classifier_hidden[..count];
+            k.back(place, rows, gradient, false);
+            gradients.input(&values.hidden.output[..count], width);
+            gradients.one_by_one();
+            gradients.linear(rows, place);
+            through_activation(
+                k.set,
+                self.architecture.model.activation,
+                &values.hidden,
+                gradient,
+            );
+            gradients.input(read, k.width);
+            gradients.linear(gradient, hidden);
+            k.back(hidden, gradient, d_read, false);
+        } else {
+            k.back(place, rows, d_read, false);
+            gradients.input(read, k.width);
+            gradients.one_by_one();
+            gradients.linear(rows, place);
         }
-        let rows = if reads == Reads::Position { 1 } else { p };
-        let stream = &mut values.d_stream[..rows * width];
+        let rows = if reads == Reads::Position { 1 } else { k.p };
+        let stream = &mut values.d_stream[..rows * k.width];
         if reads == Reads::Mean {
-            for (row, share) in stream.chunks_exact_mut(width).zip(values.shares.iter()) {
+            for (row, share) in stream.chunks_exact_mut(k.width).zip(values.shares.iter()) {
                 for (value, gradient) in row.iter_mut().zip(&*d_read) {
                     for l in 0..L {
                         value[l] = share[l] * gradient[l];
@@ -164,13 +148,7 @@ impl<const L: usize> Pass<'_, L> {
             stream.copy_from_slice(d_read);
         }
         if let Some(place) = places.last_norm {
-            norms.through(
-                &values.last_norm,
-                rows,
-                place,
-                stream,
-                (self.additions, sums),
-            );
+            norm::through(k, &values.last_norm, place, stream, gradients);
         }
     }
 }

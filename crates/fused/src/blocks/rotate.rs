@@ -11,17 +11,16 @@ use crate::instructions::for_each_set;
 use crate::lanes::Lanes;
 
 for_each_set! {
-    /// Rotates rows of `width` numbers, those of `heads` heads side by side; the first is at position `first`. `tables` has
+    /// Rotates rows of so many numbers, those of some heads of twice so many side by side; the first is at position `first`. `tables` has
     /// the cosines and the sines, `[position, d_head / 2]`; `sign` is -1 to rotate back.
     pub(super) fn rotate<'a, L>(
         rows: &'a mut [Lanes<L>],
-        width: usize,
-        heads: usize,
+        sizes: [usize; 3],
         first: usize,
         tables: &'a [Vec<f32>; 2],
-        half: usize,
         sign: f32,
     ) {
+        let [width, heads, half] = sizes;
         for (index, row) in rows.chunks_exact_mut(width).enumerate() {
             let start = (first + index) * half;
             let [cosines, sines] = [&tables[0][start..][..half], &tables[1][start..][..half]];

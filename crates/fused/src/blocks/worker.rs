@@ -26,12 +26,15 @@ pub(super) struct Worker {
 
 /// Evaluates `body` with a pass that has lanes enough for a chunk.
 macro_rules! in_pass {
-    ($worker:expr, $plan:expr, $set:expr, $chunk:expr, $parameters:expr, $pass:ident => $body:expr) => {
+    ($worker:expr, $plan:expr, $set:expr, $chunk:expr, $parameters:expr, $sums:expr, $pass:ident => $body:expr) => {
         if $set.is_wide() && $chunk.chosen.len() > LANES {
-            let mut $pass = $worker.wide_pass($plan, $set, $parameters);
+            let new = || Values::new(&$plan.architecture);
+            let (values, additions) =
+                ($worker.wide.get_or_insert_with(new), &mut $worker.additions);
+            let mut $pass = Pass::new($plan, $set, $parameters, values, additions, $sums);
             $body
         } else {
-            let mut $pass = $worker.pass($plan, $set, $parameters);
+            let mut $pass = $worker.pass($plan, $set, $parameters, $sums);
             $body
         }
     };
@@ -54,20 +57,10 @@ impl Worker {
         plan: &'a Plan,
         set: Instructions,
         parameters: &'a [f32],
+        sums: Sums<'a>,
     ) -> Pass<'a, LANES> {
-        Pass::new(plan, set, parameters, &mut self.values, &mut self.additions)
-    }
-
-    /// A pass of up to sixteen samples.
-    fn wide_pass<'a>(
-        &'a mut self,
-        plan: &'a Plan,
-        set: Instructions,
-        parameters: &'a [f32],
-    ) -> Pass<'a, WIDE> {
-        let new = || Values::new(&plan.architecture);
-        let values = self.wide.get_or_insert_with(new);
-        Pass::new(plan, set, parameters, values, &mut self.additions)
+        let (values, additions) = (&mut self.values, &mut self.additions);
+        Pass::new(plan, set, parameters, values, additions, sums)
     }
 
     /// Adds the gradient of a chunk's losses, each of which counts as the share of its sample, and keeps the losses.
@@ -78,11 +71,11 @@ impl Worker {
         parameters: &[f32],
         chunk: Chunk<'_>,
         share: f32,
-        sums: &mut Sums<'_>,
+        sums: Sums<'_>,
     ) {
         let mut losses = std::mem::take(&mut self.losses);
-        in_pass!(self, plan, set, chunk, parameters, pass => {
-            pass.add_gradient(chunk, share, &mut losses, sums);
+        in_pass!(self, plan, set, chunk, parameters, sums, pass => {
+            pass.add_gradient(chunk, share, &mut losses);
         });
         self.losses = losses;
         self.additions.end_pass();
@@ -97,7 +90,7 @@ impl Worker {
         chunk: Chunk<'_>,
     ) {
         let mut predictions = std::mem::take(&mut self.predictions);
-        in_pass!(self, plan, set, chunk, parameters, pass => {
+        in_pass!(self, plan, set, chunk, parameters, Sums::whole(&mut []), pass => {
             pass.forward(chunk, false);
             pass.append(chunk, plan.architecture.reads != Reads::Position, &mut predictions);
         });

@@ -111,7 +111,7 @@ impl<V: Vectors, const D: usize, const L: usize> Kernel<'_, V, D, L> {
         let query_weight = self.parameter(plan.query.weight);
         let scratch = &mut *self.scratch;
         let d_query = &mut scratch.d_query;
-        project::<_, D, L>(vectors, key_weight, |_| 0.0, &scratch.d_u, d_query);
+        project::<_, D, L>(vectors, key_weight, &[0.0; D], &scratch.d_u, d_query);
         for d_query in d_query.as_flattened_mut() {
             *d_query *= plan.scale;
         }

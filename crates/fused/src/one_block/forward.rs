@@ -114,10 +114,8 @@ impl<V: Vectors, const D: usize, const L: usize> Kernel<'_, V, D, L> {
             ..
         } = &mut *self.scratch;
         let (x0, wg) = (&x0[..D], &wg[..D]);
-        let value_bias = |e| value_bias[e];
         project::<_, D, L>(self.vectors, value_weight, value_bias, pooled, context);
         let residual = &mut normalized[..D];
-        let output_bias = |i| output_bias[i];
         project::<_, D, L>(self.vectors, output_weight, output_bias, context, residual);
         let per_row = 1.0 / D as f32;
         let mut mean = [0.0; L];

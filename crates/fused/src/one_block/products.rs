@@ -2,6 +2,7 @@
 
 use super::kernel::TILE;
 use crate::lanes::{LANES, Lanes};
+use crate::products::{Apart, SideBySide, Target, multiply_all};
 use crate::vectors::{Vectors, rows_of_samples};
 
 /// `output[i] = Σ_position weights[position] x[position, i]`, one sample per lane.
@@ -12,19 +13,9 @@ pub(super) fn average<V: Vectors, const D: usize, const L: usize>(
     x: &[Lanes<L>],
     output: &mut [Lanes<L>],
 ) {
-    let output = &mut output[..D];
-    for t in (0..D).step_by(TILE) {
-        let mut sum = [vectors.splat(0.0); TILE];
-        for (weight, x) in weights.iter().zip(x.chunks_exact(D)) {
-            let weight = vectors.load(weight);
-            for i in 0..TILE {
-                vectors.add_product(&mut sum[i], weight, vectors.load(&x[t + i]));
-            }
-        }
-        for i in 0..TILE {
-            vectors.store(sum[i], &mut output[t + i]);
-        }
-    }
+    let (count, x) = (weights.len(), SideBySide(&x[..weights.len() * D], D));
+    let into = Target::of(&mut output[..D], D);
+    multiply_all(vectors, [1, count, D], Apart(weights, count), x, into);
 }
 
 /// `output[o] = start[o] + Σ_i weight[i, o] input[i]`, one sample per lane.
@@ -32,28 +23,13 @@ pub(super) fn average<V: Vectors, const D: usize, const L: usize>(
 pub(super) fn project<V: Vectors, const D: usize, const L: usize>(
     vectors: V,
     weight: &[f32],
-    start: impl Fn(usize) -> f32,
+    start: &[f32],
     input: &[Lanes<L>],
     output: &mut [Lanes<L>],
 ) {
-    let (input, output) = (&input[..D], &mut output[..D]);
-    let weight = &weight[..D * D];
-    for t in (0..D).step_by(TILE) {
-        let mut sum = [vectors.splat(0.0); TILE];
-        for o in 0..TILE {
-            sum[o] = vectors.splat(start(t + o));
-        }
-        for i in 0..D {
-            let input = vectors.load(&input[i]);
-            for o in 0..TILE {
-                let weight = vectors.splat(weight[i * D + t + o]);
-                vectors.add_product(&mut sum[o], weight, input);
-            }
-        }
-        for o in 0..TILE {
-            vectors.store(sum[o], &mut output[t + o]);
-        }
-    }
+    let (input, weight) = (Apart(&input[..D], D), SideBySide(&weight[..D * D], D));
+    let into = Target::of(&mut output[..D], D).from(start);
+    multiply_all(vectors, [1, D, D], input, weight, into);
 }
 
 /// `output[i] = Σ_o weight[i, o] input[o]`, one sample per lane.
@@ -64,21 +40,9 @@ pub(super) fn project_back<V: Vectors, const D: usize, const L: usize>(
     input: &[Lanes<L>],
     output: &mut [Lanes<L>],
 ) {
-    let (input, output) = (&input[..D], &mut output[..D]);
-    let weight = &weight[..D * D];
-    for t in (0..D).step_by(TILE) {
-        let mut sum = [vectors.splat(0.0); TILE];
-        for o in 0..D {
-            let input = vectors.load(&input[o]);
-            for i in 0..TILE {
-                let weight = vectors.splat(weight[(t + i) * D + o]);
-                vectors.add_product(&mut sum[i], weight, input);
-            }
-        }
-        for i in 0..TILE {
-            vectors.store(sum[i], &mut output[t + i]);
-        }
-    }
+    let (input, weight) = (Apart(&input[..D], D), Apart(&weight[..D * D], D));
+    let into = Target::of(&mut output[..D], D);
+    multiply_all(vectors, [1, D, D], input, weight, into);
 }
 
 /// Copies the samples from the lanes to rows. `[D]` lanes to `[sample, D]`

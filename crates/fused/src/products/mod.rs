@@ -1,13 +1,10 @@
-//! Products of matrices: of parameters with vectors of samples, one sample per lane (`project`); of vectors of samples
-//! (`multiply`); and sums over samples, one column per lane (`sums`).
+//! Products of matrices (`multiply`), one sample per lane, and sums over samples, one column per lane (`sums`).
 
 mod multiply;
-mod project;
 mod sums;
 
-pub(super) use multiply::{Grid, Target, multiply};
-pub(super) use project::{Weights, project, project_back};
-pub(super) use sums::{Block, add_products, to_rows};
+pub(crate) use multiply::{Apart, Grid, SideBySide, Target, multiply, multiply_all};
+pub(crate) use sums::{Block, add_products, to_rows};
 
 use crate::lanes::Lanes;
 use crate::vectors::Vectors;
@@ -22,15 +19,19 @@ impl<V: Vectors, const R: usize, const C: usize> Tile<V, R, C> {
     }
 
     #[inline(always)]
-    fn read<const L: usize>(vectors: V, values: &[Lanes<L>], first: usize, stride: usize) -> Self {
-        let mut tile = Self::zero(vectors);
+    fn read<const L: usize>(
+        &mut self,
+        vectors: V,
+        values: &[Lanes<L>],
+        first: usize,
+        stride: usize,
+    ) {
         for r in 0..R {
             let row = &values[first + r * stride..][..C];
             for c in 0..C {
-                tile.0[r][c] = vectors.load(&row[c]);
+                self.0[r][c] = vectors.load(&row[c]);
             }
         }
-        tile
     }
 
     #[inline(always)]

@@ -10,7 +10,7 @@ use crate::vectors::{Baseline, Vectors, rows_of_samples};
 for_each_set! {
     vectors,
     /// Copies the samples from the lanes to rows: `[row, width]` lanes to `[eight samples, row, sample, width]`.
-    pub(in super::super) fn to_rows<'a, L>(lanes: &'a [Lanes<L>], rows: &'a mut [f32], width: usize) {
+    pub(crate) fn to_rows<'a, L>(lanes: &'a [Lanes<L>], rows: &'a mut [f32], width: usize) {
         let eight = rows.len() / (L / LANES);
         for (part, rows) in rows.chunks_exact_mut(eight).enumerate() {
             let rows = rows.chunks_exact_mut(LANES * width);
@@ -29,17 +29,17 @@ for_each_set! {
 
 /// Rows whose products are summed. Each `height` rows have a sum of their own.
 #[derive(Clone, Copy, Default)]
-pub(in super::super) struct Block<'a> {
-    pub(in super::super) left: &'a [f32],
-    pub(in super::super) right: &'a [f32],
-    pub(in super::super) height: usize,
+pub(crate) struct Block<'a> {
+    pub(crate) left: &'a [f32],
+    pub(crate) right: &'a [f32],
+    pub(crate) height: usize,
 }
 
 for_each_set! {
     vectors,
     /// `sums[i, o] += factor Σ_row left[row, i] right[row, o]` for some `i` and some columns `o`, in whole vectors of eight. The
     /// sums of blocks are added one after the other. `widths` are those of `left` and `right`.
-    pub(in super::super) fn add_products<'a>(
+    pub(crate) fn add_products<'a>(
         blocks: &'a [Block<'a>],
         widths: [usize; 2],
         inputs: Range<usize>,

@@ -1,54 +1,79 @@
-//! Products of vectors of samples, one sample per lane.
+//! Products of matrices: of vectors of samples, one sample per lane, with each other or with parameters.
 
 use super::Tile;
 use crate::instructions::for_each_set;
 use crate::lanes::Lanes;
 use crate::vectors::Vectors;
 
-/// Vectors of samples, one sample per lane, as a matrix.
+/// A factor of [`multiply`].
 #[derive(Clone, Copy)]
-pub(in super::super) enum Grid<'a, const L: usize> {
-    /// Entry `(i, j)` is `values[i * stride + j]`.
+pub(crate) enum Grid<'a, const L: usize> {
+    /// Vectors of samples, one sample per lane. Entry `(i, j)` is `values[i * stride + j]`.
     Of(&'a [Lanes<L>], usize),
     /// Entry `(i, j)` is `values[j * stride + i]`.
     Transposed(&'a [Lanes<L>], usize),
+    /// Parameters, the same for all samples; the right factor alone. Entry `(i, j)` is `values[i * stride + j]`.
+    Numbers(&'a [f32], usize),
+    /// Entry `(i, j)` is `values[j * stride + i]`.
+    NumbersTransposed(&'a [f32], usize),
 }
 
 /// Where the sums of [`multiply`] go.
-pub(in super::super) struct Target<'a, const L: usize> {
+pub(crate) struct Target<'a, const L: usize> {
     output: &'a mut [Lanes<L>],
     stride: usize,
     factor: f32,
-    /// Whether the sums start from what the output holds, and not from zero.
-    continues: bool,
+    start: Start<'a>,
+}
+
+/// What sums start from.
+#[derive(Clone, Copy)]
+enum Start<'a> {
+    Zero,
+    /// What the output holds.
+    Output,
+    /// A number for each column.
+    Row(&'a [f32]),
 }
 
 impl<'a, const L: usize> Target<'a, L> {
     /// Rows that are a stride apart.
-    pub(in super::super) fn of(output: &'a mut [Lanes<L>], stride: usize) -> Self {
+    pub(crate) fn of(output: &'a mut [Lanes<L>], stride: usize) -> Self {
         Self {
             output,
             stride,
             factor: 1.0,
-            continues: false,
+            start: Start::Zero,
         }
     }
 
     /// Multiplies the sums by a factor.
-    pub(in super::super) fn times(self, factor: f32) -> Self {
+    pub(crate) fn times(self, factor: f32) -> Self {
         Self { factor, ..self }
     }
 
     /// Adds to what the output holds, if it holds the start of the sums.
-    pub(in super::super) fn on_top(self, continues: bool) -> Self {
-        Self { continues, ..self }
+    pub(crate) fn on_top(self, continues: bool) -> Self {
+        let start = if continues {
+            Start::Output
+        } else {
+            Start::Zero
+        };
+        Self { start, ..self }
+    }
+
+    /// Starts the sums of each row from these numbers.
+    pub(crate) fn from(self, row: &'a [f32]) -> Self {
+        let start = Start::Row(row);
+        Self { start, ..self }
     }
 }
 
 for_each_set! {
     vectors,
-    /// `output[i * stride + j] = factor Σ_t left(i, t) right(t, j)`, one sample per lane.
-    pub(in super::super) fn multiply<'a, L>(
+    /// `output[i * stride + j] = factor Σ_t left(i, t) right(t, j)`, one sample per lane. Two transposed factors are not used
+    /// together.
+    pub(crate) fn multiply<'a, L>(
         sizes: [usize; 3],
         left: Grid<'a, L>,
         right: Grid<'a, L>,
@@ -64,16 +89,39 @@ for_each_set! {
             (Grid::Transposed(left, l), Grid::Of(right, r)) => {
                 multiply_all(vectors, sizes, SideBySide(left, l), SideBySide(right, r), into);
             }
-            (Grid::Transposed(left, l), Grid::Transposed(right, r)) => {
-                multiply_all(vectors, sizes, SideBySide(left, l), Apart(right, r), into);
+            (Grid::Of(left, l), Grid::Numbers(right, r)) => {
+                multiply_all(vectors, sizes, Apart(left, l), SideBySide(right, r), into);
             }
+            (Grid::Of(left, l), Grid::NumbersTransposed(right, r)) => {
+                multiply_all(vectors, sizes, Apart(left, l), Apart(right, r), into);
+            }
+            _ => unreachable!("no pass multiplies these"),
         }
+    }
+}
+
+/// An entry of a matrix: a number for each lane, or one for all.
+pub(crate) trait Entry: Copy {
+    fn vector<V: Vectors>(self, vectors: V) -> V::Vector;
+}
+
+impl<const L: usize> Entry for &Lanes<L> {
+    #[inline(always)]
+    fn vector<V: Vectors>(self, vectors: V) -> V::Vector {
+        vectors.load(self)
+    }
+}
+
+impl Entry for &f32 {
+    #[inline(always)]
+    fn vector<V: Vectors>(self, vectors: V) -> V::Vector {
+        vectors.splat(*self)
     }
 }
 
 /// A matrix, some neighbours of which are read for one term of a sum after the other. Its functions are no closures, since the
 /// compiler inlines no intrinsic into these.
-trait Neighbours: Copy {
+pub(crate) trait Neighbours: Copy {
     /// Some neighbours.
     type Of<const N: usize>: Copy;
 
@@ -90,10 +138,13 @@ trait Neighbours: Copy {
 
 /// Neighbours are a stride apart in memory, and terms side by side.
 #[derive(Clone, Copy)]
-struct Apart<'a, const L: usize>(&'a [Lanes<L>], usize);
+pub(crate) struct Apart<'a, E>(pub(crate) &'a [E], pub(crate) usize);
 
-impl<'a, const L: usize> Neighbours for Apart<'a, L> {
-    type Of<const N: usize> = [&'a [Lanes<L>]; N];
+impl<'a, E: Copy> Neighbours for Apart<'a, E>
+where
+    for<'b> &'b E: Entry,
+{
+    type Of<const N: usize> = [&'a [E]; N];
 
     #[inline(always)]
     fn from<const N: usize>(self, first: usize, count: usize) -> Self::Of<N> {
@@ -109,7 +160,7 @@ impl<'a, const L: usize> Neighbours for Apart<'a, L> {
     fn term<V: Vectors, const N: usize>(vectors: V, rows: Self::Of<N>, t: usize) -> [V::Vector; N] {
         let mut term = [vectors.splat(0.0); N];
         for n in 0..N {
-            term[n] = vectors.load(&rows[n][t]);
+            term[n] = rows[n][t].vector(vectors);
         }
         term
     }
@@ -117,9 +168,12 @@ impl<'a, const L: usize> Neighbours for Apart<'a, L> {
 
 /// Neighbours are side by side in memory, and terms a stride apart.
 #[derive(Clone, Copy)]
-struct SideBySide<'a, const L: usize>(&'a [Lanes<L>], usize);
+pub(crate) struct SideBySide<'a, E>(pub(crate) &'a [E], pub(crate) usize);
 
-impl<const L: usize> Neighbours for SideBySide<'_, L> {
+impl<E: Copy> Neighbours for SideBySide<'_, E>
+where
+    for<'b> &'b E: Entry,
+{
     type Of<const N: usize> = Self;
 
     #[inline(always)]
@@ -137,7 +191,7 @@ impl<const L: usize> Neighbours for SideBySide<'_, L> {
         let row = &values[t * stride..][..N];
         let mut term = [vectors.splat(0.0); N];
         for n in 0..N {
-            term[n] = vectors.load(&row[n]);
+            term[n] = row[n].vector(vectors);
         }
         term
     }
@@ -146,7 +200,7 @@ impl<const L: usize> Neighbours for SideBySide<'_, L> {
 /// In tiles of rows and columns. Where the last ones would be smaller, they overlap others: what is computed twice costs less
 /// than smaller tiles. Sums that start from the output cannot be computed twice.
 #[inline(always)]
-fn multiply_all<V: Vectors, A: Neighbours, B: Neighbours, const L: usize>(
+pub(crate) fn multiply_all<V: Vectors, A: Neighbours, B: Neighbours, const L: usize>(
     vectors: V,
     [rows, inner, columns]: [usize; 3],
     left: A,
@@ -159,14 +213,14 @@ fn multiply_all<V: Vectors, A: Neighbours, B: Neighbours, const L: usize>(
         multiply_rows::<V, A, B, 4, 4, L>(vectors, of, left, right, &mut into);
         row += 4;
     }
-    let may_overlap = rows > 1 && !into.continues;
+    let may_overlap = rows > 1 && !matches!(into.start, Start::Output);
     while rows - row >= 2 || rows > row && may_overlap {
         let own = row.min(rows - 2);
         multiply_rows::<V, A, B, 2, 4, L>(vectors, [own, inner, columns], left, right, &mut into);
         row = own + 2;
     }
     if row < rows {
-        multiply_rows::<V, A, B, 1, 4, L>(vectors, [row, inner, columns], left, right, &mut into);
+        multiply_rows::<V, A, B, 1, 8, L>(vectors, [row, inner, columns], left, right, &mut into);
     }
 }
 
@@ -187,7 +241,7 @@ fn multiply_rows<
     into: &mut Target<'_, L>,
 ) {
     let mut column = 0;
-    let may_overlap = columns > C && !into.continues;
+    let may_overlap = columns > C && !matches!(into.start, Start::Output);
     while columns - column >= C || columns > column && may_overlap {
         let own = column.min(columns - C);
         multiply_tile::<V, A, B, R, C, L>(vectors, [row, inner, own], left, right, into);
@@ -216,11 +270,19 @@ fn multiply_tile<
     into: &mut Target<'_, L>,
 ) {
     let first = row * into.stride + column;
-    let mut sums = if into.continues {
-        Tile::<V, R, C>::read(vectors, into.output, first, into.stride)
-    } else {
-        Tile::<V, R, C>::zero(vectors)
-    };
+    let mut sums = Tile::<V, R, C>::zero(vectors);
+    match into.start {
+        Start::Zero => {}
+        Start::Output => sums.read(vectors, into.output, first, into.stride),
+        Start::Row(row) => {
+            let row = &row[column..][..C];
+            for r in 0..R {
+                for c in 0..C {
+                    sums.0[r][c] = vectors.splat(row[c]);
+                }
+            }
+        }
+    }
     let (left, right) = (left.from::<R>(row, inner), right.from::<C>(column, inner));
     for t in 0..inner {
         let left = A::term::<V, R>(vectors, left, t);
