@@ -146,6 +146,17 @@ pub struct Inputs {
     pub per_position: bool,
 }
 
+/// What the classifier reads of the last block's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// The vector of one position.
+    Position,
+    /// The mean over all positions that are not padding.
+    Mean,
+    /// The vector of each position, for an answer of its own: samples have a label per position.
+    Every,
+}
+
 section! {
     /// The `[model.attention]` section, which applies to all blocks.
     pub struct AttentionConfig {
@@ -240,6 +251,15 @@ impl ModelConfig {
     /// Whether norms learn a bias.
     pub fn has_norm_bias(&self) -> bool {
         self.norm_bias.unwrap_or(self.norm_kind == NormKind::Layer)
+    }
+
+    /// What the classifier reads.
+    pub fn reads(&self, inputs: Inputs) -> Reads {
+        match self.pooling {
+            _ if inputs.per_position => Reads::Every,
+            Some(Pooling::Mean) => Reads::Mean,
+            _ => Reads::Position,
+        }
     }
 
     /// Logits per sample: one for two classes, the log-odds of class 1, unless the config asks for one per class.

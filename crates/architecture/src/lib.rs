@@ -36,7 +36,7 @@ mod validate;
 pub use arrange::ParameterMismatch;
 pub use config::{
     Activation, AttentionConfig, Inputs, Logits, ModelConfig, NormKind, NormPlace, ProjectionKind,
-    Weighting,
+    Reads, Weighting,
 };
 pub use headlight_keys::InvalidValue;
 pub use init::{InitConfig, Scheme, Std, StdConfig};
@@ -45,7 +45,7 @@ pub use keys::{Keys, Look, UNIFORM_BELOW, is_uniform, strongest_head};
 pub use layout::Layout;
 pub use mask::Mask;
 pub use parameter::Parameter;
-pub use pooling::{Pooling, Reads};
+pub use pooling::Pooling;
 pub use positions::Positions;
 pub use scale::Scale;
 pub use summary::Layer;

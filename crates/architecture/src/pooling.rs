@@ -6,8 +6,6 @@ use headlight_keys::{Choice, Kind, Value};
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::{Inputs, ModelConfig};
-
 /// Which vector of the last block the classifier reads.
 ///
 /// In TOML `"cls"`, `"last"`, `"mean"`, or a position.
@@ -38,28 +36,6 @@ impl Pooling {
     fn name(self) -> Option<&'static str> {
         let own = NAMES.iter().find(|(pooling, ..)| *pooling == self);
         own.map(|(_, name, _)| *name)
-    }
-}
-
-/// What the classifier reads of the last block's output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// The vector of one position.
-    Position,
-    /// The mean over all positions that are not padding.
-    Mean,
-    /// The vector of each position, for an answer of its own: samples have a label per position.
-    Every,
-}
-
-impl ModelConfig {
-    /// What the classifier reads.
-    pub fn reads(&self, inputs: Inputs) -> Reads {
-        match self.pooling {
-            _ if inputs.per_position => Reads::Every,
-            Some(Pooling::Mean) => Reads::Mean,
-            _ => Reads::Position,
-        }
     }
 }
 
