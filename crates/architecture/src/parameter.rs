@@ -10,3 +10,11 @@ pub struct Parameter {
     /// Row-major values.
     pub values: Vec<f32>,
 }
+
+impl Parameter {
+    /// The values of parameters, one after the other.
+    pub fn weights(parameters: &[Self]) -> Vec<f32> {
+        let values = parameters.iter().flat_map(|parameter| &parameter.values);
+        values.copied().collect()
+    }
+}

@@ -26,11 +26,7 @@ impl Changed {
         dataset: &Dataset,
         interventions: &[Intervention],
     ) -> Result<Self, Error> {
-        let weights = parameters
-            .iter()
-            .flat_map(|parameter| &parameter.values)
-            .copied();
-        let weights: Vec<f32> = weights.collect();
+        let weights = Parameter::weights(parameters);
         let chosen: Vec<u32> = (0..dataset.len() as u32).collect();
         let mut frozen = Frozen::new(config)?;
         let only = Recorded::Predictions;

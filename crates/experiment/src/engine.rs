@@ -41,8 +41,7 @@ pub trait Engine: Predictor {
 
     /// The values of all parameters, one after the other.
     fn weights(&self) -> Vec<f32> {
-        let parameters = self.parameters().into_iter();
-        parameters.flat_map(|parameter| parameter.values).collect()
+        Parameter::weights(&self.parameters())
     }
 
     /// The complete state that the next steps depend on.

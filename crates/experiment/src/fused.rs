@@ -35,11 +35,7 @@ impl<'a> FusedEngine<'a> {
     /// When the config's model is invalid.
     pub fn new(experiment: &'a Experiment) -> Result<Self, Error> {
         let training = experiment.config.training.fused();
-        let start: Vec<f32> = experiment
-            .start
-            .iter()
-            .flat_map(|parameter| parameter.values.iter().copied())
-            .collect();
+        let start = Parameter::weights(&experiment.start);
         Ok(Self {
             experiment,
             model: Model::new(&architecture(&experiment.config)?, training, &start),
@@ -116,10 +112,7 @@ pub fn forward(
     let layout = config.model.layout(config.inputs());
     let parameters = Parameter::arrange(parameters.iter().cloned(), &layout)
         .map_err(|mismatch| Error::Diverged(format!("training diverged: {mismatch}")))?;
-    let weights: Vec<f32> = parameters
-        .iter()
-        .flat_map(|parameter| parameter.values.iter().copied())
-        .collect();
+    let weights = Parameter::weights(&parameters);
     let mut frozen = Frozen::new(config)?;
     frozen.forward(&weights, dataset, chosen, interventions, Recorded::All)
 }
@@ -353,11 +346,8 @@ impl Engine for FusedEngine<'_> {
 
     fn restore(&mut self, state: &TrainingState) -> Result<(), Error> {
         state.check(&self.experiment.start)?;
-        let parameters = state.parameters.iter();
         self.model.restore(&State {
-            parameters: parameters
-                .flat_map(|parameter| parameter.values.iter().copied())
-                .collect(),
+            parameters: Parameter::weights(&state.parameters),
             first: state.first.clone(),
             second: state.second.clone(),
             steps: state.steps,

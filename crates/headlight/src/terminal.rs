@@ -5,6 +5,8 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
+use console::measure_text_width;
+
 use crate::printing::{Verbosity, detail, note, verbosity};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{Column, Metric, StepMetrics, TERMINAL};
@@ -14,6 +16,9 @@ use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 /// The width in columns if the terminal reports none, for example when output goes to a file.
 const DEFAULT_WIDTH: usize = 80;
+
+/// What stands between two columns.
+pub(crate) const GAP: &str = "  ";
 
 /// The width and colours of text on standard output.
 pub(crate) fn options() -> headlight_inspector::terminal::Options {
@@ -39,6 +44,30 @@ pub(crate) fn written(document: &Document) -> String {
     } else {
         document.markdown(options.width)
     }
+}
+
+/// Rows of cells as lines: the first `left` columns begin at the left, the others end at the right.
+pub(crate) fn aligned(rows: &[Vec<String>], left: usize) -> String {
+    let columns = 0..rows.first().map_or(0, Vec::len);
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| measure_text_width(&row[column]));
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = columns.map(width).collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).enumerate();
+        let cells = cells.map(|(column, (cell, width))| {
+            let gap = " ".repeat(width - measure_text_width(cell));
+            if column < left {
+                format!("{cell}{gap}")
+            } else {
+                format!("{gap}{cell}")
+            }
+        });
+        let line = cells.collect::<Vec<_>>().join(GAP);
+        format!("{}\n", line.trim_end())
+    };
+    rows.iter().map(line).collect()
 }
 
 /// Follows <https://no-color.org> and the common use of `COLORTERM` and `TERM`.

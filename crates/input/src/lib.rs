@@ -73,7 +73,11 @@ pub fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// When it does not exist, or is not a regular file.
 pub fn check_kind(path: &Path) -> io::Result<()> {
-    let kind = fs::metadata(path)?;
+    let kind = fs::metadata(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => error,
+        _ if path.is_symlink() => refused("its links lead nowhere"),
+        _ => error,
+    })?;
     if kind.is_dir() {
         return Err(refused("it is a folder; name a file"));
     }

@@ -1,5 +1,6 @@
 //! A training, some steps at a time.
 
+use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::ExperimentConfig;
@@ -77,11 +78,7 @@ impl Training {
         while (steps / kept_every + 2) * size > KEPT_LIMIT && kept_every < steps {
             kept_every *= 2;
         }
-        let start: Vec<f32> = experiment
-            .start
-            .iter()
-            .flat_map(|parameter| parameter.values.iter().copied())
-            .collect();
+        let start = Parameter::weights(&experiment.start);
         let parameters: Vec<(&str, &[usize])> = experiment
             .start
             .iter()

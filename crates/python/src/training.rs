@@ -7,7 +7,6 @@ use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train as take_steps};
 use headlight_experiment::{Engine, Error};
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::dump_volume;
 use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
@@ -41,19 +40,13 @@ pub(crate) fn train(
     };
     let has_callback = callback.is_some();
     watched(py, listeners, move |sender, signals| {
-        let reopened = if resume && run.exists() {
-            Some(RunDir::reopen(&run)?)
-        } else {
-            None
-        };
+        let reopened = RunDir::to_resume(&run, resume)?;
         let begun = reopened.as_ref().filter(|run| run.is_begun());
-        let mut session = Session::open(config)?;
-        dump_volume::adapt(&mut session.experiment, begun)?;
-        let training = Training::prepare(&session, begun)?;
-        if training.is_complete() {
+        let session = Training::session(config, begun)?;
+        let training = Training::start(&session, begun, force)?;
+        if training.is_complete {
             return Ok(());
         }
-        dump_volume::check(&session.experiment, training.step(), begun, force)?;
         let run = match reopened {
             Some(run) => run,
             None => RunDir::create(&run)?,

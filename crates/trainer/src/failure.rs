@@ -75,35 +75,16 @@ impl Failure {
 
     /// A failure to read `path` that the system reports: the machine's, unless it says what the path leads to.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
-        if is_of_input(error) {
-            return Self::reading(path, error);
+        use io::ErrorKind::{
+            InvalidData, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound,
+            Other, UnexpectedEof,
+        };
+        match error.kind() {
+            InvalidData | InvalidFilename | InvalidInput | IsADirectory | NotADirectory
+            | NotFound | Other | UnexpectedEof => Self::reading(path, error),
+            // No permission, a failing disk, no memory: the file may be as it was.
+            _ => Self::System(format!("cannot read {}: {error}", shown(path))),
         }
-        Self::System(format!("cannot read {}: {error}", shown(path)))
-    }
-}
-
-/// Whether an error says what a path leads to, or what a file holds. Whatever else the system reports is the machine's: no
-/// permission, a failing disk, a lost network, no memory. The file may be as it was.
-fn is_of_input(error: &io::Error) -> bool {
-    use io::ErrorKind::{
-        InvalidData, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, Other,
-        UnexpectedEof,
-    };
-    /// ELOOP on Linux and on other Unixes, which has no [`io::ErrorKind`] yet.
-    const LOOP: i32 = if cfg!(target_os = "linux") { 40 } else { 62 };
-    match error.raw_os_error() {
-        Some(number) if cfg!(unix) && number == LOOP => true,
-        None if error.kind() == Other => true,
-        _ => [
-            InvalidData,
-            InvalidFilename,
-            InvalidInput,
-            IsADirectory,
-            NotADirectory,
-            NotFound,
-            UnexpectedEof,
-        ]
-        .contains(&error.kind()),
     }
 }
 
@@ -117,10 +98,9 @@ pub fn brief(message: &str) -> Cow<'_, str> {
     if count <= SHOWN_LIMIT {
         return message.into();
     }
-    let place = |number| message.char_indices().nth(number).map_or(0, |(at, _)| at);
-    let (start, end) = (place(SHOWN_LIMIT / 2), place(count - SHOWN_LIMIT / 2));
-    let left_out = count - SHOWN_LIMIT;
-    let (start, end) = (&message[..start], &message[end..]);
+    let (half, left_out) = (SHOWN_LIMIT / 2, count - SHOWN_LIMIT);
+    let start: String = message.chars().take(half).collect();
+    let end: String = message.chars().skip(count - half).collect();
     format!("{start}... ({left_out} more characters) ...{end}").into()
 }
 

@@ -1,27 +1,23 @@
 //! Training into a run directory, from the start or from a checkpoint, until all of its files are written.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use headlight_architecture::Parameter;
-use headlight_dump::AttentionDump;
 use headlight_experiment::certificate::Certificate;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
 use headlight_experiment::measures::{certified, measured};
-use headlight_experiment::metrics::TestMetrics;
 use headlight_experiment::outcome::Outcome;
-use headlight_experiment::train::{Ending, Progress, train};
-use headlight_experiment::{Engine, Error, Experiment, TrainingState, tested};
-use headlight_inspector::Screen;
+use headlight_experiment::train::{Ending, train};
+use headlight_experiment::{Engine, Error, TrainingState, tested};
 
 use crate::Failure;
 use crate::documents::page;
 use crate::documents::report::{RunReport, reported_samples};
-use crate::documents::screen::Ended;
+use crate::documents::screen::Trained;
 use crate::notes::note;
+use crate::sessions::dump_volume;
 use crate::sessions::dumping::{Model, Origin, dump};
 use crate::sessions::resume::{self, CHECKPOINT_LIMIT};
 use crate::sessions::run_writer::{Display, RunWriter, origin};
@@ -41,122 +37,65 @@ const SILENT: Duration = Duration::from_secs(3);
 pub struct Training<'a> {
     session: &'a Session,
     engine: Box<dyn Engine + 'a>,
-    stage: Stage,
-}
-
-/// How far the run is.
-enum Stage {
-    /// It starts with the first step.
-    New,
-    /// It goes on after its checkpoint.
-    Resumed(Checkpoint),
-    /// Nothing is left to train or to write.
-    Complete(Checkpoint),
-}
-
-/// A trained run, after all of its files are written.
-#[derive(Debug)]
-pub struct Trained {
-    /// Whether the model learned its task; `None` without an evaluation.
-    pub outcome: Option<Outcome>,
-    /// How the model that is used does on all test sets.
-    pub tests: Vec<TestMetrics>,
-    /// The report as Markdown.
-    pub report: String,
-    /// The dump of the samples in the report: by the best model if the run keeps it, or else by the last one.
-    pub dump: AttentionDump,
-    /// The layer and the head to look at first, as the run's dumps say.
-    pub strongest: (usize, usize),
-    /// The step of the best model, if the run keeps one.
-    pub best_step: Option<usize>,
-    /// The parameters of the model that is used, in the model's order.
-    pub parameters: Vec<Parameter>,
-    /// The run's page; `None` if it was not written.
-    pub page: Option<PathBuf>,
-    /// The progress of training at its end.
-    pub progress: Progress,
-    /// Whether training was interrupted.
-    pub was_interrupted: bool,
-    /// Whether the run lacks its certificate, since the count was interrupted or would take too long.
-    pub is_uncounted: bool,
-}
-
-impl Trained {
-    /// The first screen of the run; `again` is its config on a command line, word by word.
-    ///
-    /// # Errors
-    /// When the model does not suit the config.
-    pub fn screen(
-        &self,
-        experiment: &Experiment,
-        run: &RunDir,
-        again: Vec<String>,
-    ) -> Result<Screen, Failure> {
-        let ended = Ended {
-            experiment,
-            run,
-            again,
-            parameters: &self.parameters,
-            outcome: self.outcome.as_ref(),
-            tests: &self.tests,
-            interrupted: self.was_interrupted.then_some(self.progress),
-        };
-        ended.screen()
-    }
+    /// What the run goes on after.
+    checkpoint: Option<Checkpoint>,
+    /// Whether nothing of the run is left to train or to write.
+    pub is_complete: bool,
 }
 
 impl<'a> Training<'a> {
-    /// Prepares the engine, and resumes the run in `resumed` from its last checkpoint, if it has one.
+    /// The session of a run, in a directory in which it may have `begun`: reads the samples, opens the device, and keeps the
+    /// default dumps small.
     ///
     /// # Errors
-    /// When the engine does not suit the config, or the run cannot be resumed.
-    pub fn prepare(session: &'a Session, resumed: Option<&RunDir>) -> Result<Self, Failure> {
-        let mut engine = session.engine()?;
-        let checkpoint = match resumed {
-            Some(run) => resume::checkpoint_of(run, session)?,
-            None => None,
-        };
-        let stage = match checkpoint {
-            None => Stage::New,
-            Some(checkpoint) => {
-                engine.restore(&checkpoint.state)?;
-                if resumed.is_some_and(RunDir::has_ended)
-                    && resume::is_trained(session, &checkpoint)
-                {
-                    Stage::Complete(checkpoint)
-                } else {
-                    Stage::Resumed(checkpoint)
-                }
-            }
-        };
-        Ok(Self {
-            session,
-            engine,
-            stage,
-        })
+    /// When the samples or the device do not suit the config.
+    pub fn session(config: ExperimentConfig, begun: Option<&RunDir>) -> Result<Session, Failure> {
+        let mut session = Session::open(config)?;
+        dump_volume::adapt(&mut session.experiment, begun)?;
+        Ok(session)
     }
 
-    fn checkpoint(&self) -> Option<&Checkpoint> {
-        match &self.stage {
-            Stage::New => None,
-            Stage::Resumed(checkpoint) | Stage::Complete(checkpoint) => Some(checkpoint),
+    /// Prepares the engine, and takes a run that has `begun` back to its checkpoint.
+    ///
+    /// # Errors
+    /// When the engine does not suit the config, the run cannot be resumed, or its dumps would be too large, unless `force`.
+    pub fn start(
+        session: &'a Session,
+        begun: Option<&RunDir>,
+        force: bool,
+    ) -> Result<Self, Failure> {
+        let mut engine = session.engine()?;
+        let mut checkpoint = None;
+        if let Some(run) = begun {
+            checkpoint = resume::checkpoint_of(run, session)?;
         }
+        if let Some(checkpoint) = &checkpoint {
+            engine.restore(&checkpoint.state)?;
+        }
+        let is_trained = |checkpoint| resume::is_trained(session, checkpoint);
+        let is_complete =
+            checkpoint.as_ref().is_some_and(is_trained) && begun.is_some_and(RunDir::has_ended);
+        let training = Self {
+            session,
+            engine,
+            checkpoint,
+            is_complete,
+        };
+        if !is_complete {
+            dump_volume::check(&session.experiment, training.step(), begun, force)?;
+        }
+        Ok(training)
     }
 
     /// The number of steps taken so far.
     pub fn step(&self) -> usize {
-        self.checkpoint()
-            .map_or(0, |checkpoint| checkpoint.counters.progress.step)
+        let checkpoint = self.checkpoint.as_ref();
+        checkpoint.map_or(0, |checkpoint| checkpoint.counters.progress.step)
     }
 
     /// The step of the best model so far, if the run keeps one.
     pub fn best_step(&self) -> Option<usize> {
-        Some(self.checkpoint()?.best.as_ref()?.step)
-    }
-
-    /// Whether nothing of the run is left to train or to write.
-    pub fn is_complete(&self) -> bool {
-        matches!(self.stage, Stage::Complete(_))
+        Some(self.checkpoint.as_ref()?.best.as_ref()?.step)
     }
 
     /// The outcome of a run that [is complete](Self::is_complete), computed again from its evaluations and its model.
@@ -188,14 +127,11 @@ impl<'a> Training<'a> {
         let Self {
             session,
             mut engine,
-            stage,
+            checkpoint,
+            ..
         } = self;
         let experiment = &session.experiment;
         let engine = engine.as_mut();
-        let checkpoint = match stage {
-            Stage::New => None,
-            Stage::Resumed(checkpoint) | Stage::Complete(checkpoint) => Some(checkpoint),
-        };
         let work = || {
             let mut writer = RunWriter::new(session, run, checkpoint, source, display)?;
             let interrupted = &interrupted;
@@ -245,7 +181,13 @@ fn conclude(
     let model = Model { config, parameters };
     let shown = experiment.splits.shown();
     let samples = session.shown_samples(reported_samples(shown));
-    let dump = dump(model, &samples, origin(step, experiment), &session.device)?;
+    let dump = dump(
+        model,
+        &samples,
+        origin(step, experiment),
+        &session.device,
+        &[],
+    )?;
     let strongest = strongest(session, model)?;
     let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
     let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
@@ -333,7 +275,7 @@ fn strongest(session: &Session, model: Model<'_>) -> Result<(usize, usize), Fail
         return Ok((config.model.n_layers - 1, 0));
     }
     let samples = session.shown_samples(config.dump.chosen(experiment.splits.shown()));
-    Ok(dump(model, &samples, Origin::default(), &session.device)?.strongest())
+    Ok(dump(model, &samples, Origin::default(), &session.device, &[])?.strongest())
 }
 
 /// Adds to a failure during training what the run directory holds, or how to resume the run.

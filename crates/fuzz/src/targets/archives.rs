@@ -63,7 +63,7 @@ fn small_dump() -> &'static [u8] {
             parameters: &parameters,
         };
         let device = open_device("flex").unwrap();
-        let dump = dump(model, &samples, Origin::default(), &device).unwrap();
+        let dump = dump(model, &samples, Origin::default(), &device, &[]).unwrap();
         let mut bytes = Vec::new();
         dump.write_npz(&mut bytes).unwrap();
         bytes

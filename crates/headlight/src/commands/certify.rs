@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::Args;
+use headlight_architecture::Parameter;
 use headlight_experiment::Error;
 use headlight_experiment::certificate::{self, Certificate, Sampled};
 use headlight_inspector::Document;
@@ -81,9 +82,7 @@ fn few(text: &str) -> Result<usize, String> {
 /// When the run cannot be read, its model has no certificate, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = RunModel::open(&arguments.run, arguments.weights.as_deref(), None)?;
-    let weights = model.parameters.iter();
-    let weights = weights.flat_map(|parameter| parameter.values.iter().copied());
-    let weights: Vec<f32> = weights.collect();
+    let weights = Parameter::weights(&model.parameters);
     let config = &model.config;
     if let (Err(reason), None) = (certificate::check(config), arguments.sample) {
         let instead = match certificate::check_rule(config) {

@@ -1,6 +1,5 @@
 //! `headlight compare`: runs side by side.
 
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::printing::{print, print_json};
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 use toml::Table;
 
 use crate::arguments::Form;
+use crate::terminal::{GAP, aligned};
 
 /// Show runs side by side: the settings that differ, and the metrics of the best model, or else of the last one
 #[derive(Args, Debug)]
@@ -122,16 +122,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             run.name, run.reader
         )
     }));
-    print(&format!("{}\n{of_best}{legend}\n", aligned(&rows)))
+    print(&format!("{}\n{of_best}{legend}\n", aligned(&rows, 1)))
 }
 
 /// The columns of a terminal, those of the longest metric's name, and those that a value of a setting has at least.
 const COLUMNS: usize = 80;
 const LEAST_NAME: usize = 18;
 const LEAST_VALUE: usize = 12;
-
-/// What stands between two columns.
-const GAP: &str = "  ";
 
 struct Summary {
     name: String,
@@ -209,26 +206,4 @@ fn differing_keys(runs: &[Summary]) -> Vec<String> {
         }
     }
     keys
-}
-
-/// A table with padded columns: the first aligned left, the others right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.first().map_or(0, Vec::len);
-    let width = |column: usize| {
-        rows.iter()
-            .map(|row| row[column].chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let (first, rest) = (&row[0], &row[1..]);
-        let _ = write!(text, "{first:width$}", width = widths[0]);
-        for (cell, width) in rest.iter().zip(&widths[1..]) {
-            let _ = write!(text, "{GAP}{cell:>width$}");
-        }
-        text.push('\n');
-    }
-    text
 }

@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         config: &config,
         parameters: &parameters,
     };
-    let dump = dump(model, &samples, Origin::default(), &device)?;
+    let dump = dump(model, &samples, Origin::default(), &device, &[])?;
     out.write(|file| write_dump(&dump, format, file))?;
     tell(out, &counted(dataset.len(), "sample"))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::printing::{print_beside, print_json};
 use clap::{Args, ValueEnum};
+use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
@@ -97,9 +98,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (dataset, split) = own(&arguments.run, &model.config, arguments.split)?;
         (dataset, split, None)
     };
-    let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
+    let outputs = [
+        ("svg", arguments.svg.as_ref()),
+        ("html", arguments.html.as_ref()),
+    ];
     let outputs = Output::all(outputs, arguments.output.force)?;
-    Output::check_formats(&outputs, ["svg", "html"])?;
     arguments.form.check(&outputs)?;
     let [svg, html] = outputs;
     let (step, which) = (model.step(), model.which());
@@ -108,9 +111,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let experiment = &own.session.experiment;
     let samples = &experiment.splits.train;
     let measures = if own.interventions.is_empty() {
-        let weights = own.parameters.iter();
-        let weights = weights.flat_map(|parameter| &parameter.values);
-        let weights: Vec<f32> = weights.copied().collect();
+        let weights = Parameter::weights(&own.parameters);
         measured(&experiment.config, &weights, samples, None)?
     } else {
         Vec::new()

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use headlight_architecture::Parameter;
 use headlight_data::words::{Encoder, UNK};
 use headlight_experiment::generate::{Generated, Sampling, generate};
 use headlight_trainer::Failure;
@@ -63,8 +64,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     let config = run.config()?;
     let (path, _) = run.chosen_model(&config, arguments.weights.as_deref())?;
-    let parameters = weights::load(&config, &path)?;
-    let weights: Vec<f32> = parameters.into_iter().flat_map(|one| one.values).collect();
+    let weights = Parameter::weights(&weights::load(&config, &path)?);
     let words = config.data.words.as_ref();
     let prompt = match (words, &arguments.prompt, &arguments.tokens) {
         (_, None, None) => Vec::new(),

@@ -34,8 +34,7 @@ pub(crate) struct Arguments {
 /// When the config is invalid, a page cannot train it, or the page cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
-    let out = Output::new(&arguments.html, arguments.output.force)?;
-    Output::check_formats(&[Some(out)], ["html"])?;
+    let out = Output::of_format("html", &arguments.html, arguments.output.force)?;
     if arguments.open && out.is_standard() {
         let message = "--open opens a file, and `-` is standard output; give --html a file";
         return Err(Failure::Input(message.to_owned()));

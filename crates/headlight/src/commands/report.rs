@@ -65,9 +65,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let summary = Summary::of(path, target, &arguments.by, arguments.learned)?
         .comparing(path, &arguments.metric)?;
-    let outputs = [arguments.svg.as_ref(), arguments.html.as_ref()];
+    let outputs = [
+        ("svg", arguments.svg.as_ref()),
+        ("html", arguments.html.as_ref()),
+    ];
     let outputs = Output::all(outputs, arguments.output.force)?;
-    Output::check_formats(&outputs, ["svg", "html"])?;
     arguments.form.check(&outputs)?;
     let [svg, html] = outputs;
     let name = path.file_name().unwrap_or_default().to_string_lossy();

@@ -79,8 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
-    let header = ["part", "runs", "of", "grid"];
-    let mut listed = vec![header.map(str::to_owned).to_vec()];
+    let mut listed = Vec::new();
     let mut failed = 0;
     for (part, files) in study.parts.iter().zip(&files) {
         let (found, failures) = files.train(part, arguments, threads, &signals)?;
@@ -106,13 +105,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             if arguments.quick { " --quick" } else { "" }
         ));
     }
+    let table = Table::of_rows(&["part", "runs", "of", "grid"], listed);
     let document = Document {
         title: study.question.clone(),
         paragraphs: vec![study.source.clone()],
-        sections: vec![Section {
-            tables: vec![Table::of_text("", "", listed).left_aligned(&["grid"])],
-            ..Section::default()
-        }],
+        sections: vec![Section::titled("", [], [table.left_aligned(&["grid"])])],
     };
     print(&format!(
         "\n{}\nof each part, {} has the rows (PART.jsonl) and a report (PART.html)\n",
@@ -238,7 +235,7 @@ fn announce(
 fn list(threads: usize) -> Result<(), Failure> {
     let slowness = slowness()? / threads as f64;
     let header = ["study", "runs", "time", "with --quick", "question"];
-    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    let mut rows = Vec::new();
     for study in Study::all()? {
         let runs = study.parts.iter().map(|part| part.runs(false));
         rows.push(vec![
@@ -249,16 +246,14 @@ fn list(threads: usize) -> Result<(), Failure> {
             study.question.clone(),
         ]);
     }
+    let table = Table::of_rows(&header, rows).left_aligned(&["question"]);
     let document = Document {
         title: "Published studies".to_owned(),
         paragraphs: vec![format!(
             "Times are about those on this machine, with {}.",
             counted(threads, "run") + " at a time"
         )],
-        sections: vec![Section {
-            tables: vec![Table::of_text("", "", rows).left_aligned(&["question"])],
-            ..Section::default()
-        }],
+        sections: vec![Section::titled("", [], [table])],
     };
     print(&format!("{}\n", terminal::written(&document)))
 }

@@ -1,7 +1,5 @@
 //! `headlight train`: trains a config into a run directory.
 
-use std::fs;
-use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -13,14 +11,14 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{shares_steps, threads_that_pay};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::dump_volume;
+use headlight_trainer::documents::screen::Trained;
 use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::environment::SourceCommit;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
-use headlight_trainer::training::{Trained, Training};
+use headlight_trainer::training::Training;
 
 use super::ended::{Ended, pictures};
 use crate::arguments::{Certify, ConfigArguments, Form, at_least_one, device, engines};
@@ -69,10 +67,13 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.run.as_deref().map_or(Ok(()), check_place)?;
     let reopened = match &arguments.run {
-        Some(path) if arguments.resume && path.exists() => Some(RunDir::reopen(path)?),
-        _ => None,
+        Some(path) if path == Path::new(STANDARD) => {
+            let message = "--run -: a run is a folder; give its path";
+            return Err(Failure::Input(message.to_owned()));
+        }
+        Some(path) => RunDir::to_resume(path, arguments.resume)?,
+        None => None,
     };
     let begun = reopened.as_ref().filter(|run| run.is_begun());
     if let (true, None, None, Some(path)) = (
@@ -86,19 +87,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             shown(path)
         )));
     }
-    let mut session = opened(arguments, resolved_config(arguments, begun)?)?;
-    dump_volume::adapt(&mut session.experiment, begun)?;
+    let mut session = Training::session(resolved_config(arguments, begun)?, begun)?;
+    session.threads = threads(arguments, &session.experiment.config)?;
     tell_details(arguments, &session);
     let steps = session.experiment.steps();
-    let training = Training::prepare(&session, begun)?;
+    let training = Training::start(&session, begun, arguments.force)?;
     let start = training.step();
     if let Some(run) = begun {
-        if training.is_complete() {
+        if training.is_complete {
             return tell_complete(arguments, run, &session, &training);
         }
         note(&format!("resuming from step {start} of {steps}"));
     }
-    dump_volume::check(&session.experiment, start, begun, arguments.force)?;
 
     let signals = Signals::listen()
         .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
@@ -128,7 +128,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             None => None,
         };
         let again = typed.unwrap_or_else(|| vec![quoted(&run.config_path())]);
-        let screen = trained.screen(&session.experiment, &run, again)?;
+        let screen = trained.screen(&session.experiment, &run, &again)?;
         print(&screen.text(terminal::options().colour))?;
         if verbosity() == Verbosity::Verbose {
             print(&format!("\n{}", report()))?;
@@ -175,16 +175,6 @@ fn check_uninterrupted(trained: &Trained, run: &RunDir, signals: &Signals) -> Re
     Err(Failure::Interrupted { signal, message })
 }
 
-/// A session with the threads that share each step.
-///
-/// # Errors
-/// When the config is invalid.
-fn opened(arguments: &Arguments, config: ExperimentConfig) -> Result<Session, Failure> {
-    let mut session = Session::open(config)?;
-    session.threads = threads(arguments, &session.experiment.config)?;
-    Ok(session)
-}
-
 /// The threads that share each step.
 ///
 /// # Errors
@@ -219,26 +209,6 @@ fn threads(arguments: &Arguments, config: &ExperimentConfig) -> Result<usize, Fa
         Some(wanted) => Ok(wanted.min(most)),
         None => Ok(threads_that_pay(config, most)?),
     }
-}
-
-/// Checks the path of a run directory.
-///
-/// # Errors
-/// When no directory can be there.
-fn check_place(path: &Path) -> Result<(), Failure> {
-    if path == Path::new(STANDARD) {
-        let message = "--run -: a run is a folder; give its path";
-        return Err(Failure::Input(message.to_owned()));
-    }
-    if path.is_symlink()
-        && fs::metadata(path).is_err_and(|error| error.kind() == ErrorKind::NotFound)
-    {
-        return Err(Failure::Input(format!(
-            "--run {}: it is a symbolic link to a folder that does not exist; create that folder, or remove the link",
-            shown(path)
-        )));
-    }
-    Ok(())
 }
 
 /// Tells of a run that is to be resumed, but is complete.

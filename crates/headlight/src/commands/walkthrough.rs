@@ -42,9 +42,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return list();
     };
     let walkthrough = find(name)?;
-    let destinations = [&arguments.html, &arguments.json].map(Option::as_ref);
-    let outputs = Output::all(destinations, arguments.output.force)?;
-    Output::check_formats(&outputs, ["html", "json"])?;
+    let outputs = [
+        ("html", arguments.html.as_ref()),
+        ("json", arguments.json.as_ref()),
+    ];
+    let outputs = Output::all(outputs, arguments.output.force)?;
     if outputs.iter().all(Option::is_none) {
         return print(&walkthrough.document().text(terminal::options()));
     }

@@ -40,6 +40,20 @@ pub struct Section {
 }
 
 impl Section {
+    /// A section with a title, without listings and plots.
+    pub fn titled(
+        title: &str,
+        paragraphs: impl IntoIterator<Item = String>,
+        tables: impl IntoIterator<Item = Table>,
+    ) -> Self {
+        Self {
+            title: title.to_owned(),
+            paragraphs: paragraphs.into_iter().collect(),
+            tables: tables.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
     /// A paragraph by itself, without a title.
     pub fn of_paragraph(paragraph: String) -> Self {
         Self {

@@ -57,6 +57,12 @@ pub(super) struct Column {
 }
 
 impl Table {
+    /// A table without a title, from the names of its columns and its rows; first in each row is its name.
+    pub fn of_rows(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Self {
+        let header = columns.iter().map(|&name| name.to_owned()).collect();
+        Self::of_text("", "", [header].into_iter().chain(rows).collect())
+    }
+
     /// A table from rows of equal length: first the header, and first in each row its name.
     pub fn of_text(title: &str, how: &str, rows: Vec<Vec<String>>) -> Self {
         let mut rows = rows.into_iter().map(|row| {

@@ -60,38 +60,31 @@ pub fn section(certificate: &Certificate, config: &ExperimentConfig) -> Section 
         tables.extend(worst(class, cls));
         tables.extend(common(class));
     }
-    Section {
-        title: "All inputs".to_owned(),
-        paragraphs: vec![format!(
-            "{} This is a count, not an estimate: it holds for the answers of the fused engine, rounding included. A margin is the \
-                 label's logit less the largest other one; with one logit, it is the label's log-odds. Below 0, the answer is wrong; at 0, the \
-                 answer is the label with the smaller number.",
-            sentence(certificate)
-        )],
-        tables,
-        ..Section::default()
-    }
+    let what = format!(
+        "{} This is a count, not an estimate: it holds for the answers of the fused engine, rounding included. A margin is the \
+         label's logit less the largest other one; with one logit, it is the label's log-odds. Below 0, the answer is wrong; at 0, the \
+         answer is the label with the smaller number.",
+        sentence(certificate)
+    );
+    Section::titled("All inputs", [what], tables)
 }
 
 /// What random inputs say, as a section.
 pub fn sampled_section(sampled: &Sampled) -> Section {
     let [low, high] = sampled.interval;
-    Section {
-        title: "Random inputs".to_owned(),
-        paragraphs: vec![format!(
-            "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \
-             {} and {} (95% interval of Clopper and Pearson).",
-            grouped(&sampled.wrong),
-            grouped(&sampled.inputs),
-            share(low),
-            share(high)
-        )],
-        ..Section::default()
-    }
+    let what = format!(
+        "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \
+         {} and {} (95% interval of Clopper and Pearson).",
+        grouped(&sampled.wrong),
+        grouped(&sampled.inputs),
+        share(low),
+        share(high)
+    );
+    Section::titled("Random inputs", [what], [])
 }
 
 fn classes(certificate: &Certificate) -> Table {
-    let header = ["label", "inputs", "wrong", "share", "smallest margin"].map(str::to_owned);
+    let header = ["label", "inputs", "wrong", "share", "smallest margin"];
     let row = |class: &ClassAnswers| {
         let share = class.wrong as f64 / class.inputs.max(1) as f64;
         vec![
@@ -102,12 +95,9 @@ fn classes(certificate: &Certificate) -> Table {
             number(class.smallest_margin, 3),
         ]
     };
-    let rows = certificate
-        .classes
-        .iter()
-        .filter(|class| class.inputs > 0)
-        .map(row);
-    Table::of_text("", "", [header.to_vec()].into_iter().chain(rows).collect())
+    let classes = certificate.classes.iter();
+    let classes = classes.filter(|class| class.inputs > 0);
+    Table::of_rows(&header, classes.map(row))
 }
 
 /// The inputs with the smallest margins.

@@ -30,10 +30,7 @@ pub fn of_sample(
     dataset: &Dataset,
     text: Option<&str>,
 ) -> Result<Explanation, Failure> {
-    let weights: Vec<f32> = parameters
-        .iter()
-        .flat_map(|parameter| parameter.values.iter().copied())
-        .collect();
+    let weights = Parameter::weights(parameters);
     let written = text.map_or_else(Vec::new, |text| written(text, &config.data));
     Ok(explain(config, &weights, dataset, 0, &written)?)
 }

@@ -6,19 +6,12 @@ use headlight_inspector::{Section, Table, number};
 /// Each measure with its value, and what it says; of those by head, the values of each block are in order. `None` without
 /// measures.
 pub fn section(measures: &[(MeasureName, Measured)]) -> Option<Section> {
-    let header = ["measure", "value"].map(str::to_owned);
     let rows = measures.iter();
     let rows = rows.map(|(name, value)| vec![name.name().to_owned(), written(*name, value)]);
-    let rows = [header.to_vec()].into_iter().chain(rows).collect();
-    let table = Table::of_text("", "", rows).left_aligned(&["value"]);
+    let table = Table::of_rows(&["measure", "value"], rows).left_aligned(&["value"]);
     let sentences = measures.iter();
     let sentences = sentences.map(|(name, _)| format!("{}: {}", name.name(), name.sentence()));
-    (!measures.is_empty()).then(|| Section {
-        title: "Measures".to_owned(),
-        paragraphs: sentences.collect(),
-        tables: vec![table],
-        ..Section::default()
-    })
+    (!measures.is_empty()).then(|| Section::titled("Measures", sentences, [table]))
 }
 
 fn written(name: MeasureName, value: &Measured) -> String {

@@ -13,6 +13,7 @@ use headlight_experiment::metrics::rounded_probabilities;
 
 use crate::Failure;
 use crate::devices::OpenDevice;
+use crate::storage::config::to_json;
 
 /// The point in training at which a dump was made; each field is `None` for weights from elsewhere, and `epoch` where there
 /// are none.
@@ -48,24 +49,11 @@ pub struct Model<'a> {
     pub parameters: &'a [Parameter],
 }
 
-/// Runs a model over samples and keeps all that it computes.
+/// Runs a model over samples and keeps all that it computes; with interventions, the fused engine computes it.
 ///
 /// # Errors
-/// When the parameters do not match the config or a result is NaN or infinite.
+/// When the parameters do not match the config, an intervention does not suit the model, or a result is NaN or infinite.
 pub fn dump(
-    model: Model<'_>,
-    samples: &Samples<'_>,
-    origin: Origin,
-    device: &OpenDevice,
-) -> Result<AttentionDump, Failure> {
-    dump_changed(model, samples, origin, device, &[])
-}
-
-/// As [`dump`], with interventions, which the fused engine computes.
-///
-/// # Errors
-/// As [`dump`], and when an intervention does not suit the model.
-pub fn dump_changed(
     model: Model<'_>,
     samples: &Samples<'_>,
     origin: Origin,
@@ -142,9 +130,6 @@ fn empty(
 ) -> Result<AttentionDump, Failure> {
     let (rule, inputs) = (config.data.rule.as_ref(), config.inputs());
     let tokens = |&sample: &usize| samples.dataset.tokens(sample);
-    let config_json = serde_json::to_value(config).map_err(|error| {
-        Failure::System(format!("the config cannot be written as JSON: {error}"))
-    })?;
     let dims = fused::dims(config, samples.indices.len())?;
     let (attention, masked) = (&config.model.attention, is_masked(config));
     Ok(AttentionDump {
@@ -184,7 +169,7 @@ fn empty(
                 .collect(),
             read_position: (inputs.cls != Some(inputs.read_position))
                 .then_some(inputs.read_position),
-            config: config_json,
+            config: to_json(config)?,
         },
         attention_mask: masked.then(Vec::new),
         ..AttentionDump::default()

@@ -12,6 +12,7 @@ use crate::Failure;
 use crate::sessions::inputs::inputs_sha256;
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::Checkpoint;
+use crate::storage::config;
 use crate::storage::run_dir::RunDir;
 use crate::storage::standard::shown;
 use crate::storage::weights::{FREE_LIMIT, HEADER_LIMIT};
@@ -31,7 +32,7 @@ const CHANGEABLE: [&str; 4] = [
 /// When there are such settings; the message lists each key with both values.
 fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<(), Failure> {
     let mut differences = Vec::new();
-    find_differences("", before, &json(now)?, &mut differences);
+    find_differences("", before, &config::to_json(now)?, &mut differences);
     differences.retain(|(key, ..)| {
         let section = key.split('.').next().unwrap_or_default();
         let is_length = ["training.epochs", "training.steps"].contains(&key.as_str());
@@ -51,12 +52,6 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
         shown(run.path()),
         list.join(", ")
     )))
-}
-
-/// A config as JSON, as checkpoints hold it.
-pub(crate) fn json(config: &ExperimentConfig) -> Result<Value, Failure> {
-    serde_json::to_value(config)
-        .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))
 }
 
 /// Adds to `found` every key under which two values differ, with both values as JSON; a key that is left out has its default.
@@ -112,7 +107,7 @@ pub(crate) fn checkpoint_of(
         other => other,
     })?;
     let Some(checkpoint) = found else {
-        check_config(run, &json(&run.config()?)?, &experiment.config)?;
+        check_config(run, &config::to_json(&run.config()?)?, &experiment.config)?;
         // The checkpoint comes before the weights; without this check, a finished run would be overwritten.
         if run.has_weights() {
             return Err(refused(&"it has weights but no checkpoint"));

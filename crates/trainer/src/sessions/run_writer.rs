@@ -13,7 +13,6 @@ use headlight_experiment::{Engine, Experiment, tested};
 use crate::Failure;
 use crate::sessions::dumping::{Model, Origin, dump};
 use crate::sessions::inputs::inputs_sha256;
-use crate::sessions::resume;
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::{Checkpoint, Counters};
 use crate::storage::config;
@@ -186,7 +185,7 @@ impl<'a> RunWriter<'a> {
             counters: Counters {
                 progress: self.progress,
                 metrics_bytes: self.log.length(),
-                config: resume::json(&self.config)?,
+                config: config::to_json(&self.config)?,
                 inputs_sha256: self.inputs_sha256.clone(),
             },
             state,
@@ -221,6 +220,7 @@ impl<'a> RunWriter<'a> {
             &self.session.shown_samples(self.dumped.clone()),
             origin(step, experiment),
             &self.session.device,
+            &[],
         )
         .map_err(|failure| match failure {
             Failure::Diverged(reason) => experiment.diverged(&reason).into(),

@@ -118,6 +118,15 @@ pub fn to_toml(config: &ExperimentConfig) -> Result<String, Failure> {
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
 }
 
+/// A config as JSON, as checkpoints and dumps hold it.
+///
+/// # Errors
+/// When it cannot be written as JSON.
+pub(crate) fn to_json(config: &ExperimentConfig) -> Result<Json, Failure> {
+    serde_json::to_value(config)
+        .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
+}
+
 /// The config with absolute paths. In a config, paths are relative to the working folder.
 ///
 /// # Errors

@@ -46,7 +46,7 @@ impl<'a> Output<'a> {
     /// Checks one output.
     ///
     /// # Errors
-    /// As [`all`](Self::all).
+    /// When it is a file of a run, or exists and `force` is not given; the message names the file.
     pub fn new(destination: &'a Destination, force: bool) -> Result<Self, Failure> {
         let path = destination.path();
         let output = Self { path, force };
@@ -62,19 +62,41 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Checks all outputs of a command, in the given order.
+    /// Checks an output, and that its name does not end as that of another format does. The format's ending is that of its
+    /// flag.
     ///
     /// # Errors
-    /// When an output is a file of a run, or exists and `force` is not given; the message names the file.
+    /// As [`new`](Self::new), and when it does.
+    pub fn of_format(
+        ending: &str,
+        destination: &'a Destination,
+        force: bool,
+    ) -> Result<Self, Failure> {
+        let output = Self::new(destination, force)?;
+        let own = output.path.extension().and_then(|own| own.to_str());
+        let own = own.map(str::to_ascii_lowercase).unwrap_or_default();
+        if own != ending && FORMATS.contains(&own.as_str()) {
+            return Err(Failure::Input(format!(
+                "--{ending} {}: its name ends in .{own}, and --{ending} writes .{ending}; choose another name",
+                shown(output.path)
+            )));
+        }
+        Ok(output)
+    }
+
+    /// Checks the outputs of a command that are given, in this order; each comes with its format's ending.
+    ///
+    /// # Errors
+    /// As [`of_format`](Self::of_format).
     pub fn all<const N: usize>(
-        destinations: [Option<&'a Destination>; N],
+        destinations: [(&str, Option<&'a Destination>); N],
         force: bool,
     ) -> Result<[Option<Self>; N], Failure> {
         let mut outputs = [None; N];
-        for (output, destination) in outputs.iter_mut().zip(destinations) {
-            *output = destination
-                .map(|destination| Self::new(destination, force))
-                .transpose()?;
+        for (output, (ending, destination)) in outputs.iter_mut().zip(destinations) {
+            if let Some(destination) = destination {
+                *output = Some(Self::of_format(ending, destination, force)?);
+            }
         }
         Ok(outputs)
     }
@@ -94,31 +116,6 @@ impl<'a> Output<'a> {
             return Ok(());
         };
         Err(Failure::Input(format!("{} {reason}", shown(self.path))))
-    }
-
-    /// Checks that no name ends as that of another format does; `endings` are those of the outputs, whose flags are
-    /// named for them.
-    ///
-    /// # Errors
-    /// When one does.
-    pub fn check_formats<const N: usize>(
-        outputs: &[Option<Self>; N],
-        endings: [&str; N],
-    ) -> Result<(), Failure> {
-        for (output, ending) in outputs.iter().zip(endings) {
-            let Some(Self { path, .. }) = output else {
-                continue;
-            };
-            let own = path.extension().and_then(|own| own.to_str());
-            let own = own.map(str::to_ascii_lowercase).unwrap_or_default();
-            if own != ending && FORMATS.contains(&own.as_str()) {
-                return Err(Failure::Input(format!(
-                    "--{ending} {}: its name ends in .{own}, and --{ending} writes .{ending}; choose another name",
-                    shown(path)
-                )));
-            }
-        }
-        Ok(())
     }
 
     /// The file.

@@ -217,7 +217,7 @@ fn compare_forward(session: &Session, what: &str, bounds: &Bounds) {
             parameters: &experiment.start,
         };
         let samples = session.shown_samples((0..experiment.splits.train.len().min(21)).collect());
-        dump(model, &samples, Origin::default(), &session.device).unwrap()
+        dump(model, &samples, Origin::default(), &session.device, &[]).unwrap()
     };
     let (ours, theirs) = (of(EngineName::Fused), of(EngineName::Burn));
     assert_eq!((ours.dims, &ours.tokens), (theirs.dims, &theirs.tokens));

@@ -122,6 +122,7 @@ fn forward(what: &str, recording: &Recording<'_>, session: &Session) {
             &samples,
             Origin::default(),
             &session.device,
+            &[],
         )
         .unwrap();
         let check = |part: &str, ours: &[f32], bound: Bound| {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
+use headlight_architecture::Parameter;
 use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
 use headlight_experiment::contexts::{levels, occurrences};
@@ -69,18 +70,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
     let (file, kept) = run.chosen_model(&config, arguments.weights.as_deref())?;
-    let weights = weights::load(&config, &file)?
-        .into_iter()
-        .flat_map(|parameter| parameter.values);
-    let weights: Vec<f32> = weights.collect();
+    let weights = Parameter::weights(&weights::load(&config, &file)?);
     let splits = session::dataset(&config)?;
     let (dataset, split) = if splits.held_out.is_empty() {
         (&splits.train, "training")
     } else {
         (&splits.held_out, "held-out")
     };
-    let outputs = Output::all([arguments.csv.as_ref()], arguments.output.force)?;
-    Output::check_formats(&outputs, ["csv"])?;
+    let outputs = Output::all([("csv", arguments.csv.as_ref())], arguments.output.force)?;
     arguments.form.check(&outputs)?;
     let [csv] = outputs;
     let found = occurrences(&config, dataset, &tokens, arguments.occurrences.get());

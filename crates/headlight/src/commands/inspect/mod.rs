@@ -103,8 +103,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if is_best {
         heatmap.title.push_str(" · best model");
     }
-    let outputs = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
-    Output::check_formats(&outputs, ["svg"])?;
+    let outputs = Output::all([("svg", arguments.svg.as_ref())], arguments.output.force)?;
     let [Some(picture)] = outputs else {
         return print(&heatmap.text(terminal::options(), arguments.query));
     };

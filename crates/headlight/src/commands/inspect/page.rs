@@ -20,8 +20,7 @@ pub(super) fn write<'a>(
     let sources: Vec<Source> = paths
         .map(|path| Source::open(path))
         .collect::<Result<_, _>>()?;
-    let out = Output::new(html, force)?;
-    Output::check_formats(&[Some(out)], ["html"])?;
+    let out = Output::of_format("html", html, force)?;
     let page = page::page(&sources)?;
     let text = page::html(&page)?;
     out.write_all(text.as_bytes())?;

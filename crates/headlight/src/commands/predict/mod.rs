@@ -119,8 +119,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let is_labelled = known.is_some() || config.data.task == Task::NextToken;
     let label = known.filter(|_| !dataset.is_per_position());
     let label = label.map(|_| dataset.label(0));
-    let [picture] = Output::all([arguments.svg.as_ref()], arguments.output.force)?;
-    Output::check_formats(&[picture], ["svg"])?;
+    let [picture] = Output::all([("svg", arguments.svg.as_ref())], arguments.output.force)?;
     arguments.form.check(&[picture])?;
     let explained = if arguments.explain {
         let text = arguments.text.as_deref();

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use console::measure_text_width;
 use headlight_data::{DatasetConfig, Task};
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
@@ -10,6 +9,7 @@ use headlight_experiment::metrics::{cross_entropy, predicted_class};
 use serde_json::{Value, json};
 
 use super::predictions;
+use crate::terminal::aligned;
 
 /// What the model says at a position.
 struct Answer {
@@ -77,17 +77,18 @@ pub(super) fn describe(
     let held = answered(dump, data);
     let is_labelled = all.iter().any(|one| one.label.is_some());
     let asks_next = data.task == Task::NextToken;
-    let mut header = vec![
-        "position".to_owned(),
-        "token".to_owned(),
-        "answer".to_owned(),
+    let label = if asks_next { "next token" } else { "label" };
+    let header = [
+        "position",
+        "token",
+        "answer",
+        "probability",
+        label,
+        "log-probability",
     ];
-    header.push("probability".to_owned());
-    if is_labelled {
-        header.push(if asks_next { "next token" } else { "label" }.to_owned());
-        header.push("log-probability".to_owned());
-    }
-    let mut rows = vec![header];
+    let header = header.map(str::to_owned);
+    let columns = if is_labelled { 6 } else { 4 };
+    let mut rows = vec![header[..columns].to_vec()];
     for place in held {
         let one = &all[place];
         let mut row = vec![
@@ -106,21 +107,7 @@ pub(super) fn describe(
         }
         rows.push(row);
     }
-    let mut text = String::new();
-    let widths: Vec<usize> = (0..rows[0].len())
-        .map(|column| {
-            let cells = rows.iter().map(|row| measure_text_width(&row[column]));
-            cells.max().unwrap_or(0)
-        })
-        .collect();
-    for row in &rows {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{}{cell}", " ".repeat(width - measure_text_width(cell))));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
+    let mut text = aligned(&rows, 0);
     let logs: Vec<f64> = all.iter().filter_map(|one| one.log_probability).collect();
     if asks_next && !logs.is_empty() {
         let sum: f64 = logs.iter().sum();

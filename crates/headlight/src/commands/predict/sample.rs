@@ -49,7 +49,7 @@ pub(super) fn dump(
         config: &own.session.experiment.config,
         parameters: &own.parameters,
     };
-    dumping::dump_changed(
+    dumping::dump(
         one,
         &samples,
         origin,

@@ -22,21 +22,12 @@ pub fn document(
     data: &DatasetConfig,
     assessment: &Assessment,
 ) -> Document {
-    let classes = Section {
-        title: "Classes".to_owned(),
-        paragraphs: class_notes(data, assessment),
-        tables: vec![classes(data, assessment)],
-        ..Section::default()
-    };
-    let mut confusion = Section {
-        title: "Confusion matrix".to_owned(),
-        tables: confusion(data, assessment).into_iter().collect(),
-        ..Section::default()
-    };
-    if confusion.tables.is_empty() {
-        let none = of_answers(data, "No sample is confused with another class.");
-        confusion.paragraphs.push(none);
-    }
+    let notes = class_notes(data, assessment);
+    let classes = Section::titled("Classes", notes, [classes(data, assessment)]);
+    let table = confusion(data, assessment);
+    let none = of_answers(data, "No sample is confused with another class.");
+    let none = table.is_none().then_some(none);
+    let confusion = Section::titled("Confusion matrix", none, table);
     let whole = assessment.whole_samples;
     let whole = whole.filter(|_| data.task == Task::TokenClassification);
     let whole = whole.map(|share| {
@@ -86,13 +77,6 @@ pub fn summary(samples: &str, data: &DatasetConfig, assessment: &Assessment) -> 
         assessment.accuracy,
         number(assessment.calibration.expected_error, DECIMALS)
     );
-    Section {
-        title: "Evaluation".to_owned(),
-        paragraphs: vec![overall],
-        tables: [Some(classes(data, assessment)), confusion(data, assessment)]
-            .into_iter()
-            .flatten()
-            .collect(),
-        ..Section::default()
-    }
+    let tables = [Some(classes(data, assessment)), confusion(data, assessment)];
+    Section::titled("Evaluation", [overall], tables.into_iter().flatten())
 }

@@ -18,27 +18,18 @@ pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Optio
     let best = assessment.best_f1.iter();
     let best = best.map(|at| row(format!("{:.6}, best F1", at.threshold), at));
     let header = ["threshold", "positives", "precision", "recall", "F1"];
-    let header = header.map(str::to_owned).to_vec();
-    Some(Section {
-        title: "Thresholds".to_owned(),
-        paragraphs: [
-            format!(
-                "The results if every sample whose probability of class {second} is at least the threshold is \
-                 classified as {second}."
-            ),
-            format!(
-                "positives: the samples classified as {second}. Precision, recall and F1 are those of class {second}."
-            ),
-        ]
-        .map(|text| of_answers(data, &text))
-        .to_vec(),
-        tables: vec![Table::of_text(
-            "",
-            "",
-            [header].into_iter().chain(shown).chain(best).collect(),
-        )],
-        ..Section::default()
-    })
+    let notes = [
+        format!(
+            "The results if every sample whose probability of class {second} is at least the threshold is \
+             classified as {second}."
+        ),
+        format!(
+            "positives: the samples classified as {second}. Precision, recall and F1 are those of class {second}."
+        ),
+    ];
+    let notes = notes.map(|text| of_answers(data, &text));
+    let table = Table::of_rows(&header, shown.chain(best));
+    Some(Section::titled("Thresholds", notes, [table]))
 }
 
 pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Section {
@@ -64,8 +55,8 @@ pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Sect
                 .to_owned(),
         ]
     };
-    let header = ["probability", "samples", "mean", "share"];
-    let header = header.map(|name| of_answers(data, name)).to_vec();
+    let counted = &*of_answers(data, "samples");
+    let header = ["probability", counted, "mean", "share"];
     let occupied = assessment
         .calibration
         .bins
@@ -79,23 +70,14 @@ pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Sect
             number(bin.share, DECIMALS),
         ]
     });
-    Section {
-        title: "Calibration".to_owned(),
-        paragraphs: [
-            bins,
-            format!(
-                "Expected calibration error {}: difference of mean and share, averaged over samples; 0 is perfect.",
-                number(assessment.calibration.expected_error, DECIMALS)
-            ),
-            format!("Brier score {:.5}: {brier}.", assessment.brier),
-        ]
-        .map(|text| of_answers(data, &text))
-        .to_vec(),
-        tables: vec![Table::of_text(
-            "",
-            "",
-            [header].into_iter().chain(rows).collect(),
-        )],
-        ..Section::default()
-    }
+    let notes = [
+        bins,
+        format!(
+            "Expected calibration error {}: difference of mean and share, averaged over samples; 0 is perfect.",
+            number(assessment.calibration.expected_error, DECIMALS)
+        ),
+        format!("Brier score {:.5}: {brier}.", assessment.brier),
+    ];
+    let notes = notes.map(|text| of_answers(data, &text));
+    Section::titled("Calibration", notes, [Table::of_rows(&header, rows)])
 }

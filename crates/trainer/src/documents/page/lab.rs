@@ -11,8 +11,8 @@ use headlight_inspector::{Lab, Page};
 use super::again::{EXACT, inexact_seed};
 use super::samples::{Carried, carried};
 use crate::Failure;
-use crate::sessions::resume;
 use crate::sessions::session::{dataset, engine_for, unsupported_by_fused};
+use crate::storage::config::to_json;
 use crate::storage::standard::shown;
 
 /// The page that trains a config when it is opened. It depends on the config, and on the samples of its file.
@@ -45,7 +45,7 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
     }
     let experiment = Experiment::new(config, Arc::new(splits), None)?;
     experiment.check_recording()?;
-    let config = resume::json(&experiment.config)?;
+    let config = to_json(&experiment.config)?;
     if let Some(key) = inexact_seed(&config) {
         return refused(format!(
             "`{key}`: the scripts of pages have no whole numbers above {EXACT}; lower it, or use `headlight train`"

@@ -23,12 +23,8 @@ pub(super) fn of_run(run: &RunDir, config: &ExperimentConfig) -> Option<Outcome>
     let splits = Arc::new(splits.ok()?);
     let checkpoint = run.checkpoint(CHECKPOINT_LIMIT).ok().flatten();
     if matches!(config.data.source, Source::File(_)) {
-        let experiment = Experiment::new(config.clone(), splits.clone(), None).ok();
-        let sha256 = experiment.map(|experiment| inputs_sha256(&experiment));
-        let saved = checkpoint
-            .as_ref()
-            .map(|saved| saved.counters.inputs_sha256.clone());
-        if sha256.is_none() || sha256 != saved {
+        let experiment = Experiment::new(config.clone(), splits.clone(), None).ok()?;
+        if inputs_sha256(&experiment) != checkpoint.as_ref()?.counters.inputs_sha256 {
             return None;
         }
     }

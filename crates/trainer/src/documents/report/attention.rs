@@ -30,15 +30,8 @@ pub(super) fn sections(
     dump: &AttentionDump,
     strongest: (usize, usize),
 ) -> Vec<Section> {
-    let mut sections = vec![Section {
-        title: "Attention".to_owned(),
-        paragraphs: config
-            .mean_note()
-            .map(|note| note + ".")
-            .into_iter()
-            .collect(),
-        ..Section::default()
-    }];
+    let mean = config.mean_note().map(|note| note + ".");
+    let mut sections = vec![Section::titled("Attention", mean, [])];
     if let (Some(rule), Some(metrics)) = (&config.data.rule, of_model) {
         let (metrics, of) = match &metrics.held_out {
             Some(held_out) if config.data.is_fresh() => (held_out, "held-out"),
@@ -73,9 +66,6 @@ fn means(
             number(metrics[Metric::UniformNegative], 3)
         ))];
     }
-    let header = ["class", "attention", "uniform"]
-        .map(str::to_owned)
-        .to_vec();
     let classes = metrics.classes.iter().enumerate().take(MOST_CLASSES);
     let rows = classes.map(|(class, metrics)| {
         let values = [metrics.attention, metrics.uniform].map(|value| number(value, 3));
@@ -84,18 +74,12 @@ fn means(
             .chain(values)
             .collect()
     });
-    let table = Section {
-        paragraphs: vec![format!(
-            "From {reader} to {place}, on average over the {of} samples of each class {WITH_PLACE} (uniform: if \
-             attention were uniform):"
-        )],
-        tables: vec![Table::of_text(
-            "",
-            "",
-            [header].into_iter().chain(rows).collect(),
-        )],
-        ..Section::default()
-    };
+    let over = format!(
+        "From {reader} to {place}, on average over the {of} samples of each class {WITH_PLACE} (uniform: if \
+         attention were uniform):"
+    );
+    let table = Table::of_rows(&["class", "attention", "uniform"], rows);
+    let table = Section::titled("", [over], [table]);
     let left_out = left_out(&config.data, "; metrics.jsonl has all");
     [table].into_iter().chain(left_out).collect()
 }
@@ -178,10 +162,7 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
         "{title} of {}, the largest of {count} positions: {keys}.",
         dump.reader(shown)
     );
-    Section {
-        paragraphs: [keys].into_iter().chain(uniform).collect(),
-        ..Section::default()
-    }
+    Section::titled("", [keys].into_iter().chain(uniform), [])
 }
 
 /// A square matrix with four decimals, in brackets, as NumPy prints it.

@@ -124,28 +124,18 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
     } else {
         "samples"
     };
-    let header = ["class", places, "share"].map(str::to_owned).to_vec();
-    let table = Section {
-        title: "Data".to_owned(),
-        paragraphs: vec![if data.is_fresh() {
-            format!(
-                "{FRESH} {} held-out samples, which the table counts.",
-                shown.len()
-            )
-        } else {
-            format!(
-                "{}; {}.",
-                counted(shown.len(), "training sample"),
-                counted(splits.held_out.len(), "held-out sample")
-            )
-        }],
-        tables: vec![Table::of_text(
-            "",
-            "",
-            [header].into_iter().chain(rows).collect(),
-        )],
-        ..Section::default()
+    let counts = if data.is_fresh() {
+        let held_out = shown.len();
+        format!("{FRESH} {held_out} held-out samples, which the table counts.")
+    } else {
+        format!(
+            "{}; {}.",
+            counted(shown.len(), "training sample"),
+            counted(splits.held_out.len(), "held-out sample")
+        )
     };
+    let table = Table::of_rows(&["class", places, "share"], rows);
+    let table = Section::titled("Data", [counts], [table]);
     let positive = (data.classes.len() == 2 && !data.task.is_per_position()).then(|| {
         let name = class_name(data, 1);
         Section::of_paragraph(format!(

@@ -72,8 +72,5 @@ pub(super) fn best(tracker: &BestTracker, metrics: &[StepMetrics]) -> Option<Sec
          those of the last model in model.safetensors.",
         best.step, best.value
     );
-    Some(Section {
-        paragraphs: stopped.into_iter().chain([best]).collect(),
-        ..Section::default()
-    })
+    Some(Section::titled("", stopped.into_iter().chain([best]), []))
 }

@@ -11,15 +11,8 @@ pub(super) fn sections(config: &ExperimentConfig) -> [Section; 2] {
         let output = format!("({})", axes.join(", "));
         vec![layer.name, output, layer.parameters.to_string()]
     });
-    let header = ["layer", "output", "parameters"]
-        .map(str::to_owned)
-        .to_vec();
-    let table = Table::of_text("", "", [header].into_iter().chain(rows).collect());
-    let layers = Section {
-        title: "Model".to_owned(),
-        tables: vec![table.left_aligned(&["output"])],
-        ..Section::default()
-    };
+    let table = Table::of_rows(&["layer", "output", "parameters"], rows);
+    let layers = Section::titled("Model", [], [table.left_aligned(&["output"])]);
     let count = config.model.parameter_count(inputs);
     let count = Section::of_paragraph(format!("Trainable parameters: {count}"));
     [layers, count]

@@ -24,8 +24,7 @@ pub(super) fn section(config: &ExperimentConfig, shown: &Dataset, dump: &Attenti
         }
         _ => "probability by class".to_owned(),
     };
-    let names = ["sample", "tokens", "label"].map(str::to_owned);
-    let header = names.into_iter().chain([header]).collect();
+    let header = ["sample", "tokens", "label", &header];
     let rows = (0..dump.dims.samples).map(|row| {
         let sample = dump.meta.samples[row].unwrap_or(row);
         vec![
@@ -35,18 +34,14 @@ pub(super) fn section(config: &ExperimentConfig, shown: &Dataset, dump: &Attenti
             probabilities(data, dump.probabilities(row)),
         ]
     });
-    let table = Table::of_text("", "", [header].into_iter().chain(rows).collect());
-    Section {
-        title: "Predictions".to_owned(),
-        tables: vec![table.left_aligned(&["tokens"])],
-        ..Section::default()
-    }
+    let table = Table::of_rows(&header, rows).left_aligned(&["tokens"]);
+    Section::titled("Predictions", [], [table])
 }
 
 /// With an answer per position: the labels and the answers of each sample.
 fn positions(config: &ExperimentConfig, train: &Dataset, dump: &AttentionDump) -> Section {
     let data = &config.data;
-    let header = ["sample", "tokens", "labels", "answers"].map(str::to_owned);
+    let header = ["sample", "tokens", "labels", "answers"];
     let name = |class: u32| match class {
         IGNORED => "\u{b7}".to_owned(),
         class => data.class_name(class),
@@ -73,15 +68,9 @@ fn positions(config: &ExperimentConfig, train: &Dataset, dump: &AttentionDump) -
             joined(held.iter().map(answer).collect()),
         ]
     });
-    let table = Table::of_text("", "", [header.to_vec()].into_iter().chain(rows).collect());
-    Section {
-        title: "Predictions".to_owned(),
-        paragraphs: vec![
-            "One label and one answer per position; a dot stands where none counts.".to_owned(),
-        ],
-        tables: vec![table.left_aligned(&["tokens", "labels", "answers"])],
-        ..Section::default()
-    }
+    let table = Table::of_rows(&header, rows).left_aligned(&header[1..]);
+    let dots = "One label and one answer per position; a dot stands where none counts.";
+    Section::titled("Predictions", [dots.to_owned()], [table])
 }
 
 /// The probabilities by class; of many, the largest.

@@ -21,15 +21,12 @@ pub(super) fn section(
         let whole = has_whole.then(|| number(metrics.whole_samples, 5));
         start.into_iter().chain(values).chain(whole).collect()
     };
-    let mut rows: Vec<Vec<String>> = vec![header.map(str::to_owned).collect()];
-    rows.extend(held_out.map(|metrics| row("held-out", splits.held_out.len(), metrics)));
+    let header: Vec<&str> = header.collect();
+    let held_out = held_out.map(|metrics| row("held-out", splits.held_out.len(), metrics));
     let sets = tests.iter().zip(&splits.tests);
-    rows.extend(sets.map(|(test, samples)| row(&test.name, samples.len(), &test.metrics)));
-    (!tests.is_empty()).then(|| Section {
-        title: "Test sets".to_owned(),
-        tables: vec![Table::of_text("", "", rows)],
-        ..Section::default()
-    })
+    let sets = sets.map(|(test, samples)| row(&test.name, samples.len(), &test.metrics));
+    let table = Table::of_rows(&header, held_out.into_iter().chain(sets));
+    (!tests.is_empty()).then(|| Section::titled("Test sets", [], [table]))
 }
 
 /// A line of the terminal for each test set.

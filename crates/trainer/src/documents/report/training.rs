@@ -22,12 +22,8 @@ pub(super) fn sections(
 ) -> Vec<Section> {
     let is_fresh = config.data.is_fresh();
     let legend = if is_fresh { LEGEND_OF_FRESH } else { LEGEND };
-    let table = Section {
-        title: "Training".to_owned(),
-        paragraphs: vec![legend.to_owned()],
-        tables: vec![evaluations(metrics, is_fresh)],
-        ..Section::default()
-    };
+    let table = evaluations(metrics, is_fresh);
+    let table = Section::titled("Training", [legend.to_owned()], [table]);
     let count = metrics.len();
     let left_out = (count > MOST_EVALUATIONS).then(|| {
         format!("{MOST_EVALUATIONS} of {count} evaluations, evenly spread; metrics.jsonl has all.")
@@ -66,6 +62,5 @@ fn evaluations(metrics: &[StepMetrics], is_fresh: bool) -> Table {
         let values = ratios().map(|info| number(train[info.metric], info.decimals));
         start.into_iter().chain(values).skip(first).collect()
     });
-    let header = header.map(str::to_owned).collect();
-    Table::of_text("", "", [header].into_iter().chain(rows).collect())
+    Table::of_rows(&header.collect::<Vec<_>>(), rows)
 }

@@ -5,11 +5,12 @@ mod positions;
 mod samples;
 mod texts;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
 use headlight_data::words::UNK;
 use headlight_data::{LabelRule, Source, Task};
+use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
 use headlight_experiment::metrics::TestMetrics;
 use headlight_experiment::outcome::Outcome;
@@ -31,40 +32,52 @@ const PATH: usize = 71;
 /// Of fewer samples, the held-out ones alone say little.
 const FEW: usize = 200;
 
-/// What a screen is about.
+/// A trained run, after all of its files are written.
 #[derive(Debug)]
-pub struct Ended<'a> {
-    /// The experiment.
-    pub experiment: &'a Experiment,
-    /// Its run directory.
-    pub run: &'a RunDir,
-    /// Its config on a command line, and the options of the config.
-    pub again: Vec<String>,
-    /// The parameters of the model that is used.
-    pub parameters: &'a [Parameter],
-    /// What came of the training.
-    pub outcome: Option<&'a Outcome>,
+pub struct Trained {
+    /// Whether the model learned its task; `None` without an evaluation.
+    pub outcome: Option<Outcome>,
     /// How the model that is used does on all test sets.
-    pub tests: &'a [TestMetrics],
-    /// The progress at which it was interrupted, if it was.
-    pub interrupted: Option<Progress>,
+    pub tests: Vec<TestMetrics>,
+    /// The report as Markdown.
+    pub report: String,
+    /// The dump of the samples in the report: by the best model if the run keeps it, or else by the last one.
+    pub dump: AttentionDump,
+    /// The layer and the head to look at first, as the run's dumps say.
+    pub strongest: (usize, usize),
+    /// The step of the best model, if the run keeps one.
+    pub best_step: Option<usize>,
+    /// The parameters of the model that is used, in the model's order.
+    pub parameters: Vec<Parameter>,
+    /// The run's page; `None` if it was not written.
+    pub page: Option<PathBuf>,
+    /// The progress of training at its end.
+    pub progress: Progress,
+    /// Whether training was interrupted.
+    pub was_interrupted: bool,
+    /// Whether the run lacks its certificate, since the count was interrupted or would take too long.
+    pub is_uncounted: bool,
 }
 
-impl Ended<'_> {
-    /// The screen.
+impl Trained {
+    /// The first screen of the run; `again` is its config on a command line, word by word.
     ///
     /// # Errors
-    /// When the parameters do not suit the config.
-    pub fn screen(&self) -> Result<Screen, Failure> {
-        let experiment = self.experiment;
+    /// When the model does not suit the config.
+    pub fn screen(
+        &self,
+        experiment: &Experiment,
+        run: &RunDir,
+        again: &[String],
+    ) -> Result<Screen, Failure> {
         let data = &experiment.config.data;
-        let mut model = UsedModel::new(experiment, self.parameters)?;
+        let mut model = UsedModel::new(experiment, &self.parameters)?;
         let has_words = data.words.is_some();
         let mut parts = Vec::new();
         if data.rule.is_none() || has_words {
             parts.push(Part::Sentences(samples::counts(experiment)));
         }
-        parts.push(Part::Sentences(self.verdict()?));
+        parts.push(Part::Sentences(self.verdict(experiment, run)?));
         if data.task.is_per_position() {
             parts.extend(positions::parts(&mut model)?);
         } else if has_words {
@@ -72,7 +85,7 @@ impl Ended<'_> {
         } else {
             parts.extend(samples::parts(&mut model)?);
         }
-        parts.push(self.links(has_words));
+        parts.push(links(experiment, run, again));
         let title = data.rule.as_ref().map(question);
         Ok(Screen {
             title: title.unwrap_or_else(|| data_title(data)),
@@ -81,16 +94,16 @@ impl Ended<'_> {
     }
 
     /// What came of training, and what limits that.
-    fn verdict(&self) -> Result<Vec<String>, Failure> {
-        let config = &self.experiment.config;
+    fn verdict(&self, experiment: &Experiment, run: &RunDir) -> Result<Vec<String>, Failure> {
+        let config = &experiment.config;
         let name = |class: u32| quoted_answer(&config.data, class);
         let mut lines = Vec::new();
-        if let Some(outcome) = self.outcome {
+        if let Some(outcome) = &self.outcome {
             lines.push(outcome.verdict_text(name, f1_of(&config.data).as_deref()));
             let parts = config.data.parts().name();
             lines.extend(outcome.baseline_texts(name, parts));
             lines.extend(outcome.remarks(name, parts));
-            lines.extend(test_lines(self.tests));
+            lines.extend(test_lines(&self.tests));
             if is_blind(config) {
                 let reader = config.reader();
                 lines.push(format!(
@@ -99,11 +112,11 @@ impl Ended<'_> {
             }
         }
         lines.extend(config.mean_note());
-        if let Some(certificate) = self.run.certificate()? {
+        if let Some(certificate) = run.certificate()? {
             lines.push(certificate::sentence(&certificate));
         }
-        if let Some(Progress { step, epoch, .. }) = self.interrupted {
-            let experiment = self.experiment;
+        if self.was_interrupted {
+            let Progress { step, epoch, .. } = self.progress;
             lines.push(if experiment.is_fresh() {
                 format!("Interrupted after step {step} of {}", experiment.steps())
             } else {
@@ -113,71 +126,65 @@ impl Ended<'_> {
         }
         Ok(lines)
     }
+}
 
-    /// Whether the samples are those of a file, and few, and may be split in another way: not those of a fold, nor of a file
-    /// with a split of its own.
-    fn has_few(&self) -> bool {
-        let (data, splits) = (&self.experiment.config.data, &self.experiment.splits);
-        let is_file = matches!(data.source, Source::File(_));
-        let may_differ = data.held_out > 0 || splits.held_out.is_empty();
-        is_file && may_differ && splits.train.len() + splits.held_out.len() < FEW
-    }
+/// Whether the samples are those of a file, and few, and may be split in another way: not those of a fold, nor of a file
+/// with a split of its own.
+fn has_few(experiment: &Experiment) -> bool {
+    let (data, splits) = (&experiment.config.data, &experiment.splits);
+    let is_file = matches!(data.source, Source::File(_));
+    let may_differ = data.held_out > 0 || splits.held_out.is_empty();
+    is_file && may_differ && splits.train.len() + splits.held_out.len() < FEW
+}
 
-    /// The command that tests on all samples, in lines that a shell joins.
-    fn folds(&self) -> String {
-        let own = self.again.iter().map(String::as_str);
-        // The run's own name: rows of a sweep with other options would not belong.
-        let name = self.run.path().file_name().unwrap_or_default();
-        let name = name.to_string_lossy();
-        let out = format!(
-            "--out {}",
-            quoted(Path::new(&format!("{name}-folds.jsonl")))
-        );
-        let words = own.chain(["--folds 5", &out]);
-        let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
-        for word in words {
-            width += 1 + word.chars().count();
-            // A backslash follows the last word of a line.
-            if width + 2 > PATH {
-                text.push_str(" \\\n          ");
-                width = 1 + word.chars().count();
-            }
-            text.push(' ');
-            text.push_str(word);
+/// The command that tests on all samples, in lines that a shell joins.
+fn folds(run: &RunDir, again: &[String]) -> String {
+    // The run's own name: rows of a sweep with other options would not belong.
+    let name = run.path().file_name().unwrap_or_default().to_string_lossy();
+    let out = quoted(Path::new(&format!("{name}-folds.jsonl")));
+    let out = format!("--out {out}");
+    let words = again.iter().map(String::as_str).chain(["--folds 5", &out]);
+    let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
+    for word in words {
+        width += 1 + word.chars().count();
+        // A backslash follows the last word of a line.
+        if width + 2 > PATH {
+            text.push_str(" \\\n          ");
+            width = 1 + word.chars().count();
         }
-        text
+        text.push(' ');
+        text.push_str(word);
     }
+    text
+}
 
-    fn links(&self, has_words: bool) -> Part {
-        let link = |name: &str, target: String| [name.to_owned(), target];
-        let (page, report) = (self.run.page_path(), self.run.report_path());
-        let mut links = Vec::new();
-        if self.experiment.config.data.task == Task::NextToken {
-            let run = quoted(self.run.path());
-            links.push(link("Try", format!("headlight generate {run}")));
-        } else if has_words {
-            let (run, experiment) = (quoted(self.run.path()), self.experiment);
-            links.push(link(
-                "Try",
-                match row(experiment) {
-                    // An option's value that begins with a hyphen would be another option.
-                    Some(row) => format!("headlight predict {run} --text={row}"),
-                    None => format!("headlight predict {run} --text \"a text of your own\""),
-                },
-            ));
-        }
-        if page.exists() {
-            let hint = "     (--open shows it)";
-            let shown = shown(&page);
-            let has_room = shown.len() + hint.len() <= PATH;
-            links.push(link("Page", shown + if has_room { hint } else { "" }));
-        }
-        links.push(link("Report", shown(&report)));
-        if self.has_few() {
-            links.push(link("Test all", self.folds()));
-        }
-        Part::Links(links)
+fn links(experiment: &Experiment, run: &RunDir, again: &[String]) -> Part {
+    let link = |name: &str, target: String| [name.to_owned(), target];
+    let data = &experiment.config.data;
+    let own = quoted(run.path());
+    let mut links = Vec::new();
+    if data.task == Task::NextToken {
+        links.push(link("Try", format!("headlight generate {own}")));
+    } else if data.words.is_some() {
+        let text = match row(experiment) {
+            // An option's value that begins with a hyphen would be another option.
+            Some(row) => format!("--text={row}"),
+            None => "--text \"a text of your own\"".to_owned(),
+        };
+        links.push(link("Try", format!("headlight predict {own} {text}")));
     }
+    let page = run.page_path();
+    if page.exists() {
+        let hint = "     (--open shows it)";
+        let shown = shown(&page);
+        let has_room = shown.len() + hint.len() <= PATH;
+        links.push(link("Page", shown + if has_room { hint } else { "" }));
+    }
+    links.push(link("Report", shown(&run.report_path())));
+    if has_few(experiment) {
+        links.push(link("Test all", folds(run, again)));
+    }
+    Part::Links(links)
 }
 
 /// A row of the data as `--text` takes it, quoted for a shell; `None` if samples are not rows of columns. All its values are

@@ -54,11 +54,10 @@ impl Said {
 
 impl<'a> UsedModel<'a> {
     pub(super) fn new(experiment: &'a Experiment, parameters: &[Parameter]) -> Result<Self, Error> {
-        let values = parameters.iter().flat_map(|parameter| &parameter.values);
         Ok(Self {
             experiment,
             frozen: Frozen::new(&experiment.config)?,
-            weights: values.copied().collect(),
+            weights: Parameter::weights(parameters),
         })
     }
 

@@ -107,15 +107,9 @@ impl RunDir {
         config: &ExperimentConfig,
     ) -> Result<Option<serde_json::Value>, Failure> {
         let best = self.kept_model(config);
-        let mut kept = None;
-        self.metrics(|row| {
-            let is_of_best = row["step"].as_u64() == best.step.map(|step| step as u64);
-            if !best.is_best || is_of_best {
-                kept = Some(row);
-            }
-            None::<()>
-        })?;
-        Ok(kept)
+        let step = best.step.map(|step| step as u64);
+        let is_kept = |row: &serde_json::Value| !best.is_best || row["step"].as_u64() == step;
+        Ok(self.metrics(Some)?.into_iter().rfind(is_kept))
     }
 
     /// The npz dump of the best model, with its step; `None` if the run has none.

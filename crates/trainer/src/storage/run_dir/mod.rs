@@ -82,6 +82,15 @@ impl RunDir {
         }
     }
 
+    /// Opens the directory of a run to resume it, if there is one and `resume` asks for it.
+    ///
+    /// # Errors
+    /// As [`reopen`](Self::reopen).
+    pub fn to_resume(path: &Path, resume: bool) -> Result<Option<Self>, Failure> {
+        let is_there = resume && path.exists();
+        is_there.then(|| Self::reopen(path)).transpose()
+    }
+
     /// Opens the directory of a run to resume it; creates the directory if it does not exist.
     ///
     /// # Errors
@@ -101,7 +110,6 @@ impl RunDir {
     /// Locks a directory. A new run creates its lock file, which fails if another run has taken the directory's name.
     fn locked(path: &Path, open: fn(PathBuf) -> io::Result<File>) -> Result<Self, Failure> {
         let lock = path.join(LOCK);
-        refuse_special(&lock)?;
         let file = open(lock.clone()).map_err(|error| Failure::writing(&lock, &error))?;
         // Some network file systems have no locks; there, runs are written without one.
         if let Err(TryLockError::WouldBlock) = file.try_lock() {
@@ -246,14 +254,6 @@ fn not_a_run(path: &Path) -> Failure {
         "the folder does not exist"
     };
     Failure::reading(path, reason)
-}
-
-/// Refuses pipes and devices, since to open one could block, and links, since they lead to files that are not the run's.
-fn refuse_special(path: &Path) -> Result<(), Failure> {
-    match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => Err(Failure::reading(path, "it is not a regular file")),
-        _ => Ok(()),
-    }
 }
 
 /// The paths in a folder; empty if the folder does not exist.

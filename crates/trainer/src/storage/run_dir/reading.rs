@@ -87,12 +87,7 @@ impl RunDir {
     /// # Errors
     /// When it is missing or damaged.
     pub fn last_metrics(&self) -> Result<Option<serde_json::Value>, Failure> {
-        let mut last = None;
-        self.metrics(|row| {
-            last = Some(row);
-            None::<()>
-        })?;
-        Ok(last)
+        Ok(self.metrics(Some)?.pop())
     }
 
     /// How the model answers all possible inputs, if that was counted after training.

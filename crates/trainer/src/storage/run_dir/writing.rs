@@ -13,14 +13,13 @@ use serde_json::Value;
 use super::table::{LOSSES, STEP_WEIGHTS, TOKENIZER};
 use super::{
     ATTENTION, BEST, BEST_DUMP, CHECKPOINT, CONFIG, ENVIRONMENT, PAGE, REPORT, RunDir, STATE,
-    WEIGHTS, refuse_special,
+    WEIGHTS,
 };
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoint;
 use crate::storage::config;
 use crate::storage::environment::Environment;
 use crate::storage::files::{Log, write_atomically};
-use crate::storage::standard::shown;
 use crate::storage::tokenizer;
 use crate::storage::weights;
 
@@ -75,22 +74,7 @@ impl RunDir {
 
     /// Writes a file, whole or not at all.
     pub(super) fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
-        let path = self.path.join(name);
-        write_atomically(&path, |file| file.write_all(bytes))
-            .map_err(|failure| Self::failed(&path, failure))
-    }
-
-    /// A run whose folder was removed while it was trained did not fail because of its input.
-    fn failed(path: &Path, failure: Failure) -> Failure {
-        match failure {
-            Failure::Input(_) if !path.parent().is_some_and(Path::is_dir) => {
-                Failure::System(format!(
-                    "cannot write {}: its folder was removed during training; train the run again",
-                    shown(path)
-                ))
-            }
-            other => other,
-        }
+        write_atomically(&self.path.join(name), |file| file.write_all(bytes))
     }
 
     /// Creates a folder of this run's directory, if there is none.
@@ -189,11 +173,9 @@ impl RunDir {
     ) -> Result<(), Failure> {
         self.create_subfolder(ATTENTION)?;
         for &format in formats {
-            let path = self
-                .path
-                .join(format!("{ATTENTION}/{name}.{}", format.name()));
-            write_atomically(&path, |file| write_dump(dump, format, file))
-                .map_err(|failure| Self::failed(&path, failure))?;
+            let name = format!("{name}.{}", format.name());
+            let path = self.attention_path().join(name);
+            write_atomically(&path, |file| write_dump(dump, format, file))?;
         }
         Ok(())
     }
@@ -226,7 +208,6 @@ pub fn write_dump(
 
 /// Opens a log to append after its first `bytes`.
 fn open_log(path: &Path, bytes: u64) -> Result<Log, Failure> {
-    refuse_special(path)?;
     let mut options = OpenOptions::new();
     let options = options.write(true).create(true).truncate(false);
     let file = options
