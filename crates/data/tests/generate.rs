@@ -1,11 +1,12 @@
 //! The `chacha` generator, its share of positives, and the held-out split.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
 use std::collections::{HashMap, HashSet};
 
-use headlight_data::rules::{
-    Count, EqualPositions, SumMod, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
-};
+use common::{anywhere, at, before, count, equal, sum};
+use headlight_data::rules::SumMod;
 use headlight_data::{Batches, ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source};
 use proptest::prelude::*;
 
@@ -35,20 +36,13 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
 
 fn rules() -> impl Strategy<Value = LabelRule> {
     prop_oneof![
-        (1_u32..11, 1_usize..5)
-            .prop_map(|(token, position)| LabelRule::from(TokenAtPosition { token, position })),
-        (1_u32..11).prop_map(|token| LabelRule::from(TokenAnywhere { token })),
-        (1_u32..11).prop_map(|token| LabelRule::from(Count { token })),
-        (1_u32..11, 1_u32..11)
-            .prop_map(|(first, second)| LabelRule::from(TokenBeforeToken { first, second })),
-        (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::from(EqualPositions {
-            first,
-            second: (first + step - 1) % 4 + 1,
-        })),
-        (1_usize..5, 1_usize..4).prop_map(|(first, step)| LabelRule::from(SumMod {
-            positions: vec![first, (first + step - 1) % 4 + 1],
-            modulus: 2,
-        })),
+        (1_u32..11, 1_usize..5).prop_map(|(token, position)| at(token, position)),
+        (1_u32..11).prop_map(|token| anywhere(token)),
+        (1_u32..11).prop_map(|token| count(token)),
+        (1_u32..11, 1_u32..11).prop_map(|(first, second)| before(first, second)),
+        (1_usize..5, 1_usize..4).prop_map(|(first, step)| equal(first, (first + step - 1) % 4 + 1)),
+        (1_usize..5, 1_usize..4)
+            .prop_map(|(first, step)| sum(2, &[first, (first + step - 1) % 4 + 1])),
     ]
 }
 
@@ -74,7 +68,7 @@ proptest! {
 
     #[test]
     fn every_epoch_is_a_permutation(seed in any::<u64>(), epoch in 1_usize..1000, batch_size in 1_usize..70) {
-        let train = config(LabelRule::from(TokenAnywhere { token: 1 }), 60, None).generate().unwrap().train;
+        let train = config(anywhere(1), 60, None).generate().unwrap().train;
         let batches = Batches::shuffled(&train, batch_size, seed, epoch);
         let mut order: Vec<u32> = batches.iter().flatten().copied().collect();
         prop_assert_eq!(batches.iter().len(), batches.len());
@@ -88,27 +82,12 @@ proptest! {
 #[test]
 fn samples_of_a_class_are_uniform() {
     let rules = [
-        LabelRule::from(TokenAtPosition {
-            token: 2,
-            position: 1,
-        }),
-        LabelRule::from(TokenAnywhere { token: 2 }),
-        LabelRule::from(TokenBeforeToken {
-            first: 2,
-            second: 3,
-        }),
-        LabelRule::from(TokenBeforeToken {
-            first: 2,
-            second: 2,
-        }),
-        LabelRule::from(EqualPositions {
-            first: 1,
-            second: 3,
-        }),
-        LabelRule::from(SumMod {
-            modulus: 2,
-            positions: vec![1, 3],
-        }),
+        at(2, 1),
+        anywhere(2),
+        before(2, 3),
+        before(2, 2),
+        equal(1, 3),
+        sum(2, &[1, 3]),
     ];
     for rule in rules {
         for (rate, label) in [(0.0, false), (1.0, true)] {
@@ -140,10 +119,7 @@ fn samples_of_a_class_are_uniform() {
 /// before a 2, and each is as likely as another.
 #[test]
 fn rare_classes_are_uniform_in_long_samples() {
-    let rule = LabelRule::from(TokenBeforeToken {
-        first: 1,
-        second: 2,
-    });
+    let rule = before(1, 2);
     let mut config = config(rule, 6_500, Some(0.0));
     (config.vocab_size, config.seq_len) = (3, 64);
     let train = config.generate().unwrap().train;
@@ -168,10 +144,7 @@ fn rare_classes_are_uniform_in_long_samples() {
 
 #[test]
 fn epochs_differ_and_seeds_differ() {
-    let train = config(LabelRule::from(TokenAnywhere { token: 1 }), 60, None)
-        .generate()
-        .unwrap()
-        .train;
+    let train = config(anywhere(1), 60, None).generate().unwrap().train;
     let order = |seed, epoch| {
         Batches::shuffled(&train, 60, seed, epoch)
             .iter()
@@ -187,16 +160,10 @@ fn epochs_differ_and_seeds_differ() {
 /// What a seed means must not change with a library's next version.
 #[test]
 fn chacha_rows_and_order_are_pinned() {
-    let train = config(LabelRule::from(TokenAnywhere { token: 1 }), 3, None)
-        .generate()
-        .unwrap()
-        .train;
+    let train = config(anywhere(1), 3, None).generate().unwrap().train;
     assert_eq!(train.all_tokens(), PINNED_ROWS);
     let batches = Batches::shuffled(
-        &config(LabelRule::from(TokenAnywhere { token: 1 }), 8, None)
-            .generate()
-            .unwrap()
-            .train,
+        &config(anywhere(1), 8, None).generate().unwrap().train,
         8,
         0,
         1,
@@ -212,21 +179,7 @@ const PINNED_ORDER: [u32; 8] = [0, 7, 5, 1, 6, 2, 4, 3];
 /// Recorded from this code: a seed must go on meaning the same samples.
 #[test]
 fn samples_of_every_rule_are_pinned() {
-    let rules = [
-        LabelRule::from(TokenAtPosition {
-            token: 3,
-            position: 2,
-        }),
-        LabelRule::from(TokenAnywhere { token: 3 }),
-        LabelRule::from(TokenBeforeToken {
-            first: 3,
-            second: 5,
-        }),
-        LabelRule::from(EqualPositions {
-            first: 1,
-            second: 3,
-        }),
-    ];
+    let rules = [at(3, 2), anywhere(3), before(3, 5), equal(1, 3)];
     let mut hashes = Vec::new();
     for rule in rules {
         for cls in [ClsPlace::First, ClsPlace::Last] {
@@ -264,7 +217,7 @@ fn fnv1a(parts: &[Dataset]) -> u64 {
 
 #[test]
 fn a_space_that_is_used_up_is_said() {
-    let mut config = config(LabelRule::from(TokenAnywhere { token: 1 }), 1000, None);
+    let mut config = config(anywhere(1), 1000, None);
     (config.vocab_size, config.seq_len, config.held_out) = (3, 1, 10);
     let error = config.generate().unwrap_err().to_string();
     assert!(error.contains("set held_out = 0"), "{error}");
@@ -358,17 +311,7 @@ fn more_samples_than_there_are_is_said() {
 /// Without `[CLS]`, tokens are 0 to `vocab_size - 1` and each is as likely.
 #[test]
 fn tokens_without_cls_count_from_0() {
-    let rules = [
-        LabelRule::from(TokenAtPosition {
-            token: 0,
-            position: 0,
-        }),
-        LabelRule::from(TokenAnywhere { token: 0 }),
-        LabelRule::from(EqualPositions {
-            first: 0,
-            second: 3,
-        }),
-    ];
+    let rules = [at(0, 0), anywhere(0), equal(0, 3)];
     for rule in rules {
         for rate in [None, Some(0.5)] {
             let mut config = config(rule.clone(), 4000, rate);

@@ -1,9 +1,9 @@
 //! Labels, label positions, and parameters that do not fit.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_data::rules::{
-    Count, EqualPositions, SumMod, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
-};
+mod common;
+
+use common::{anywhere, at, before, count, equal, sum};
 use headlight_data::{ClsPlace, LabelRule, Sampler};
 
 const SAMPLE: [u32; 7] = [0, 5, 7, 42, 7, 5, 9];
@@ -19,64 +19,16 @@ fn samples(seq_len: usize, cls: ClsPlace) -> Sampler {
 #[test]
 fn labels() {
     let cases = [
-        (
-            LabelRule::from(TokenAtPosition {
-                token: 42,
-                position: 3,
-            }),
-            true,
-        ),
-        (
-            LabelRule::from(TokenAtPosition {
-                token: 42,
-                position: 2,
-            }),
-            false,
-        ),
-        (LabelRule::from(TokenAnywhere { token: 9 }), true),
-        (LabelRule::from(TokenAnywhere { token: 8 }), false),
-        (
-            LabelRule::from(TokenBeforeToken {
-                first: 42,
-                second: 5,
-            }),
-            true,
-        ),
-        (
-            LabelRule::from(TokenBeforeToken {
-                first: 9,
-                second: 5,
-            }),
-            false,
-        ),
-        (
-            LabelRule::from(TokenBeforeToken {
-                first: 7,
-                second: 7,
-            }),
-            true,
-        ),
-        (
-            LabelRule::from(TokenBeforeToken {
-                first: 42,
-                second: 42,
-            }),
-            false,
-        ),
-        (
-            LabelRule::from(EqualPositions {
-                first: 2,
-                second: 4,
-            }),
-            true,
-        ),
-        (
-            LabelRule::from(EqualPositions {
-                first: 1,
-                second: 2,
-            }),
-            false,
-        ),
+        (at(42, 3), true),
+        (at(42, 2), false),
+        (anywhere(9), true),
+        (anywhere(8), false),
+        (before(42, 5), true),
+        (before(9, 5), false),
+        (before(7, 7), true),
+        (before(42, 42), false),
+        (equal(2, 4), true),
+        (equal(1, 2), false),
     ];
     for (rule, label) in cases {
         assert_eq!(
@@ -90,34 +42,20 @@ fn labels() {
 #[test]
 fn the_last_class_of_a_count_includes_higher_counts() {
     for (token, classes) in [(8, [0, 0, 0]), (42, [1, 1, 1]), (5, [1, 2, 2])] {
-        let rule = LabelRule::from(Count { token });
+        let rule = count(token);
         assert_eq!(
             [2, 3, 4].map(|n| rule.label_for(&SAMPLE, ClsPlace::First, n)),
             classes
         );
     }
-    assert_eq!(
-        LabelRule::from(Count { token: 7 }).label_positions(&SAMPLE, ClsPlace::First),
-        [2, 4]
-    );
-    assert_eq!(
-        LabelRule::from(Count { token: 7 }).most_classes(samples(6, ClsPlace::First)),
-        7
-    );
-    assert_eq!(
-        LabelRule::from(TokenAnywhere { token: 7 }).most_classes(samples(6, ClsPlace::First)),
-        2
-    );
+    assert_eq!(count(7).label_positions(&SAMPLE, ClsPlace::First), [2, 4]);
+    assert_eq!(count(7).most_classes(samples(6, ClsPlace::First)), 7);
+    assert_eq!(anywhere(7).most_classes(samples(6, ClsPlace::First)), 2);
 }
 
 #[test]
 fn the_class_of_a_sum_is_its_remainder() {
-    let rule = |first, second, modulus| {
-        LabelRule::from(SumMod {
-            modulus,
-            positions: vec![first, second],
-        })
-    };
+    let rule = |first, second, modulus| sum(modulus, &[first, second]);
     // The first position holds `[CLS]` or a token: the sum is that of the two tokens.
     let sample = [58, 3, 57, 0];
     for (first, second, modulus, class) in [
@@ -166,35 +104,11 @@ fn the_class_of_a_sum_is_its_remainder() {
 #[test]
 fn label_positions() {
     let cases: [(LabelRule, &[usize]); 5] = [
-        (
-            LabelRule::from(SumMod {
-                modulus: 9,
-                positions: vec![4, 2],
-            }),
-            &[4, 2],
-        ),
-        (
-            LabelRule::from(TokenAtPosition {
-                token: 1,
-                position: 3,
-            }),
-            &[3],
-        ),
-        (LabelRule::from(TokenAnywhere { token: 5 }), &[1, 5]),
-        (
-            LabelRule::from(TokenBeforeToken {
-                first: 7,
-                second: 9,
-            }),
-            &[2, 4, 6],
-        ),
-        (
-            LabelRule::from(EqualPositions {
-                first: 1,
-                second: 5,
-            }),
-            &[1, 5],
-        ),
+        (sum(9, &[4, 2]), &[4, 2]),
+        (at(1, 3), &[3]),
+        (anywhere(5), &[1, 5]),
+        (before(7, 9), &[2, 4, 6]),
+        (equal(1, 5), &[1, 5]),
     ];
     for (rule, positions) in cases {
         assert_eq!(
@@ -208,83 +122,20 @@ fn label_positions() {
 #[test]
 fn parameters_that_do_not_fit_are_named() {
     let cases = [
+        (at(51, 3), "rule.token", "samples hold tokens 1 to 50"),
+        (at(0, 3), "rule.token", "0 is [CLS]"),
+        (at(42, 7), "rule.position", "tokens are at positions 1 to 6"),
+        (at(42, 0), "rule.position", "0 is [CLS]"),
         (
-            LabelRule::from(TokenAtPosition {
-                token: 51,
-                position: 3,
-            }),
-            "rule.token",
-            "samples hold tokens 1 to 50",
-        ),
-        (
-            LabelRule::from(TokenAtPosition {
-                token: 0,
-                position: 3,
-            }),
-            "rule.token",
-            "0 is [CLS]",
-        ),
-        (
-            LabelRule::from(TokenAtPosition {
-                token: 42,
-                position: 7,
-            }),
-            "rule.position",
-            "tokens are at positions 1 to 6",
-        ),
-        (
-            LabelRule::from(TokenAtPosition {
-                token: 42,
-                position: 0,
-            }),
-            "rule.position",
-            "0 is [CLS]",
-        ),
-        (
-            LabelRule::from(TokenAnywhere { token: 99 }),
+            anywhere(99),
             "rule.token",
             "token 99 is outside the vocabulary",
         ),
-        (
-            LabelRule::from(TokenBeforeToken {
-                first: 1,
-                second: 51,
-            }),
-            "rule.second",
-            "token 51 is outside",
-        ),
-        (
-            LabelRule::from(EqualPositions {
-                first: 1,
-                second: 9,
-            }),
-            "rule.second",
-            "position 9 is outside",
-        ),
-        (
-            LabelRule::from(EqualPositions {
-                first: 2,
-                second: 2,
-            }),
-            "rule.second",
-            "compared with itself",
-        ),
-        (
-            LabelRule::from(SumMod {
-                modulus: 5,
-                positions: vec![0, 2],
-            }),
-            "rule.positions",
-            "0 is [CLS]",
-        ),
-        (
-            LabelRule::from(SumMod {
-                modulus: 5,
-                positions: vec![2, 2],
-            }),
-            "rule.positions",
-            "named twice",
-        ),
+        (before(1, 51), "rule.second", "token 51 is outside"),
+        (equal(1, 9), "rule.second", "position 9 is outside"),
+        (equal(2, 2), "rule.second", "compared with itself"),
+        (sum(5, &[0, 2]), "rule.positions", "0 is [CLS]"),
+        (sum(5, &[2, 2]), "rule.positions", "named twice"),
     ];
     for (rule, key, part) in cases {
         let error = rule.validate(samples(6, ClsPlace::First)).unwrap_err();
@@ -295,7 +146,7 @@ fn parameters_that_do_not_fit_are_named() {
 
 #[test]
 fn positions_next_to_a_last_cls() {
-    let rule = |position| LabelRule::from(TokenAtPosition { token: 1, position });
+    let rule = |position| at(1, position);
     let check = |position| rule(position).validate(samples(6, ClsPlace::Last));
     assert!(check(0).is_ok() && check(5).is_ok());
     for position in [6, 7] {
@@ -307,7 +158,7 @@ fn positions_next_to_a_last_cls() {
 
 #[test]
 fn without_cls_tokens_and_positions_count_from_0() {
-    let rule = |token, position| LabelRule::from(TokenAtPosition { token, position });
+    let rule = |token, position| at(token, position);
     let check = |token, position| rule(token, position).validate(samples(6, ClsPlace::None));
     assert!(check(0, 0).is_ok() && check(50, 5).is_ok());
     let error = check(51, 0).unwrap_err();
@@ -320,14 +171,11 @@ fn without_cls_tokens_and_positions_count_from_0() {
 fn numbers_at_their_limits_are_valid() {
     let first = |rule: &LabelRule, seq_len| rule.validate(samples(seq_len, ClsPlace::First));
     for (token, position) in [(1, 1), (50, 6)] {
-        assert!(first(&LabelRule::from(TokenAtPosition { token, position }), 6).is_ok());
-        assert!(first(&LabelRule::from(TokenAnywhere { token }), 6).is_ok());
-        assert!(first(&LabelRule::from(Count { token }), 6).is_ok());
+        assert!(first(&at(token, position), 6).is_ok());
+        assert!(first(&anywhere(token), 6).is_ok());
+        assert!(first(&count(token), 6).is_ok());
     }
-    let order = LabelRule::from(TokenBeforeToken {
-        first: 1,
-        second: 50,
-    });
+    let order = before(1, 50);
     assert!(first(&order, 2).is_ok());
     assert_eq!(first(&order, 1).unwrap_err().key, "rule");
 }
@@ -336,49 +184,37 @@ fn numbers_at_their_limits_are_valid() {
 fn each_rule_in_words() {
     let cases: [(LabelRule, &str, &str, Option<Vec<usize>>); 6] = [
         (
-            LabelRule::from(SumMod {
-                modulus: 59,
-                positions: vec![0, 1],
-            }),
+            sum(59, &[0, 1]),
             "the sum of positions 0 and 1 modulo 59",
             "positions 0 and 1 together",
             Some(vec![0, 1]),
         ),
         (
-            LabelRule::from(TokenAtPosition {
-                token: 42,
-                position: 3,
-            }),
+            at(42, 3),
             "token 42 is at position 3",
             "position 3",
             Some(vec![3]),
         ),
         (
-            LabelRule::from(TokenAnywhere { token: 42 }),
+            anywhere(42),
             "token 42 is at any position",
             "token 42, wherever it is",
             None,
         ),
         (
-            LabelRule::from(TokenBeforeToken {
-                first: 4,
-                second: 2,
-            }),
+            before(4, 2),
             "token 4 comes before token 2",
             "tokens 4 and 2, wherever they are",
             None,
         ),
         (
-            LabelRule::from(EqualPositions {
-                first: 4,
-                second: 2,
-            }),
+            equal(4, 2),
             "positions 4 and 2 hold the same token",
             "positions 4 and 2 together",
             Some(vec![4, 2]),
         ),
         (
-            LabelRule::from(Count { token: 42 }),
+            count(42),
             "how often token 42 occurs",
             "token 42, wherever it is",
             None,

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{SHORT, folder, mentions, refuses_in, run_in};
+use crate::common::{SHORT, folder, mentions, refuses_typed, run_in, typed};
 use headlight_trainer::storage::built_in::CONFIGS;
 
 #[test]
@@ -20,7 +20,7 @@ fn train_knows_the_built_in_configs() {
     }
     for name in CONFIGS.iter().map(|config| config.name) {
         let data = format!("{}.npz", name.replace('/', "-"));
-        run_in(&folder, &["data", name, "--out", &data]).done();
+        typed(&folder, &format!("data {name} --out '{data}'")).done();
     }
     let seeds = ["sweep", "quick", "--seeds", "0..2", "--out", "seeds.jsonl"];
     run_in(&folder, &[&seeds[..], &SHORT].concat()).done();
@@ -29,10 +29,10 @@ fn train_knows_the_built_in_configs() {
 #[test]
 fn init_writes_a_config_to_edit() {
     let folder = folder("anywhere_init");
-    let listed = run_in(&folder, &["init", "--list"]).done().stdout;
+    let listed = typed(&folder, "init --list").done().stdout;
     assert_eq!(listed.lines().count(), CONFIGS.len());
-    run_in(&folder, &["init"]).done();
-    run_in(&folder, &["init", "claims/scaling"]).done();
+    typed(&folder, "init").done();
+    typed(&folder, "init claims/scaling").done();
     let written = fs::read_to_string(folder.join("notebook.toml")).unwrap();
     // The built-in config, with the sentences of its keys.
     for line in CONFIGS[0].content.lines() {
@@ -44,7 +44,7 @@ fn init_writes_a_config_to_edit() {
     let edited = written.replace("epochs = 3", "epochs = 1");
     assert_ne!(edited, written);
     fs::write(folder.join("notebook.toml"), &edited).unwrap();
-    refuses_in(&folder, &["init"], &["notebook.toml", "--force"]);
+    refuses_typed(&folder, "init", &["notebook.toml", "--force"]);
     // A file wins over the built-in config, with and without its ending.
     for name in ["notebook", "notebook.toml"] {
         let run = ["--run", &format!("run-{name}"), "--set", "data.samples=64"];
@@ -52,7 +52,7 @@ fn init_writes_a_config_to_edit() {
         let config = folder.join(format!("run-{name}/config.toml"));
         assert!(fs::read_to_string(config).unwrap().contains("epochs = 1"));
     }
-    run_in(&folder, &["init", "--force"]).done();
+    typed(&folder, "init --force").done();
     assert_eq!(
         fs::read_to_string(folder.join("notebook.toml")).unwrap(),
         written
@@ -63,9 +63,9 @@ fn init_writes_a_config_to_edit() {
     let data = ["data", "token_anywhere", "--out", "anywhere.csv"];
     run_in(&folder, &data).done();
 
-    refuses_in(&folder, &["init", "notebok"], &["notebok", "notebook"]);
-    refuses_in(&folder, &["train", "zzz"], &["zzz", "--list"]);
-    refuses_in(&folder, &["train", "missing.toml"], &["missing.toml"]);
+    refuses_typed(&folder, "init notebok", &["notebok", "notebook"]);
+    refuses_typed(&folder, "train zzz", &["zzz", "--list"]);
+    refuses_typed(&folder, "train missing.toml", &["missing.toml"]);
 }
 
 /// With the binary alone, a walkthrough can be written, edited and computed; `--out` names the file.
@@ -73,25 +73,14 @@ fn init_writes_a_config_to_edit() {
 #[cfg(feature = "burn")]
 fn init_writes_a_walkthrough_and_takes_a_name() {
     let folder = folder("anywhere_walkthrough");
-    run_in(&folder, &["init", "she-did-not"]).done();
-    run_in(&folder, &["init", "she-did-not", "--out", "mine.toml"]).done();
-    refuses_in(
-        &folder,
-        &["init", "--out", "mine.toml"],
-        &["mine.toml", "--force"],
-    );
-    let own = run_in(&folder, &["walkthrough", "mine.toml"]).done().stdout;
-    assert_eq!(
-        run_in(&folder, &["walkthrough", "she-did-not"])
-            .done()
-            .stdout,
-        own
-    );
-    let piped = run_in(&folder, &["init", "quick", "--out", "-"])
-        .done()
-        .stdout;
+    typed(&folder, "init she-did-not").done();
+    typed(&folder, "init she-did-not --out mine.toml").done();
+    refuses_typed(&folder, "init --out mine.toml", &["mine.toml", "--force"]);
+    let own = typed(&folder, "walkthrough mine.toml").done().stdout;
+    assert_eq!(typed(&folder, "walkthrough she-did-not").done().stdout, own);
+    let piped = typed(&folder, "init quick --out -").done().stdout;
     fs::write(folder.join("quick.toml"), piped).unwrap();
-    run_in(&folder, &["data", "quick.toml", "--out", "x.csv"]).done();
+    typed(&folder, "data quick.toml --out x.csv").done();
 }
 
 /// The block of all keys in `docs/config.md` runs as it is, and is the notebook's experiment.

@@ -4,10 +4,9 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
 use std::fs;
-use std::io::Cursor;
 use std::path::Path;
 
-use crate::common::{folder, mentions, metrics, refuses, run, text};
+use crate::common::{folder, last_dump, mentions, metrics, refuses, run, text};
 use headlight_dump::{Array, AttentionDump};
 
 /// Trains the quick config with settings; returns its last dump.
@@ -16,16 +15,6 @@ fn trained(path: &Path, sets: &[&str]) -> AttentionDump {
     let start = ["train", "configs/quick.toml", "--run", text(path)];
     run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
     last_dump(path)
-}
-
-fn last_dump(path: &Path) -> AttentionDump {
-    let mut dumps: Vec<_> = fs::read_dir(path.join("attention"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
-    dumps.sort();
-    let bytes = fs::read(dumps.last().unwrap()).unwrap();
-    AttentionDump::read_npz(Cursor::new(bytes)).unwrap()
 }
 
 /// The row of one position, for each sample of a dump's first layer and head.

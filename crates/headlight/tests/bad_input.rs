@@ -6,8 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{
-    Finished, ended, folder, headlight, mentions, quick_run, refused, refuses, refuses_in, run,
-    text,
+    ended, folder, limited, mentions, quick_run, refused, refuses, refuses_typed, run, text,
 };
 use headlight_experiment::config::ExperimentConfig;
 use headlight_keys::{Section, paths};
@@ -65,6 +64,34 @@ fn overrides_are_checked_like_the_file() {
         ("seed.x=1", &["`seed`"]),
     ] {
         refuses(&folder, &[&train[..], &[set]].concat(), parts);
+    }
+    // What goes together, and sizes that no machine should be asked for: refused before memory is allocated.
+    let cases: [(&str, &[&str]); 6] = [
+        ("data.vocab_size=4294967295", &["268435456"]),
+        (
+            "training.patience=3",
+            &["training.patience", "training.keep_best"],
+        ),
+        (
+            "training.keep_best=held_out_f1 --set data.held_out=0",
+            &["training.keep_best", "held_out_f1"],
+        ),
+        (
+            "data.positive_rate=1.5 --set data.generator=chacha",
+            &["1.5", "positive_rate", "share"],
+        ),
+        (
+            "data.seq_len=5000 --set data.samples=1 --set data.held_out=0",
+            &["25010001", "16777216", "data.seq_len"],
+        ),
+        (
+            "data.seq_len=600 --set training.batch_size=1000",
+            &["training.batch_size", "1000"],
+        ),
+    ];
+    for (sets, parts) in cases {
+        let train = format!("train quick --run run --set {sets}");
+        refuses_typed(&folder, &train, parts);
     }
 }
 
@@ -140,29 +167,6 @@ fn keys_of_the_config_are_no_options() {
     }
 }
 
-/// Sizes that no machine should be asked for are refused before memory is allocated.
-#[test]
-fn excessive_sizes_are_refused() {
-    let folder = folder("sizes");
-    let path = folder.join("run");
-    let cases: [(&[&str], &[&str]); 3] = [
-        (&["data.vocab_size=4294967295"], &["268435456"]),
-        (
-            &["data.seq_len=5000", "data.samples=1", "data.held_out=0"],
-            &["25010001", "16777216", "data.seq_len"],
-        ),
-        (
-            &["data.seq_len=600", "training.batch_size=1000"],
-            &["training.batch_size", "1000"],
-        ),
-    ];
-    for (sets, parts) in cases {
-        let mut arguments = vec!["train", "--run", text(&path)];
-        arguments.extend(sets.iter().flat_map(|set| ["--set", set]));
-        refuses(&folder, &arguments, parts);
-    }
-}
-
 #[test]
 fn missing_files_and_unknown_extensions_are_named() {
     let cases: [(&[&str], &[&str]); 6] = [
@@ -205,34 +209,9 @@ fn missing_files_and_unknown_extensions_are_named() {
         fs::create_dir_all(folder.join("run")).unwrap();
         fs::write(folder.join(name), bytes).unwrap();
     }
-    refuses_in(&folder, &["train", "x.txt"], &["x.txt", ".csv"]);
-    refuses_in(&folder, &["train", "x.xlsx"], &["x.xlsx", ".csv"]);
-    refuses_in(&folder, &["lab", "run"], &["run/config.toml"]);
-}
-
-#[test]
-fn a_share_above_one_is_refused() {
-    let train = ["train", "configs/quick.toml", "--set"];
-    let set = ["data.positive_rate=1.5"];
-    refused(
-        &run(&[&train[..], &set].concat()),
-        &["1.5", "positive_rate", "share"],
-    );
-}
-
-#[test]
-fn patience_needs_a_measurement() {
-    let train = ["train", "configs/quick.toml", "--set"];
-    let set = ["training.patience=3"];
-    refused(
-        &run(&[&train[..], &set].concat()),
-        &["training.patience", "training.keep_best"],
-    );
-    let set = ["training.keep_best=held_out_f1", "--set", "data.held_out=0"];
-    refused(
-        &run(&[&train[..], &set].concat()),
-        &["training.keep_best", "held_out_f1"],
-    );
+    refuses_typed(&folder, "train x.txt", &["x.txt", ".csv"]);
+    refuses_typed(&folder, "train x.xlsx", &["x.xlsx", ".csv"]);
+    refuses_typed(&folder, "lab run", &["run/config.toml"]);
 }
 
 #[test]
@@ -338,22 +317,10 @@ fn devices_that_the_build_lacks_name_the_feature() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_no_half_file() {
+    let folder = folder("full");
     for name in ["data.csv", "data.npz", "data.jsonl"] {
-        let folder = folder("full");
-        let binary = headlight();
-        let out = folder.join(name);
-        let command = format!(
-            "trap '' XFSZ; ulimit -f 8; exec '{}' data --out '{}'",
-            binary.get_program().to_str().unwrap(),
-            text(&out)
-        );
-        let output = std::process::Command::new("bash")
-            .args(["-c", &command])
-            .current_dir(binary.get_current_dir().unwrap())
-            .output()
-            .unwrap();
-        let finished = Finished::from(output);
-        ended(&finished, 1, &[text(&out)]);
+        let finished = limited(&folder, "-f 8", &["data", "--out", name]);
+        ended(&finished, 1, &[name]);
         let left = fs::read_dir(&folder).unwrap().count();
         assert_eq!(left, 0, "nothing is left behind");
     }

@@ -2,12 +2,12 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::common::{ended, folder, mentions, metrics, quick_run, refused, run, text};
-use headlight_dump::AttentionDump;
-use serde_json::{Value, from_str};
+use crate::common::{
+    ended, folder, json, mentions, metrics, quick_run, read_dump, refused, run, text,
+};
+use serde_json::Value;
 
 /// A run whose best model is none of its dumps, and not its last one; with the steps of both.
 struct Kept {
@@ -72,19 +72,11 @@ fn of_texts(folder: &Path) -> Kept {
     kept(folder, "negation", &sets)
 }
 
-fn json(line: &str) -> Value {
-    from_str(line).unwrap()
-}
-
 fn asked(arguments: &[&str], more: &[&str]) -> Value {
     json(&run(&[arguments, more, &["--json"]].concat()).done().stdout)
 }
 
 const LAST: [&str; 2] = ["--weights", "model.safetensors"];
-
-fn dump_of(path: &Path) -> AttentionDump {
-    AttentionDump::read_npz(BufReader::new(fs::File::open(path).unwrap())).unwrap()
-}
 
 /// Commands that compute with a model name its step, and have the numbers of that step's evaluation.
 fn check_readers(kept: &Kept) {
@@ -111,7 +103,7 @@ fn check_readers(kept: &Kept) {
         assert_eq!(run["step"], kept.best["step"]);
     }
 
-    let dump = dump_of(&kept.path.join("attention/best.npz"));
+    let dump = read_dump(&kept.path.join("attention/best.npz"));
     assert_eq!(dump.meta.step.map(|step| step as u64), Some(kept.step()));
     assert_eq!(
         dump.meta.epoch.map(Value::from),

@@ -5,12 +5,10 @@
 mod long_names;
 
 use std::fs;
-use std::fs::File;
 use std::path::Path;
 
 use crate::common::sweeps::rows;
-use crate::common::{Finished, folder, mentions, metrics, refused, run, text};
-use headlight_dump::AttentionDump;
+use crate::common::{Finished, folder, mentions, metrics, read_dump, refused, run, text};
 use serde_json::Value;
 
 const COUNT: &str = "configs/count.toml";
@@ -54,8 +52,7 @@ fn dumps_and_predictions_have_a_probability_per_class() {
     let folder = folder("classes_dump");
     let [path, samples, page] = ["run", "samples.jsonl", "page.html"].map(|name| folder.join(name));
     train(&path, &["--set", "training.epochs=2"]).done();
-    let dump = path.join("attention/step-000200.npz");
-    let dump = AttentionDump::read_npz(File::open(dump).unwrap()).unwrap();
+    let dump = read_dump(path.join("attention/step-000200.npz"));
     assert_eq!(dump.dims.logits, 3);
     assert_eq!(dump.meta.axes["logits"], ["sample", "class"]);
     assert_eq!(dump.logits.len(), 3 * dump.dims.samples);

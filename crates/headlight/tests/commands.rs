@@ -5,8 +5,8 @@
 use std::fs;
 use std::io::Cursor;
 
-use crate::common::{folder, mentions, quick_run, run, text};
-use headlight_dump::{Array, AttentionDump};
+use crate::common::{folder, mentions, quick_run, read_dump, run, text};
+use headlight_dump::Array;
 use headlight_npz::NpzReader;
 use headlight_trainer::devices::DEVICES;
 
@@ -50,10 +50,7 @@ fn dump_repeats_what_a_run_recorded() {
     let folder = folder("dump_repeats");
     let path = folder.join("run");
     quick_run(&path, &[]);
-    let read = |path: &std::path::Path| {
-        AttentionDump::read_npz(Cursor::new(fs::read(path).unwrap())).unwrap()
-    };
-    let recorded = read(&path.join("attention/step-000300.npz"));
+    let recorded = read_dump(&path.join("attention/step-000300.npz"));
     let lines: Vec<String> = (0..recorded.dims.samples)
         .map(|sample| {
             recorded
@@ -77,7 +74,7 @@ fn dump_repeats_what_a_run_recorded() {
         text(&out),
     ])
     .done();
-    let again = read(&out);
+    let again = read_dump(&out);
     assert_eq!(
         again.arrays[Array::Weights],
         recorded.arrays[Array::Weights]

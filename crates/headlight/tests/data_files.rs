@@ -3,10 +3,8 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
 
-use crate::common::{folder, mentions, refused, run_in};
-use serde_json::Value;
+use crate::common::{config_of, folder, json, mentions, refused, run_in, typed};
 
 /// A teacher's sentences as a spreadsheet saves them: semicolons, a byte order mark, line breaks of Windows.
 fn sentences() -> String {
@@ -45,15 +43,6 @@ fn frame(rows: usize) -> String {
     text
 }
 
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
-fn config(run: &Path) -> toml::Table {
-    let text = fs::read_to_string(run.join("config.toml")).unwrap();
-    text.parse().unwrap()
-}
-
 const SHORT: [&str; 2] = ["--set", "training.epochs=2"];
 
 #[test]
@@ -62,14 +51,14 @@ fn a_file_of_texts_trains_as_the_config_that_init_writes() {
     fs::write(folder.join("sätze.csv"), sentences()).unwrap();
     let from_file = ["train", "sätze.csv", "--run", "a"];
     run_in(&folder, &[&from_file[..], &SHORT].concat()).done();
-    run_in(&folder, &["init", "sätze.csv"]).done();
+    typed(&folder, "init sätze.csv").done();
     let from_config = ["train", "sätze.toml", "--run", "b"];
     run_in(&folder, &[&from_config[..], &SHORT].concat()).done();
     for file in ["config.toml", "model.safetensors", "best.safetensors"] {
         let [a, b] = ["a", "b"].map(|run| fs::read(folder.join(run).join(file)).unwrap());
         assert!(a == b, "{file}");
     }
-    let config = config(&folder.join("a"));
+    let config = config_of(&folder.join("a"));
     let data = &config["data"];
     assert_eq!(data["text"].as_str(), Some("Satz"));
     assert_eq!(data["label"].as_str(), Some("Urteil"));
@@ -83,7 +72,7 @@ fn a_file_of_texts_trains_as_the_config_that_init_writes() {
     // New texts: other columns pass through, in their order and with their separator.
     let new = "Datum;Satz;Klasse\r\n2024-01-05;Der Film war öde;\"7;b\"\r\n;schön;\r\n";
     fs::write(folder.join("neu.csv"), new).unwrap();
-    let predicted = run_in(&folder, &["predict", "a", "neu.csv"]).done().stdout;
+    let predicted = typed(&folder, "predict a neu.csv").done().stdout;
     let lines: Vec<&str> = predicted.lines().collect();
     assert_eq!(
         lines[0],
@@ -113,7 +102,7 @@ fn a_data_frame_has_a_position_for_each_column() {
     let trained = json(&run_in(&folder, &train).done().stdout);
     assert_eq!(trained["class_names"], serde_json::json!(["no", "yes"]));
     assert_eq!(trained["learned"], true);
-    let own = config(&folder.join("a"));
+    let own = config_of(&folder.join("a"));
     let data = &own["data"];
     let features = data["features"].as_array().unwrap();
     let features: Vec<&str> = features.iter().filter_map(toml::Value::as_str).collect();
@@ -157,10 +146,10 @@ fn a_data_frame_has_a_position_for_each_column() {
     assert!(all[0] == all[1] && all[0] == all[2]);
 
     // What is written is read again.
-    run_in(&folder, &["data", "frame.csv", "--out", "copy.csv"]).done();
+    typed(&folder, "data frame.csv --out copy.csv").done();
     let copy = fs::read_to_string(folder.join("copy.csv")).unwrap();
     assert!(copy.starts_with("split,label,color,size,count\n"), "{copy}");
-    run_in(&folder, &["evaluate", "a", "copy.csv", "--json"]).done();
+    typed(&folder, "evaluate a copy.csv --json").done();
 
     let one = ["predict", "a", "--text", "red,M,3", "--json"];
     let one = json(&run_in(&folder, &one).done().stdout);
@@ -170,13 +159,13 @@ fn a_data_frame_has_a_position_for_each_column() {
         serde_json::json!(["[CLS]", "color=red", "size=M", "count=3"])
     );
     refused(
-        &run_in(&folder, &["predict", "a", "--text", "red"]),
+        &typed(&folder, "predict a --text red"),
         &["color,size,count"],
     );
 
     let new = "{\"id\": 7, \"color\": \"red\", \"size\": \"S\", \"count\": 2}\n";
     fs::write(folder.join("new.jsonl"), new).unwrap();
-    let predicted = run_in(&folder, &["predict", "a", "new.jsonl"]).done();
+    let predicted = typed(&folder, "predict a new.jsonl").done();
     assert!(predicted.stdout.starts_with(&new[..new.len() - 2]));
     assert_eq!(json(&predicted.stdout)["predicted"], "yes");
 
@@ -194,11 +183,11 @@ fn token_ids_have_a_fifth_held_out() {
         writeln!(text, "{}\t{}\t{}", row % 2, row % 2 + 1, row % 7 + 1).unwrap();
     }
     fs::write(folder.join("ids.tsv"), text).unwrap();
-    run_in(&folder, &["data", "ids.tsv", "--out", "ids.npz"]).done();
+    typed(&folder, "data ids.tsv --out ids.npz").done();
     for file in ["ids.tsv", "ids.npz"] {
         let train = ["train", file, "--run", &format!("{file}-run")];
         run_in(&folder, &[&train[..], &SHORT].concat()).done();
-        let config = config(&folder.join(format!("{file}-run")));
+        let config = config_of(&folder.join(format!("{file}-run")));
         assert_eq!(config["model"]["d_model"].as_integer(), Some(16));
         if file == "ids.tsv" {
             assert_eq!(config["data"]["held_out"].as_integer(), Some(8));
@@ -269,12 +258,9 @@ fn mistakes_name_the_columns_and_the_remedy() {
     }
     // Bytes that are not compressed, and a name without a file.
     fs::write(folder.join("bad.csv.gz"), "text,label\n").unwrap();
-    refused(&run_in(&folder, &["train", "bad.csv.gz"]), &["gzip"]);
-    refused(
-        &run_in(&folder, &["train", "missing.csv"]),
-        &["missing.csv"],
-    );
-    refused(&run_in(&folder, &["train", "texts"]), &["headlight train"]);
+    refused(&typed(&folder, "train bad.csv.gz"), &["gzip"]);
+    refused(&typed(&folder, "train missing.csv"), &["missing.csv"]);
+    refused(&typed(&folder, "train texts"), &["headlight train"]);
 }
 
 #[test]
@@ -284,10 +270,7 @@ fn a_column_of_a_prediction_is_not_written_over() {
     let train = ["train", "a.csv", "--run", "a"];
     run_in(&folder, &[&train[..], &SHORT].concat()).done();
     fs::write(folder.join("new.csv"), "Satz,predicted\nja,1\n").unwrap();
-    refused(
-        &run_in(&folder, &["predict", "a", "new.csv"]),
-        &["predicted"],
-    );
+    refused(&typed(&folder, "predict a new.csv"), &["predicted"]);
 }
 
 /// Names of columns and values as people have them: long, with commas and quotes; days; numbers of rows; one label empty.
@@ -315,7 +298,7 @@ fn the_screen_of_a_table_fits_and_its_command_runs() {
     fs::write(folder.join("guests.csv"), guests(450)).unwrap();
     let train = ["train", "guests.csv", "--label", "status", "--run", "a"];
     let screen = run_in(&folder, &[&train[..], &SHORT].concat()).done();
-    let own = config(&folder.join("a"));
+    let own = config_of(&folder.join("a"));
     // Days, and more than 100 different values, are left out.
     let features = own["data"]["features"].as_array().unwrap();
     assert_eq!(features.len(), 3, "{features:?}");
@@ -351,10 +334,10 @@ fn the_screen_of_a_table_fits_and_its_command_runs() {
     let table = guests(6);
     let without = table.replace(",status\n", ",end\n");
     fs::write(folder.join("without.csv"), &without).unwrap();
-    let judge = |file| run_in(&folder, &["evaluate", "a", file]);
+    let judge = |file| typed(&folder, &format!("evaluate a {file}"));
     refused(&judge("without.csv"), &["without.csv", "`status`"]);
     fs::write(folder.join("other.csv"), table.replace("stayed", "moved")).unwrap();
-    let other = run_in(&folder, &["predict", "a", "other.csv"]);
+    let other = typed(&folder, "predict a other.csv");
     refused(&other, &["moved", "column"]);
     let empty = guests(60).replacen(",stayed\n", ",\n", 1);
     fs::write(folder.join("empty.csv"), empty).unwrap();

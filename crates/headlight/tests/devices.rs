@@ -7,10 +7,9 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::io::Cursor;
 use std::path::Path;
 
-use crate::common::{folder, has_gpu_adapter, metrics, quick_run, refused, run};
+use crate::common::{folder, has_gpu_adapter, metrics, quick_run, read_dump, refused, run};
 use headlight_dump::{Array, AttentionDump};
 use headlight_trainer::devices::{DEVICES, find};
 
@@ -54,10 +53,7 @@ fn expected_devices_are_available() {
 
 /// The dumps before the first step and after the last.
 fn dumps(path: &Path) -> [AttentionDump; 2] {
-    ["000000", "000040"].map(|step| {
-        let bytes = fs::read(path.join(format!("attention/step-{step}.npz"))).unwrap();
-        AttentionDump::read_npz(Cursor::new(bytes)).unwrap()
-    })
+    ["000000", "000040"].map(|step| read_dump(path.join(format!("attention/step-{step}.npz"))))
 }
 
 fn furthest(ours: &[f32], theirs: &[f32]) -> f32 {

@@ -1,104 +1,97 @@
-//! The dumps that a run writes by default stay below 20 MB, and what a config asks for is written.
-#![allow(clippy::format_push_string, missing_docs, clippy::unwrap_used)]
+//! How much a run dumps: by default less than 20 MB; what a config asks for, if it is announced or forced.
+#![cfg(unix)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, mentions, run, text};
-use headlight_dump::AttentionDump;
-
-/// Trains a config with changes; returns what it told.
-fn train(path: &Path, config: &Path, sets: &[&str]) -> String {
-    let sets = sets.iter().flat_map(|set| ["--set", set]);
-    let start = ["train", text(config), "--run", text(path)];
-    let arguments: Vec<&str> = start.into_iter().chain(sets).collect();
-    run(&arguments).done().stderr
-}
+use crate::common::{
+    ended, folder, last_dump, limited, mentions, refused, refuses_typed, typed,
+};
 
 /// The bytes of a run's dumps, how many there are, and the samples of the last.
-fn dumps(path: &Path) -> (u64, usize, Vec<usize>) {
-    let files = fs::read_dir(path.join("attention")).unwrap();
-    let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
-    files.sort();
-    let bytes = files
-        .iter()
-        .map(|path| path.metadata().unwrap().len())
-        .sum();
-    let last = fs::File::open(files.last().unwrap()).unwrap();
-    let last = AttentionDump::read_npz(std::io::BufReader::new(last)).unwrap();
+fn dumps(run: &Path) -> (u64, usize, Vec<usize>) {
+    let files = fs::read_dir(run.join("attention")).unwrap();
+    let files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
+    let bytes = files.iter().map(|path| path.metadata().unwrap().len());
+    let last = last_dump(run);
     let samples = last.meta.samples.iter().map(|sample| sample.unwrap());
-    (bytes, files.len(), samples.collect())
+    (bytes.sum(), files.len(), samples.collect())
 }
 
-/// Samples of `length` tokens and `classes` classes.
-fn samples(folder: &Path, classes: usize, length: usize) -> std::path::PathBuf {
+/// A config of `length` tokens and `classes` classes, as `config.toml`.
+fn configure(folder: &Path, classes: usize, length: usize) {
     let mut csv = "label".to_owned();
     for position in 0..length {
-        csv.push_str(&format!(",token_{position}"));
+        write!(csv, ",token_{position}").unwrap();
     }
     for sample in 0..classes * 10 {
-        csv.push_str(&format!("\n{}", sample % classes));
+        write!(csv, "\n{}", sample % classes).unwrap();
         for position in 0..length {
-            csv.push_str(&format!(",{}", 1 + (sample * 31 + position * 17) % 90));
+            write!(csv, ",{}", 1 + (sample * 31 + position * 17) % 90).unwrap();
         }
     }
     fs::write(folder.join("samples.csv"), csv + "\n").unwrap();
-    let config = folder.join("config.toml");
-    let data = format!("[data]\nfile = {:?}\n", text(&folder.join("samples.csv")));
-    fs::write(
-        &config,
-        format!(
-            "{data}[training]\nepochs = 3\nbatch_size = 64\n[model]\nd_model = 16\nn_heads = 2\n"
-        ),
-    )
-    .unwrap();
-    config
+    let config = "[data]\nfile = \"samples.csv\"\n[training]\nbatch_size = 64\n[model]\nd_model = 16\nn_heads = 2\n";
+    fs::write(folder.join("config.toml"), config).unwrap();
 }
 
 #[test]
 fn default_dumps_stay_below_20_mb() {
-    for (name, classes, length, epochs) in [
-        ("epochs", 2, 150, 30),
-        ("samples", 59, 24, 4),
-        ("both", 59, 60, 4),
-    ] {
+    for (name, classes, length, epochs) in [("epochs", 2, 150, 30), ("samples", 59, 60, 4)] {
         let folder = folder(&format!("dumps-{name}"));
-        let config = samples(&folder, classes, length);
-        let path = folder.join("run");
-        let told = train(&path, &config, &[&format!("training.epochs={epochs}")]);
+        configure(&folder, classes, length);
+        let train = |more: &str| {
+            let train = format!("train config.toml --set training.epochs={epochs} --run");
+            typed(&folder, &format!("{train} {more}")).done().stderr
+        };
+        let told = train("run");
         assert!(mentions(&told, "[dump]"), "{told}");
-        let (bytes, count, samples) = dumps(&path);
+        let (bytes, count, samples) = dumps(&folder.join("run"));
         assert!((1_000_000..20_000_000).contains(&bytes), "{name}: {bytes}");
         assert_eq!(count, 2, "{name}");
+        // Resumed with its own config, or with the one that leaves them out, a run keeps its selection.
+        for (config, epochs) in [("", epochs + 1), ("config.toml", epochs + 2)] {
+            let resume =
+                format!("train {config} --resume --run run --set training.epochs={epochs}");
+            typed(&folder, &resume).done();
+            assert_eq!(dumps(&folder.join("run")).2, samples);
+        }
+        // What a config sets is obeyed.
         if name == "epochs" {
             assert_eq!(samples.len(), 16);
+            let told = train("set --set dump.every_epochs=1");
+            assert!(!mentions(&told, "reduced"), "{told}");
+            let (bytes, count, samples) = dumps(&folder.join("set"));
+            assert!(bytes > 20_000_000);
+            assert_eq!((count, samples.len()), (epochs + 1, 16));
         }
     }
 }
 
-/// Resumed with its own config, or with the one that leaves them out, a run keeps its selection.
+/// Many dumps are announced, with their number and size; too large ones are refused without `--force`. A limit of the system
+/// ends these runs before they write all of it.
 #[test]
-fn a_resumed_run_keeps_its_samples() {
-    let folder = folder("dumps-resumed");
-    let config = samples(&folder, 2, 200);
-    let path = folder.join("run");
-    train(&path, &config, &["training.epochs=2"]);
-    let before = dumps(&path).2;
-    let resume = ["train", "--resume", "--run", text(&path), "--set"];
-    run(&[&resume[..], &["training.epochs=3"]].concat()).done();
-    assert_eq!(dumps(&path).2, before);
-    run(&[&resume[..], &["training.epochs=4", text(&config)]].concat()).done();
-    assert_eq!(dumps(&path).2, before);
-}
+fn the_dumps_of_a_run_have_a_limit() {
+    let folder = folder("dump_volume");
+    let stopped = |blocks: usize, line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        limited(&folder, &format!("-f {blocks}"), &words)
+    };
+    // Of 501 epochs of four steps: 668 multiples of 3, 501 of 4, less 167 of 12; and step 0.
+    let many = "train quick --run many --set data.samples=64 --set dump.every_steps=3 --set dump.every_epochs=1 \
+                --set training.epochs=501 --set training.batch_size=16";
+    ended(&stopped(4, many), 1, &["1003 dumps", "MB"]);
 
-#[test]
-fn what_a_config_sets_is_obeyed() {
-    let folder = folder("dumps-set");
-    let config = samples(&folder, 2, 200);
-    let path = folder.join("run");
-    let told = train(&path, &config, &["dump.every_epochs=1"]);
-    assert!(!mentions(&told, "[dump]"), "{told}");
-    let (bytes, count, samples) = dumps(&path);
-    assert!(bytes > 20_000_000);
-    assert_eq!((count, samples.len()), (4, 16));
+    let large = "train quick --run large --set dump.every_steps=1 --set dump.positives=800 --set dump.negatives=800 \
+                 --set training.epochs=30 --set dump.formats=[\"npz\",\"json\",\"csv\"]";
+    let parts = ["3001 dumps", "MB", "dump.every_steps", "--force"];
+    let quoted = large.replace("[\"npz\",\"json\",\"csv\"]", "'[\"npz\",\"json\",\"csv\"]'");
+    refuses_typed(&folder, &quoted, &parts);
+    ended(&stopped(64, &format!("{large} --force")), 1, &["ulimit -f"]);
+    let resume = "train --resume --run large";
+    ended(&stopped(64, resume), 1, &["ulimit -f"]);
+    let longer = format!("{resume} --set training.epochs=40");
+    refused(&stopped(64, &longer), &["--force"]);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, mentions, refused, run_in};
+use crate::common::{config_of, folder, mentions, refused, run_in, typed};
 use safetensors::SafeTensors;
 use serde_json::{Value, from_str};
 
@@ -85,10 +85,7 @@ fn vectors_are_the_models() {
             .map(|four| f32::from_le_bytes(four.try_into().unwrap()));
         numbers.collect()
     };
-    let config: toml::Table = fs::read_to_string(folder.join("run/config.toml"))
-        .unwrap()
-        .parse()
-        .unwrap();
+    let config = config_of(&folder.join("run"));
     let words = config["data"]["words"]["vocabulary"].as_array().unwrap();
     let apple = words.iter().position(|word| word.as_str() == Some("apple"));
     let own = tensor("token_embedding", 3 + apple.unwrap());
@@ -245,16 +242,9 @@ fn tokens_are_words_too_and_faults_are_refused() {
         &["config.toml"],
     );
 
-    let arguments = [
-        "train",
-        "quick",
-        "--run",
-        "tokens",
-        "--set",
-        "training.epochs=1",
-    ];
-    run_in(&folder, &arguments).done();
-    let found = run_in(&folder, &["embed", "tokens", "--word", "4", "--json"]).done();
+    let arguments = "train quick --run tokens --set training.epochs=1";
+    typed(&folder, arguments).done();
+    let found = typed(&folder, "embed tokens --word 4 --json").done();
     let found: Value = from_str(&found.stdout).unwrap();
     assert_eq!(found["occurrences"], 40);
     refuse(&["tokens", "--word", "4000"], &["4000"]);
@@ -265,7 +255,7 @@ fn tokens_are_words_too_and_faults_are_refused() {
     fs::write(folder.join("plans.csv"), rows).unwrap();
     let train = "train plans.csv --set training.epochs=1 --run plans";
     run_in(&folder, &train.split(' ').collect::<Vec<_>>()).done();
-    run_in(&folder, &["embed", "plans", "--word", "plan=Big Pro"]).done();
+    typed(&folder, "embed plans --word 'plan=Big Pro'").done();
     refuse(&["plans", "--word", "team"], &["plan=Team"]);
     refuse(&["tokens", "--word", "apple"], &["apple"]);
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, mentions, refuses_in, run_in};
+use crate::common::{folder, mentions, refuses_in, run_in, typed};
 use serde_json::{Value, from_str};
 
 /// Words of three classes: one word of each sentence decides.
@@ -22,7 +22,7 @@ fn trained(name: &str) -> PathBuf {
                   model = { d_model = 8, n_heads = 2, n_layers = 2 }\n\
                   training = { epochs = 30, learning_rate = 0.01 }\n";
     fs::write(folder.join("pets.toml"), config).unwrap();
-    run_in(&folder, &["train", "pets.toml", "--run", "run", "--quiet"]).done();
+    typed(&folder, "train pets.toml --run run --quiet").done();
     folder
 }
 
@@ -119,7 +119,7 @@ fn people_see_a_table_and_a_picture() {
 #[test]
 fn samples_of_tokens_are_explained_too() {
     let folder = folder("explain_tokens");
-    run_in(&folder, &["train", "notebook", "--run", "run", "--quiet"]).done();
+    typed(&folder, "train notebook --run run --quiet").done();
     let found = explained(&folder, &["--tokens", "16 5 42 43 32 2"]);
     let own = &found["explanation"];
     assert_eq!(own["predicted"], 1);
@@ -141,7 +141,7 @@ fn a_row_of_columns_is_explained_by_its_values() {
         rows.push_str(&format!("{},\"{color}\",{label}\n", index % 3));
     }
     fs::write(folder.join("rows.csv"), rows).unwrap();
-    run_in(&folder, &["train", "rows.csv", "--run", "run", "--quiet"]).done();
+    typed(&folder, "train rows.csv --run run --quiet").done();
     let row = ["--text", "7,\"dark, blue\""];
     let found = explained(&folder, &row);
     assert_eq!(found["predicted"], "yes");

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::sweeps::rows;
-use crate::common::{folder, refused, run_in};
+use crate::common::{folder, refused, run_in, typed};
 use serde_json::Value;
 
 /// 30 texts; a third of them are bad.
@@ -32,9 +32,7 @@ fn texts(name: &str) -> PathBuf {
 const FOLDS: [&str; 6] = ["sweep", "r.toml", "--folds", "5", "--out", "f.jsonl"];
 
 fn report(folder: &Path) -> Value {
-    let printed = run_in(folder, &["report", "f.jsonl", "--json"])
-        .done()
-        .stdout;
+    let printed = typed(folder, "report f.jsonl --json").done().stdout;
     serde_json::from_str(&printed).unwrap()
 }
 
@@ -65,15 +63,8 @@ fn each_fold_is_a_row_and_the_report_is_over_folds() {
     assert!((over["margin"].as_f64().unwrap() - margin).abs() < 1e-6);
 
     // `train` gives a fold's model, also from the config beside the rows.
-    let train = [
-        "train",
-        "f.config.toml",
-        "--set",
-        "data.fold=4/5",
-        "--run",
-        "run",
-    ];
-    run_in(&folder, &train).done();
+    let train = "train f.config.toml --set data.fold=4/5 --run run";
+    typed(&folder, train).done();
     let manifest = fs::read_to_string(folder.join("run/manifest.sha256")).unwrap();
     assert!(manifest.contains(found[3]["weights_sha256"].as_str().unwrap()));
 }
@@ -131,14 +122,8 @@ fn folds_go_with_seeds_grids_and_shards() {
         part[5] = &out;
         run_in(&folder, &[&part[..], &["--shard", shard]].concat()).done();
     }
-    let merge = [
-        "merge",
-        "shard-2.jsonl",
-        "shard-1.jsonl",
-        "--out",
-        "all.jsonl",
-    ];
-    run_in(&folder, &merge).done();
+    let merge = "merge shard-2.jsonl shard-1.jsonl --out all.jsonl";
+    typed(&folder, merge).done();
     assert_eq!(fs::read_to_string(folder.join("all.jsonl")).unwrap(), bytes);
 }
 

@@ -4,19 +4,17 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use headlight_dump::AttentionDump;
 use sha2::{Digest, Sha256};
 
 use crate::common::runs::{assert_same, files};
 use crate::common::sweeps::rows;
 use crate::common::{
-    Finished, ended, folder, headlight, metrics, refused, refuses, run, send, text,
+    Finished, ended, folder, headlight, json, metrics, read_dump, refused, refuses, run, send, text,
 };
 
 const CONFIG: &str = "\
@@ -65,10 +63,6 @@ fn training(config: &Path, run: &Path, more: &[&str]) -> Command {
 fn trained(config: &Path, run: &Path, more: &[&str]) -> Finished {
     let output = training(config, run, more).output().unwrap();
     Finished::from(output).done()
-}
-
-fn dump(path: &Path) -> AttentionDump {
-    AttentionDump::read_npz(BufReader::new(fs::File::open(path).unwrap())).unwrap()
 }
 
 #[test]
@@ -127,7 +121,7 @@ fn a_run_shows_held_out_samples() {
     assert_eq!(steps, [0, 30, 60, 90, 120, 150, 180, 200]);
     assert!(rows.iter().all(|row| row["epoch"] == 0));
     // The row of the held-out set, to which dumps number their samples.
-    let dump = dump(&path.join("attention/step-000200.npz"));
+    let dump = read_dump(&path.join("attention/step-000200.npz"));
     assert_eq!((dump.meta.epoch, dump.meta.step), (None, Some(200)));
     let numbers: Vec<usize> = dump.meta.samples.iter().map(|one| one.unwrap()).collect();
     assert!(numbers.contains(&0) && numbers.iter().all(|&number| number < 60));
@@ -174,7 +168,7 @@ fn a_run_shows_held_out_samples() {
     );
     ended(&run(&["verify", text(&path)]), 0, &[]);
     let evaluated = run(&["evaluate", text(&path), "--json"]).done();
-    let evaluated: serde_json::Value = serde_json::from_str(&evaluated.stdout).unwrap();
+    let evaluated = json(&evaluated.stdout);
     assert_eq!(
         (&evaluated["split"], &evaluated["samples"]),
         (&"held-out".into(), &60.into())

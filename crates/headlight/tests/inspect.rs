@@ -9,9 +9,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::common::{
-    Finished, folder, headlight, mentions, quick_run, refused, refuses, run, text,
+    Finished, folder, headlight, mentions, quick_run, read_dump, refused, refuses, run, text,
 };
-use headlight_dump::AttentionDump;
 use sha2::{Digest, Sha256};
 
 /// A run's page has its loss and its evidence, a dump's only the dump; neither writes over a dump.
@@ -204,8 +203,7 @@ fn inspect_shows_the_largest_weights_of_a_long_sample() {
         &path,
         &["--set", "data.seq_len=49", "--set", "model.n_heads=2"],
     );
-    let file = fs::File::open(path.join("attention/step-000300.npz")).unwrap();
-    let dump = AttentionDump::read_npz(file).unwrap();
+    let dump = read_dump(path.join("attention/step-000300.npz"));
     let mut keys: Vec<(usize, f32)> = dump.weights(0, 0, 1)[..50]
         .iter()
         .copied()

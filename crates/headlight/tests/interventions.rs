@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, refuses_in, run_in};
+use crate::common::{folder, refuses_in, run_in, typed};
 use serde_json::{Value, from_str};
 
 /// Two samples that differ in each position; the second one holds the token that the rule asks for.
@@ -14,7 +14,7 @@ const OTHER: &str = "1 8 42 4 30 6";
 /// A model of two blocks of two heads in `run`, and dumps of samples: `own.npz`, `other.npz`, and both in `both.npz`.
 fn trained(name: &str) -> PathBuf {
     let folder = folder(name);
-    run_in(&folder, &["init", "quick", "--out", "quick.toml"]).done();
+    typed(&folder, "init quick --out quick.toml").done();
     let set = [
         "model.n_heads=2",
         "model.n_layers=2",
@@ -194,7 +194,7 @@ fn files_get_a_vector_for_each_sample_or_one_for_all() {
     assert!(close(&same, &[plain[1]; 2]), "{same:?} {plain:?}");
 
     // Many samples, more than a pass has: all with the vector of one.
-    run_in(&folder, &["data", "quick", "--out", "data.csv"]).done();
+    typed(&folder, "data quick --out data.csv").done();
     let command = ["predict", "run", "data.csv", "--out", "p.csv", "--json"];
     let printed = run_in(&folder, &[&command[..], &borrowed(&one)].concat()).done();
     let line: Value = from_str(&printed.stdout).unwrap();

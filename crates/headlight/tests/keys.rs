@@ -4,8 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, mentions, metrics, run, text};
-use headlight_dump::AttentionDump;
+use crate::common::{folder, last_dump, mentions, metrics, run, text};
 
 /// Trains a config with changes.
 fn train(path: &Path, config: &str, sets: &[&str]) {
@@ -18,14 +17,6 @@ fn inspected(path: &Path, more: &[&str]) -> String {
     run(&[&["inspect", text(path)], more].concat())
         .done()
         .stdout
-}
-
-fn last_dump(path: &Path) -> AttentionDump {
-    let dumps = fs::read_dir(path.join("attention")).unwrap();
-    let dumps = dumps.map(|entry| entry.unwrap().path());
-    let last = dumps.filter(|path| path.extension().is_some_and(|name| name == "npz"));
-    let file = fs::File::open(last.max().unwrap()).unwrap();
-    AttentionDump::read_npz(std::io::BufReader::new(file)).unwrap()
 }
 
 /// Texts of 3 to 7 words; those with "good" are yes.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, mentions, refuses_in, run_in, text};
+use crate::common::{folder, mentions, refuses_in, refuses_typed, run_in, text, typed};
 use serde_json::{Value, json};
 
 /// The facts that a page holds.
@@ -21,10 +21,10 @@ fn a_page_without_a_run_depends_on_its_config_alone() {
     let folder = folder("lab_alone");
     let other = folder.join("other");
     fs::create_dir(&other).unwrap();
-    let told = run_in(&folder, &["lab"]).done().stdout;
+    let told = typed(&folder, "lab").done().stdout;
     assert!(mentions(&told, "lab.html"), "{told}");
-    run_in(&other, &["init"]).done();
-    run_in(&other, &["lab", "notebook.toml", "--html", "mine.html"]).done();
+    typed(&other, "init").done();
+    typed(&other, "lab notebook.toml --html mine.html").done();
     let [page, same] =
         [folder.join("lab.html"), other.join("mine.html")].map(|path| fs::read(path).unwrap());
     assert!(page == same);
@@ -53,7 +53,7 @@ fn the_question_stands_in_the_page() {
     let folder = folder("lab_question");
     let train = ["train", "quick", "--run", "run"];
     run_in(&folder, &[&train[..], &crate::common::SHORT].concat()).done();
-    run_in(&folder, &["lab", "quick"]).done();
+    typed(&folder, "lab quick").done();
     let question = "<h1>Is it true that token 42 is at position 3?</h1>";
     for page in ["lab.html", "run/inspector.html"] {
         let page = fs::read_to_string(folder.join(page)).unwrap();
@@ -65,7 +65,7 @@ fn the_question_stands_in_the_page() {
 #[test]
 fn what_a_page_cannot_train_is_refused() {
     let folder = folder("lab_refused");
-    run_in(&folder, &["lab", "quick"]).done();
+    typed(&folder, "lab quick").done();
     let set = |setting: &'static str| ["lab", "quick", "--html", "new.html", "--set", setting];
     for (setting, parts) in [
         ("compute.engine=burn", &["compute.engine", "burn"][..]),
@@ -80,11 +80,11 @@ fn what_a_page_cannot_train_is_refused() {
     ] {
         refuses_in(&folder, &set(setting), parts);
     }
-    refuses_in(&folder, &["lab", "quick"], &["lab.html", "--force"]);
-    refuses_in(&folder, &["lab", "nowhere"], &["nowhere"]);
+    refuses_typed(&folder, "lab quick", &["lab.html", "--force"]);
+    refuses_typed(&folder, "lab nowhere", &["nowhere"]);
     let open = ["lab", "quick", "--open", "--html", "-"];
     refuses_in(&folder, &open, &["--open", "--html"]);
-    run_in(&folder, &["lab", "quick", "--force"]).done();
+    typed(&folder, "lab quick --force").done();
 }
 
 const CONFIG: &str = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\n[training]\nepochs = 2\n";
@@ -174,13 +174,9 @@ fn a_page_has_the_samples_of_its_run_or_says_why_not() {
     let whole = samples(60, ["ham", "spam"], true);
     fs::write(folder.join("mine.csv"), &whole).unwrap();
     fs::write(folder.join("mine.toml"), CONFIG).unwrap();
-    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    typed(&folder, "train mine.toml --run run").done();
     let again = || {
-        run_in(
-            &folder,
-            &["inspect", "run", "--html", "page.html", "--force"],
-        )
-        .done();
+        typed(&folder, "inspect run --html page.html --force").done();
         let run = facts(&folder.join("page.html"))["runs"][0].clone();
         run["again"].clone()
     };
@@ -219,5 +215,5 @@ fn a_page_has_the_samples_of_its_run_or_says_why_not() {
     let large = facts(&folder.join("large/inspector.html"))["runs"][0].clone();
     let reason = large["again"]["recorded"].as_str().unwrap();
     assert!(mentions(reason, "200 kB"), "{reason}");
-    refuses_in(&folder, &["lab", "mine.toml"], &["mine.csv", "200 kB"]);
+    refuses_typed(&folder, "lab mine.toml", &["mine.csv", "200 kB"]);
 }

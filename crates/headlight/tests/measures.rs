@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::sweeps::rows;
-use crate::common::{folder, refuses_in, run_in};
+use crate::common::{folder, refuses_in, run_in, typed};
 use serde_json::Value;
 
 const CONFIG: &str = r#"
@@ -68,16 +68,14 @@ fn rows_have_the_measures_that_the_config_names() {
         MEASURES,
     ];
     run_in(&folder, &train).done();
-    let evaluated = run_in(&folder, &["evaluate", "run", "--json"])
-        .done()
-        .stdout;
+    let evaluated = typed(&folder, "evaluate run --json").done().stdout;
     let evaluated: Value = serde_json::from_str(&evaluated).unwrap();
     let row = &rows(&folder.join("one.jsonl"))[2];
     assert_eq!(evaluated["measures"].as_object().unwrap().len(), 4);
     for (name, value) in evaluated["measures"].as_object().unwrap() {
         assert_eq!(*value, row[name], "{name}");
     }
-    let shown = run_in(&folder, &["evaluate", "run"]).done().stdout;
+    let shown = typed(&folder, "evaluate run").done().stdout;
     let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
     for text in [shown, report] {
         assert!(
@@ -86,11 +84,7 @@ fn rows_have_the_measures_that_the_config_names() {
         );
     }
     // `evaluate` gives no measures of a changed model.
-    let changed = run_in(
-        &folder,
-        &["evaluate", "run", "--json", "--without-head", "0.1"],
-    )
-    .done();
+    let changed = typed(&folder, "evaluate run --json --without-head 0.1").done();
     assert!(!changed.stdout.contains("measures"), "{}", changed.stdout);
     // The same rows, resumed and as CSV.
     sweep(
@@ -99,7 +93,7 @@ fn rows_have_the_measures_that_the_config_names() {
         &["--seeds", "0..4", "--set", MEASURES],
     );
     assert_eq!(rows(&folder.join("one.jsonl")).len(), 4);
-    run_in(&folder, &["merge", "one.jsonl", "--out", "all.csv"]).done();
+    typed(&folder, "merge one.jsonl --out all.csv").done();
     let table = fs::read_to_string(folder.join("all.csv")).unwrap();
     let header = table.lines().next().unwrap();
     let columns = "learned_at_step,deciding_attention_0_0,deciding_attention_0_1,deciding_uniform,kendall_gradient,kendall_removal,weights_sha256";

@@ -3,12 +3,10 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use crate::common::sweeps::rows;
-use crate::common::{folder, mentions, metrics, refuses_in, run_in};
-use headlight_dump::AttentionDump;
+use crate::common::{folder, mentions, metrics, read_dump, refuses_in, run_in, typed};
 use serde_json::{Value, from_str};
 
 /// Samples of two to six tokens without `[CLS]`: does one of them have token 3? Token 8 fills them up.
@@ -75,8 +73,7 @@ fn the_mean_of_all_positions_is_named() {
     let dump = ["dump", "run/config.toml", "--tokens", "s.txt"];
     let weights = ["--weights", "run/model.safetensors", "--out", "d.npz"];
     run_in(&folder, &[&dump[..], &weights].concat()).done();
-    let dump = fs::read(folder.join("d.npz")).unwrap();
-    let dump = AttentionDump::read_npz(Cursor::new(dump)).unwrap();
+    let dump = read_dump(folder.join("d.npz"));
     for head in 0..2 {
         let row = json["attention_of_cls"][0][head].clone();
         let row: Vec<f32> = serde_json::from_value(row).unwrap();
@@ -116,8 +113,7 @@ fn engines_measure_the_last_token_of_each_sample() {
     let dump = ["dump", "run/config.toml", "--tokens", "d.jsonl"];
     let weights = ["--weights", "run/model.safetensors", "--out", "all.npz"];
     run_in(&folder, &[&dump[..], &weights].concat()).done();
-    let dump = fs::read(folder.join("all.npz")).unwrap();
-    let dump = AttentionDump::read_npz(Cursor::new(dump)).unwrap();
+    let dump = read_dump(folder.join("all.npz"));
     // The mean over heads and the samples of a class of the row of the last token, or of the row at the end.
     let mean_row = |label: f32, query: &dyn Fn(usize) -> usize| {
         let of_class = (0..dump.dims.samples).filter(|&sample| dump.labels[sample] == label);
@@ -189,7 +185,7 @@ fn two_logits_are_reported_as_one() {
     assert!(rows.all(|row| !row.contains(',')), "{predictions}");
 
     // The Brier score is that of one probability, half of that of both.
-    run_in(&folder, &["data", "quick", "--out", "q.csv"]).done();
+    typed(&folder, "data quick --out q.csv").done();
     let found = object(&folder, &["evaluate", "two", "q.csv"]);
     let predict = ["predict", "two", "q.csv"];
     let all = run_in(&folder, &predict).done().stdout;

@@ -4,17 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{contents, folder, mentions, refused, run_in};
+use crate::common::{config_of, contents, folder, json, mentions, refused, run_in, typed};
 use headlight_npz::NpzWriter;
 use serde_json::Value;
 
 const CONFIG: &str = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
-
-/// The resolved config of the run in `run`.
-fn config(folder: &Path) -> toml::Table {
-    let text = fs::read_to_string(folder.join("run/config.toml")).unwrap();
-    text.parse().unwrap()
-}
 
 /// A block of `docs/datasets.md`: that of this file, or else the only one of the language.
 fn documented(language: &str, name: &str) -> String {
@@ -41,8 +35,8 @@ fn the_documented_files_train_and_predict() {
     ] {
         fs::write(folder.join(name), documented(language, name)).unwrap();
     }
-    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
-    let config = config(&folder);
+    typed(&folder, "train mine.toml --run run").done();
+    let config = config_of(&folder.join("run"));
     let data = config["data"].as_table().unwrap();
     let numbers = ["vocab_size", "seq_len", "n_classes"].map(|key| data[key].as_integer());
     // Ids 1 to 9, [CLS] and padding.
@@ -59,17 +53,13 @@ fn the_documented_files_train_and_predict() {
 
     // Without the dataset, the run alone takes new samples.
     fs::rename(folder.join("mine.csv"), folder.join("moved.csv")).unwrap();
-    let told = run_in(&folder, &["predict", "run", "--tokens", "3 7 4"]).done();
+    let told = typed(&folder, "predict run --tokens '3 7 4'").done();
     assert!(mentions(&told.stdout, "spam"), "{}", told.stdout);
     // No token attends to padding, so it has no row.
     assert!(!told.stdout.contains("[PAD]"), "{}", told.stdout);
-    let with_cls = run_in(
-        &folder,
-        &["predict", "run", "--tokens", "0, 3, 7, 4, 10, 10"],
-    )
-    .done();
+    let with_cls = typed(&folder, "predict run --tokens '0, 3, 7, 4, 10, 10'").done();
     assert_eq!(with_cls.stdout, told.stdout);
-    let file = run_in(&folder, &["predict", "run", "new.txt"]).done();
+    let file = typed(&folder, "predict run new.txt").done();
     let mut csv = csv::Reader::from_reader(file.stdout.as_bytes());
     let header: Vec<String> = csv.headers().unwrap().iter().map(str::to_owned).collect();
     assert_eq!(
@@ -126,11 +116,11 @@ fn a_copy_in_another_format_is_the_same_dataset() {
     let folder = folder("own_copies");
     fs::write(folder.join("mine.csv"), documented("csv", "mine.csv")).unwrap();
     fs::write(folder.join("mine.toml"), documented("toml", "mine.toml")).unwrap();
-    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    typed(&folder, "train mine.toml --run run").done();
     let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
     for format in ["csv", "jsonl"] {
         let copy = format!("copy.{format}");
-        run_in(&folder, &["data", "mine.toml", "--out", &copy]).done();
+        typed(&folder, &format!("data mine.toml --out {copy}")).done();
         let file = format!("data.file={copy}");
         let own_split = ["--set", "data.held_out=0", "--set", &file];
         let train = [&["train", "mine.toml", "--run", format], &own_split[..]].concat();
@@ -138,29 +128,11 @@ fn a_copy_in_another_format_is_the_same_dataset() {
         assert!(weights(format) == weights("run"), "{format}");
     }
     // A file without padding of its own takes that of a recorded config.
-    run_in(&folder, &["data", "run/config.toml", "--out", "copy.npz"]).done();
+    typed(&folder, "data run/config.toml --out copy.npz").done();
     let set = ["--set", "data.held_out=0", "--set", "data.file=copy.npz"];
     let train = [&["train", "run/config.toml", "--run", "npz"], &set[..]].concat();
     run_in(&folder, &train).done();
     assert!(weights("npz") == weights("run"));
-}
-
-/// A run resumes with the config that it recorded.
-#[test]
-fn a_run_on_a_file_is_trained_for_longer() {
-    let folder = folder("own_resumed");
-    fs::write(folder.join("mine.csv"), documented("csv", "mine.csv")).unwrap();
-    fs::write(folder.join("mine.toml"), documented("toml", "mine.toml")).unwrap();
-    let epochs = ["--set", "training.epochs=3"];
-    run_in(
-        &folder,
-        &[&["train", "mine.toml", "--run", "run"], &epochs[..]].concat(),
-    )
-    .done();
-    run_in(&folder, &["train", "mine.toml", "--resume", "--run", "run"]).done();
-    run_in(&folder, &["train", "mine.toml", "--run", "whole"]).done();
-    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
-    assert!(weights("run") == weights("whole"));
 }
 
 /// The names of classes are in predictions as CSV, as JSON and as text, whatever characters they have.
@@ -183,24 +155,23 @@ fn names_of_classes_are_in_predictions() {
         .replace("csv", "jsonl")
         .replace("epochs = 1", "epochs = 60");
     fs::write(folder.join("mine.toml"), config).unwrap();
-    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    typed(&folder, "train mine.toml --run run").done();
     for (name, token) in rows {
         let tokens = format!("{token} {token}");
         let predict = ["predict", "run", "--tokens", &tokens];
         let text = run_in(&folder, &predict).done().stdout;
         assert_eq!(text.lines().next(), Some(name));
-        let json = run_in(&folder, &[&predict[..], &["--json"]].concat()).done();
-        let json: Value = serde_json::from_str(&json.stdout).unwrap();
-        assert_eq!(json["predicted"], name);
+        let printed = run_in(&folder, &[&predict[..], &["--json"]].concat()).done();
+        assert_eq!(json(&printed.stdout)["predicted"], name);
     }
     for out in ["out.csv", "out.jsonl"] {
-        run_in(&folder, &["predict", "run", "mine.jsonl", "--out", out]).done();
+        typed(&folder, &format!("predict run mine.jsonl --out {out}")).done();
     }
     let mut csv = csv::Reader::from_path(folder.join("out.csv")).unwrap();
     assert_eq!(&csv.headers().unwrap()[3], "probability_naïve|x");
-    let json = fs::read_to_string(folder.join("out.jsonl")).unwrap();
-    assert_eq!(json.lines().count(), 60);
-    for (index, (record, line)) in csv.records().zip(json.lines()).enumerate() {
+    let lines = fs::read_to_string(folder.join("out.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 60);
+    for (index, (record, line)) in csv.records().zip(lines.lines()).enumerate() {
         let (record, line): (_, Value) = (record.unwrap(), serde_json::from_str(line).unwrap());
         let name = rows[index % 3].0;
         assert_eq!((&record[1], &record[5]), (name, name));
@@ -295,7 +266,7 @@ fn new_samples_are_checked_against_the_run() {
     let folder = folder("own_new");
     fs::write(folder.join("mine.csv"), documented("csv", "mine.csv")).unwrap();
     fs::write(folder.join("mine.toml"), documented("toml", "mine.toml")).unwrap();
-    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    typed(&folder, "train mine.toml --run run").done();
     for (name, file, parts) in [
         (
             "new.csv",
@@ -330,9 +301,8 @@ fn a_share_of_a_file_is_held_out() {
         let text = CONFIG.replace("[data]", &format!("[data]\nheld_out = {share}"));
         fs::write(folder.join(format!("{index}.toml")), text).unwrap();
         let (config, run) = (format!("{index}.toml"), format!("r{index}"));
-        run_in(&folder, &["train", &config, "--run", &run]).done();
-        let config = fs::read_to_string(folder.join(run).join("config.toml")).unwrap();
-        let config: toml::Table = config.parse().unwrap();
+        typed(&folder, &format!("train {config} --run {run}")).done();
+        let config = config_of(&folder.join(run));
         assert_eq!(config["data"]["held_out"].as_integer(), Some(count));
     }
 }
@@ -350,6 +320,6 @@ fn a_class_of_held_out_samples_alone_is_told() {
     let table = format!("token_0,label,split\n{}", rows.join("\n"));
     fs::write(folder.join("mine.csv"), table.replace("\n0,", "\n1,")).unwrap();
     fs::write(folder.join("mine.toml"), CONFIG).unwrap();
-    let told = run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    let told = typed(&folder, "train mine.toml --run run").done();
     assert!(mentions(&told.stderr, "eggs"), "{}", told.stderr);
 }

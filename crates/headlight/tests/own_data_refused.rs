@@ -2,16 +2,11 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Stdio;
 
-use crate::common::{Finished, folder, headlight, refused};
+use crate::common::{Finished, config_of, folder, headlight, refused, run_in, typed};
 use headlight_npz::NpzWriter;
-
-fn run_in(folder: &Path, arguments: &[&str]) -> Finished {
-    let finished = headlight().current_dir(folder).args(arguments).output();
-    finished.unwrap().into()
-}
 
 /// A folder with a run on samples of one to three tokens, 1 to 9.
 fn trained(name: &str) -> PathBuf {
@@ -21,14 +16,14 @@ fn trained(name: &str) -> PathBuf {
     fs::write(folder.join("mine.toml"), config).unwrap();
     let samples = "label,token_0,token_1,token_2\nspam,7,3,9\nham,2,5,\nspam,4,7,1\nham,8,,\n";
     fs::write(folder.join("mine.csv"), samples).unwrap();
-    run_in(&folder, &["train", "mine.toml", "--run", "run"]).done();
+    typed(&folder, "train mine.toml --run run").done();
     folder
 }
 
 #[test]
 fn a_copy_as_npz_trains_the_same_model() {
     let folder = trained("refused_npz");
-    run_in(&folder, &["data", "mine.toml", "--out", "copy.npz"]).done();
+    typed(&folder, "data mine.toml --out copy.npz").done();
     let set = ["--set", "data.file=copy.npz"];
     run_in(
         &folder,
@@ -38,10 +33,7 @@ fn a_copy_as_npz_trains_the_same_model() {
     let file = |run: &str, name: &str| fs::read(folder.join(run).join(name)).unwrap();
     assert!(file("npz", "model.safetensors") == file("run", "model.safetensors"));
     let config = |run: &str| {
-        let config: toml::Table = String::from_utf8(file(run, "config.toml"))
-            .unwrap()
-            .parse()
-            .unwrap();
+        let config = config_of(&folder.join(run));
         let data = &config["data"];
         let keys = ["vocab_size", "seq_len", "classes"].map(|key| data[key].clone());
         (keys, config["model"]["attention"]["padding_token"].clone())
@@ -75,7 +67,7 @@ fn samples_that_a_run_does_not_take_are_refused() {
         ("-", &["--tokens -", "headlight predict run -"]),
     ] {
         refused(
-            &run_in(&folder, &["predict", "run", "--tokens", tokens]),
+            &typed(&folder, &format!("predict run --tokens '{tokens}'")),
             parts,
         );
     }
@@ -87,14 +79,14 @@ fn samples_that_a_run_does_not_take_are_refused() {
         ("large.csv", &["large.csv: line 2", "4000000000"]),
         ("samples.TXT", &[".txt"]),
     ] {
-        refused(&run_in(&folder, &["predict", "run", file]), parts);
+        refused(&typed(&folder, &format!("predict run {file}")), parts);
     }
     let some = "label,token_0\nham,3\n,4\n";
     fs::write(folder.join("some.csv"), some).unwrap();
-    let predicted = run_in(&folder, &["predict", "run", "some.csv"]).done();
+    let predicted = typed(&folder, "predict run some.csv").done();
     assert_eq!(predicted.stdout.lines().count(), 3);
     refused(
-        &run_in(&folder, &["evaluate", "run", "some.csv"]),
+        &typed(&folder, "evaluate run some.csv"),
         &["some.csv", "line 3", "`label`"],
     );
 }
@@ -105,8 +97,8 @@ fn standard_input_takes_every_format() {
     let folder = trained("refused_standard");
     for format in ["csv", "jsonl", "npz"] {
         let name = format!("copy.{format}");
-        run_in(&folder, &["data", "mine.toml", "--out", &name]).done();
-        let expected = run_in(&folder, &["predict", "run", &name]).done();
+        typed(&folder, &format!("data mine.toml --out {name}")).done();
+        let expected = typed(&folder, &format!("predict run {name}")).done();
         assert!(expected.stdout.lines().count() > 3, "{}", expected.stdout);
         let mut predict = headlight();
         predict.current_dir(&folder).args(["predict", "run", "-"]);
@@ -124,7 +116,7 @@ fn types_of_arrays_have_the_names_of_numpy() {
         let mut npz = NpzWriter::new();
         build(&mut npz).unwrap();
         fs::write(folder.join("own.npz"), npz.finish().unwrap()).unwrap();
-        run_in(&folder, &["evaluate", "run", "own.npz"])
+        typed(&folder, "evaluate run own.npz")
     };
     let labels = write(&|npz| {
         npz.array("tokens", &[2, 1], &[3_i64, 4])?;
@@ -164,6 +156,6 @@ fn a_line_of_json_is_an_object() {
     let lines = "{\"label\":1,\"tokens\":[1]}\n3\n";
     fs::write(folder.join("mine.jsonl"), lines).unwrap();
     fs::write(folder.join("mine.toml"), "data.file = \"mine.jsonl\"\n").unwrap();
-    let finished = run_in(&folder, &["train", "mine.toml", "--run", "run"]);
+    let finished = typed(&folder, "train mine.toml --run run");
     refused(&finished, &["mine.jsonl: line 2", "object"]);
 }

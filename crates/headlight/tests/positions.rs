@@ -2,13 +2,11 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
-use headlight_dump::AttentionDump;
 use serde_json::{Value, json};
 
-use crate::common::{folder, metrics, refused, refuses_in, run_in};
+use crate::common::{folder, json, metrics, read_dump, refused, refuses_typed, run_in, typed};
 
 const HISTOGRAM: &str = "\
 data = { task = \"token-classification\", generator = \"chacha\", samples = 300, held_out = 60, vocab_size = 6, seq_len = 5, \
@@ -34,23 +32,19 @@ fn in_folder(name: &str) -> PathBuf {
     folder
 }
 
-fn dump(path: &Path) -> AttentionDump {
-    AttentionDump::read_npz(Cursor::new(fs::read(path).unwrap())).unwrap()
-}
-
 fn json_of(folder: &Path, arguments: &[&str]) -> Value {
     let printed = run_in(folder, arguments).done().stdout;
-    serde_json::from_str(&printed).unwrap()
+    json(&printed)
 }
 
 /// Accuracy of positions and of whole samples, dumps, predictions and the row of a sweep say the same.
 #[test]
 fn answers_are_counted_by_position() {
     let folder = in_folder("positions_counted");
-    run_in(&folder, &["train", "h.toml", "--run", "r"]).done();
+    typed(&folder, "train h.toml --run r").done();
     let last = metrics(&folder.join("r")).pop().unwrap();
     let last_dump = folder.join("r/attention/step-000057.npz");
-    let dump = dump(&last_dump);
+    let dump = read_dump(&last_dump);
     assert!(dump.dims.per_position && dump.dims.logits == 6);
     let positions = dump.dims.positions;
     assert_eq!(dump.labels.len(), dump.dims.samples * positions);
@@ -66,7 +60,7 @@ fn answers_are_counted_by_position() {
         }
     }
     // The held-out samples as a file, with their labels; predictions of each, and their share that is right.
-    run_in(&folder, &["data", "h.toml", "--out", "d.jsonl"]).done();
+    typed(&folder, "data h.toml --out d.jsonl").done();
     let lines = fs::read_to_string(folder.join("d.jsonl")).unwrap();
     let held_out: Vec<&str> = lines
         .lines()
@@ -77,7 +71,7 @@ fn answers_are_counted_by_position() {
         held_out.join("\n").replace("held_out", "train"),
     )
     .unwrap();
-    run_in(&folder, &["predict", "r", "held.jsonl", "--out", "p.jsonl"]).done();
+    typed(&folder, "predict r held.jsonl --out p.jsonl").done();
     let predicted = fs::read_to_string(folder.join("p.jsonl")).unwrap();
     let (mut right, mut all, mut whole) = (0_usize, 0_usize, 0_usize);
     for (own, found) in held_out.iter().zip(predicted.lines()) {
@@ -111,11 +105,7 @@ fn answers_are_counted_by_position() {
     );
     let file = json_of(&folder, &["evaluate", "r", "held.jsonl", "--json"]);
     assert_eq!(file["accuracy"], assessed["accuracy"]);
-    run_in(
-        &folder,
-        &["sweep", "h.toml", "--seeds", "0..2", "--out", "s.jsonl"],
-    )
-    .done();
+    typed(&folder, "sweep h.toml --seeds 0..2 --out s.jsonl").done();
     let rows = fs::read_to_string(folder.join("s.jsonl")).unwrap();
     let row: Value = serde_json::from_str(rows.lines().next().unwrap()).unwrap();
     assert_eq!(row["held_out_accuracy"], last["held_out_accuracy"]);
@@ -144,7 +134,7 @@ fn a_file_of_labels_per_token_is_trained_on() {
     });
     let rows: Vec<String> = rows.collect();
     fs::write(folder.join("tags.jsonl"), rows.join("\n")).unwrap();
-    run_in(&folder, &["train", "tags.jsonl", "--run", "r"]).done();
+    typed(&folder, "train tags.jsonl --run r").done();
     let config = fs::read_to_string(folder.join("r/config.toml")).unwrap();
     let config: toml::Table = config.parse().unwrap();
     let data = &config["data"];
@@ -158,27 +148,20 @@ fn a_file_of_labels_per_token_is_trained_on() {
 fn runs_can_be_repeated() {
     let folder = in_folder("positions_repeated");
     let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
-    run_in(&folder, &["train", "h.toml", "--run", "a"]).done();
+    typed(&folder, "train h.toml --run a").done();
     for format in ["jsonl", "npz"] {
         let name = format!("d.{format}");
-        run_in(&folder, &["data", "h.toml", "--out", &name]).done();
+        typed(&folder, &format!("data h.toml --out {name}")).done();
         let config = format!(
             "data = {{ task = \"token-classification\", file = \"{name}\", vocab_size = 6, n_classes = 6 }}\n{}",
             HISTOGRAM.split_once('\n').unwrap().1
         );
         fs::write(folder.join("f.toml"), config).unwrap();
-        run_in(&folder, &["train", "f.toml", "--run", format]).done();
+        typed(&folder, &format!("train f.toml --run {format}")).done();
         assert!(weights(format) == weights("a"), "{format}");
     }
-    let short = [
-        "train",
-        "h.toml",
-        "--run",
-        "b",
-        "--set",
-        "training.epochs=1",
-    ];
-    run_in(&folder, &short).done();
+    let short = "train h.toml --run b --set training.epochs=1";
+    typed(&folder, short).done();
     let more = ["train", "h.toml", "--run", "b", "--resume"];
     run_in(&folder, &more).done();
     assert!(weights("b") == weights("a"));
@@ -199,9 +182,7 @@ fn runs_can_be_repeated() {
 #[test]
 fn a_model_of_the_next_token_writes_texts() {
     let folder = in_folder("positions_texts");
-    let screen = run_in(&folder, &["train", "n.toml", "--run", "r"])
-        .done()
-        .stdout;
+    let screen = typed(&folder, "train n.toml --run r").done().stdout;
     assert!(screen.contains("headlight generate r"), "{screen}");
     let generate = |more: &[&str]| {
         let all = [&["generate", "r"], more].concat();
@@ -245,7 +226,7 @@ fn a_model_of_the_next_token_writes_texts() {
 
     // Loss in nats over all tokens, with the ends of texts.
     let last = metrics(&folder.join("r")).pop().unwrap();
-    run_in(&folder, &["predict", "r", "names.txt", "--out", "p.jsonl"]).done();
+    typed(&folder, "predict r names.txt --out p.jsonl").done();
     let lines = fs::read_to_string(folder.join("p.jsonl")).unwrap();
     assert_eq!(lines.lines().count(), 60);
     let first: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
@@ -261,7 +242,7 @@ fn samples_of_padding_alone_are_reported() {
         rule = { kind = \"repeat\", period = 1 } }\nmodel = { d_model = 4, attention = { mask = \"causal\", padding_token = 1 } }\n\
         training = { epochs = 1 }\n";
     fs::write(folder.join("c.toml"), config).unwrap();
-    run_in(&folder, &["train", "c.toml", "--run", "r"]).done();
+    typed(&folder, "train c.toml --run r").done();
     assert!(folder.join("r/inspector.html").exists());
 }
 
@@ -269,11 +250,8 @@ fn samples_of_padding_alone_are_reported() {
 fn what_does_not_go_together_is_refused() {
     let folder = in_folder("positions_refused");
     let train = |config: &str, set: &str, parts: &[&str]| {
-        refuses_in(
-            &folder,
-            &["train", config, "--run", "r", "--set", set],
-            parts,
-        );
+        let line = format!("train {config} --run r --set '{set}'");
+        refuses_typed(&folder, &line, parts);
     };
     train("h.toml", "model.pooling=mean", &["model.pooling"]);
     train("h.toml", "data.task=classification", &["data.task"]);
@@ -287,15 +265,8 @@ fn what_does_not_go_together_is_refused() {
     );
     train("n.toml", "data.cls=last", &["data.cls"]);
     train("n.toml", "data.n_classes=3", &["data.n_classes"]);
-    let one = [
-        "train",
-        "notebook",
-        "--run",
-        "r",
-        "--set",
-        "training.loss_per_sample=true",
-    ];
-    refuses_in(&folder, &one, &["training.loss_per_sample"]);
+    let one = "train notebook --run r --set training.loss_per_sample=true";
+    refuses_typed(&folder, one, &["training.loss_per_sample"]);
     fs::write(
         folder.join("short.jsonl"),
         "{\"tokens\": [1, 2], \"labels\": [0]}\n",
@@ -303,46 +274,25 @@ fn what_does_not_go_together_is_refused() {
     .unwrap();
     let config = "data = { task = \"token-classification\", file = \"short.jsonl\" }\nmodel = { d_model = 4 }\ntraining = { epochs = 1 }\n";
     fs::write(folder.join("s.toml"), config).unwrap();
-    refuses_in(
-        &folder,
-        &["train", "s.toml", "--run", "r"],
-        &["short.jsonl", "line 1"],
-    );
-    refuses_in(
-        &folder,
-        &["train", "names.txt", "--run", "r"],
-        &["names.txt", "next-token"],
-    );
+    let line = "train s.toml --run r";
+    refuses_typed(&folder, line, &["short.jsonl", "line 1"]);
+    let line = "train names.txt --run r";
+    refuses_typed(&folder, line, &["names.txt", "next-token"]);
 
-    run_in(&folder, &["train", "h.toml", "--run", "h"]).done();
-    run_in(&folder, &["train", "n.toml", "--run", "n"]).done();
-    refused(&run_in(&folder, &["generate", "h"]), &["next-token"]);
+    typed(&folder, "train h.toml --run h").done();
+    typed(&folder, "train n.toml --run n").done();
+    refused(&typed(&folder, "generate h"), &["next-token"]);
+    refused(&typed(&folder, "generate n --prompt xyz"), &["--prompt"]);
     refused(
-        &run_in(&folder, &["generate", "n", "--prompt", "xyz"]),
-        &["--prompt"],
-    );
-    refused(
-        &run_in(&folder, &["generate", "n", "--prompt", "annanna"]),
+        &typed(&folder, "generate n --prompt annanna"),
         &["data.seq_len"],
     );
+    refused(&typed(&folder, "generate n --tokens 99"), &["99"]);
+    refused(&typed(&folder, "generate n --tokens a"), &["--tokens"]);
+    refused(&typed(&folder, "embed n --word a"), &["position"]);
     refused(
-        &run_in(&folder, &["generate", "n", "--tokens", "99"]),
-        &["99"],
-    );
-    refused(
-        &run_in(&folder, &["generate", "n", "--tokens", "a"]),
-        &["--tokens"],
-    );
-    refused(
-        &run_in(&folder, &["embed", "n", "--word", "a"]),
+        &typed(&folder, "predict h --tokens '1 2' --explain"),
         &["position"],
     );
-    refused(
-        &run_in(&folder, &["predict", "h", "--tokens", "1 2", "--explain"]),
-        &["position"],
-    );
-    refused(
-        &run_in(&folder, &["data", "h.toml", "--out", "d.csv"]),
-        &["npz"],
-    );
+    refused(&typed(&folder, "data h.toml --out d.csv"), &["npz"]);
 }

@@ -388,39 +388,6 @@ fn a_last_line_that_was_cut_short_is_left_out() {
     assert_eq!(fs::read_to_string(&path).unwrap(), cut);
 }
 
-/// More shards than a process may open at a time, in any order, with interleaved rows, make one file.
-#[test]
-fn many_shards_in_any_order_are_one_file() {
-    let folder = folder("merge_many");
-    let mut parts = Vec::new();
-    let mut whole = String::new();
-    for part in 0..600 {
-        let rows: Vec<String> = [part, part + 600, part + 1200]
-            .map(|seed| row(seed, None, seed as f64, None))
-            .to_vec();
-        let path = folder.join(format!("{part}.jsonl"));
-        fs::write(&path, rows.concat()).unwrap();
-        parts.push(path);
-    }
-    for seed in 0..1800 {
-        whole += &row(seed, None, seed as f64, None);
-    }
-    let out = folder.join("all.jsonl");
-    // A limit that is below the number of shards.
-    let script = "ulimit -n 200 && exec \"$0\" merge --out \"$@\"";
-    for _ in 0..2 {
-        parts.reverse();
-        let finished = std::process::Command::new("sh")
-            .args(["-c", script, env!("CARGO_BIN_EXE_headlight"), text(&out)])
-            .args(&parts)
-            .output();
-        let finished = Finished::from(finished.unwrap()).done();
-        assert!(mentions(&finished.stdout, "1800"));
-        assert_eq!(fs::read_to_string(&out).unwrap(), whole);
-        fs::remove_file(&out).unwrap();
-    }
-}
-
 /// Rows that come twice are written once, an empty shard is reported, and without rows no file is written.
 #[test]
 fn doubled_and_empty_shards_are_reported() {
@@ -440,13 +407,4 @@ fn doubled_and_empty_shards_are_reported() {
     fs::remove_file(&out).unwrap();
     let nothing = ["merge", text(&empty), "--out", text(&out)];
     refuses(&folder, &nothing, &["empty.jsonl"]);
-}
-
-#[test]
-fn an_unknown_format_is_refused() {
-    let folder = folder("merge_unknown_format");
-    let [path, out] = ["rows.jsonl", "all.parquet"].map(|name| folder.join(name));
-    fs::write(&path, row(0, None, 1.0, None)).unwrap();
-    let merge = ["merge", text(&path), "--out", text(&out)];
-    refuses(&folder, &merge, &["all.parquet", ".jsonl", ".csv"]);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, refuses_in, run_in};
+use crate::common::{folder, refuses_in, run_in, typed};
 use safetensors::SafeTensors;
 
 fn tensors(path: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -25,11 +25,7 @@ fn runs_keep_their_first_and_last_parameters() {
         run_in(&folder, &[&sweep, more].concat()).done();
     };
     sweep("all.jsonl", &["--seeds", "0..3"]);
-    run_in(
-        &folder,
-        &["train", "quick", "--set", "seed=2", "--run", "run"],
-    )
-    .done();
+    typed(&folder, "train quick --set seed=2 --run run").done();
     let kept = tensors(&folder.join("all.weights/2.safetensors"));
     let trained = tensors(&folder.join("run/model.safetensors"));
     assert_eq!(kept.len(), 2 * trained.len());

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{SHORT, folder, refuses_in, run_in};
+use crate::common::{SHORT, folder, json, refuses_typed, run_in, typed};
 use serde_json::Value;
 
 /// At most 24 lines of 80 columns, and no padding.
@@ -27,14 +27,10 @@ fn row(screen: &str, title: &str, name: &str) -> Vec<f64> {
     found.unwrap().map(|word| word.parse().unwrap()).collect()
 }
 
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
 #[test]
 fn the_notebook_has_the_matrix_that_it_never_printed() {
     let folder = folder("screen_notebook");
-    let screen = run_in(&folder, &["train", "--run", "run"]).done().stdout;
+    let screen = typed(&folder, "train --run run").done().stdout;
     let path = folder.join("run");
     fits(&screen);
     assert_eq!(screen.lines().next(), Some("Is token 42 at position 3?"));
@@ -132,9 +128,7 @@ fn texts(folder: &Path) {
 fn texts_show_the_words_that_decided() {
     let folder = folder("screen_texts");
     texts(&folder);
-    let screen = run_in(&folder, &["train", "mine.toml", "--run", "run"])
-        .done()
-        .stdout;
+    let screen = typed(&folder, "train mine.toml --run run").done().stdout;
     fits(&screen);
     for part in [
         "bad",
@@ -169,7 +163,7 @@ fn texts_show_the_words_that_decided() {
             "{head}: {screen}"
         );
     }
-    let again = run_in(&folder, &["train", "mine.toml", "--run", "again", "--json"]).done();
+    let again = typed(&folder, "train mine.toml --run again --json").done();
     let judgement = &json(&again.stdout)["judgement"];
     let guesses: Vec<&Value> = judgement["baselines"]
         .as_array()
@@ -253,30 +247,28 @@ fn recommended_commands_run() {
     assert!(config.contains("epochs = 2"), "{config}");
     let svg = fs::read_to_string(folder.join("run-folds.svg")).unwrap();
     assert!(svg.contains("2 classes from a file"));
-    refuses_in(
-        &folder,
-        &["evaluate", "few.csv"],
-        &["few.csv", "run directory"],
-    );
+    refuses_typed(&folder, "evaluate few.csv", &["few.csv", "run directory"]);
 
     // A copy has the split of the run, which folds would contradict.
-    run_in(&folder, &["data", "run/config.toml", "--out", "copy.csv"]).done();
+    typed(&folder, "data run/config.toml --out copy.csv").done();
     let copy = ["train", "copy.csv", "--label", "kind", "--run", "copy"];
     let screen = run_in(&folder, &copy).done().stdout;
     assert!(!screen.contains("--folds"), "{screen}");
 
     // The held-out rows of its own file have texts of training rows; one text more is new.
     for (file, samples) in [("few.csv", "60 samples"), ("more.csv", "61 samples")] {
-        let judged = run_in(&folder, &["evaluate", "run", file]).done().stdout;
+        let judged = typed(&folder, &format!("evaluate run {file}"))
+            .done()
+            .stdout;
         assert!(
             judged.contains(samples) && judged.contains("60 of these"),
             "{judged}"
         );
     }
     // The model never saw an unknown word.
-    let told = run_in(&folder, &["predict", "run", "--text", "zebra"]).done();
+    let told = typed(&folder, "predict run --text zebra").done();
     assert!(told.stderr.contains("[UNK]"), "{}", told.stderr);
-    let told = run_in(&folder, &["predict", "run", "--text", "good"]).done();
+    let told = typed(&folder, "predict run --text good").done();
     assert!(!told.stderr.contains("[UNK]"), "{}", told.stderr);
 }
 
@@ -357,9 +349,7 @@ fn classes_without_room_are_counted() {
         (0..140).map(row).collect::<String>(),
     )
     .unwrap();
-    let screen = run_in(&folder, &["train", "x.jsonl", "--run", "run"])
-        .done()
-        .stdout;
+    let screen = typed(&folder, "train x.jsonl --run run").done().stdout;
     fits(&screen);
     assert!(screen.contains("1 more class; "), "{screen}");
     let names = (0..6).map(|day| format!("day of the week {day}"));

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Finished, fed, folder, refused, run, run_in};
+use crate::common::{Finished, fed, folder, refused, run, run_in, typed};
 use serde_json::Value;
 
 const SHORT: [&str; 4] = ["--set", "training.epochs=1", "--set", "data.samples=256"];
@@ -42,10 +42,7 @@ fn results_are_one_line_of_json() {
     );
     assert!(folder.join(trained["report"].as_str().unwrap()).is_file());
     assert!(folder.join(trained["page"].as_str().unwrap()).is_file());
-    let again = object(run_in(
-        &folder,
-        &["train", "--resume", "--run", "run", "--json"],
-    ));
+    let again = object(typed(&folder, "train --resume --run run --json"));
     assert_eq!(again, trained, "a run that has ended says the same");
 
     let predict = ["predict", "run", "--json", "--tokens"];
@@ -74,13 +71,13 @@ fn results_are_one_line_of_json() {
     ));
     assert_eq!(count["samples"], 2);
 
-    let compared = object(run_in(&folder, &["compare", "run", "run", "--json"]));
+    let compared = object(typed(&folder, "compare run run --json"));
     assert_eq!(compared["runs"][1]["metrics"], last);
     assert_eq!(compared["runs"][0]["config"]["training"]["epochs"], 1);
 
     let sweep = ["sweep", "quick", "--seeds", "0..5", "--out", "seeds.jsonl"];
     run_in(&folder, &[&sweep[..], &SHORT].concat()).done();
-    let report = object(run_in(&folder, &["report", "seeds.jsonl", "--json"]));
+    let report = object(typed(&folder, "report seeds.jsonl --json"));
     assert_eq!((&report["runs"], &report["failed"]), (&5.into(), &0.into()));
     let share = report["learned"].as_f64().unwrap() / 5.0;
     assert_eq!(report["learned_share"].as_f64(), Some(share));
@@ -91,7 +88,7 @@ fn results_are_one_line_of_json() {
         "{report}"
     );
 
-    let devices = object(run_in(&folder, &["devices", "--json"]));
+    let devices = object(typed(&folder, "devices --json"));
     assert!(devices["devices"].as_array().unwrap().len() > 1);
 }
 
@@ -113,7 +110,7 @@ fn a_verdict_or_nothing_is_printed() {
 #[test]
 fn dashes_are_standard_input_and_output() {
     let folder = folder("scripts_pipes");
-    let config = run_in(&folder, &["init", "quick"]);
+    let config = typed(&folder, "init quick");
     config.done();
     let config = fs::read_to_string(folder.join("quick.toml")).unwrap();
     let train = ["train", "-", "--run", "run"];
@@ -128,8 +125,8 @@ fn dashes_are_standard_input_and_output() {
         assert!(read("run") == read("named"), "{file}");
     }
 
-    run_in(&folder, &["data", "quick", "--out", "data.csv"]).done();
-    let data = run_in(&folder, &["data", "quick", "--out", "-"]).done();
+    typed(&folder, "data quick --out data.csv").done();
+    let data = typed(&folder, "data quick --out -").done();
     let same = |printed: &Finished, file: &str| {
         assert_eq!(
             printed.stdout,
@@ -162,21 +159,18 @@ fn dashes_are_standard_input_and_output() {
     let sweep = ["sweep", "quick", "--seeds", "0..5", "--out"];
     run_in(&folder, &[&sweep[..], &["seeds.jsonl"], &SHORT].concat()).done();
     refused(&run_in(&folder, &[&sweep[..], &["-"]].concat()), &["--out"]);
-    refused(
-        &run_in(&folder, &["train", "quick", "--run", "-"]),
-        &["--run"],
-    );
+    refused(&typed(&folder, "train quick --run -"), &["--run"]);
     assert!(!folder.join("-").exists());
     let config = format!("sede = 1\n{config}");
     refused(
         &fed(&folder, &["train", "-"], &config),
         &["standard input:"],
     );
-    let merged = run_in(&folder, &["merge", "seeds.jsonl", "--out", "-"]).done();
+    let merged = typed(&folder, "merge seeds.jsonl --out -").done();
     same(&merged, "seeds.jsonl");
     // Beside standard input there is no config of the sweep.
     fs::copy(folder.join("seeds.jsonl"), folder.join("alone.jsonl")).unwrap();
-    let told = run_in(&folder, &["report", "alone.jsonl"]).done().stdout;
+    let told = typed(&folder, "report alone.jsonl").done().stdout;
     assert_eq!(
         fed(&folder, &["report", "-"], &merged.stdout).done().stdout,
         told
@@ -208,14 +202,8 @@ fn quiet_leaves_results_and_errors() {
             .all(|line| verbose.stderr.contains(line))
     );
     assert!(verbose.stderr.contains("fused") && !usual.stderr.contains("fused"));
-    refused(
-        &run_in(&folder, &["train", "-q", "nothing.toml"]),
-        &["nothing.toml"],
-    );
-    refused(
-        &run_in(&folder, &["train", "-q", "-v"]),
-        &["--quiet", "--verbose"],
-    );
+    refused(&typed(&folder, "train -q nothing.toml"), &["nothing.toml"]);
+    refused(&typed(&folder, "train -q -v"), &["--quiet", "--verbose"]);
 }
 
 #[test]
@@ -230,22 +218,21 @@ fn shells_and_manuals_know_every_command() {
         "completions",
     ];
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let script = run_in(&folder, &["completions", shell]).done().stdout;
+        let script = typed(&folder, &format!("completions '{shell}'"))
+            .done()
+            .stdout;
         for command in commands {
             assert!(script.contains(command), "{shell}: {command}");
         }
     }
-    let manual = run_in(&folder, &["man"]).done().stdout;
+    let manual = typed(&folder, "man").done().stdout;
     for command in commands {
         assert!(manual.contains(command), "{command}");
-        let page = run_in(&folder, &["man", command]).done().stdout;
+        let page = typed(&folder, &format!("man '{command}'")).done().stdout;
         assert!(page.contains(".TH") && page.contains("OPTIONS"), "{page}");
     }
-    refused(&run_in(&folder, &["man", "nothing"]), &["nothing"]);
-    refused(
-        &run_in(&folder, &["completions", "nothing"]),
-        &["nothing", "bash"],
-    );
+    refused(&typed(&folder, "man nothing"), &["nothing"]);
+    refused(&typed(&folder, "completions nothing"), &["nothing", "bash"]);
 }
 
 /// `docs/scripts.md` lists the commands with `--json`.

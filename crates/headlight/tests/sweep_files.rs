@@ -3,128 +3,102 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
 use std::time::Duration;
 
-use crate::common::sweeps::{rows, sweep};
+use serde_json::{Map, Value, from_str};
+
+use crate::common::sweeps::rows;
 use crate::common::{
-    Delays, Finished, ended, folder, headlight, mentions, refused, refuses, run, send, text,
+    Delays, Finished, contents, ended, folder, headlight, limited, mentions, refused,
+    refuses_typed, send, text, typed,
 };
+
+/// A sweep of the notebook's experiment, trained for one epoch.
+const SWEEP: &str = "sweep notebook --set training.epochs=1";
+
+/// Starts a command, and waits until its file has as many bytes, or the command has ended.
+fn start_until(folder: &Path, line: &str, out: &str, bytes: u64) -> Child {
+    let mut command = headlight();
+    command.current_dir(folder).args(line.split(' '));
+    let piped = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().unwrap();
+    while length(&folder.join(out)) < bytes && child.try_wait().unwrap().is_none() {
+        sleep(Duration::from_micros(100));
+    }
+    child
+}
+
+fn length(path: &Path) -> u64 {
+    fs::metadata(path).map_or(0, |file| file.len())
+}
 
 #[test]
 fn bytes_depend_on_the_plan_alone() {
     let folder = folder("sweep_bytes");
-    let of = |name: &str, more: &[&str]| {
-        let out = folder.join(name);
-        sweep(&out, "0..60", more).done();
-        fs::read(out).unwrap()
+    let of = |seeds: &str, name: &str, more: &str| {
+        let line = format!("{SWEEP} --seeds {seeds} --out {name} {more}");
+        let told = typed(&folder, line.trim()).done();
+        (fs::read(folder.join(name)).unwrap(), told)
     };
-    let one = of("1.jsonl", &["--threads", "1"]);
-    assert_eq!(one, of("2.jsonl", &["--threads", "2"]));
-    assert_eq!(one, of("7.jsonl", &["--threads", "7"]));
+    let (one, _) = of("0..60", "1.jsonl", "--threads 1");
+    for threads in ["2", "7"] {
+        let name = format!("{threads}.jsonl");
+        let (found, _) = of("0..60", &name, &format!("--threads {threads}"));
+        assert!(found == one, "{threads} threads");
+    }
     // More seeds later, in the same file, or in one go.
-    let later = folder.join("1.jsonl");
-    ended(&sweep(&later, "0..80", &[]), 0, &["60", "80"]);
-    let once = folder.join("once.jsonl");
-    sweep(&once, "0..80", &[]).done();
-    assert_eq!(fs::read(&later).unwrap(), fs::read(&once).unwrap());
-    assert!(fs::read(&once).unwrap().starts_with(&one));
+    let (later, told) = of("0..80", "1.jsonl", "");
+    ended(&told, 0, &["60", "80"]);
+    let (once, _) = of("0..80", "once.jsonl", "");
+    assert!(later == once && once.starts_with(&one));
     // A finished sweep succeeds again, and changes nothing.
-    let before = fs::read(&once).unwrap();
-    sweep(&once, "0..80", &[]).done();
-    assert_eq!(before, fs::read(&once).unwrap());
-}
-
-/// Starts a sweep and kills it as soon as its file has this many bytes.
-fn killed(out: &Path, arguments: &[&str], bytes: u64) -> bool {
-    let mut child = headlight()
-        .args(arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    loop {
-        if fs::metadata(out).is_ok_and(|file| file.len() >= bytes) {
-            child.kill().unwrap(); // SIGKILL
-            return !child.wait().unwrap().success();
-        }
-        if child.try_wait().unwrap().is_some() {
-            return false;
-        }
-        std::thread::sleep(Duration::from_micros(200));
+    assert!(of("0..80", "once.jsonl", "").0 == once);
+    for cut in [1, 2, 300, once.len() / 2, once.len() - 1] {
+        fs::write(folder.join("once.jsonl"), &once[..once.len() - cut]).unwrap();
+        let (found, told) = of("0..80", "once.jsonl", "");
+        ended(&told, 0, &["once.jsonl"]);
+        assert!(found == once, "{cut} bytes less");
     }
 }
 
-/// 200 seeds in 7 shards, two of which are killed on the way and started again, merged in any order,
-/// are the bytes of the single run.
+/// 5,000 runs in four shards, killed repeatedly at any moment: no row is lost, and none comes twice; merged in any order,
+/// they are the bytes of the single run.
 #[test]
-fn shards_killed_and_merged_are_the_single_run() {
-    let folder = folder("sweep_shards");
-    let whole = folder.join("whole.jsonl");
-    sweep(&whole, "0..200", &[]).done();
-    let mut parts: Vec<PathBuf> = Vec::new();
+fn a_long_sweep_survives_kills_at_any_moment() {
+    let folder = folder("sweep_long");
+    let sweep = "sweep quick --seeds 0..5000 --set training.epochs=1 --out";
+    typed(&folder, &format!("{sweep} whole.jsonl")).done();
+    let whole = fs::read(folder.join("whole.jsonl")).unwrap();
+
+    let mut delays = Delays(13);
     let mut kills = 0;
-    for shard in 1..=7 {
-        let out = folder.join(format!("{shard}.jsonl"));
-        let name = format!("{shard}/7");
-        let arguments = [
-            "sweep",
-            "--seeds",
-            "0..200",
-            "--out",
-            text(&out),
-            "--set",
-            "training.epochs=1",
-            "--shard",
-            &name,
-            "--threads",
-            "1",
-        ];
-        if shard == 2 || shard == 5 {
-            kills += u32::from(killed(&out, &arguments, 5000));
-            assert!(
-                fs::read_to_string(&out).unwrap().lines().count() < 29,
-                "it was killed on the way"
-            );
+    for shard in 1..=4 {
+        let out = format!("{shard}.jsonl");
+        loop {
+            // The file's length sets the time of the kill, so that the machine's speed does not matter.
+            let enough = length(&folder.join(&out)) + delays.below(whole.len() as u64 / 20);
+            let line = format!("{sweep} {out} --shard {shard}/4");
+            let mut child = start_until(&folder, &line, &out, enough);
+            send(&child, "KILL");
+            if child.wait().unwrap().success() {
+                break;
+            }
+            kills += 1;
         }
-        run(&arguments).done();
-        parts.push(out);
     }
-    assert_eq!(kills, 2);
-    parts.rotate_left(3);
-    let merged = folder.join("merged.jsonl");
-    let mut arguments = vec!["merge", "--out", text(&merged)];
-    arguments.extend(parts.iter().map(|part| text(part)));
-    let stdout = run(&arguments).done().stdout;
-    assert!(mentions(&stdout, "200"), "{stdout}");
-    assert_eq!(fs::read(&merged).unwrap(), fs::read(&whole).unwrap());
+    println!("{kills} kills");
+    assert!(kills >= 12, "{kills} kills");
     // A merge of merges, with rows that come twice, is the same too.
-    let again = folder.join("again.jsonl");
-    let stdout = run(&[
-        "merge",
-        text(&parts[0]),
-        text(&merged),
-        "--out",
-        text(&again),
-    ])
-    .done()
-    .stdout;
-    let doubled = ["28", "29"].map(|count| mentions(&stdout, count));
-    assert!(doubled.contains(&true), "{stdout}");
-    assert_eq!(fs::read(&again).unwrap(), fs::read(&whole).unwrap());
-}
-
-#[test]
-fn a_line_that_was_cut_short_is_computed_again() {
-    let folder = folder("sweep_torn");
-    let out = folder.join("rows.jsonl");
-    sweep(&out, "0..9", &[]).done();
-    let whole = fs::read(&out).unwrap();
-    for cut in [1, 2, 300, whole.len() / 2, whole.len() - 1] {
-        fs::write(&out, &whole[..whole.len() - cut]).unwrap();
-        ended(&sweep(&out, "0..9", &[]), 0, &["rows.jsonl"]);
-        assert_eq!(fs::read(&out).unwrap(), whole, "{cut} bytes less");
+    for (files, out, told) in [
+        ("3.jsonl 1.jsonl 4.jsonl 2.jsonl", "merged.jsonl", "5000"),
+        ("2.jsonl merged.jsonl", "again.jsonl", "1250"),
+    ] {
+        let merged = typed(&folder, &format!("merge {files} --out {out}")).done();
+        assert!(mentions(&merged.stdout, told), "{}", merged.stdout);
+        assert!(fs::read(folder.join(out)).unwrap() == whole, "{out}");
     }
 }
 
@@ -132,144 +106,52 @@ fn a_line_that_was_cut_short_is_computed_again() {
 fn a_signal_leaves_whole_rows_and_the_same_command_resumes() {
     let folder = folder("sweep_signal");
     let out = folder.join("rows.jsonl");
+    let sweep = "sweep notebook --seeds 0..5000 --threads 2 --out rows.jsonl";
     for (signal, code) in [("INT", 130), ("TERM", 143), ("USR1", 138)] {
-        let before = fs::metadata(&out).map_or(0, |file| file.len());
-        let child = headlight()
-            .args([
-                "sweep",
-                "--seeds",
-                "0..5000",
-                "--threads",
-                "2",
-                "--out",
-                text(&out),
-            ])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        while fs::metadata(&out).map_or(0, |file| file.len()) < before + 3000 {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let kill = Command::new("kill")
-            .args(["-s", signal, &child.id().to_string()])
-            .status();
-        assert!(kill.unwrap().success());
+        let child = start_until(&folder, sweep, "rows.jsonl", length(&out) + 3000);
+        // Two sweeps do not write one file.
+        refused(&typed(&folder, sweep), &["rows.jsonl"]);
+        send(&child, signal);
         let finished = Finished::from(child.wait_with_output().unwrap());
         ended(&finished, code, &["5000", "rows.jsonl"]);
-        let seeds: Vec<u64> = rows(&out)
-            .iter()
-            .map(|row| row["seed"].as_u64().unwrap())
-            .collect();
-        assert_eq!(seeds, (0..seeds.len() as u64).collect::<Vec<_>>());
+        let rows = rows(&out);
+        let seeds = rows.iter().map(|row| row["seed"].as_u64().unwrap());
+        assert!(seeds.eq(0..rows.len() as u64));
     }
 }
 
 #[test]
 fn rows_that_contradict_each_other_are_not_merged() {
     let folder = folder("merge_refused");
-    let out = folder.join("rows.jsonl");
-    sweep(&out, "0..3", &[]).done();
-    let before = fs::read(&out).unwrap();
-    let words = folder.join("words.jsonl");
-    fs::write(&words, "once upon a time\n").unwrap();
-    let all = folder.join("all.jsonl");
-    let merge = |files: &[&Path], out: &Path, parts: &[&str]| {
-        let mut arguments = vec!["merge", "--out", text(out)];
-        arguments.extend(files.iter().map(|file| text(file)));
-        refuses(&folder, &arguments, parts);
+    let sweep = |seeds: &str, out: &str| {
+        typed(&folder, &format!("{SWEEP} --seeds {seeds} --out {out}")).done();
     };
-    let table = folder.join("all.xlsx");
-    merge(&[&out], &table, &["all.xlsx", ".jsonl", ".csv"]);
-    merge(&[&folder.join("none.jsonl")], &all, &["none.jsonl"]);
-    merge(&[&words], &all, &["words.jsonl", "line 1"]);
-    let other = folder.join("other.jsonl");
-    sweep(&other, "3..5", &["--set", "training.batch_size=32"]).done();
-    merge(&[&out, &other], &all, &["other.jsonl", "line 1"]);
-    let forged = folder.join("forged.jsonl");
-    let before = String::from_utf8(before).unwrap();
-    let spoiled = before.replace("\"accuracy\":0", "\"accuracy\":1");
-    fs::write(&forged, spoiled).unwrap();
-    merge(
-        &[&out, &forged],
-        &all,
-        &["forged.jsonl", "rows.jsonl", "seed 0"],
-    );
+    sweep("0..3", "rows.jsonl");
+    sweep("3..5", "other.jsonl --set training.batch_size=32");
+    sweep("5..7", "gap.jsonl");
+    fs::write(folder.join("words.jsonl"), "once upon a time\n").unwrap();
+    let rows = fs::read_to_string(folder.join("rows.jsonl")).unwrap();
+    let forged = rows.replace("\"accuracy\":0", "\"accuracy\":1");
+    fs::write(folder.join("forged.jsonl"), forged).unwrap();
+    let cases: [(&str, &[&str]); 5] = [
+        ("rows.jsonl --out all.xlsx", &["all.xlsx", ".jsonl", ".csv"]),
+        ("none.jsonl --out all.jsonl", &["none.jsonl"]),
+        ("words.jsonl --out all.jsonl", &["words.jsonl", "line 1"]),
+        (
+            "rows.jsonl other.jsonl --out all.jsonl",
+            &["other.jsonl", "line 1"],
+        ),
+        (
+            "rows.jsonl forged.jsonl --out all.jsonl",
+            &["forged.jsonl", "rows.jsonl", "seed 0"],
+        ),
+    ];
+    for (merge, parts) in cases {
+        refuses_typed(&folder, &format!("merge {merge}"), parts);
+    }
     // Rows that are missing in between are named.
-    let gap = folder.join("gap.jsonl");
-    sweep(&gap, "5..7", &[]).done();
-    let arguments = ["merge", text(&gap), text(&out), "--out", text(&all)];
-    ended(&run(&arguments), 0, &["2", "seed 3", "seed 4"]);
-}
-
-#[test]
-fn two_sweeps_do_not_write_one_file() {
-    let folder = folder("sweep_lock");
-    let out = folder.join("rows.jsonl");
-    let mut first = headlight()
-        .args(["sweep", "--seeds", "0..5000", "--out", text(&out)])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    while fs::metadata(&out).map_or(0, |file| file.len()) == 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let second = run(&["sweep", "--seeds", "0..5000", "--out", text(&out)]);
-    first.kill().unwrap();
-    first.wait().unwrap();
-    refused(&second, &["rows.jsonl"]);
-}
-
-/// 5,000 runs in four shards, killed repeatedly at any moment: no row is lost, and none comes twice.
-#[test]
-fn a_long_sweep_survives_kills_at_any_moment() {
-    let folder = folder("sweep_long");
-    let arguments = |out: &Path, shard: Option<&str>| -> Vec<String> {
-        let mut arguments = vec!["sweep", "configs/quick.toml", "--seeds", "0..5000"];
-        arguments.extend(["--set", "training.epochs=1", "--out", text(out)]);
-        arguments.extend(shard.iter().flat_map(|shard| ["--shard", shard]));
-        arguments.into_iter().map(str::to_owned).collect()
-    };
-    let whole = folder.join("whole.jsonl");
-    let finished = headlight().args(arguments(&whole, None)).output().unwrap();
-    Finished::from(finished).done();
-    let bytes = |path: &Path| fs::metadata(path).map_or(0, |file| file.len());
-    let of_shard = bytes(&whole) / 4;
-
-    let mut delays = Delays(13);
-    let mut kills = 0;
-    let mut parts = Vec::new();
-    for shard in ["1/4", "2/4", "3/4", "4/4"] {
-        let out = folder.join(format!("{}.jsonl", &shard[..1]));
-        loop {
-            let mut child = headlight()
-                .args(arguments(&out, Some(shard)))
-                .stdout(Stdio::null())
-                .stderr(Stdio::null())
-                .spawn()
-                .unwrap();
-            // The file's length sets the time of the kill, so that the machine's speed does not matter.
-            let enough = bytes(&out) + delays.below(of_shard / 5);
-            while bytes(&out) < enough && child.try_wait().unwrap().is_none() {
-                std::thread::sleep(Duration::from_micros(100));
-            }
-            send(&child, "KILL");
-            if child.wait().unwrap().success() {
-                break;
-            }
-            kills += 1;
-        }
-        parts.push(out);
-    }
-    println!("{kills} kills");
-    assert!(kills >= 12, "{kills} kills");
-    let merged = folder.join("merged.jsonl");
-    let mut merge = vec!["merge", "--out", text(&merged)];
-    merge.extend(parts.iter().map(|part| text(part)));
-    let stdout = run(&merge).done().stdout;
-    assert!(mentions(&stdout, "5000"), "{stdout}");
-    assert!(fs::read(&merged).unwrap() == fs::read(&whole).unwrap());
+    let merged = typed(&folder, "merge gap.jsonl rows.jsonl --out all.jsonl");
+    ended(&merged, 0, &["2", "seed 3", "seed 4"]);
 }
 
 /// A results file that holds something else, or rows that no sweep writes, stays as it is.
@@ -277,17 +159,18 @@ fn a_long_sweep_survives_kills_at_any_moment() {
 fn what_is_no_row_of_this_sweep_is_left_alone() {
     let folder = folder("sweep_foreign");
     let out = folder.join("rows.jsonl");
-    sweep(&out, "0..2", &[]).done();
+    let sweep = |more: &str| format!("{SWEEP} --out rows.jsonl --seeds {more}");
+    typed(&folder, &sweep("0..2")).done();
     let own = fs::read_to_string(&out).unwrap();
     let first = own.lines().next().unwrap();
-    let value: serde_json::Value = serde_json::from_str(first).unwrap();
-    let changed = |key: &str, to: Option<serde_json::Value>| {
-        let mut row = value.as_object().unwrap().clone();
+    let row: Map<String, Value> = from_str(first).unwrap();
+    let changed = |key: &str, to: Option<Value>| {
+        let mut row = row.clone();
         row.remove(key);
         row.extend(to.map(|to| (key.to_owned(), to)));
         serde_json::to_string(&row).unwrap() + "\n"
     };
-    let hash = value["config_sha256"].as_str().unwrap();
+    let hash = row["config_sha256"].as_str().unwrap();
     let foreign = [
         "my notes".to_owned(),
         "a,b\r1,2\r".to_owned(),
@@ -303,13 +186,146 @@ fn what_is_no_row_of_this_sweep_is_left_alone() {
     ];
     for foreign in foreign {
         fs::write(&out, &foreign).unwrap();
-        refused(&sweep(&out, "0..3", &["--force"]), &["rows.jsonl"]);
-        assert!(fs::read(&out).unwrap() == foreign.as_bytes(), "{foreign}");
+        refuses_typed(&folder, &sweep("0..3 --force"), &["rows.jsonl"]);
     }
+    fs::write(&out, &own).unwrap();
+    // Rows of another shard.
+    let other = sweep("0..10 --shard 2/4");
+    refuses_typed(
+        &folder,
+        &other,
+        &["rows.jsonl", "line 1", "seed 0", "seed 2"],
+    );
     // The beginning of a row may be dropped, however short.
     for length in [0, 1, 9, first.len()] {
         fs::write(&out, &first[..length]).unwrap();
-        sweep(&out, "0..2", &[]).done();
+        typed(&folder, &sweep("0..2")).done();
         assert_eq!(fs::read_to_string(&out).unwrap(), own);
+    }
+}
+
+/// `train` can repeat every row: seeds end where TOML's integers do.
+#[test]
+fn every_seed_of_a_sweep_can_be_trained() {
+    const LARGEST: &str = "9223372036854775807";
+    let folder = folder("large_seeds");
+    typed(&folder, "init quick").done();
+    let config = fs::read_to_string(folder.join("quick.toml")).unwrap();
+    for number in ["9223372036854775808", "99999999999999999999999999999999999"] {
+        let large = format!("seed = {number}\n{config}");
+        fs::write(folder.join("large.toml"), large).unwrap();
+        for line in [
+            "train large.toml --run run".to_owned(),
+            format!("train quick --run run --set data.seed={number}"),
+            format!("sweep quick --out a.jsonl --seeds 0..2 --set seed={number}"),
+            format!("sweep quick --out a.jsonl --seeds 0..2 --grid data.seed=1,{number}"),
+            format!("sweep quick --out a.jsonl --seeds 0..{number}0"),
+            format!("sweep quick --out a.jsonl --seeds 9223372036854775807..{number}1"),
+        ] {
+            refuses_typed(&folder, &line, &[LARGEST]);
+        }
+    }
+    let last = "9223372036854775806..9223372036854775808";
+    typed(
+        &folder,
+        &format!("sweep quick --out a.jsonl --seeds {last}"),
+    )
+    .done();
+    let row = fs::read_to_string(folder.join("a.jsonl")).unwrap();
+    assert!(mentions(row.lines().last().unwrap(), LARGEST));
+    typed(
+        &folder,
+        &format!("train quick --run run --set seed={LARGEST}"),
+    )
+    .done();
+}
+
+#[test]
+fn a_sweep_that_fails_before_its_first_row_leaves_no_file() {
+    let folder = folder("no_first_row");
+    let sweep = ["sweep", "quick", "--seeds", "0..4", "--out", "rows.jsonl"];
+    ended(&limited(&folder, "-f 0", &sweep), 1, &["ulimit -f"]);
+    assert!(contents(&folder).is_empty());
+}
+
+/// More shards than runs.
+#[test]
+fn a_shard_without_runs_is_done() {
+    let folder = folder("empty_shard");
+    typed(&folder, "sweep quick --seeds 0..2 --out whole.jsonl").done();
+    let read = |name: &str| fs::read(folder.join(name)).unwrap();
+    let shard = |index: usize| {
+        format!("sweep quick --seeds 0..2 --shard {index}/3 --out rows-{index}-of-3.jsonl")
+    };
+    let parts = [1, 2, 3].map(|index| format!("rows-{index}-of-3.jsonl"));
+    // A task that is started again is done too.
+    for index in [1, 2, 3, 1, 2, 3] {
+        let done = typed(&folder, &shard(index)).done().stdout;
+        assert!(mentions(&done, &parts[index - 1]), "{done}");
+    }
+    let merge = format!("merge {} --out merged.jsonl", parts.join(" "));
+    typed(&folder, &merge).done();
+    assert!(read("merged.jsonl") == read("whole.jsonl"));
+
+    let empty: Vec<usize> = (0..3).filter(|&at| read(&parts[at]).is_empty()).collect();
+    assert_eq!(empty.len(), 1);
+    let name = &parts[empty[0]];
+    for command in ["merge --out none.jsonl", "report"] {
+        let line = format!("{command} {name}");
+        refuses_typed(&folder, &line, &[name, "no rows"]);
+    }
+    // An empty shard has no place for rows.
+    fs::copy(folder.join("whole.jsonl"), folder.join(name)).unwrap();
+    refuses_typed(&folder, &shard(empty[0] + 1), &[name]);
+}
+
+/// The line of each scheduler in `docs/clusters.md` trains its shard, and all shards together are the sweep: here a small one
+/// in its place.
+#[test]
+fn the_shards_of_each_scheduler_are_the_sweep() {
+    const DOCUMENTED: &str = "notebook --seeds 0..100000 --threads 4";
+    const SMALL: &str = "notebook --seeds 0..10 --threads 1 --set training.epochs=1";
+    let folder = folder("shards_recipes");
+    typed(&folder, &format!("sweep {SMALL} --out whole.jsonl")).done();
+    let whole = fs::read(folder.join("whole.jsonl")).unwrap();
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/clusters.md");
+    let document = fs::read_to_string(document).unwrap();
+    let merge = "headlight merge results/seeds-*-of-8.jsonl --out results/seeds.jsonl";
+    assert!(document.contains(merge));
+    let binary = Path::new(env!("CARGO_BIN_EXE_headlight")).parent().unwrap();
+    let path = format!("{}:{}", text(binary), std::env::var("PATH").unwrap());
+    let shell = |line: &str, variable: &str, index: &str| {
+        let mut shell = Command::new("bash");
+        shell.args(["-c", line]).env("PATH", &path);
+        // GNU parallel puts the index in place of `{}`, the others hand it over as a variable.
+        shell.envs((variable != "{}").then_some((variable, index)));
+        Finished::from(shell.current_dir(&folder).output().unwrap()).done();
+    };
+    for (variable, first) in [
+        ("SLURM_ARRAY_TASK_ID", 1),
+        ("{}", 1),
+        ("HQ_TASK_ID", 1),
+        ("JOB_COMPLETION_INDEX", 0),
+    ] {
+        let mut lines = document.lines();
+        let line = lines.find(|line| line.contains("headlight sweep") && line.contains(variable));
+        let line = line.unwrap_or_else(|| panic!("no line with {variable}"));
+        assert!(line.contains(DOCUMENTED), "{line}");
+        let start = line.find("headlight sweep").unwrap();
+        let end = line.find(".jsonl").unwrap() + ".jsonl".len();
+        let quote = usize::from(line[end..].starts_with('"'));
+        let line = line[start..end + quote].replace(DOCUMENTED, SMALL);
+        let results = folder.join("results");
+        fs::create_dir_all(&results).unwrap();
+        for index in first..first + 8 {
+            let index = index.to_string();
+            shell(&line.replace("{}", &index), variable, &index);
+        }
+        shell(merge, "{}", "");
+        let merged = fs::read(results.join("seeds.jsonl")).unwrap();
+        assert!(merged == whole, "{variable}");
+        // A file for each shard, the merged one, and the config.
+        assert_eq!(fs::read_dir(&results).unwrap().count(), 10, "{variable}");
+        fs::remove_dir_all(&results).unwrap();
     }
 }

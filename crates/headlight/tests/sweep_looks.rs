@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::sweeps::rows;
-use crate::common::{folder, refused, run_in};
+use crate::common::{folder, refused, run_in, typed};
 use serde_json::Value;
 
 fn report(folder: &Path, arguments: &[&str]) -> Value {
@@ -117,7 +117,7 @@ fn the_config_stands_beside_the_results() {
     sweep("b.jsonl", &["--set", "training.epochs=2"]).done();
     let merge = ["merge", "a.jsonl", "b.jsonl", "--out", "c.jsonl"];
     refused(&run_in(&folder, &merge), &["`training.epochs` is 2, not 1"]);
-    run_in(&folder, &["merge", "a.jsonl", "--out", "c.jsonl"]).done();
+    typed(&folder, "merge a.jsonl --out c.jsonl").done();
     assert!(folder.join("c.config.toml").exists());
 
     let again = ["train", "a.config.toml", "--set", "seed=1", "--run", "run"];
@@ -145,7 +145,7 @@ fn padded_samples_have_no_common_uniform_attention() {
     };
     let texts: String = (0..60).map(text).collect();
     fs::write(folder.join("f.csv"), format!("text,label\n{texts}")).unwrap();
-    run_in(&folder, &["init", "f.csv", "--out", "f.toml"]).done();
+    typed(&folder, "init f.csv --out f.toml").done();
     let written = fs::read_to_string(folder.join("f.toml")).unwrap();
     assert!(written.contains("patience"), "{written}");
     let sweep = |file: &str, out: &str| {

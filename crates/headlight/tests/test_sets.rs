@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::common::{folder, metrics, refuses_in, run_in};
+use crate::common::{folder, metrics, refuses_in, run_in, typed};
 
 const CONFIG: &str = "\
 [data]
@@ -55,7 +55,7 @@ fn in_folder(name: &str) -> PathBuf {
     let folder = folder(name);
     fs::write(folder.join("c.toml"), CONFIG).unwrap();
     fs::write(folder.join("long.toml"), LONGER).unwrap();
-    run_in(&folder, &["data", "long.toml", "--out", "longer.npz"]).done();
+    typed(&folder, "data long.toml --out longer.npz").done();
     folder
 }
 
@@ -75,16 +75,9 @@ fn close(found: &Value, expected: &Value, bound: f64) {
 fn a_longer_test_set_has_the_metrics_of_its_samples() {
     let folder = in_folder("tests_longer");
     let last = train(&folder, "r", &[]).pop().unwrap();
-    run_in(&folder, &["train", "long.toml", "--run", "long"]).done();
-    let weights = [
-        "evaluate",
-        "long",
-        "longer.npz",
-        "--weights",
-        "r/model.safetensors",
-        "--json",
-    ];
-    let printed = run_in(&folder, &weights).done().stdout;
+    typed(&folder, "train long.toml --run long").done();
+    let weights = "evaluate long longer.npz --weights r/model.safetensors --json";
+    let printed = typed(&folder, weights).done().stdout;
     let assessed: Value = serde_json::from_str(&printed).unwrap();
     let longer = &last["tests"]["longer"];
     close(&longer["loss"], &assessed["loss"], 1e-12);
@@ -176,7 +169,7 @@ fn rows_and_their_tables_have_the_test_sets() {
         .unwrap();
     assert_eq!(same["tests"], last["tests"]);
 
-    run_in(&folder, &["merge", "s.jsonl", "--out", "s.csv"]).done();
+    typed(&folder, "merge s.jsonl --out s.csv").done();
     let table = fs::read_to_string(folder.join("s.csv")).unwrap();
     let mut lines = table
         .lines()
@@ -188,9 +181,7 @@ fn rows_and_their_tables_have_the_test_sets() {
         close(&row["tests"]["noisy"]["f1"], &cell.into(), 1e-15);
     }
 
-    let report = run_in(&folder, &["report", "s.jsonl", "--json"])
-        .done()
-        .stdout;
+    let report = typed(&folder, "report s.jsonl --json").done().stdout;
     let report: Value = serde_json::from_str(&report).unwrap();
     let f1 = |point: usize| {
         let own = rows.iter().filter(|row| row["point"] == point);
@@ -216,7 +207,7 @@ fn rows_and_their_tables_have_the_test_sets() {
         cut.replace("\"noisy\":", "\"other\":"),
     )
     .unwrap();
-    refuses_in(&folder, &[&sweep[..], &["--resume"]].concat(), &[]);
+    refuses_in(&folder, &sweep, &["s.jsonl"]);
 }
 
 /// The number of threads changes no byte, and a resumed run ends as one that never stopped.

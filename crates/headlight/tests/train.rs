@@ -6,17 +6,12 @@
 
 use std::fmt::Write;
 use std::fs;
-use std::io::Cursor;
 use std::path::Path;
-use std::process::Stdio;
-use std::thread::sleep;
-use std::time::Duration;
 
 use crate::common::{
-    Finished, ended, folder, headlight, mentions, metrics, quick_run, refuses, run, run_in, send,
-    text,
+    Finished, folder, headlight, json, mentions, metrics, quick_run, read_dump, refuses, run,
+    run_in, text, typed,
 };
-use headlight_dump::AttentionDump;
 
 #[test]
 fn a_run_directory_has_all_files() {
@@ -147,72 +142,49 @@ fn the_same_config_gives_the_same_bytes() {
 #[test]
 fn the_notebook_is_learned_with_each_of_ten_seeds() {
     for engine in ["burn", "fused"] {
-        ten_seeds(engine);
+        let folder = folder(&format!("notebook-{engine}"));
+        let perfect = (0..10)
+            .filter(|&seed| is_perfect(&folder, engine, seed))
+            .count();
+        assert!(
+            perfect >= 9,
+            "{perfect} of 10 seeds classify every training sample correctly"
+        );
     }
 }
 
-fn ten_seeds(engine: &str) {
-    let folder = folder(&format!("notebook-{engine}"));
-    let mut perfect = 0;
-    for seed in 0..10 {
-        let path = folder.join(seed.to_string());
-        let set = format!("seed={seed}");
-        run(&[
-            "train",
-            "--engine",
-            engine,
-            "--set",
-            &set,
-            "--run",
-            text(&path),
-        ])
-        .done();
-        let last = metrics(&path).pop().unwrap();
-        let number = |key: &str| last[key].as_f64().unwrap();
-        assert!(
-            number("accuracy") >= 7_999.0 / 8_000.0,
-            "seed {seed}: {}",
-            number("accuracy")
-        );
-        assert_eq!(last["recall"], 1.0, "seed {seed}");
-        assert_eq!(last["held_out_accuracy"], 1.0, "seed {seed}");
-        perfect += u32::from(last["accuracy"] == 1.0 && last["precision"] == 1.0);
-        let attention = number("attention_positive");
-        assert!(
-            (0.40..=0.65).contains(&attention),
-            "seed {seed}: attention {attention}"
-        );
-
-        let npz = fs::read(path.join("attention/step-001500.npz")).unwrap();
-        let dump = AttentionDump::read_npz(Cursor::new(npz)).unwrap();
-        let probability = |sample| {
-            let row = dump
-                .meta
-                .samples
-                .iter()
-                .position(|&number| number == Some(sample));
-            dump.probabilities[row.unwrap()]
-        };
-        assert!(
-            probability(0) < 0.01,
-            "seed {seed}: sample 0 {}",
-            probability(0)
-        );
-        assert!(
-            probability(10) > 0.95,
-            "seed {seed}: first positive {}",
-            probability(10)
-        );
-        assert!(
-            dump.worst_row_sum() < 1e-6,
-            "seed {seed}: {}",
-            dump.worst_row_sum()
-        );
-    }
+/// Whether a run of the notebook, which must learn its rule, classifies every training sample correctly.
+fn is_perfect(folder: &Path, engine: &str, seed: usize) -> bool {
+    let path = folder.join(seed.to_string());
+    let train = format!("train --engine {engine} --set seed={seed} --run {seed}");
+    typed(folder, &train).done();
+    let last = metrics(&path).pop().unwrap();
+    let number = |key: &str| last[key].as_f64().unwrap();
     assert!(
-        perfect >= 9,
-        "{perfect} of 10 seeds classify every training sample correctly"
+        number("accuracy") >= 7_999.0 / 8_000.0,
+        "seed {seed}: {last}"
     );
+    assert_eq!(last["recall"], 1.0, "seed {seed}");
+    assert_eq!(last["held_out_accuracy"], 1.0, "seed {seed}");
+    let attention = number("attention_positive");
+    assert!(
+        (0.40..=0.65).contains(&attention),
+        "seed {seed}: {attention}"
+    );
+
+    let dump = read_dump(path.join("attention/step-001500.npz"));
+    let probability = |sample| {
+        let mut samples = dump.meta.samples.iter();
+        dump.probabilities[samples.position(|&number| number == Some(sample)).unwrap()]
+    };
+    // A negative sample, and the first positive.
+    let [negative, positive] = [0, 10].map(probability);
+    assert!(
+        negative < 0.01 && positive > 0.95,
+        "seed {seed}: {negative} {positive}"
+    );
+    assert!(dump.worst_row_sum() < 1e-6, "seed {seed}");
+    last["accuracy"] == 1.0 && last["precision"] == 1.0
 }
 
 /// Each shipped config is valid, and its rule is learned.
@@ -220,15 +192,8 @@ fn ten_seeds(engine: &str) {
 fn each_rule_is_learned_with_its_config() {
     let folder = folder("rules");
     for config in ["token_anywhere", "token_before_token", "equal_positions"] {
-        let path = folder.join(config);
-        run(&[
-            "train",
-            &format!("configs/{config}.toml"),
-            "--run",
-            text(&path),
-        ])
-        .done();
-        let lines = metrics(&path);
+        typed(&folder, &format!("train {config} --run {config}")).done();
+        let lines = metrics(&folder.join(config));
         // Before training, a first block's attention is nearly uniform for both classes.
         for class in ["positive", "negative"] {
             let at_start = |what: &str| lines[0][format!("{what}_{class}")].as_f64();
@@ -256,78 +221,26 @@ fn a_run_directory_is_never_written_over() {
 #[test]
 fn runs_without_a_name_are_numbered() {
     let folder = folder("numbered");
-    let config = fs::canonicalize(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../configs/quick.toml"
-    ))
-    .unwrap();
     for number in 1..=2 {
-        let output = headlight()
-            .args(["train", text(&config)])
-            .current_dir(&folder)
-            .output()
-            .unwrap();
-        let finished = Finished::from(output).done();
         let place = format!("runs/quick-{number}");
-        assert!(mentions(&finished.stdout, &place), "{}", finished.stdout);
-        assert!(
-            folder
-                .join(format!("runs/quick-{number}/report.md"))
-                .is_file()
-        );
+        let told = typed(&folder, "train quick").done().stdout;
+        assert!(mentions(&told, &place), "{told}");
+        assert!(folder.join(place).join("report.md").is_file());
     }
 }
 
 #[test]
 fn a_dataset_from_a_file_trains_like_the_one_it_was_written_from() {
     let folder = folder("from_file");
-    for name in ["data.npz", "data.csv", "data.jsonl"] {
-        run(&[
-            "data",
-            "configs/quick.toml",
-            "--out",
-            text(&folder.join(name)),
-        ])
-        .done();
+    typed(&folder, "train quick --run generated").done();
+    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
+    for format in ["npz", "csv", "jsonl"] {
+        typed(&folder, &format!("data quick --out data.{format}")).done();
+        let data = format!("data={{ file = \"data.{format}\", vocab_size = 51, seq_len = 6 }}");
+        let train = format!("train quick --run {format} --set '{data}'");
+        typed(&folder, &train).done();
+        assert_eq!(weights("generated"), weights(format), "{format}");
     }
-    quick_run(&folder.join("generated"), &[]);
-    for extension in ["npz", "csv", "jsonl"] {
-        let data = folder.join(format!("data.{extension}"));
-        let config = fs::read_to_string(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../configs/quick.toml"
-        ))
-        .unwrap();
-        let generated = ["generator", "positive_rate", "samples", "held_out"];
-        let kept: Vec<&str> = config
-            .lines()
-            .filter(|line| !generated.iter().any(|key| line.starts_with(key)))
-            .collect();
-        let kept = kept
-            .join("\n")
-            .replace("[data]", &format!("[data]\nfile = {data:?}"));
-        let config = folder.join(format!("{extension}.toml"));
-        fs::write(&config, kept).unwrap();
-        run(&[
-            "train",
-            text(&config),
-            "--run",
-            text(&folder.join(extension)),
-        ])
-        .done();
-        let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
-        assert_eq!(weights("generated"), weights(extension), "{extension}");
-    }
-}
-
-#[test]
-fn divergence_has_an_exit_code_of_its_own() {
-    let path = folder("diverged").join("run");
-    let train = ["train", "configs/quick.toml", "--run", text(&path)];
-    let set = ["--set", "training.learning_rate=1e38"];
-    let finished = run(&[&train[..], &set].concat());
-    ended(&finished, 3, &["step 2", "training.learning_rate", "1e38"]);
-    assert!(!path.join("model.safetensors").exists());
 }
 
 /// `2>&1 | head -1` and a full standard error do not end the training.
@@ -339,22 +252,14 @@ fn closed_and_full_output_streams_do_not_end_a_run() {
         ("closed", "2>&1 | head -1"),
         ("full", ">/dev/full 2>/dev/full || true"),
     ] {
-        let path = folder.join(name);
-        let binary = headlight();
-        let command = format!(
-            "'{}' train configs/quick.toml --run '{}' {tail}",
-            binary.get_program().to_str().unwrap(),
-            text(&path)
-        );
-        let mut shell = std::process::Command::new("bash");
-        let status = shell
-            .args(["-c", &command])
-            .current_dir(binary.get_current_dir().unwrap());
-        assert!(status.output().unwrap().status.success());
-        assert!(
-            path.join("report.md").is_file() && path.join("model.safetensors").is_file(),
-            "{name}"
-        );
+        let script = format!("\"$0\" train quick --run {name} {tail}");
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", &script]).arg(headlight().get_program());
+        let output = bash.current_dir(&folder).output().unwrap();
+        assert!(output.status.success());
+        for file in ["report.md", "model.safetensors"] {
+            assert!(folder.join(name).join(file).is_file(), "{name}");
+        }
     }
 }
 
@@ -367,12 +272,8 @@ fn the_report_counts_held_out_samples_of_a_file() {
     fs::write(folder.join("data.csv"), rows).unwrap();
     let config = "[data]\nfile = \"data.csv\"\nvocab_size = 5\nseq_len = 1\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
     fs::write(folder.join("file.toml"), config).unwrap();
-    let output = headlight()
-        .args(["train", "file.toml", "--verbose", "--run", "run"])
-        .current_dir(&folder)
-        .output()
-        .unwrap();
-    let report = Finished::from(output).done().stdout;
+    let report = typed(&folder, "train file.toml --verbose --run run");
+    let report = report.done().stdout;
     let data = report.split("## ").find(|part| part.starts_with("Data"));
     let counts = data.unwrap().lines().nth(2).unwrap();
     let counts: Vec<&str> = counts
@@ -381,51 +282,9 @@ fn the_report_counts_held_out_samples_of_a_file() {
         .collect();
     assert_eq!(counts, ["2", "1", "50.0", "2"], "{report}");
     // The resolved config works from another folder.
-    let again = folder.join("again");
-    run(&[
-        "train",
-        text(&folder.join("run/config.toml")),
-        "--run",
-        text(&again),
-    ])
-    .done();
+    typed(&folder.join("run"), "train config.toml --run ../again").done();
     let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
     assert_eq!(weights("run"), weights("again"));
-}
-
-#[cfg(unix)]
-#[test]
-fn a_signal_ends_a_run_with_everything_so_far_saved() {
-    let folder = folder("signals");
-    for (signal, code) in [("INT", 130), ("TERM", 143), ("USR1", 138)] {
-        let path = folder.join(signal);
-        let endless = ["train", "--set", "training.epochs=100000", "--force"];
-        let child = headlight()
-            .args(endless)
-            .args(["--run", text(&path)])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        // The dump after the first epoch shows that training has begun.
-        while !path.join("attention/step-000500.npz").exists() {
-            sleep(Duration::from_millis(5));
-        }
-        send(&child, signal);
-        let finished = Finished::from(child.wait_with_output().unwrap());
-        ended(&finished, code, &[text(&path), "--resume"]);
-        // The report has the step of the interruption, and its attention.
-        let message = finished.stderr.lines().last().unwrap();
-        let step = message.split("step ").nth(1).unwrap();
-        let step = step.split(|c: char| !c.is_ascii_digit()).next().unwrap();
-        let report = fs::read_to_string(path.join("report.md")).unwrap();
-        for part in [step, "100000", "sample 0", "head 0"] {
-            assert!(mentions(&report, part), "{part}: {report}");
-        }
-        let predict = run(&["predict", text(&path), "--tokens", "0 45 48 1 4 4 40"]).done();
-        let answer = &predict.stdout;
-        assert!(answer.contains("probability of yes 0."), "{answer}");
-    }
 }
 
 /// A model that predicts one class has learned nothing, however high its F1 is.
@@ -441,8 +300,8 @@ fn a_constant_model_has_not_learned() {
     let config = "[data]\nfile = \"mine.csv\"\nclasses = [\"rare\", \"usual\"]\n[model]\nd_model = 4\n\
                   [training]\nepochs = 1\n";
     fs::write(folder.join("mine.toml"), config).unwrap();
-    let trained = run_in(&folder, &["train", "mine.toml", "--run", "run", "--json"]).done();
-    let trained: serde_json::Value = serde_json::from_str(&trained.stdout).unwrap();
+    let trained = typed(&folder, "train mine.toml --run run --json").done();
+    let trained = json(&trained.stdout);
     assert_eq!(trained["learned"], false);
     assert_eq!(trained["judgement"]["verdict"], "no_better_than_baselines");
     assert_eq!(trained["judgement"]["one_class"], 1);
@@ -474,8 +333,8 @@ fn what_is_printed_is_short() {
     let config = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\nn_heads = 2\nn_layers = 2\n\
                   [training]\nepochs = 20\n[dump]\nevery_epochs = 100\npositives = 1\nnegatives = 1\n";
     fs::write(folder.join("mine.toml"), config).unwrap();
-    let trained = run_in(&folder, &["train", "mine.toml", "-v", "--run", "classes"]).done();
-    let evaluated = run_in(&folder, &["evaluate", "classes"]).done();
+    let trained = typed(&folder, "train mine.toml -v --run classes").done();
+    let evaluated = typed(&folder, "evaluate classes").done();
     let long = [
         "data.seq_len=90",
         "data.held_out=8",

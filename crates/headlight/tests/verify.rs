@@ -14,9 +14,8 @@ fn verify(path: &Path) -> Finished {
 /// Each file but the lock is listed; and each that is removed, emptied, cut short or has another bit is named.
 #[test]
 fn every_changed_file_is_named() {
-    let folder = folder("verify");
-    let path = folder.join("run");
-    finish(&path, "fused", &["--set", "training.save_weights=true"]);
+    let path = folder("verify").join("run");
+    finish(&path, "fused", "training.save_weights=true");
     let whole = contents(&path);
     let files = whole.iter().filter(|(path, _)| path.is_file());
     let files = files.filter(|(path, _)| !path.ends_with(".lock"));
@@ -36,27 +35,15 @@ fn every_changed_file_is_named() {
             // Another bit of the manifest is another hash or name of some file.
             let is_manifest = name == "manifest.sha256";
             assert!(is_manifest || mentions(&found.stdout, name), "{name}");
-            assert!(
-                mentions(&found.stderr, "headlight train"),
-                "{}",
-                found.stderr
-            );
+            let stderr = found.stderr;
+            assert!(mentions(&stderr, "headlight train"), "{stderr}");
             fs::write(file, bytes).unwrap();
         }
         count += usize::from(name != "manifest.sha256");
     }
-    let sound = verify(&path).done();
-    assert!(
-        mentions(&sound.stdout, &count.to_string()),
-        "{}",
-        sound.stdout
-    );
-}
+    let sound = verify(&path).done().stdout;
+    assert!(mentions(&sound, &count.to_string()), "{sound}");
 
-#[test]
-fn the_result_as_json() {
-    let path = folder("verify-json").join("run");
-    finish(&path, "fused", &[]);
     fs::write(path.join("report.md"), "").unwrap();
     let finished = run(&["verify", text(&path), "--json"]);
     assert_eq!(finished.code, Some(2));
@@ -64,6 +51,15 @@ fn the_result_as_json() {
     assert_eq!(found["damage"][0]["file"], "report.md");
     assert_eq!(found["damage"].as_array().unwrap().len(), 1);
     refused(&verify(&path.join("config.toml")), &[]);
+
+    // A manifest that names files elsewhere is no manifest.
+    fs::write(path.join("../mine"), "mine").unwrap();
+    let hash = "0".repeat(64);
+    let lines = format!("# 1 files, for sha256sum --check\n{hash}  attention/../../mine\n");
+    fs::write(path.join("manifest.sha256"), lines).unwrap();
+    let found = verify(&path);
+    assert_eq!(found.code, Some(2));
+    assert!(mentions(&found.stdout, "manifest.sha256"));
 }
 
 /// A run that was killed has nothing to check; one that diverged has a manifest.
@@ -71,33 +67,17 @@ fn the_result_as_json() {
 fn unfinished_runs() {
     let folder = folder("verify-unfinished");
     let path = folder.join("killed");
-    let mut child = command(&path, "fused", &["--set", "training.epochs=10000"])
-        .spawn()
-        .unwrap();
+    let begun = command(&path, "fused", "training.epochs=10000").spawn();
+    let mut begun = begun.unwrap();
     while !path.join("checkpoint/state.safetensors").exists() {}
-    send(&child, "KILL");
-    child.wait().unwrap();
+    send(&begun, "KILL");
+    begun.wait().unwrap();
     let found = verify(&path).done();
     assert!(mentions(&found.stdout, "--resume"), "{}", found.stdout);
     let path = folder.join("diverged");
-    let diverged = attempt(&path, "fused", &["--set", "training.learning_rate=1e18"]);
+    let diverged = attempt(&path, "fused", "training.learning_rate=1e18");
     assert_eq!(diverged.code, Some(3));
     verify(&path).done();
     fs::write(path.join("metrics.jsonl"), "").unwrap();
     assert!(mentions(&verify(&path).stdout, "metrics.jsonl"));
-}
-
-/// A manifest that names files elsewhere is no manifest.
-#[test]
-fn a_manifest_stays_in_its_run() {
-    let folder = folder("verify-outside");
-    let path = folder.join("run");
-    finish(&path, "fused", &[]);
-    fs::write(folder.join("mine"), "mine").unwrap();
-    let hash = "0".repeat(64);
-    let lines = format!("# 1 files, for sha256sum --check\n{hash}  attention/../../mine\n");
-    fs::write(path.join("manifest.sha256"), lines).unwrap();
-    let found = verify(&path);
-    assert_eq!(found.code, Some(2));
-    assert!(mentions(&found.stdout, "manifest.sha256"));
 }

@@ -2,13 +2,12 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::io::Cursor;
-use std::path::Path;
 
-use headlight_dump::AttentionDump;
 use serde_json::Value;
 
-use crate::common::{folder, mentions, metrics, refuses_in, run_in};
+use crate::common::{
+    config_of, folder, json, mentions, metrics, read_dump, refuses_in, run_in, typed,
+};
 
 /// Is token 0, which would be `[CLS]`, anywhere?
 const CONFIG: &str = "\
@@ -22,10 +21,6 @@ fn with_config(name: &str) -> std::path::PathBuf {
     let folder = folder(name);
     fs::write(folder.join("c.toml"), CONFIG).unwrap();
     folder
-}
-
-fn read(path: &Path) -> AttentionDump {
-    AttentionDump::read_npz(Cursor::new(fs::read(path).unwrap())).unwrap()
 }
 
 /// Reports, dumps and predictions show the attention of the position that the class is read from.
@@ -60,7 +55,7 @@ fn the_position_that_the_class_is_read_from_is_shown() {
             ],
         ];
         run_in(&folder, &dump.concat()).done();
-        let dump = read(&folder.join("d.npz"));
+        let dump = read_dump(&folder.join("d.npz"));
         assert_eq!(
             (dump.tokens(0), dump.read_position()),
             (&[0, 5, 0, 1][..], read_position)
@@ -74,13 +69,11 @@ fn the_position_that_the_class_is_read_from_is_shown() {
             mentions(&printed, &name) && !printed.contains("[CLS]"),
             "{printed}"
         );
-        let json = run_in(&folder, &[&predict[..], &["--json"]].concat())
-            .done()
-            .stdout;
-        let json: Value = serde_json::from_str(&json).unwrap();
+        let printed = run_in(&folder, &[&predict[..], &["--json"]].concat()).done();
+        let found = json(&printed.stdout);
         let row = &dump.weights(0, 0, 1)[read_position * 4..][..4];
         let shown: Vec<f32> =
-            serde_json::from_value(json["attention_of_cls"][0][1].clone()).unwrap();
+            serde_json::from_value(found["attention_of_cls"][0][1].clone()).unwrap();
         assert_eq!(shown, row);
         let explained = run_in(&folder, &[&predict[..], &["--explain"]].concat())
             .done()
@@ -110,7 +103,7 @@ fn a_file_without_cls_trains_to_the_same_weights() {
         let keys = format!("data = {{ file = \"{file}\", cls = \"none\" }}");
         let rest = CONFIG.split_once('\n').unwrap().1;
         fs::write(folder.join("file.toml"), format!("{keys}\n{rest}")).unwrap();
-        run_in(&folder, &["train", "file.toml", "--run", &run]).done();
+        typed(&folder, &format!("train file.toml --run {run}")).done();
         let [a, b] =
             ["a", &run].map(|run| fs::read(folder.join(run).join("model.safetensors")).unwrap());
         assert!(a == b, "{format}");
@@ -165,12 +158,9 @@ fn half_of_all_sums_are_held_out() {
     ];
     let train = ["train", "grokking", "--run", "run"];
     run_in(&folder, &[&train[..], &short].concat()).done();
-    let config: toml::Table = fs::read_to_string(folder.join("run/config.toml"))
-        .unwrap()
-        .parse()
-        .unwrap();
+    let config = config_of(&folder.join("run"));
     assert_eq!(config["data"]["n_classes"].as_integer(), Some(59));
-    run_in(&folder, &["data", "grokking", "--out", "all.csv"]).done();
+    typed(&folder, "data grokking --out all.csv").done();
     let text = fs::read_to_string(folder.join("all.csv")).unwrap();
     let mut seen = std::collections::HashSet::new();
     let mut held_out = 0;

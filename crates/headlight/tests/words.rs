@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, mentions, refused, run_in};
+use crate::common::{config_of, folder, json, mentions, refused, run_in, typed};
 use serde_json::Value;
 
 /// The first block of `docs/words.md` in a language.
@@ -15,20 +15,13 @@ fn documented(language: &str) -> String {
     block.split("```").next().unwrap().to_owned()
 }
 
-fn json(text: &str) -> Value {
-    serde_json::from_str(text).unwrap()
-}
-
 #[test]
 fn the_documented_texts_train_and_predict() {
     let folder = folder("words_documented");
     fs::write(folder.join("reviews.csv"), documented("csv")).unwrap();
     fs::write(folder.join("reviews.toml"), documented("toml")).unwrap();
-    run_in(&folder, &["train", "reviews.toml", "--run", "run"]).done();
-    let config: toml::Table = fs::read_to_string(folder.join("run/config.toml"))
-        .unwrap()
-        .parse()
-        .unwrap();
+    typed(&folder, "train reviews.toml --run run").done();
+    let config = config_of(&folder.join("run"));
     let words = config["data"]["words"]["vocabulary"].as_array().unwrap();
     assert_eq!(
         config["data"]["vocab_size"].as_integer(),
@@ -63,7 +56,7 @@ fn the_documented_texts_train_and_predict() {
         .collect();
     assert_eq!(shown[..5], ["[CLS]", "not", "a", "lovely", "[UNK]"]);
     assert!(shown.ends_with(&["[PAD]"]));
-    let told = run_in(&folder, &["predict", "run", "--text", "lovely"]).done();
+    let told = typed(&folder, "predict run --text lovely").done();
     assert!(
         mentions(&told.stdout, "lovely") && !told.stdout.contains("PAD"),
         "{}",
@@ -132,7 +125,7 @@ fn the_documented_texts_train_and_predict() {
     ];
     let dump = [&weights[..], &["--tokens", "new.csv", "--out", "new.npz"]].concat();
     run_in(&folder, &dump).done();
-    let shown = run_in(&folder, &["inspect", "new.npz"]).done().stdout;
+    let shown = typed(&folder, "inspect new.npz").done().stdout;
     let picture = ["inspect", "new.npz", "--svg", "new.svg"];
     run_in(&folder, &picture).done();
     let svg = fs::read_to_string(folder.join("new.svg")).unwrap();
@@ -142,9 +135,9 @@ fn the_documented_texts_train_and_predict() {
             "{drawn}"
         );
     }
-    let padding = run_in(&folder, &["inspect", "new.npz", "--query", "6"]);
+    let padding = typed(&folder, "inspect new.npz --query 6");
     refused(&padding, &["--query", "6"]);
-    run_in(&folder, &["verify", "run"]).done();
+    typed(&folder, "verify run").done();
     let page = fs::read_to_string(folder.join("run/inspector.html")).unwrap();
     assert!(page.contains("lovely"));
 }
@@ -158,27 +151,13 @@ fn texts_give_the_same_bytes_again() {
         run_in(&folder, &["train", "reviews.toml", "--run", run, "--quiet"]).done();
     }
     // The run's own config says all.
-    run_in(
-        &folder,
-        &["train", "one/config.toml", "--run", "three", "--quiet"],
-    )
-    .done();
+    typed(&folder, "train one/config.toml --run three --quiet").done();
     let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
     assert_eq!(weights("one"), weights("two"));
     assert_eq!(weights("one"), weights("three"));
     let rows = folder.join("seeds.jsonl");
-    run_in(
-        &folder,
-        &[
-            "sweep",
-            "reviews.toml",
-            "--seeds",
-            "0..3",
-            "--out",
-            "seeds.jsonl",
-        ],
-    )
-    .done();
+    let line = "sweep reviews.toml --seeds 0..3 --out seeds.jsonl";
+    typed(&folder, line).done();
     assert_eq!(
         fs::read_to_string(rows)
             .unwrap()
@@ -223,10 +202,10 @@ fn grammars_are_built_in() {
         } else {
             "the zebra"
         };
-        let said = run_in(&folder, &["predict", name, "--text", text]).done();
+        let said = typed(&folder, &format!("predict {name} --text '{text}'")).done();
         assert!(mentions(&said.stderr, "1"), "{}", said.stderr);
         // The grammar cannot read this, so it has no label.
-        let said = run_in(&folder, &["predict", name, "--text", text, "--json"]).done();
+        let said = typed(&folder, &format!("predict {name} --text '{text}' --json")).done();
         assert!(json(&said.stdout)["label"].is_null(), "{}", said.stdout);
         // What was written is read: the same sentences with the same classes, as texts of a file.
         let config = format!(
@@ -270,14 +249,8 @@ fn sentences_of_ones_own_are_answered() {
         let found = (predicted["predicted"].as_str(), predicted["label"].as_str());
         assert_eq!(found, (Some(class), Some(class)), "{text}: {predicted}");
     }
-    let explain = [
-        "predict",
-        "run",
-        "--text",
-        "the food was not bad",
-        "--explain",
-    ];
-    let explained = run_in(&folder, &explain).done().stdout;
+    let explain = "predict run --text 'the food was not bad' --explain";
+    let explained = typed(&folder, explain).done().stdout;
     assert!(mentions(&explained, "bad"), "{explained}");
 }
 
@@ -320,7 +293,7 @@ fn faults_of_texts_are_refused() {
     ] {
         fs::write(folder.join("t.csv"), text).unwrap();
         fs::write(folder.join("t.toml"), config(more)).unwrap();
-        let finished = run_in(&folder, &["train", "t.toml", "--run", "run"]);
+        let finished = typed(&folder, "train t.toml --run run");
         assert!(
             finished.stderr.contains(said),
             "{text:?} {more}: {}",
@@ -331,12 +304,9 @@ fn faults_of_texts_are_refused() {
     }
     fs::write(folder.join("t.csv"), b"text,label\nok,1\ncaf\xe9,2\n").unwrap();
     fs::write(folder.join("t.toml"), config("")).unwrap();
-    refused(
-        &run_in(&folder, &["train", "t.toml", "--run", "run"]),
-        &["3", "4"],
-    );
+    refused(&typed(&folder, "train t.toml --run run"), &["3", "4"]);
 
-    run_in(&folder, &["train", "quick", "--run", "ids", "--quiet"]).done();
+    typed(&folder, "train quick --run ids --quiet").done();
     let sentence = "data.rule={kind=\"sentence\",corpus=\"bank\"}";
     for arguments in [
         &["predict", "ids", "--text", "words"][..],

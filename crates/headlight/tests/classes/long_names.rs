@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, refused, run_in};
+use crate::common::{folder, refused, run_in, typed};
 use serde_json::Value;
 
 const CLASSES: usize = 20;
@@ -63,9 +63,7 @@ fn classes_that_begin_alike_stay_apart_in_80_columns() {
     assert!(picture.contains("rotate(-90)"));
 
     // Of many classes, the title names the predicted one.
-    let inspected = run_in(&folder, &["inspect", "run", "--sample", "0"])
-        .done()
-        .stdout;
+    let inspected = typed(&folder, "inspect run --sample 0").done().stdout;
     assert!(inspected.contains("predicted question of"), "{inspected}");
     let values = ["evaluate", "run", "x.csv", "--json"];
     let values: Value = serde_json::from_str(&run_in(&folder, &values).done().stdout).unwrap();
@@ -97,5 +95,5 @@ fn settings_side_by_side_stay_apart_in_80_columns() {
 fn data_in_place_of_a_run_are_named() {
     let folder = folder("names_data");
     fs::write(folder.join("x.csv"), "text,label\na,b\n").unwrap();
-    refused(&run_in(&folder, &["evaluate", "x.csv"]), &["x.csv"]);
+    refused(&typed(&folder, "evaluate x.csv"), &["x.csv"]);
 }

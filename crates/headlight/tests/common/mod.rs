@@ -15,11 +15,13 @@ pub mod sweeps;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
+use std::io::{Cursor, Write};
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
+
+use headlight_dump::AttentionDump;
 
 /// Settings that make a run short.
 pub const SHORT: [&str; 6] = [
@@ -152,6 +154,26 @@ pub fn unprivileged(closed: &Path) -> Option<fn() -> Command> {
     None
 }
 
+/// Settings that make a run short, and the built-in config that they suit, as part of a [line](typed).
+pub const QUICK: &str =
+    "quick --set training.epochs=1 --set data.samples=64 --set data.held_out=16";
+
+/// Runs in a folder what a user types after `headlight`: a line, split as a shell does.
+pub fn typed(folder: &Path, line: &str) -> Finished {
+    let words = shlex::split(line).unwrap();
+    run_in(
+        folder,
+        &words.iter().map(String::as_str).collect::<Vec<_>>(),
+    )
+}
+
+/// Runs a line that must refuse its input and change nothing in the folder.
+pub fn refuses_typed(folder: &Path, line: &str, parts: &[&str]) {
+    let before = contents(folder);
+    refused(&typed(folder, line), parts);
+    assert!(contents(folder) == before, "`{line}` wrote something");
+}
+
 /// Runs the binary to its end.
 pub fn run(arguments: &[&str]) -> Finished {
     headlight().args(arguments).output().unwrap().into()
@@ -214,12 +236,36 @@ pub fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// A value from its JSON.
+pub fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// The resolved config of a run.
+pub fn config_of(run: &Path) -> toml::Table {
+    let config = fs::read_to_string(run.join("config.toml")).unwrap();
+    config.parse().unwrap()
+}
+
+/// A dump of attention as npz.
+pub fn read_dump(path: impl AsRef<Path>) -> AttentionDump {
+    AttentionDump::read_npz(Cursor::new(fs::read(path).unwrap())).unwrap()
+}
+
+/// The last dump of a run as npz.
+pub fn last_dump(run: &Path) -> AttentionDump {
+    let dumps = fs::read_dir(run.join("attention")).unwrap();
+    let dumps = dumps.map(|entry| entry.unwrap().path());
+    let npz = dumps.filter(|path| path.extension().is_some_and(|format| format == "npz"));
+    read_dump(npz.max().unwrap())
+}
+
 /// The lines of a run's metrics.
 pub fn metrics(run: &Path) -> Vec<serde_json::Value> {
     fs::read_to_string(run.join("metrics.jsonl"))
         .unwrap()
         .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
+        .map(json)
         .collect()
 }
 

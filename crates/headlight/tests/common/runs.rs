@@ -20,33 +20,33 @@ const SETTINGS: [&str; 6] = [
     "training.epochs=2",
 ];
 
-/// One command that starts a run or resumes it.
-pub fn command(run: &Path, engine: &str, more: &[&str]) -> Command {
+/// One command that starts a run or resumes it, with settings separated by spaces.
+pub fn command(run: &Path, engine: &str, sets: &str) -> Command {
     let mut command = headlight();
+    let sets = SETTINGS.into_iter().chain(sets.split_whitespace());
     command
         .args(["train", "configs/quick.toml", "--resume"])
         .args(["--run", text(run), "--engine", engine])
-        .args(SETTINGS.iter().flat_map(|set| ["--set", set]))
-        .args(more)
+        .args(sets.flat_map(|set| ["--set", set]))
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     command
 }
 
 /// Runs that command to its end, whatever the end is.
-pub fn attempt(run: &Path, engine: &str, more: &[&str]) -> Finished {
-    command(run, engine, more).output().unwrap().into()
+pub fn attempt(run: &Path, engine: &str, sets: &str) -> Finished {
+    command(run, engine, sets).output().unwrap().into()
 }
 
 /// Trains a run to its end.
-pub fn finish(run: &Path, engine: &str, more: &[&str]) -> Finished {
-    attempt(run, engine, more).done()
+pub fn finish(run: &Path, engine: &str, sets: &str) -> Finished {
+    attempt(run, engine, sets).done()
 }
 
 /// A run that ended after half of its epochs.
 pub fn half(folder: &Path, engine: &str) -> PathBuf {
     let path = folder.join("half");
-    finish(&path, engine, &["--set", "training.epochs=1"]);
+    finish(&path, engine, "training.epochs=1");
     path
 }
 

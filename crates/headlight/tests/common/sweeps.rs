@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Finished, run, text};
+use super::{Finished, json, run, text};
 
 /// A sweep of the notebook's experiment, trained for one epoch.
 pub fn sweep(out: &Path, seeds: &str, more: &[&str]) -> Finished {
@@ -25,8 +25,5 @@ pub fn sweep(out: &Path, seeds: &str, more: &[&str]) -> Finished {
 /// The rows of a results file.
 pub fn rows(path: &Path) -> Vec<Value> {
     let lines = fs::read_to_string(path).unwrap();
-    lines
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    lines.lines().map(json).collect()
 }
