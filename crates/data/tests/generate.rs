@@ -37,8 +37,8 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
 fn rules() -> impl Strategy<Value = LabelRule> {
     prop_oneof![
         (1_u32..11, 1_usize..5).prop_map(|(token, position)| at(token, position)),
-        (1_u32..11).prop_map(|token| anywhere(token)),
-        (1_u32..11).prop_map(|token| count(token)),
+        (1_u32..11).prop_map(anywhere),
+        (1_u32..11).prop_map(count),
         (1_u32..11, 1_u32..11).prop_map(|(first, second)| before(first, second)),
         (1_usize..5, 1_usize..4).prop_map(|(first, step)| equal(first, (first + step - 1) % 4 + 1)),
         (1_usize..5, 1_usize..4)

@@ -103,7 +103,7 @@ fn check_readers(kept: &Kept) {
         assert_eq!(run["step"], kept.best["step"]);
     }
 
-    let dump = read_dump(&kept.path.join("attention/best.npz"));
+    let dump = read_dump(kept.path.join("attention/best.npz"));
     assert_eq!(dump.meta.step.map(|step| step as u64), Some(kept.step()));
     assert_eq!(
         dump.meta.epoch.map(Value::from),

@@ -50,7 +50,7 @@ fn dump_repeats_what_a_run_recorded() {
     let folder = folder("dump_repeats");
     let path = folder.join("run");
     quick_run(&path, &[]);
-    let recorded = read_dump(&path.join("attention/step-000300.npz"));
+    let recorded = read_dump(path.join("attention/step-000300.npz"));
     let lines: Vec<String> = (0..recorded.dims.samples)
         .map(|sample| {
             recorded

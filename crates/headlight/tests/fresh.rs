@@ -121,7 +121,7 @@ fn a_run_shows_held_out_samples() {
     assert_eq!(steps, [0, 30, 60, 90, 120, 150, 180, 200]);
     assert!(rows.iter().all(|row| row["epoch"] == 0));
     // The row of the held-out set, to which dumps number their samples.
-    let dump = read_dump(&path.join("attention/step-000200.npz"));
+    let dump = read_dump(path.join("attention/step-000200.npz"));
     assert_eq!((dump.meta.epoch, dump.meta.step), (None, Some(200)));
     let numbers: Vec<usize> = dump.meta.samples.iter().map(|one| one.unwrap()).collect();
     assert!(numbers.contains(&0) && numbers.iter().all(|&number| number < 60));

@@ -55,7 +55,7 @@ fn the_position_that_the_class_is_read_from_is_shown() {
             ],
         ];
         run_in(&folder, &dump.concat()).done();
-        let dump = read_dump(&folder.join("d.npz"));
+        let dump = read_dump(folder.join("d.npz"));
         assert_eq!(
             (dump.tokens(0), dump.read_position()),
             (&[0, 5, 0, 1][..], read_position)
