@@ -33,7 +33,7 @@ fn parameters() -> Vec<Parameter> {
     let config = parsed();
     let rng = &mut Stream::Weights.rng(1);
     let mut parameters = config.model.initial_parameters(config.inputs(), rng);
-    // With biases of 0, two norms in a row jump near an input of zeros, too fast for any attribution.
+    // Biases start at 0, which would hide what becomes of them.
     let mut at: f32 = 0.0;
     for value in parameters.iter_mut().flat_map(|own| &mut own.values) {
         *value += 0.3 * at.sin();

@@ -4,13 +4,37 @@ import { range } from "../numbers.js";
 import { calm } from "../parts/calm.js";
 import { Choice, say } from "../parts/dom.jsx";
 import { Samples } from "../parts/samples.jsx";
-import { way } from "../parts/shown-computation.js";
+import { Computation } from "../parts/computation.js";
 import { stagesOf } from "../parts/stages.js";
 import { Steps } from "../parts/steps.jsx";
+import { changesFor } from "../changes.js";
 import { departure } from "../state.js";
 import { change, view } from "../view.js";
 
 /** @typedef {NonNullable<typeof calm.value>} Now */
+
+/** The computation that is shown; null where a recording has no vectors. @param {Now} now @param {Sample} sample */
+function computationOf({ run, at, layer, head, query }, sample) {
+  const { source } = run;
+  const arrays = source.arrays(at, sample);
+  return (
+    arrays &&
+    new Computation({
+      facts: { ...run.facts, read: run.asked ?? run.facts.read },
+      tokens: sample.tokens,
+      arrays,
+      layer,
+      head,
+      query,
+      parameter: (name) => source.parameter?.(name, at) ?? null,
+      row: (name, ...where) => source.row(name, at, sample, ...where),
+      allows: (query, key) => run.allows(sample, query, key),
+      logits: source.results("logits", at, sample),
+      probabilities: source.results("probabilities", at, sample),
+      changes: changesFor(run, view.peek().changes),
+    })
+  );
+}
 
 export const Explore = () => (
   <div id="explore">
@@ -40,7 +64,7 @@ function Walk({ now }) {
       </>
     );
   }
-  const computation = way.value;
+  const computation = computationOf(now, sample);
   if (!computation) return <NoVectors run={run} />;
   const names = {
     token: (/** @type {number} */ position) => run.tokenText(sample, position),

@@ -82,6 +82,12 @@ export async function experiment(page, settings) {
   return page.locator("#departure-title ~ dl dd").first().textContent({ timeout: 60_000 });
 }
 
+/** Gives samples or texts of the reader's own. @param {import("playwright-core").Page} page @param {string} text */
+export async function paste(page, text) {
+  await page.fill("#own-csv", text);
+  await page.locator("#own-csv").evaluate((area) => area.form.requestSubmit());
+}
+
 /** The texts of elements. @param {import("playwright-core").Page} page @param {string} selector */
 export const texts = (page, selector) => page.locator(selector).allTextContents();
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkAxe, checkFits, experiment, hashOf, headlight, openLive, place, save, settled, show, texts, train } from "./browser.mjs";
+import { checkAxe, checkFits, experiment, hashOf, headlight, openLive, paste, place, save, settled, show, texts, train } from "./browser.mjs";
 
 const run = train("notebook", "notebook");
 const CSV = `label,token_0,token_1,token_2,token_3,split
@@ -75,13 +75,9 @@ test("200 seeds are those of a sweep", async (t) => {
 test("own samples: what is saved gives the same weights at the command line, and the page as a file keeps them", async (t) => {
   const page = await openLive(t, run.page);
   await page.click("#tab-experiment");
-  const paste = async (text, into = page) => {
-    await into.fill("#own-csv", text);
-    await into.locator("#own-csv").evaluate((area) => area.form.requestSubmit());
-  };
-  await paste(CSV.replace("7,3,9", "7,x,9"));
+  await paste(page, CSV.replace("7,3,9", "7,x,9"));
   assert.match(await page.textContent("#own-csv-said"), /Line 2.*token_1/);
-  await paste(CSV);
+  await paste(page, CSV);
   await page.waitForFunction(() => globalThis.headlight.here.value.run.facts.name === "experiment");
   await page.click("#save");
   const [config, data, model, file] = [await save(page, "#save-config"), await save(page, "#save-data"), await save(page, "#save-model"), await save(page, "#save-page")];
@@ -93,7 +89,7 @@ test("own samples: what is saved gives the same weights at the command line, and
   assert.deepEqual(await texts(kept, "#card .share"), await texts(page, "#card .share"));
   // Other samples are another training, whatever the page holds already.
   await show(kept, { tab: "experiment" });
-  await paste(CSV.replace("7,3,9", "7,3,2"), kept);
+  await paste(kept, CSV.replace("7,3,9", "7,3,2"));
   await kept.waitForFunction(() => globalThis.headlight.here.value.run.facts.config.data.file === "2-pasted.csv");
 });
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkAxe, checkFits, headlight, openLive, place, save, show, texts, train } from "./browser.mjs";
+import { checkAxe, checkFits, headlight, openLive, paste, place, save, show, texts, train } from "./browser.mjs";
 
 headlight("lab", "negation", "--quiet", "--html", "lab.html");
 
@@ -28,10 +28,6 @@ vu deux fois";train
 9;mauvais;Ennuyeux, hélas;test
 `;
 
-const paste = async (page, text) => {
-  await page.fill("#own-csv", text);
-  await page.locator("#own-csv").evaluate((area) => area.form.requestSubmit());
-};
 const drop = (page, name, text) => page.locator("#own-data").evaluate((form, [name, text]) => {
   const data = new DataTransfer();
   data.items.add(new File([text], name));
