@@ -4,13 +4,11 @@ import { readFileSync } from "node:fs";
 import { resolveObjectURL } from "node:buffer";
 import { moduleOf } from "../bundle.mjs";
 
-const HELD = /<script type="[^"]*" id="(\w+)"([^>]*)>([^<]*)<\/script>/g;
+const HELD = /<script type="[^"]*" id="(\w+)">([^<]*)<\/script>/g;
 
 /** Makes a page's HTML the document. @param {string} html */
 export function open(html) {
-  const elements = Object.fromEntries(
-    Array.from(html.matchAll(HELD), ([, id, attributes, textContent]) => [id, { textContent, dataset: Object.fromEntries(Array.from(attributes.matchAll(/data-(\w+)="([^"]*)"/g), ([, name, value]) => [name, value])) }]),
-  );
+  const elements = Object.fromEntries(Array.from(html.matchAll(HELD), ([, id, textContent]) => [id, { textContent }]));
   Object.assign(globalThis, {
     document: { getElementById: (id) => elements[id] ?? null, documentElement: { dataset: {} } },
     location: { hash: "" },
