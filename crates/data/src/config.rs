@@ -56,13 +56,14 @@ pub struct DatasetConfig {
 }
 
 /// The columns of a CSV file, or the keys of a JSONL file, that a config names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Columns {
     /// That of texts; without a name, `text`, unless the file has tokens.
     pub text: Option<String>,
     /// That of labels; without a name, `label`.
     pub label: Option<String>,
     /// Those of categories, each a position of the samples; empty if samples are tokens or texts.
+    #[serde(default)]
     pub features: Vec<String>,
 }
 

@@ -1,18 +1,36 @@
 //! Files with columns: which of them are samples and labels, and categories as samples.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
 use std::fmt::Write;
 use std::io::Cursor;
 
-use headlight_data::files::{Choice, Contents, FileKeys, Format, Profile, Rows, read, write};
+use common::completed;
+use headlight_data::files::{
+    Choice, ChosenSamples, Contents, FileKeys, Format, Rows, Table, ToName, read, write,
+};
 use headlight_data::words::PAD;
-use headlight_data::{Columns, DatasetConfig, Source, Splits};
+use headlight_data::{Columns, DatasetConfig, Splits};
 
-fn chosen(format: Format, text: &str, named: &Columns) -> Result<Choice, String> {
-    let profile = Profile::read(Cursor::new(text.to_owned()), format, "mine");
-    profile
-        .map_err(|error| error.to_string())
-        .and_then(|profile| profile.choose(named))
+fn named(text: &str, label: &str, features: &[&str]) -> Columns {
+    let name = |name: &str| (!name.is_empty()).then(|| name.to_owned());
+    Columns {
+        text: name(text),
+        label: name(label),
+        features: owned(features),
+    }
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+/// What is chosen: the samples, their columns, that of labels, and what is left out; or the message.
+fn chosen(format: Format, text: &str, named: &Columns) -> Result<Choice, (String, Option<ToName>)> {
+    let table = Table::read(Cursor::new(text), format, "mine").unwrap();
+    let choice = table.choose(named);
+    choice.map_err(|error| (error.message, error.to_name))
 }
 
 /// A table of twelve rows, each made from its number.
@@ -24,169 +42,156 @@ fn table(header: &str, row: impl Fn(usize) -> String) -> String {
     text
 }
 
-fn owned(names: &[&str]) -> Vec<String> {
-    names.iter().map(|&name| name.to_owned()).collect()
-}
-
-fn texts(text: &str, label: &str, left_out: &[&str]) -> Choice {
-    Choice::Texts {
-        text: text.to_owned(),
-        label: label.to_owned(),
-        left_out: owned(left_out),
-    }
-}
-
-#[test]
-fn texts_are_found_by_name_or_by_what_they_hold() {
-    let mood = |number: usize| ["glad", "sad"][number % 2];
-    let film = |n: usize| format!("{n},film {n} was long and slow,{}", mood(n));
-    // By their names; by their words; without blanks between words.
-    let cases = [
-        (
-            table("id,review,mood", film),
-            texts("review", "mood", &["id"]),
-        ),
-        (table("n,said,kind", film), texts("said", "kind", &["n"])),
-        (
-            table("said,kind", |n| format!("字字字字字字{n},{}", mood(n))),
-            texts("said", "kind", &[]),
-        ),
-        (
-            format!(
-                "sep=;\r\n{}",
-                table("said;kind", |n| format!("one, two, three, {n};{}", mood(n)))
-            ),
-            texts("said", "kind", &[]),
-        ),
-        (
-            table("text,said,label,split", |n| {
-                format!("a{n},one two three four {n},{},train", mood(n))
-            }),
-            texts("text", "label", &["said"]),
-        ),
-    ];
-    for (text, choice) in cases {
-        assert_eq!(
-            chosen(Format::Csv, &text, &Columns::default()).unwrap(),
-            choice
-        );
-    }
-    // Fewer than two and a half words, or six characters of other scripts, are no sentence.
-    for short in ["one two", "字字字字字"] {
-        let short = table("said,kind", |n| format!("{short},{}", mood(n)));
-        let choice = chosen(Format::Csv, &short, &Columns::default());
-        assert!(matches!(choice, Ok(Choice::Features { .. })), "{choice:?}");
-    }
-    let two = table("one,two,kind", |n| {
-        format!("a b c {n},d e f {n},{}", mood(n))
-    });
-    let message = chosen(Format::Csv, &two, &Columns::default()).unwrap_err();
-    assert!(message.contains("--text"), "{message}");
-    let named = Columns {
-        text: Some("TWO".to_owned()),
-        ..Columns::default()
+/// A row with a value of each column that `header` names.
+fn frame(header: &str) -> String {
+    let value = |name: &str, n: usize| match name {
+        "text" | "Review" | "said" => format!("it was film {n}"),
+        "title" => format!("no {}", n % 6),
+        "id" | "tokens" => n.to_string(),
+        "price" => format!("{}.5", n % 3),
+        "one" => "1".to_owned(),
+        "none" => String::new(),
+        "split" => "train".to_owned(),
+        "token_0" | "Token_1" => (1 + n % 5).to_string(),
+        _ => ["a", "b"][n % 2].to_owned(),
     };
-    let choice = chosen(Format::Csv, &two, &named).unwrap();
-    assert_eq!(choice, texts("two", "kind", &["one"]));
+    table(header, |n| {
+        let cells = header.split(',').map(|name| value(name, n));
+        cells.collect::<Vec<_>>().join(",")
+    })
 }
 
-#[test]
-fn token_ids_are_found_in_every_format() {
-    let tokens = |label: Option<&str>| Choice::Tokens {
-        label: label.map(str::to_owned),
-        has_each: false,
-    };
-    let none = Columns::default();
-    let csv = table("Token_0,token_1,label", |n| format!("{n},2,{}", n % 2));
-    assert_eq!(
-        chosen(Format::Csv, &csv, &none).unwrap(),
-        tokens(Some("label"))
-    );
-    let lines = "{\"label\": 1, \"tokens\": [1, 2]}\n{\"label\": 0, \"tokens\": [3]}\n";
-    assert_eq!(
-        chosen(Format::Jsonl, lines, &none).unwrap(),
-        tokens(Some("label"))
-    );
-    // The columns of an archive are read later.
-    let archive = Profile::read(Cursor::new(Vec::new()), Format::Npz, "mine").unwrap();
-    assert_eq!(archive.choose(&none).unwrap(), tokens(None));
+/// The cells of each line of a table.
+fn cases<const N: usize>(table: &str) -> impl Iterator<Item = [&str; N]> {
+    let lines = table.trim().lines();
+    lines.map(|line| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        cells.try_into().unwrap()
+    })
 }
 
-/// JSON tells `Kind` from `kind`; a table has one of them at most, in whatever case.
+/// The header, `--text`, `--label`; the samples, their columns, the labels, and what is left out.
+const CHOSEN: &str = "
+text,label                      |      |      | Texts      | text      | label  |
+id,Review,mood,split            |      |      | Texts      | Review    | mood   | id
+text,said,Class                 |      |      | Texts      | text      | Class  | said
+said,kind                       |      |      | Texts      | said      | kind   |
+kind,split,said                 |      |      | Texts      | said      | kind   |
+title,kind                      |      | kind | Categories | title     | kind   |
+id,said,plan,kind               | SAID | Kind | Texts      | said      | kind   | id,plan
+text,plan,label                 | plan |      | Texts      | plan      | label  | text
+plan,size,label                 |      |      | Categories | plan,size | label  |
+id,plan,price,said,none,target  |      |      | Categories | plan      | target | id,price,said,none
+token_0,Token_1,label           |      |      | Tokens     |           | label  |
+kind,token_0,Token_1,split      |      |      | Tokens     |           | kind   |
+id,token_0,kind                 |      | kind | Tokens     |           | kind   |
+";
+
 #[test]
-fn names_of_json_are_exact() {
-    let kind = Columns {
-        label: Some("KIND".to_owned()),
-        ..Columns::default()
-    };
-    let csv = table("plan,kind", |n| format!("{},{}", n % 3, n % 2));
-    let choice = chosen(Format::Csv, &csv, &kind).unwrap();
-    assert!(matches!(choice, Choice::Features { label, .. } if label == "kind"));
-    let mut lines = String::new();
-    for n in 0..12 {
-        let _ = writeln!(lines, "{{\"plan\": {}, \"kind\": {}}}", n % 3, n % 2);
+fn columns_are_chosen_by_name_or_by_what_repeats() {
+    let list = |names: &str| names.split_terminator(',').map(str::to_owned).collect();
+    for [header, text, label, samples, own, labels, left_out] in cases(CHOSEN) {
+        let choice = chosen(Format::Csv, &frame(header), &named(text, label, &[])).unwrap();
+        let mut columns = named("", labels, &[]);
+        match samples {
+            "Texts" => columns.text = Some(own.to_owned()),
+            _ => columns.features = list(own),
+        }
+        assert_eq!(format!("{:?}", choice.samples), samples, "{header}");
+        assert_eq!(choice.columns, columns, "{header}");
+        let names: Vec<String> = choice.left_out.iter().map(|left| left.0.clone()).collect();
+        assert_eq!(names, list(left_out), "{header}");
+        let line = choice.describe();
+        for name in names.iter().chain([&labels.to_owned()]) {
+            assert!(line.contains(&format!("`{name}`")), "{line}");
+        }
     }
-    let message = chosen(Format::Jsonl, &lines, &kind).unwrap_err();
-    assert!(message.contains("KIND"), "{message}");
+    let features = named("", "", &["plan"]);
+    let choice = chosen(Format::Csv, &frame("text,plan,label"), &features).unwrap();
+    assert_eq!(choice.columns, named("", "label", &["plan"]));
 }
 
+/// The header, `--text`, `--label`; what the user has to name, and a part of the message.
+const REFUSED: &str = "
+text,plan,size         |       |       | Labels | its columns are `text`, `plan`, `size`
+plan,size              |       |       | Labels | its columns are `plan`, `size`
+id,said                |       |       | Labels | `id`, `said`
+text,class,mood        |       |       | Labels | usual names: `class`, `mood`
+sentence,review,label  |       |       | Texts  | usual names: `sentence`, `review`
+id,said,label          |       |       | Texts  | `id`, `said`, `label`
+text,label             | nix   |       | Texts  | no column `nix`; its columns are `text`, `label`
+text,label             |       | nix   | Labels | no column `nix`
+text,label             |       | text  | Labels | a different label in each row
+text,plan,price        |       | price | Labels | fractions
+text,one               |       | one   | Labels | all rows
+text,none              |       | none  | Labels | empty
+text,label             | label |       | Labels | a different label in each row
+id,label,price         | id    |       | Texts  | holds numbers, such as 0
+";
+
 #[test]
-fn what_is_no_category_is_left_out() {
-    let text = table("plan,age,price,when,user,split,churned", |n| {
-        let plan = ["Pro", "Basic", "Free"][n % 3];
-        let churned = ["yes", "no"][n % 2];
-        format!(
-            "{plan},{},0.5,2024-03-{:02},u{n},train,{churned}",
-            30 + n % 4,
-            1 + n % 9
+fn columns_that_cannot_be_told_are_listed() {
+    for [header, text, label, to_name, part] in cases(REFUSED) {
+        let refused = chosen(Format::Csv, &frame(header), &named(text, label, &[])).unwrap_err();
+        assert!(refused.0.contains(part), "{header}: {refused:?}");
+        assert_eq!(format!("{:?}", refused.1.unwrap()), to_name, "{header}");
+    }
+    let rows = (0..600).map(|n| format!("a{n},{}\n", n % 300));
+    let many = format!("said,kind\n{}", rows.collect::<String>());
+    let refused = chosen(Format::Csv, &many, &Columns::default()).unwrap_err();
+    assert!(refused.0.contains("256"), "{refused:?}");
+    let lines = chosen(Format::Txt, "a\n", &Columns::default()).unwrap_err();
+    assert_eq!(lines.1, None);
+}
+
+/// JSON tells `Kind` from `kind`, and a list from a number; arrays have no columns.
+#[test]
+fn other_formats_have_the_same_choice() {
+    let lines = (0..12).fold(String::new(), |text, n| {
+        text + &format!(
+            "{{\"size\": {}, \"kind\": {}, \"why\": [1]}}\n",
+            n % 3,
+            n % 2
         )
     });
-    let named = Columns {
-        label: Some("churned".to_owned()),
-        ..Columns::default()
-    };
-    let Choice::Features {
-        features, left_out, ..
-    } = chosen(Format::Csv, &text, &named).unwrap()
-    else {
-        panic!("no categories")
-    };
-    assert_eq!(features, ["plan", "age"]);
-    let left_out: Vec<String> = left_out.into_iter().map(|(name, _)| name).collect();
-    assert_eq!(left_out, ["price", "when", "user"]);
+    let choice = chosen(Format::Jsonl, &lines, &named("", "kind", &[])).unwrap();
+    assert_eq!(choice.columns, named("", "kind", &["size"]));
+    assert_eq!(choice.left_out, [("why".to_owned(), "lists or objects")]);
+    let refused = chosen(Format::Jsonl, &lines, &named("", "KIND", &[])).unwrap_err();
+    assert!(refused.0.contains("`KIND`"), "{refused:?}");
+    let tokens = "{\"label\": 1, \"tokens\": [1, 2]}\n{\"label\": 0, \"tokens\": [3]}\n";
+    let choice = chosen(Format::Jsonl, tokens, &Columns::default()).unwrap();
+    assert_eq!(
+        (choice.samples, choice.columns),
+        (ChosenSamples::Tokens, named("", "label", &[]))
+    );
+    let each = "{\"labels\": [1, 0], \"tokens\": [1, 2]}\n";
+    let choice = chosen(Format::Jsonl, each, &Columns::default()).unwrap();
+    assert_eq!(
+        (choice.samples, choice.columns),
+        (ChosenSamples::LabelledTokens, Columns::default())
+    );
+    let mut npz = headlight_npz::NpzWriter::new();
+    npz.array("tokens", &[1, 1], &[1_i64]).unwrap();
+    let npz = Table::read(Cursor::new(npz.finish().unwrap()), Format::Npz, "mine").unwrap();
+    assert_eq!(
+        npz.choose(&Columns::default()).unwrap().columns,
+        Columns::default()
+    );
 }
 
 fn of_features(format: Format, text: &str) -> Result<Rows, String> {
-    let columns = Columns {
-        label: Some("kind".to_owned()),
-        features: owned(&["plan", "age"]),
-        ..Columns::default()
-    };
+    let columns = named("", "kind", &["plan", "age"]);
     let rows = read(Cursor::new(text.to_owned()), format, &columns, "mine");
     rows.map_err(|error| error.to_string())
 }
 
 fn fitted(rows: &Rows, held_out: Option<usize>) -> (DatasetConfig, Splits) {
-    let keys = rows.complete(FileKeys {
+    let keys = FileKeys {
         held_out,
         ..FileKeys::default()
-    });
-    let config = DatasetConfig {
-        task: headlight_data::Task::Classification,
-        seed: keys.seed,
-        source: Source::File("mine".into()),
-        columns: Columns::default(),
-        words: keys.words,
-        vocab_size: keys.vocab_size.unwrap(),
-        seq_len: keys.seq_len.unwrap(),
-        n_classes: keys.n_classes.unwrap(),
-        classes: keys.classes.unwrap_or_default(),
-        cls: keys.cls,
-        held_out: keys.held_out.unwrap_or(0),
-        fold: None,
-        label_noise: 0.0,
-        rule: None,
     };
+    let (config, _) = completed(rows, keys, &Columns::default());
     let splits = rows.fit(&config, Some(PAD)).unwrap();
     (config, splits)
 }
@@ -194,7 +199,7 @@ fn fitted(rows: &Rows, held_out: Option<usize>) -> (DatasetConfig, Splits) {
 /// A category is one word, as it is written, whatever the format.
 #[test]
 fn categories_are_positions() {
-    let csv = "kind,plan,age\na,Pro,1\nb,pro,2\na,Pro,2\nb,pro,2\n";
+    let csv = "kind,Plan,age\na,Pro,1\nb,pro,2\na,Pro,2\nb,pro,2\n";
     let lines = "{\"kind\": \"a\", \"plan\": \"Pro\", \"age\": 1}\n{\"kind\": \"b\", \"plan\": \"pro\", \"age\": 2}\n\
                  {\"kind\": \"a\", \"age\": 2, \"plan\": \"Pro\"}\n{\"kind\": \"b\", \"plan\": \"pro\", \"age\": 2}\n";
     for rows in [
@@ -205,6 +210,8 @@ fn categories_are_positions() {
         let (config, splits) = fitted(&rows, Some(0));
         let words = config.words.unwrap();
         assert!(!words.lowercase);
+        // Under the name that the config has, whatever its case in the file.
+        assert!(words.vocabulary.contains(&"plan=Pro".to_owned()));
         assert_eq!(words.vocabulary.len(), 4);
         assert_eq!(config.seq_len, 2);
         let tokens = |sample| splits.train.tokens(sample)[1..].to_vec();
@@ -216,19 +223,13 @@ fn categories_are_positions() {
         assert_eq!((counts.texts, counts.words, counts.unknown), (4, 8, 0));
         assert_eq!(fitted(&rows, Some(2)).1.texts.unwrap().held_out_words, 4);
     }
-    // A number and its text would be one value.
-    let mixed = "{\"kind\": \"a\", \"plan\": \"1\", \"age\": 1}\n{\"kind\": \"b\", \"plan\": 1, \"age\": 1}\n";
-    let notes = |text: &str| of_features(Format::Jsonl, text).unwrap().notes();
-    assert!(notes(lines).is_empty());
-    assert_eq!(notes(mixed).len(), 1);
-    assert!(notes(mixed)[0].contains("line 2"));
 }
 
 #[test]
 fn empty_cells_and_labels_that_read_as_missing_are_counted() {
     let csv = "kind,plan,age\na,x=,1\nNA,,\nb,x,\nNA,,2\n";
     let rows = of_features(Format::Csv, csv).unwrap();
-    let notes = rows.missing(&owned(&["plan", "age"]));
+    let notes = rows.notes(&owned(&["plan", "age"]));
     assert_eq!(notes.len(), 3, "{notes:?}");
     for (name, count, line) in [("`plan`", "2", 3), ("`age`", "2", 3), ("`NA`", "2", 3)] {
         let told = [name, &format!("{count} of 4"), &format!("line {line}")];

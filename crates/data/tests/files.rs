@@ -3,11 +3,13 @@
 //! One file, because all its cases share the makers of small files.
 #![allow(missing_docs, clippy::unwrap_used, clippy::type_complexity)]
 
+mod common;
+
 use std::io::Cursor;
 use std::path::Path;
 
 use headlight_data::files::{
-    Contents, FileError, FileKeys, FitError, Format, Rows, listed, read, read_lines, write,
+    Contents, FileError, FileKeys, FitError, Format, Rows, Table, listed, read, write,
 };
 use headlight_data::rules::{TokenAnywhere, TokenAtPosition};
 use headlight_data::{ClsPlace, Columns, DatasetConfig, Generator, LabelRule, Source, Splits};
@@ -76,19 +78,14 @@ fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Rows, FileError> {
     )
 }
 
+/// Lines of token ids.
+fn read_lines(text: &str) -> Result<Rows, FileError> {
+    Table::read(Cursor::new(text), Format::Txt, "new.txt")?.lines(false)
+}
+
 /// The config of a file that a config says nothing else about, and its padding token.
 fn completed(rows: &Rows, keys: FileKeys) -> (DatasetConfig, Option<u32>) {
-    let keys = rows.complete(keys);
-    let config = DatasetConfig {
-        vocab_size: keys.vocab_size.unwrap(),
-        seq_len: keys.seq_len.unwrap(),
-        n_classes: keys.n_classes.unwrap(),
-        classes: keys.classes.unwrap_or_default(),
-        cls: keys.cls,
-        rule: None,
-        ..of_file(0)
-    };
-    (config, keys.padding_token)
+    common::completed(rows, keys, &Columns::default())
 }
 
 /// The splits of a file, with what the file itself says.
@@ -227,167 +224,83 @@ fn refused(name: &str, bytes: impl AsRef<[u8]>, part: &str) {
     assert!(names_file || error.starts_with("seq_len"), "{error}");
 }
 
-/// Each line number is that of a text editor.
+/// A file, its text, and what is said of it. Each line number is that of a text editor.
+const BAD: &str = r#"
+no_header.csv    | 1,0,3\n1,0,4\n                                      | line 1: the header
+twice.csv        | label,token_0,label\n                               | line 1: the header names the column `label` twice
+mistyped.csv     | label,token_2,tokne_1,token_0\n0,1,2,3\n            | line 1: the header names `token_2`, but not token_1
+doubled.csv      | label,token_0,token_00\n0,1,2\n                     | line 1: the header names column token_0 twice
+word.csv         | START train,0,0,three\n                             | line 3: `three` is not a whole number
+blank.csv        | START \n\ntrain,0,0,x\n                             | line 5: `x`
+windows.csv      | label,token_0\r\n\r\n0,x\r\n                        | line 3: `x`
+old.csv          | label,token_0\r\r0,x\r                              | line 3: `x`
+no_end.csv       | START train,0,0,x                                   | line 3: `x`
+quoted.csv       | a,label,token_0\n"\n\n",0,1\n"\n",0,x\n              | line 5: `x`
+mark.csv         | \ufeffSTART train,0,0,x\n                           | line 3: `x`
+wide.csv         | START train,1,1,3,4\n                               | line 3: the row has 5 cells
+hole.csv         | START train,1,,3\n                                  | line 3: cell 3 is empty
+no_tokens.csv    | START train,1,,\n                                   | line 3: the sample has no tokens
+no_label.csv     | START train,,1,1\n                                  | line 3: the sample has no label
+cls.csv          | START train,1,0,3\n                                 | line 3: the first token is [CLS]
+no_cls.csv       | split,label,token_0,token_1\ntrain,0,0,3\ntrain,1,3,3\n | line 3: the first token is not [CLS]
+zero.csv         | split,label,token_0,token_1\ntrain,0,1,3\ntrain,1,3,0\n | line 3: the sample has [CLS] = 0 last
+inner.csv        | label,token_0,token_1,token_2\n0,1,1,1\n1,1,0,1\n   | line 3: token 0 is [CLS]
+split.csv        | START testing,1,1,3\n                               | line 3: unknown split `testing`
+half.csv         | START train,0.35,1,3\n                              | line 3: label 0.35 is not a class
+negative.csv     | START train,0,1,-3\n                                | line 3: -3 
+one_class.csv    | START val,1,1,3\n                                   | all training samples have the label 0
+empty.csv        | split,label,token_0,token_1\n                       | no samples
+nothing.csv      |                                                     | the file is empty
+held_out.csv     | split,label,token_0\ntest,0,1\nval,1,1\n            | no training samples
+open.csv         | label,token_0,note\n1,2,ok\n0,3,"oops\n1,4,a\n0,5,b\n | line 3: the quote is never closed
+open_end.csv     | label,token_0,note\n1,2,ok\n0,"3                    | line 3: the quote is never closed
+open_header.csv  | label,"token_0\n1,2\n                               | line 1: the quote is never closed
+key.jsonl        | \n{"label":0,"token":[0,1]}\n                       | line 2: the line has neither `text` nor `tokens`
+labels.jsonl     | {"tokens":[1]}\n\n{"label":0,"tokens":[1]}\n        | line 1: the sample has no label
+list.jsonl       | {"label":[],"tokens":[1]}\n                         | line 1: the label
+half.jsonl       | {"label":0.5,"tokens":[1]}\n                        | line 1: label 0.5 is not a class
+unlabelled.jsonl | {"tokens":[1]}\n                                    | line 1: the sample has no label
+middle.jsonl     | {"label":0,"tokens":[0,1,0,2]}\n{"label":1,"tokens":[0,1,0,2]} | line 1: token 0 is [CLS]
+alone.jsonl      | {"label":0,"tokens":[0]}\n{"label":1,"tokens":[0]}  | seq_len is 0
+none.jsonl       | {"label":0,"tokens":[]}                             | line 1: the sample has no tokens
+huge.jsonl       | {"label":0,"tokens":[0,4294967296]}                 | line 1: 4294967296 
+part.jsonl       | {"label":0,"tokens":[0,1.5]}                        | line 1: `tokens`, value 2: 1.5 is not a token id
+number.jsonl     | {"label":0,"tokens":3}                              | line 1: `tokens` is a number, not a list
+each.jsonl       | {"labels":"ab","tokens":[1,2]}                      | line 1: `labels` is a text, not a list
+key_twice.jsonl  | {"label":0,"tokens":[1],"label":1}                  | line 1: the key `label` occurs twice
+cut.jsonl        | {"label":0,                                         | line 1: column 11: not valid JSON
+text.npz         | not a zip                                           | not an npz archive
+text.parquet     |                                                     | use .npz, .csv or .jsonl
+"#;
+
 #[test]
-#[allow(clippy::too_many_lines)] // A table.
-fn bad_rows_are_named_with_their_place() {
-    let header = "split,label,token_0,token_1\n";
-    let after = |rows: &str| format!("{header}train,0,1,2\n{rows}");
-    let cases = [
-        ("no_header.csv", "1,0,3\n".to_owned(), "line 1: the header"),
-        ("twice.csv", "label,token_0,label\n".to_owned(), "line 1: "),
-        (
-            "mistyped.csv",
-            "label,token_2,tokne_1,token_0\n0,1,2,3\n".to_owned(),
-            "line 1: the header names `token_2`, but not token_1",
-        ),
-        (
-            "doubled.csv",
-            "label,token_0,token_00\n0,1,2\n".to_owned(),
-            "line 1: the header names column token_0 twice",
-        ),
-        (
-            "word.csv",
-            after("train,0,0,three\n"),
-            "line 3: `three` is not a whole number",
-        ),
-        ("blank.csv", after("\n\ntrain,0,0,x\n"), "line 5: `x`"),
-        (
-            "windows.csv",
-            after("\n\ntrain,0,0,x\n").replace('\n', "\r\n"),
-            "line 5: `x`",
-        ),
-        ("no_end.csv", after("train,0,0,x"), "line 3: `x`"),
-        (
-            "quoted.csv",
-            "a,label,token_0\n\"\n\n\",0,1\n\"\n\",0,x\n".to_owned(),
-            "line 5: `x`",
-        ),
-        (
-            "mark.csv",
-            format!("\u{feff}{}", after("train,0,0,x\n")),
-            "line 3: `x`",
-        ),
-        (
-            "wide.csv",
-            after("train,1,1,3,4\n"),
-            "line 3: the row has 5 cells",
-        ),
-        ("hole.csv", after("train,1,,3\n"), "line 3: cell 3 is empty"),
-        (
-            "no_tokens.csv",
-            after("train,1,,\n"),
-            "line 3: the sample has no tokens",
-        ),
-        (
-            "no_label.csv",
-            after("train,,1,1\n"),
-            "line 3: the sample has no label",
-        ),
-        (
-            "cls.csv",
-            after("train,1,0,3\n"),
-            "line 3: the first token is [CLS]",
-        ),
-        (
-            "no_cls.csv",
-            format!("{header}train,0,0,3\ntrain,1,3,3\n"),
-            "line 3: the first token is not [CLS]",
-        ),
-        (
-            "zero.csv",
-            format!("{header}train,0,1,3\ntrain,1,3,0\n"),
-            "line 3: the sample has [CLS] = 0 last",
-        ),
-        (
-            "inner.csv",
-            "label,token_0,token_1,token_2\n0,1,1,1\n1,1,0,1\n".to_owned(),
-            "line 3: token 0 is [CLS]",
-        ),
-        (
-            "split.csv",
-            after("testing,1,1,3\n"),
-            "line 3: unknown split `testing`",
-        ),
-        (
-            "half.csv",
-            after("train,0.35,1,3\n"),
-            "line 3: label 0.35 is not a class",
-        ),
-        ("negative.csv", after("train,0,1,-3\n"), "line 3: -3 "),
-        (
-            "one_class.csv",
-            after("train,0,1,3\nval,1,1,3\n"),
-            "all training samples have the label 0",
-        ),
-        ("empty.csv", header.to_owned(), "no samples"),
-        ("nothing.csv", String::new(), "empty"),
-        (
-            "held_out.csv",
-            format!("{header}test,0,1,3\nval,1,1,3\n"),
-            "no training samples",
-        ),
-    ];
-    for (name, text, part) in cases {
-        refused(name, text, part);
+fn bad_files_are_named_with_their_place() {
+    for line in BAD.trim().lines() {
+        let cells: Vec<&str> = line.split(" | ").map(str::trim).collect();
+        let start = "split,label,token_0,token_1\ntrain,0,1,2\n";
+        let signs = [
+            ("START ", start),
+            (r"\n", "\n"),
+            (r"\r", "\r"),
+            (r"\ufeff", "\u{feff}"),
+        ];
+        let text = signs.iter().fold(cells[1].to_owned(), |text, (sign, own)| {
+            text.replace(sign, own)
+        });
+        refused(cells[0], text, cells[2]);
     }
     let latin = b"label,token_0\na,1\nna\xefve,2\n";
-    refused("latin.csv", latin, "line 3: cell 1 is not UTF-8");
+    refused("latin.csv", latin, "line 3: it is not UTF-8");
     let many: Vec<String> = (0..65_600)
         .map(|label| format!("class {label},1"))
         .collect();
     let many = format!("label,token_0\n{}", many.join("\n"));
     refused("values.csv", many, "line 65538: ");
-}
-
-#[test]
-fn bad_lines_and_files_are_named() {
-    let pair = |tokens: &str| {
-        format!(
-            r#"{{"label":0,"tokens":{tokens}}}{}{{"label":1,"tokens":{tokens}}}"#,
-            '\n'
-        )
-    };
-    let cases = [
-        (
-            "key.jsonl",
-            "\n{\"label\":0,\"token\":[0,1]}\n".to_owned(),
-            "line 2: the line has neither `text` nor `tokens`",
-        ),
-        (
-            "labels.jsonl",
-            "{\"tokens\":[1]}\n\n{\"label\":0,\"tokens\":[1]}\n".to_owned(),
-            "line 1: the sample has no label",
-        ),
-        (
-            "list.jsonl",
-            "{\"label\":[],\"tokens\":[1]}\n".to_owned(),
-            "line 1: the label",
-        ),
-        (
-            "half.jsonl",
-            "{\"label\":0.5,\"tokens\":[1]}\n".to_owned(),
-            "line 1: label 0.5 is not a class",
-        ),
-        (
-            "unlabelled.jsonl",
-            "{\"tokens\":[1]}\n".to_owned(),
-            "line 1: the sample has no label",
-        ),
-        ("text.npz", "not a zip".to_owned(), "not an npz archive"),
-        ("text.parquet", String::new(), "use .npz, .csv or .jsonl"),
-        (
-            "middle.jsonl",
-            pair("[0,1,0,2]"),
-            "line 1: token 0 is [CLS]",
-        ),
-        ("alone.jsonl", pair("[0]"), "seq_len is 0"),
-        ("none.jsonl", pair("[]"), "line 1: the sample has no tokens"),
-        ("huge.jsonl", pair("[0,4294967296]"), "line 1: 4294967296 "),
-    ];
-    for (name, text, part) in cases {
-        refused(name, text, part);
-    }
+    let long = "x".repeat(1 << 20);
+    let record = format!("label,token_0,note\n0,1,\"{long}\n{long}\"\n");
+    refused("record.csv", record, "line 2: it is longer than 1 MiB");
+    let line = format!("\n{{\"label\":0,\"note\":\"{long}\"}}\n");
+    refused("line.jsonl", line, "line 2: it is longer than 1 MiB");
 }
 
 /// An archive with these arrays, by name: `tokens` as `[rows, positions]`, and its labels.
@@ -770,19 +683,6 @@ fn quotes_that_are_closed_are_read() {
     }
 }
 
-#[test]
-fn quotes_that_are_not_closed_are_refused() {
-    let header = "label,token_0,note\n1,2,ok\n";
-    for (text, line) in [
-        (format!("{header}0,3,\"oops\n1,4,a\n0,5,b\n"), 3),
-        (format!("{header}0,\"3"), 3),
-        ("label,\"token_0\n1,2\n".to_owned(), 1),
-    ] {
-        let part = format!("line {line}: the quote is never closed");
-        refused("open.csv", text, &part);
-    }
-}
-
 /// Padding may fill up a sample, but an unknown token must not be taken for padding.
 #[test]
 fn padding_is_refused_between_tokens() {
@@ -792,7 +692,7 @@ fn padding_is_refused_between_tokens() {
         ..of_file(0)
     };
     let dataset = |config: &DatasetConfig, text: &str| {
-        let rows = read_lines(Cursor::new(text.to_owned()), false, "new.txt").unwrap();
+        let rows = read_lines(text).unwrap();
         let dataset = rows.dataset(config, Some(8));
         dataset.map(|dataset| dataset.all_tokens().to_vec())
     };
@@ -859,7 +759,7 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
         expected
     );
     assert!(rows.dataset(&config, None).is_err());
-    let lines = read_lines(Cursor::new("1 2\n\n3\n4, 5"), false, "new.txt").unwrap();
+    let lines = read_lines("1 2\n\n3\n4, 5").unwrap();
     assert_eq!(
         lines.dataset(&config, Some(8)).unwrap().all_tokens(),
         expected
@@ -877,8 +777,7 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
         ("0\n", "line 1: the sample has 0 tokens"),
         ("\n", "no samples"),
     ] {
-        let dataset = read_lines(Cursor::new(text), false, "new.txt")
-            .and_then(|rows| rows.dataset(&config, Some(8)));
+        let dataset = read_lines(text).and_then(|rows| rows.dataset(&config, Some(8)));
         let error = dataset.unwrap_err().to_string();
         assert!(
             error.starts_with("new.txt: ") && error.contains(part),

@@ -2,12 +2,15 @@
 //! tokens with those of Hugging Face's `tokenizers`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
 use std::fmt::Write;
 use std::io::Cursor;
 
-use headlight_data::files::{FileKeys, Format, Rows, read, read_lines};
+use common::completed;
+use headlight_data::files::{FileKeys, Format, Rows, Table, read};
 use headlight_data::words::{FIRST_WORD, PAD, UNK};
-use headlight_data::{Columns, DatasetConfig, Source, Splits, TextCounts, Words};
+use headlight_data::{Columns, DatasetConfig, Splits, TextCounts, Words};
 
 fn named(text: Option<&str>, label: Option<&str>) -> Columns {
     Columns {
@@ -18,24 +21,9 @@ fn named(text: Option<&str>, label: Option<&str>) -> Columns {
 }
 
 fn config(rows: &Rows, keys: FileKeys) -> DatasetConfig {
-    let keys = rows.complete(keys);
-    assert_eq!(keys.padding_token, Some(PAD));
-    DatasetConfig {
-        task: headlight_data::Task::Classification,
-        seed: keys.seed,
-        source: Source::File("texts.csv".into()),
-        columns: Columns::default(),
-        words: keys.words,
-        vocab_size: keys.vocab_size.unwrap(),
-        seq_len: keys.seq_len.unwrap(),
-        n_classes: keys.n_classes.unwrap(),
-        classes: keys.classes.unwrap_or_default(),
-        cls: keys.cls,
-        held_out: keys.held_out.unwrap_or(0),
-        fold: None,
-        label_noise: 0.0,
-        rule: None,
-    }
+    let (config, padding_token) = completed(rows, keys, &Columns::default());
+    assert_eq!(padding_token, Some(PAD));
+    config
 }
 
 fn csv(text: &str, columns: &Columns) -> Result<Rows, String> {
@@ -118,7 +106,9 @@ fn what_is_cut_unknown_or_empty_is_counted() {
     };
     assert_eq!(splits.texts, Some(expected));
     assert_eq!(expected.losses(3).len(), 2);
-    let new = read_lines(Cursor::new("\n \u{200b} \nbad bad"), true, "new.txt").unwrap();
+    let new = Cursor::new("\n \u{200b} \nbad bad");
+    let new = Table::read(new, Format::Txt, "new.txt").unwrap();
+    let new = new.lines(true).unwrap();
     let (tokens, counts) = new.tokenized(&config).unwrap();
     assert_eq!((tokens.len(), counts.empty, counts.words), (3, 2, 2));
     let dataset = new.dataset(&config, Some(PAD)).unwrap();
@@ -234,8 +224,10 @@ fn faults_name_their_place() {
     let refused = read(Cursor::new(bytes), Format::Csv, &plain, "latin.csv").unwrap_err();
     assert!(refused.message.contains("line 3"), "{refused}");
     assert!(refused.message.contains("byte 4"), "{refused}");
+    let mut npz = headlight_npz::NpzWriter::new();
+    npz.array("tokens", &[1, 1], &[1_i64]).unwrap();
     let npz = read(
-        Cursor::new(b"PK".to_vec()),
+        Cursor::new(npz.finish().unwrap()),
         Format::Npz,
         &named(Some("a"), None),
         "a.npz",

@@ -3,7 +3,11 @@
 //! `PROPTEST_CASES` sets the number of cases.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
 use std::io::Cursor;
+
+use common::completed;
 
 use headlight_data::files::{Contents, FileKeys, Format, Rows, read, write};
 use headlight_data::{ClsPlace, Columns, DatasetConfig, LabelRule, Source, Splits, Words};
@@ -145,28 +149,6 @@ fn file(samples: &Samples, labels: &[Value], columns: &Columns, own_split: bool)
 fn reading(bytes: &[u8], format: Format, columns: &Columns) -> Result<Rows, String> {
     let rows = read(Cursor::new(bytes), format, columns, "file");
     rows.map_err(|error| error.to_string())
-}
-
-/// The config of a file that says nothing but these keys, and its padding token.
-fn completed(rows: &Rows, keys: FileKeys, columns: &Columns) -> (DatasetConfig, Option<u32>) {
-    let keys = rows.complete(keys);
-    let config = DatasetConfig {
-        task: headlight_data::Task::Classification,
-        seed: keys.seed,
-        source: Source::File("file".into()),
-        columns: columns.clone(),
-        words: keys.words,
-        vocab_size: keys.vocab_size.unwrap(),
-        seq_len: keys.seq_len.unwrap(),
-        n_classes: keys.n_classes.unwrap(),
-        classes: keys.classes.unwrap_or_default(),
-        cls: keys.cls,
-        held_out: keys.held_out.unwrap_or(0),
-        fold: keys.fold,
-        label_noise: 0.0,
-        rule: None,
-    };
-    (config, keys.padding_token)
 }
 
 fn written(contents: Contents<'_>, format: Format) -> Vec<u8> {

@@ -102,7 +102,7 @@ fn the_page_has_what_the_core_describes() {
         "/** The metrics in tables: each with its key, its name and its decimals. @type {{[key: string, name: string, decimals: number][]}} */\nexport const METRICS = {};\n",
         to_string(&metrics).unwrap()
     );
-    let names = ["label", "text"].iter().chain(&LABELS).chain(&TEXTS);
+    let names = LABELS.iter().chain(&TEXTS);
     let texts = format!(
         "/** The config of the reader's texts, apart from what the texts give: that of `headlight train FILE`. @type {{import(\"./types\").Config}} */\nexport const TEXTS = {};\n\n/** Names that columns of texts and labels usually have. */\nexport const COLUMNS = {};\n",
         texts(),

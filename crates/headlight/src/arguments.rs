@@ -13,6 +13,7 @@ use headlight_experiment::measures::{self, MeasureName};
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::{STANDARD, quoted};
 use headlight_trainer::{Failure, devices};
@@ -38,7 +39,15 @@ impl ConfigArguments {
     /// # Errors
     /// When the file is missing, or the config is invalid.
     pub(crate) fn load(&self) -> Result<ExperimentConfig, Failure> {
-        config::load(self.path(), &self.changes())
+        self.load_with(&Files::default())
+    }
+
+    /// As [`load`](Self::load), with the files that the command has read.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub(crate) fn load_with(&self, files: &Files) -> Result<ExperimentConfig, Failure> {
+        config::load_with(self.path(), &self.changes(), files)
     }
 
     /// The changes of the config: those of `--set`, after the columns.

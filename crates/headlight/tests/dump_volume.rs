@@ -6,9 +6,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{
-    ended, folder, last_dump, limited, mentions, refused, refuses_typed, typed,
-};
+use crate::common::{ended, folder, last_dump, limited, mentions, refused, refuses_typed, typed};
 
 /// The bytes of a run's dumps, how many there are, and the samples of the last.
 fn dumps(run: &Path) -> (u64, usize, Vec<usize>) {

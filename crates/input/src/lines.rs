@@ -11,8 +11,6 @@ pub struct Lines<R> {
     limit: u64,
     /// Bytes read so far.
     pub read: u64,
-    /// The number of the line that was read last, or cannot be read; the first is 1.
-    pub number: u64,
 }
 
 /// A line of text.
@@ -31,7 +29,6 @@ impl<R: BufRead> Lines<R> {
             reader,
             limit,
             read: 0,
-            number: 0,
         }
     }
 
@@ -40,7 +37,6 @@ impl<R: BufRead> Lines<R> {
     /// # Errors
     /// When it cannot be read, is too long, or is not UTF-8.
     pub fn next_line(&mut self) -> io::Result<Option<Line>> {
-        self.number += 1;
         let invalid = |reason: String| io::Error::new(io::ErrorKind::InvalidData, reason);
         let mut bytes = Vec::new();
         let mut limited = Read::take(&mut self.reader, self.limit + 1);
@@ -66,19 +62,5 @@ impl<R: BufRead> Lines<R> {
             })),
             Err(_) => Err(invalid("it is not UTF-8 text".to_owned())),
         }
-    }
-
-    /// The next line that is not blank, without the blanks and the byte order mark around it; `None` at the end of the file.
-    ///
-    /// # Errors
-    /// As [`next_line`](Self::next_line).
-    pub fn next_filled(&mut self) -> io::Result<Option<String>> {
-        while let Some(line) = self.next_line()? {
-            let text = line.text.trim_start_matches('\u{feff}').trim();
-            if !text.is_empty() {
-                return Ok(Some(text.to_owned()));
-            }
-        }
-        Ok(None)
     }
 }

@@ -143,13 +143,3 @@ fn seeking_moves_the_inner_reader_and_costs_nothing() {
     assert_eq!(reader.seek(SeekFrom::Start(2)).unwrap(), 2);
     assert_eq!(reader.stream_position().unwrap(), 2);
 }
-
-#[test]
-fn blank_lines_are_counted_and_skipped() {
-    let mut lines = Lines::new(Cursor::new("\u{feff} one \n\n \r\ntwo"), 20);
-    let mut found = Vec::new();
-    while let Some(text) = lines.next_filled().unwrap() {
-        found.push((text, lines.number));
-    }
-    assert_eq!(found, [("one".to_owned(), 1), ("two".to_owned(), 4)]);
-}

@@ -1,6 +1,10 @@
 //! Texts of the reader's own: a table of them, and what `headlight train FILE` makes of its config.
 
-use headlight_data::files::{Choice, FileKeys, FitError, Profile, Rows, read_table};
+use std::io::Cursor;
+
+use headlight_data::files::{
+    ChosenSamples, FileError, FileKeys, FitError, Format, Rows, Table, ToName,
+};
 use headlight_data::words::UNK;
 use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Source, Splits};
 use headlight_experiment::Experiment;
@@ -14,21 +18,23 @@ use crate::refusal::told;
 /// # Errors
 /// When the table is damaged, its columns cannot be told, or its texts cannot be trained on.
 pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
-    let profile = Profile::read_table(table.as_bytes(), name).map_err(|error| error.message)?;
-    let choice = profile.choose(&Columns::default());
-    let choice = choice.map_err(|message| in_the_page(&message))?;
-    let Choice::Texts { text, label, .. } = &choice else {
+    let table = read(table, name).map_err(|error| error.message)?;
+    let choice = table.choose(&Columns::default()).map_err(|error| {
+        let column = match error.to_name {
+            Some(ToName::Texts) => "; name the column of texts `text`",
+            Some(ToName::Labels) => "; name the column of labels `label`",
+            None => "",
+        };
+        error.message + column
+    })?;
+    if choice.samples != ChosenSamples::Texts {
         return Err(
-            "no column holds texts: most of its values would be several words; name it `text` in the first line, and that of the labels `label`"
+            "no column holds texts; name it `text` in the first line, and that of the labels `label`"
                 .to_owned(),
         );
-    };
-    let columns = Columns {
-        text: Some(text.clone()),
-        label: Some(label.clone()),
-        ..Columns::default()
-    };
-    let rows = rows(table, &columns, name)?;
+    }
+    let columns = choice.columns.clone();
+    let rows = table.samples(&columns).map_err(|error| error.message)?;
     let keys = rows.complete(FileKeys::default());
     let padding_token = keys.padding_token;
     let config = DatasetConfig {
@@ -56,7 +62,7 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
     }
     let counts = |samples: &Dataset| samples.class_counts(config.n_classes);
     let notes = splits.texts.map(|texts| texts.losses(config.seq_len));
-    let notes: Vec<String> = notes.into_iter().flatten().chain(rows.notes()).collect();
+    let notes: Vec<String> = notes.into_iter().flatten().chain(rows.notes(&[])).collect();
     let head = json!({
         "choice": choice.describe(),
         "data": section(&config),
@@ -73,7 +79,12 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
 /// # Errors
 /// When it is damaged; the message names the line.
 pub(crate) fn rows(table: &str, columns: &Columns, name: &str) -> Result<Rows, String> {
-    read_table(table.as_bytes(), columns, name).map_err(|error| error.message)
+    let rows = read(table, name).and_then(|table| table.samples(columns));
+    rows.map_err(|error| error.message)
+}
+
+fn read(table: &str, name: &str) -> Result<Table, FileError> {
+    Table::read(Cursor::new(table), Format::Csv, name)
 }
 
 /// The samples of an experiment.
@@ -114,14 +125,6 @@ pub(crate) fn unknown(table: &str, experiment: &Experiment) -> Vec<Vec<String>> 
         typed.collect()
     });
     unknown.collect()
-}
-
-/// A message about columns with a remedy of the page: it has no options.
-fn in_the_page(message: &str) -> String {
-    message
-        .replace("with --label, or with --set data.label=NAME", "`label`")
-        .replace("with --text or --label", "`text` or `label`")
-        .replace("with --text", "`text`")
 }
 
 /// The keys of `[data]` that a run's own config would have.

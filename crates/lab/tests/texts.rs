@@ -164,7 +164,7 @@ fn tables_that_cannot_be_trained_on_are_refused_in_a_sentence() {
         ("label,text\na,\"one two\nb,three\n", "never closed"),
         (
             "a,b,label\none two three,four five six,x\none two four,six five six,x\nfive six seven,one one one,y\n",
-            "name one `text`",
+            "name the column of texts `text`",
         ),
         (&format!("label\n{all}"), "beside the labels"),
         (

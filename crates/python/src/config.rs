@@ -6,6 +6,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
+use headlight_trainer::storage::dataset_file::Files;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use toml::{Table, Value};
@@ -56,7 +57,7 @@ fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfi
         let text = table(source, "the config")?.to_string();
         config::parse(Path::new("config"), text, changes)?
     } else {
-        config::load_changed(Path::new(source), changes)?
+        config::load_changed(Path::new(source), changes, &Files::default())?
     };
     config.compute.engine = headlight_trainer::sessions::session::engine_for(&config)?;
     Ok(config)

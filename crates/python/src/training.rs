@@ -10,6 +10,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::sessions::run_writer::Display;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::environment::SourceCommit;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::training::Training;
@@ -42,7 +43,7 @@ pub(crate) fn train(
     watched(py, listeners, move |sender, signals| {
         let reopened = RunDir::to_resume(&run, resume)?;
         let begun = reopened.as_ref().filter(|run| run.is_begun());
-        let session = Training::session(config, begun)?;
+        let session = Training::session(config, begun, &Files::default())?;
         let training = Training::start(&session, begun, force)?;
         if training.is_complete {
             return Ok(());

@@ -9,6 +9,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::session::engine_for;
 use headlight_trainer::storage::config;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::files::read_text;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
@@ -124,6 +125,7 @@ fn marked(text: &str) -> Option<&str> {
 pub(crate) fn changed<'a>(
     path: &Path,
     all: impl Iterator<Item = changes::Change<'a>>,
+    files: &Files,
 ) -> Result<String, Failure> {
     let mut found = toml::Table::new();
     let keep = |table: &mut toml::Table| {
@@ -132,7 +134,7 @@ pub(crate) fn changed<'a>(
     };
     // The caller has checked the config.
     let all: Vec<_> = all.collect();
-    let (text, _) = config::text_of(path, all.iter().map(|(_, text)| *text))?;
+    let (text, _) = config::text_of(path, all.iter().map(|(_, text)| *text), files)?;
     let _ = changes::parse(&shown(path), text, all.into_iter(), keep, |_| Ok(()));
     toml::to_string(&found)
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))

@@ -10,10 +10,11 @@ use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::opening::open_device;
-use headlight_trainer::sessions::session::{Session, dataset, engine_for};
+use headlight_trainer::sessions::session::{Session, dataset_with, engine_for};
 use headlight_trainer::sessions::test_sets::with_tests;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::hash::add_splits;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -71,6 +72,7 @@ impl Plan {
         // A sweep trains all epochs, and the config of a data file would stop early.
         let all_epochs = is_data(path).then_some(("--set", NEVER));
         let mut stops_early = all_epochs.is_some();
+        let files = Files::default();
         for values in values {
             let grid = as_changes(&values);
             let set = overrides.iter().map(|text| ("--set", text.as_str()));
@@ -80,13 +82,13 @@ impl Plan {
                 (flag, text.as_str())
             });
             let all = set.chain(grid);
-            let mut config = config::load_changed(path, all.clone())?;
+            let mut config = config::load_changed(path, all.clone(), &files)?;
             let stops = config.training.patience > 0;
             stops_early |= stops;
             let never = stops.then_some(("--set", NEVER));
             config.training.patience = 0;
             if origin.is_none() {
-                origin = Some(changed(path, all.chain(never))?);
+                origin = Some(changed(path, all.chain(never), &files)?);
             }
             if values.iter().any(|(key, _)| key == "training.patience") {
                 return Err(Failure::Input(
@@ -101,7 +103,7 @@ impl Plan {
             };
             let splits = match points.iter().find(same) {
                 Some(point) => Arc::clone(&point.splits),
-                None => Arc::new(with_tests(&config, dataset(&config)?)?),
+                None => Arc::new(with_tests(&config, dataset_with(&config, &files)?)?),
             };
             let device = open_device(&config.compute.device)?;
             points.push(Point {

@@ -23,6 +23,7 @@ use crate::sessions::resume::{self, CHECKPOINT_LIMIT};
 use crate::sessions::run_writer::{Display, RunWriter, origin};
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::Checkpoint;
+use crate::storage::dataset_file::Files;
 use crate::storage::environment::SourceCommit;
 use crate::storage::run_dir::{CERTIFICATE, RunDir};
 use crate::storage::standard::shown;
@@ -44,13 +45,17 @@ pub struct Training<'a> {
 }
 
 impl<'a> Training<'a> {
-    /// The session of a run, in a directory in which it may have `begun`: reads the samples, opens the device, and keeps the
+    /// The session of a run, in a directory in which it may have `begun`: takes the samples from their files, opens the device, and keeps the
     /// default dumps small.
     ///
     /// # Errors
     /// When the samples or the device do not suit the config.
-    pub fn session(config: ExperimentConfig, begun: Option<&RunDir>) -> Result<Session, Failure> {
-        let mut session = Session::open(config)?;
+    pub fn session(
+        config: ExperimentConfig,
+        begun: Option<&RunDir>,
+        files: &Files,
+    ) -> Result<Session, Failure> {
+        let mut session = Session::open_with(config, files)?;
         dump_volume::adapt(&mut session.experiment, begun)?;
         Ok(session)
     }

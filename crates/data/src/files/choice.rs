@@ -1,400 +1,406 @@
-//! Which columns of a file are its samples and its labels, if the user does not say so.
+//! Which columns of a table are its samples and its labels: those that are named, or that have a usual name; of two columns, the
+//! one whose values repeat is the labels.
 
-use super::header::{find, listed};
-use super::profile::{Column, Profile};
+use std::collections::HashSet;
+
+use super::labels::whole_number;
+use super::table::{Form, Kind, Table, listed};
 use crate::config::Columns;
 
-/// Names that columns of labels usually have, beside `label`.
-pub const LABELS: [&str; 13] = [
+/// Names that columns of labels usually have. The first one goes before the others.
+pub const LABELS: [&str; 8] = [
+    "label",
     "labels",
     "class",
-    "classes",
     "target",
     "category",
     "sentiment",
-    "y",
     "mood",
-    "topic",
-    "intent",
-    "outcome",
-    "species",
-    "survived",
+    "y",
 ];
 
-/// Names that columns of texts usually have, beside `text`.
-pub const TEXTS: [&str; 17] = [
-    "texts",
-    "sentence",
-    "sentences",
-    "review",
-    "reviews",
-    "comment",
-    "message",
-    "content",
-    "tweet",
-    "question",
-    "answer",
-    "body",
-    "title",
-    "description",
-    "document",
-    "headline",
-    "utterance",
+/// Names that columns of texts usually have. The first one goes before the others.
+pub const TEXTS: [&str; 7] = [
+    "text", "texts", "sentence", "review", "comment", "message", "tweet",
 ];
-
-/// Names of columns that tell rows apart, and so are neither samples nor labels.
-const IDS: [&str; 19] = [
-    "", "id", "ids", "index", "row", "name", "names", "uuid", "url", "link", "email", "address",
-    "path", "file", "filename", "user", "username", "author", "split",
-];
-
-/// The most classes of a column that is taken for labels by its values alone.
-const FEW: usize = 20;
 
 /// The most different labels of a column: with more, it likely holds measured values.
-const LABELS_OF_COLUMN: usize = 256;
+const MOST_LABELS: usize = 256;
 
 /// A column of more different values than this is a measurement or a name, not a choice among categories.
 const MOST_VALUES: usize = 100;
 
-/// With fewer rows than this, values that occur once may still be categories.
-const MANY_ROWS: usize = 20;
-
 /// The columns that hold samples and labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// Token ids; the column of labels, if it is not `label`.
-    Tokens {
-        /// The column of labels.
-        label: Option<String>,
-        /// Whether each token has a label.
-        has_each: bool,
-    },
+pub struct Choice {
+    /// What the samples are.
+    pub samples: ChosenSamples,
+    /// Their columns, and that of the labels.
+    pub columns: Columns,
+    /// The columns that are neither, and why categories are left out.
+    pub left_out: Vec<(String, &'static str)>,
+}
+
+/// What samples are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChosenSamples {
+    /// Token ids with a label.
+    Tokens,
+    /// Token ids, each of which has a label.
+    LabelledTokens,
     /// Texts.
-    Texts {
-        /// Their column.
-        text: String,
-        /// The column of labels.
-        label: String,
-        /// The columns that are neither.
-        left_out: Vec<String>,
-    },
+    Texts,
     /// Categories.
-    Features {
-        /// Their columns.
-        features: Vec<String>,
-        /// The column of labels.
-        label: String,
-        /// Columns that are not categories, and why.
-        left_out: Vec<(String, &'static str)>,
-    },
+    Categories,
+}
+
+/// Why no columns were chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChoiceError {
+    /// What is wrong.
+    pub message: String,
+    /// The column that the user has to name, if that helps.
+    pub to_name: Option<ToName>,
+}
+
+/// A column that a user has to name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToName {
+    /// That of texts.
+    Texts,
+    /// That of labels.
+    Labels,
+}
+
+fn refused<T>(to_name: ToName, message: String) -> Result<T, ChoiceError> {
+    Err(ChoiceError {
+        message,
+        to_name: Some(to_name),
+    })
 }
 
 impl Choice {
     /// What was chosen, in one line.
     pub fn describe(&self) -> String {
-        match self {
-            Self::Tokens { has_each: true, .. } => {
-                "samples: token ids; labels: `labels`, one per token".to_owned()
+        let label = self.columns.label_name();
+        let mut line = match self.samples {
+            ChosenSamples::LabelledTokens => {
+                return "samples: token ids; labels: `labels`, one per token".to_owned();
             }
-            Self::Tokens { label, .. } => {
-                let label = label.as_deref().unwrap_or("label");
-                format!("samples: token ids; labels: `{label}`")
+            ChosenSamples::Tokens => return format!("samples: token ids; labels: `{label}`"),
+            ChosenSamples::Texts => {
+                let text = self.columns.text_name();
+                format!("samples: the texts of column `{text}`; labels: column `{label}`")
             }
-            Self::Texts {
-                text,
-                label,
-                left_out,
-            } => {
-                let line =
-                    format!("samples: the texts of column `{text}`; labels: column `{label}`");
-                match &left_out[..] {
-                    [] => line,
-                    names => format!("{line}; left out: {}", listed(names)),
-                }
+            ChosenSamples::Categories => {
+                let features = listed(&self.columns.features);
+                format!("samples: the columns {features}; labels: column `{label}`")
             }
-            Self::Features {
-                features,
-                label,
-                left_out,
-            } => {
-                let features = listed(features);
-                let mut line = format!("samples: the columns {features}; labels: column `{label}`");
-                let left_out: Vec<String> = left_out
-                    .iter()
-                    .map(|(name, reason)| match &**name {
-                        "" => "the column without a name".to_owned(),
-                        name => format!("`{name}` ({reason})"),
-                    })
-                    .collect();
-                if !left_out.is_empty() {
-                    line.push_str("; left out: ");
-                    line.push_str(&left_out.join(", "));
-                }
-                line
-            }
+        };
+        let left_out = self
+            .left_out
+            .iter()
+            .map(|(name, reason)| match (&**name, *reason) {
+                ("", _) => "the column without a name".to_owned(),
+                (name, "") => format!("`{name}`"),
+                (name, reason) => format!("`{name}` ({reason})"),
+            });
+        let left_out: Vec<String> = left_out.collect();
+        if !left_out.is_empty() {
+            line += "; left out: ";
+            line += &left_out.join(", ");
         }
+        line
     }
 }
 
-impl Profile {
-    /// Chooses the columns: those that are named; else by their names; else by what they hold.
+/// What a column holds in the rows that fill it.
+struct Column<'a> {
+    name: &'a str,
+    filled: usize,
+    different: HashSet<&'a str>,
+    are_whole: bool,
+    are_numbers: bool,
+    /// Whether no value is a list or an object.
+    are_plain: bool,
+    /// The first value.
+    first: &'a str,
+}
+
+impl Column<'_> {
+    /// Whether its values are names or whole numbers that occur again.
+    fn repeats(&self) -> bool {
+        let different = self.different.len();
+        let are_names = self.are_plain && (self.are_whole || !self.are_numbers);
+        are_names && different > 0 && 2 * different <= self.filled
+    }
+
+    /// Why it is not one of categories.
+    fn unsuitable(&self) -> Option<&'static str> {
+        match self {
+            _ if !self.are_plain => Some("lists or objects"),
+            _ if self.filled == 0 => Some("empty"),
+            _ if self.are_numbers && !self.are_whole => Some("numbers with fractions"),
+            _ if self.different.len() > MOST_VALUES => Some("more than 100 different values"),
+            _ if !self.repeats() => Some("most values occur once"),
+            _ => None,
+        }
+    }
+
+    fn check_text(&self) -> Result<(), ChoiceError> {
+        let name = self.name;
+        if !self.are_plain {
+            let message = format!("the column `{name}` holds lists or objects, not texts");
+            return refused(ToName::Texts, message);
+        }
+        if self.are_numbers && self.filled > 0 {
+            let first = self.first;
+            let message = format!("the column `{name}` holds numbers, such as {first}, not texts");
+            return refused(ToName::Texts, message);
+        }
+        Ok(())
+    }
+
+    fn check_label(&self) -> Result<(), ChoiceError> {
+        let (name, different) = (self.name, self.different.len());
+        let reason = match self.filled {
+            0 => "has no labels: all its cells are empty".to_owned(),
+            _ if self.are_numbers && !self.are_whole => {
+                "holds numbers with fractions, not classes such as low and high".to_owned()
+            }
+            _ if different == 1 => {
+                format!(
+                    "has the label `{}` in all rows; training needs at least two classes",
+                    self.first
+                )
+            }
+            filled if different == filled && filled > 2 => {
+                "has a different label in each row, like an id; a class needs several rows"
+                    .to_owned()
+            }
+            _ if different > MOST_LABELS => format!(
+                "has more than {MOST_LABELS} different labels; a label is a class, not a measured value"
+            ),
+            _ => return Ok(()),
+        };
+        refused(ToName::Labels, format!("the column `{name}` {reason}"))
+    }
+}
+
+impl Table {
+    /// Chooses the columns of samples and labels.
     ///
     /// # Errors
-    /// When no column fits or several do: names them, and says how to choose.
-    pub fn choose(&self, named: &Columns) -> Result<Choice, String> {
-        let named_text = named.text.as_deref();
-        let named_text = named_text
-            .map(|name| self.find("--text", name))
-            .transpose()?;
-        if self.has_tokens && named_text.is_none() && named.features.is_empty() {
-            let mut columns = self.columns.iter();
-            let has_each = columns.any(|column| column.name == "labels" && !column.are_plain);
-            let label = if self.columns.is_empty() || has_each {
-                named.label.clone()
-            } else {
-                Some(self.label(named, None)?.name.clone())
-            };
-            return Ok(Choice::Tokens { label, has_each });
+    /// When no column fits or several do: names them.
+    pub fn choose(&self, named: &Columns) -> Result<Choice, ChoiceError> {
+        if let Form::Lines = self.form {
+            let message = "a text file has no labels; set data.task = \"next-token\" in a config, or give a .csv, .tsv or .jsonl file";
+            return Err(ChoiceError {
+                message: message.to_owned(),
+                to_name: None,
+            });
         }
-        let text = match named_text {
-            Some(text) => Some(text),
-            None if !named.features.is_empty() => None,
-            None => self.text(named)?,
+        let columns = self.contents();
+        let is_tokens = |column: &Column<'_>| match self.form {
+            Form::Objects(_) => column.name == "tokens" && !column.are_plain,
+            _ => is_token_column(column.name),
         };
-        let label = self.label(named, text)?;
+        let is_of_arrays = matches!(self.form, Form::Arrays(_));
+        let has_tokens = named.text.is_none()
+            && named.features.is_empty()
+            && (is_of_arrays || columns.iter().any(is_tokens));
+        let has_each = |column: &Column<'_>| column.name == "labels" && !column.are_plain;
+        let has_each = has_tokens && columns.iter().any(has_each);
+        if has_tokens && (is_of_arrays || has_each) {
+            return Ok(Choice {
+                samples: if has_each {
+                    ChosenSamples::LabelledTokens
+                } else {
+                    ChosenSamples::Tokens
+                },
+                columns: Columns {
+                    label: named.label.clone(),
+                    ..Columns::default()
+                },
+                left_out: Vec::new(),
+            });
+        }
+        let own_label = named.label.as_ref().and_then(|name| self.find(name));
+        let mut text = None;
+        if !has_tokens && named.features.is_empty() {
+            text = self.called(named.text.as_ref(), &TEXTS, own_label, ToName::Texts)?;
+        }
+        let is_known = has_tokens || text.is_some() || !named.features.is_empty();
+        let label = self.called(named.label.as_ref(), &LABELS, text, ToName::Labels)?;
+        let rest = columns.iter().enumerate().filter(|&(index, column)| {
+            let is_used = Some(index) == text || Some(index) == label;
+            let is_sample = has_tokens && is_tokens(column)
+                || named.features.iter().any(|name| name == column.name);
+            !is_used && !is_sample && !column.name.eq_ignore_ascii_case("split")
+        });
+        let mut rest: Vec<&Column<'_>> = rest.map(|(_, column)| column).collect();
+        let label = match label {
+            Some(label) => &columns[label],
+            None => self.left_as_label(&rest, is_known)?,
+        };
+        label.check_label()?;
+        rest.retain(|column| column.name != label.name);
+        let mut text = text.map(|text| &columns[text]);
+        // Of two columns, the other one is texts.
+        if let ([other], false) = (&rest[..], is_known)
+            && !other.repeats()
+            && other.check_text().is_ok()
+        {
+            text = Some(other);
+            rest.clear();
+        }
+        let mut chosen = Choice {
+            samples: ChosenSamples::Tokens,
+            columns: Columns {
+                text: text.map(|text| text.name.to_owned()),
+                label: Some(label.name.to_owned()),
+                features: named.features.clone(),
+            },
+            left_out: Vec::new(),
+        };
         if let Some(text) = text {
-            check_text(text, label)?;
-            let others = self.columns.iter().map(|column| &column.name);
-            let others = others.filter(|name| {
-                let is_used = **name == text.name || **name == label.name;
-                !is_used && !name.is_empty() && !name.eq_ignore_ascii_case("split")
-            });
-            return Ok(Choice::Texts {
-                text: text.name.clone(),
-                label: label.name.clone(),
-                left_out: others.cloned().collect(),
-            });
+            text.check_text()?;
+            chosen.samples = ChosenSamples::Texts;
+            let named = rest.iter().filter(|column| !column.name.is_empty());
+            chosen.left_out = named.map(|column| (column.name.to_owned(), "")).collect();
+        } else if !has_tokens {
+            self.add_categories(&rest, label, &mut chosen)?;
         }
-        self.features(named, label)
+        Ok(chosen)
     }
 
-    fn features(&self, named: &Columns, label: &Column) -> Result<Choice, String> {
-        let (mut features, mut left_out) = (named.features.clone(), Vec::new());
-        if features.is_empty() {
-            let others = self.columns.iter().filter(|column| {
-                column.name != label.name && !column.name.eq_ignore_ascii_case("split")
-            });
-            for column in others {
-                match unsuitable(column) {
-                    Some(reason) => left_out.push((column.name.clone(), reason)),
-                    None => features.push(column.name.clone()),
+    /// Chooses the columns of categories, unless the user names them.
+    fn add_categories(
+        &self,
+        rest: &[&Column<'_>],
+        label: &Column<'_>,
+        chosen: &mut Choice,
+    ) -> Result<(), ChoiceError> {
+        chosen.samples = ChosenSamples::Categories;
+        let features = &mut chosen.columns.features;
+        if !features.is_empty() {
+            return Ok(());
+        }
+        for column in rest {
+            match column.unsuitable() {
+                Some(reason) => chosen.left_out.push((column.name.to_owned(), reason)),
+                None => features.push(column.name.to_owned()),
+            }
+        }
+        if !features.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "no column holds categories beside the labels in `{}`, and none has a usual name of texts; {}",
+            label.name,
+            self.listed()
+        );
+        refused(ToName::Texts, message)
+    }
+
+    /// What the columns hold.
+    fn contents(&self) -> Vec<Column<'_>> {
+        let column = |name| Column {
+            name,
+            filled: 0,
+            different: HashSet::new(),
+            are_whole: true,
+            are_numbers: true,
+            are_plain: true,
+            first: "",
+        };
+        let mut columns: Vec<Column<'_>> = self.columns.iter().map(|name| column(name)).collect();
+        for cell in (0..self.len()).flat_map(|row| self.cells(row)) {
+            let column = &mut columns[cell.column];
+            let text = cell.text.trim();
+            if cell.kind == Kind::Nested {
+                column.are_plain = false;
+            } else if !text.is_empty() {
+                if column.filled == 0 {
+                    column.first = text;
                 }
+                column.filled += 1;
+                column.are_whole &= whole_number(text).is_some();
+                column.are_numbers &= text.parse::<f64>().is_ok();
+                column.different.insert(text);
             }
         }
-        if features.is_empty() {
-            return Err(format!(
-                "no column holds texts or categories beside the labels in `{}`; name the column of texts with --text; {}",
-                label.name,
-                self.listed()
-            ));
-        }
-        Ok(Choice::Features {
-            features,
-            label: label.name.clone(),
-            left_out,
-        })
+        columns
     }
 
-    /// The column of texts, if there is one.
-    fn text(&self, named: &Columns) -> Result<Option<&Column>, String> {
-        if let Some(column) = self.called("text") {
-            return Ok(Some(column));
+    /// The column that the user names, or else another one than `except` that has a usual name.
+    fn called(
+        &self,
+        named: Option<&String>,
+        usual: &[&str],
+        except: Option<usize>,
+        to_name: ToName,
+    ) -> Result<Option<usize>, ChoiceError> {
+        if let Some(name) = named {
+            return match self.find(name) {
+                None => refused(
+                    to_name,
+                    format!("it has no column `{name}`; {}", self.listed()),
+                ),
+                found => Ok(found),
+            };
         }
-        let is_label = |column: &&Column| {
-            let label = named.label_name();
-            column.name.eq_ignore_ascii_case(label)
+        let is_usual = |&column: &usize| {
+            let name = &self.columns[column];
+            Some(column) != except && usual.iter().any(|usual| usual.eq_ignore_ascii_case(name))
         };
-        let texts = self.columns.iter().filter(|column| !is_label(column));
-        let texts = texts.filter(|column| {
-            let name = column.name.to_ascii_lowercase();
-            let named = TEXTS.contains(&&*name) && !column.are_numbers;
-            let varied = column.different > 50 || 2 * column.different >= column.filled;
-            varied && column.filled > 0 && (named || has_sentences(column) && !is_id(column))
-        });
-        let found: Vec<&Column> = texts.collect();
-        let by_name = |column: &&&Column| TEXTS.contains(&&*column.name.to_ascii_lowercase());
-        let called: Vec<&&Column> = found.iter().filter(by_name).collect();
-        match (&found[..], &called[..]) {
-            ([], _) => Ok(None),
-            ([column], _) => Ok(Some(column)),
-            (_, [column]) => Ok(Some(column)),
-            (several, _) => Err(format!(
-                "several columns could be the texts: {}; name one with --text",
-                examples(several)
-            )),
+        let found: Vec<usize> = (0..self.columns.len()).filter(is_usual).collect();
+        let first = self.find(usual[0]).filter(|first| found.contains(first));
+        match found[..] {
+            [column] => Ok(Some(column)),
+            [_, _, ..] if first.is_none() => {
+                let names = found.iter().map(|&column| &self.columns[column]);
+                let names = listed(&names.collect::<Vec<_>>());
+                refused(
+                    to_name,
+                    format!("several columns have usual names: {names}"),
+                )
+            }
+            _ => Ok(first),
         }
     }
 
-    /// The column of labels.
-    fn label(&self, named: &Columns, text: Option<&Column>) -> Result<&Column, String> {
-        if let Some(name) = &named.label {
-            let column = self.find("--label", name)?;
-            check_label(column, "")?;
-            return Ok(column);
-        }
-        let remedy = "; name the column of classes with --label, or with --set data.label=NAME";
-        if let Some(column) = self.called("label") {
-            check_label(column, remedy)?;
-            return Ok(column);
-        }
-        let others = self.columns.iter().filter(|column| {
-            let is_text = text.is_some_and(|text| text.name == column.name);
-            !is_text && !named.features.contains(&column.name)
-        });
-        let others: Vec<&Column> = others.collect();
-        let called = others.iter().filter(|column| {
-            let name = column.name.to_ascii_lowercase();
-            LABELS.contains(&&*name)
-        });
-        let called: Vec<&Column> = called.copied().collect();
-        let found = match &called[..] {
-            [] => others
-                .into_iter()
-                .filter(|column| has_classes(column))
+    /// The column of labels among those that are left: the only one beside samples, or else, of two, the one that repeats.
+    fn left_as_label<'a, 'b>(
+        &self,
+        rest: &[&'a Column<'b>],
+        is_known: bool,
+    ) -> Result<&'a Column<'b>, ChoiceError> {
+        let found: Vec<&Column<'_>> = match rest {
+            [only] if is_known => vec![only],
+            [_, _] if !is_known => rest
+                .iter()
+                .copied()
+                .filter(|column| column.repeats())
                 .collect(),
-            _ => called,
+            _ => Vec::new(),
         };
-        match &found[..] {
-            [column] => {
-                check_label(column, remedy)?;
-                Ok(column)
-            }
-            [] => Err(format!(
-                "no column looks like labels, a few names or whole numbers that occur again and again{remedy}; {}",
-                self.listed()
-            )),
-            several => Err(format!(
-                "several columns could be the labels: {}; name one with --label, or with --set data.label=NAME",
-                examples(several)
-            )),
+        match found[..] {
+            [label] => Ok(label),
+            _ => refused(
+                ToName::Labels,
+                format!(
+                    "no column has a usual name of labels, such as `label` or `class`; {}",
+                    self.listed()
+                ),
+            ),
         }
     }
-
-    /// The column that an option names.
-    fn find(&self, option: &str, name: &str) -> Result<&Column, String> {
-        let found = self.called(name);
-        found.ok_or_else(|| {
-            format!(
-                "{option} {name}: the file has no such column; {}",
-                self.listed()
-            )
-        })
-    }
-
-    fn called(&self, name: &str) -> Option<&Column> {
-        let names = self.columns.iter().map(|column| &*column.name);
-        let found = if self.is_exact {
-            names.clone().position(|column| column == name.trim())
-        } else {
-            find(names, name)
-        };
-        found.map(|column| &self.columns[column])
-    }
-
-    fn listed(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|column| &*column.name).collect();
-        format!("its columns are {}", listed(&names))
-    }
 }
 
-fn is_id(column: &Column) -> bool {
-    let name = column.name.to_ascii_lowercase();
-    IDS.contains(&&*name) || name.ends_with("_id") || name.starts_with("unnamed: ")
-}
-
-/// Whether the values of a column are mostly several words.
-fn has_sentences(column: &Column) -> bool {
-    let many_words = 2 * column.words >= 5 * column.filled;
-    column.are_plain && !column.are_numbers && (many_words || column.wide >= 6 * column.filled)
-}
-
-/// Whether a column looks like labels: few different values, each of which occurs again.
-fn has_classes(column: &Column) -> bool {
-    let few = (2..=FEW).contains(&column.different) && 2 * column.different <= column.filled;
-    let are_names = column.are_plain && (column.are_whole || !column.are_numbers);
-    few && are_names && !has_sentences(column) && !is_id(column)
-}
-
-/// Why a column is not one of categories.
-fn unsuitable(column: &Column) -> Option<&'static str> {
-    match column {
-        _ if !column.are_plain => Some("lists or objects"),
-        _ if column.filled == 0 => Some("empty"),
-        _ if is_id(column) => Some("tells rows apart"),
-        _ if column.are_numbers && !column.are_whole => Some("numbers with fractions"),
-        _ if column.dates == column.filled => Some("dates"),
-        _ if column.different > MOST_VALUES => Some("more than 100 different values"),
-        _ if column.filled >= MANY_ROWS && 2 * column.different > column.filled => {
-            Some("most values occur once")
-        }
-        _ => None,
-    }
-}
-
-fn check_text(text: &Column, label: &Column) -> Result<(), String> {
-    let name = &text.name;
-    if name == &label.name {
-        return Err(format!(
-            "the column `{name}` cannot be both texts and labels; name another one with --text or --label"
-        ));
-    }
-    if !text.are_plain {
-        return Err(format!(
-            "the column `{name}` holds lists or objects, not texts; name the column of texts with --text"
-        ));
-    }
-    if text.are_numbers && text.filled > 0 {
-        return Err(format!(
-            "the column `{name}` holds numbers, such as {}, not texts; name the column of texts with --text, or rename this one",
-            text.first
-        ));
-    }
-    if has_sentences(text) && name.split_whitespace().count() >= 5 {
-        return Err("the first line looks like a sample; put a line with the names of the columns before it".to_owned());
-    }
-    Ok(())
-}
-
-fn check_label(label: &Column, remedy: &str) -> Result<(), String> {
-    let Column {
-        name,
-        filled,
-        different,
-        first,
-        ..
-    } = label;
-    match label {
-        _ if *filled == 0 => Err(format!(
-            "the column `{name}` has no labels: all its cells are empty{remedy}"
-        )),
-        _ if label.are_numbers && !label.are_whole => Err(format!(
-            "the column `{name}` holds numbers with fractions, not classes; write classes, such as low and high{remedy}"
-        )),
-        _ if *different == 1 => Err(format!(
-            "all rows have the label `{first}` in the column `{name}`; training needs at least two classes{remedy}"
-        )),
-        _ if different == filled && *filled > 2 => Err(format!(
-            "the column `{name}` has a different label in each row, like an id; a class needs several rows{remedy}"
-        )),
-        _ if *different > LABELS_OF_COLUMN => Err(format!(
-            "the column `{name}` has more than {LABELS_OF_COLUMN} different labels; a label is a class, not a measured value{remedy}"
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn examples(columns: &[&Column]) -> String {
-    let shown = columns.iter().map(|column| column.example());
-    shown.collect::<Vec<_>>().join(", ")
+/// Whether a column of a table holds a token of each sample.
+fn is_token_column(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.strip_prefix("token_")
+        .is_some_and(|number| number.parse::<u32>().is_ok())
 }

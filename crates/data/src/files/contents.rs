@@ -1,9 +1,10 @@
 //! What the writers of all formats write: splits, with the names of classes and without padding.
 
+use std::collections::HashSet;
 use std::{fmt, io};
 
 use headlight_input::{LINE_LIMIT, size};
-use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::labels::{Label, mixed};
 use super::rows::{Rows, value};
@@ -12,9 +13,6 @@ use crate::dataset::Splits;
 use crate::shape::SampleShape;
 use crate::task::{IGNORED, Task};
 use crate::words::{VALUE_END, Words};
-
-/// What a reader may take at once beside the record that it reads, in bytes.
-const READ_AHEAD: usize = 1 << 14;
 
 /// Splits, and the config that gives them their meaning.
 #[derive(Clone, Copy, Debug)]
@@ -29,60 +27,12 @@ pub struct Contents<'a> {
     pub rows: Option<&'a Rows>,
 }
 
-/// A sample of a file.
-pub(super) struct Sample<'a> {
-    pub(super) split: &'static str,
-    pub(super) labels: Given<'a>,
-    pub(super) content: Content<'a>,
-}
-
-/// What a sample holds.
-pub(super) enum Content<'a> {
-    Tokens(Vec<u32>),
-    Text(String),
-    /// A value of each column.
-    Values(Vec<&'a str>),
-}
-
-/// The labels of a sample.
-pub(super) enum Given<'a> {
-    One(Class<'a>),
-    /// One for each token, or `None` where none counts.
-    Each(Vec<Option<Class<'a>>>),
-    /// None: they follow from the tokens.
-    None,
-}
-
-/// A class as files have it: by number, or by name.
-pub(super) enum Class<'a> {
-    Number(u32),
-    Name(&'a str),
-}
-
-impl fmt::Display for Class<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::Name(name) => f.write_str(name),
-        }
-    }
-}
-
-impl Serialize for Class<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Number(number) => serializer.serialize_u32(*number),
-            Self::Name(name) => serializer.serialize_str(name),
-        }
-    }
-}
-
 impl<'a> Contents<'a> {
-    /// All samples, those of training first.
+    /// The cells of all samples, those of training first: split, labels, and what the sample holds.
     ///
     /// # Errors
     /// When the rows are not those of the config.
-    pub(super) fn samples(self) -> io::Result<impl Iterator<Item = Sample<'a>>> {
+    pub(super) fn samples(self) -> io::Result<impl Iterator<Item = Vec<Value>>> {
         let shape = SampleShape::new(self.config, self.padding_token);
         let words = self.words();
         let rows = self.rows.filter(|rows| rows.are_texts());
@@ -92,33 +42,30 @@ impl<'a> Contents<'a> {
             ("train", &self.splits.train, train),
             ("held_out", &self.splits.held_out, held_out),
         ];
+        let class = move |class: u32| {
+            let name = self.config.classes.get(class as usize);
+            name.map_or(Value::from(class), |name| Value::from(&**name))
+        };
         Ok(named.into_iter().flat_map(move |(split, dataset, order)| {
             (0..dataset.len()).map(move |sample| {
                 let tokens = dataset.tokens(sample);
-                let row = order.get(sample);
-                let class = |class: u32| {
-                    let name = self.config.classes.get(class as usize);
-                    name.map_or(Class::Number(class), |name| Class::Name(name))
-                };
-                let labels = match self.config.task {
-                    Task::Classification => Given::One(class(dataset.label(sample))),
+                let mut cells = vec![Value::from(split)];
+                match self.config.task {
+                    Task::Classification => cells.push(class(dataset.label(sample))),
                     Task::TokenClassification => {
                         let count = shape.without_padding(tokens).count();
                         let own = shape.first(dataset.labels_of(sample), count);
                         let each = own.map(|label| (label != IGNORED).then(|| class(label)));
-                        Given::Each(each.collect())
+                        cells.push(each.collect());
                     }
-                    Task::NextToken => Given::None,
-                };
-                Sample {
-                    split,
-                    labels,
-                    content: match (rows.zip(row), words) {
-                        (Some((rows, &row)), _) => self.as_written(rows.text(row)),
-                        (None, Some(words)) => Content::Text(words.join(tokens)),
-                        (None, None) => Content::Tokens(shape.without_padding(tokens).collect()),
-                    },
+                    Task::NextToken => {}
                 }
+                match (rows.zip(order.get(sample)), words) {
+                    (Some((rows, &row)), _) => cells.extend(self.as_written(rows.text(row))),
+                    (None, Some(words)) => cells.push(words.join(tokens).into()),
+                    (None, None) => cells.push(shape.without_padding(tokens).collect()),
+                }
+                cells
             })
         }))
     }
@@ -129,18 +76,43 @@ impl<'a> Contents<'a> {
         words.filter(|_| self.rows.is_none_or(Rows::are_texts))
     }
 
+    /// The names of the columns, where those of tokens are `tokens`.
+    ///
+    /// # Errors
+    /// When two have the same one.
+    pub(super) fn names(self, tokens: impl Iterator<Item = String>) -> io::Result<Vec<String>> {
+        let columns = &self.config.columns;
+        let mut names = vec!["split".to_owned()];
+        match self.config.task {
+            Task::Classification => names.push(columns.label_name().to_owned()),
+            Task::TokenClassification => names.push("labels".to_owned()),
+            Task::NextToken => {}
+        }
+        match self.words() {
+            Some(_) if !columns.features.is_empty() => names.extend_from_slice(&columns.features),
+            Some(_) => names.push(columns.text_name().to_owned()),
+            None => names.extend(tokens),
+        }
+        match twice(&names) {
+            Some(name) => Err(refused(format!(
+                "two of its columns would have the name `{name}`"
+            ))),
+            None => Ok(names),
+        }
+    }
+
     /// A text of a file, or the values of its columns.
-    fn as_written(self, text: &'a str) -> Content<'a> {
+    fn as_written(self, text: &str) -> Vec<Value> {
         let features = &self.config.columns.features;
         if features.is_empty() {
-            return Content::Text(text.to_owned());
+            return vec![text.into()];
         }
         let values = features.iter().zip(text.split(VALUE_END));
         let values = values.map(|(name, word)| {
             let own = word.strip_prefix(&*value(name, ""));
-            own.unwrap_or_default()
+            own.unwrap_or_default().into()
         });
-        Content::Values(values.collect())
+        values.collect()
     }
 
     /// Refuses classes that no reader takes as labels.
@@ -156,6 +128,14 @@ impl<'a> Contents<'a> {
     }
 }
 
+/// A name that two columns have.
+pub(super) fn twice(names: &[String]) -> Option<&str> {
+    let mut different = HashSet::new();
+    let names = names.iter().map(|name| name.trim());
+    let mut filled = names.filter(|name| !name.is_empty());
+    filled.find(|name| !different.insert(*name))
+}
+
 /// The error of samples that could be written, but not read.
 pub(super) fn refused(reason: impl fmt::Display) -> io::Error {
     let message = format!("this dataset could not be read back: {reason}");
@@ -164,7 +144,7 @@ pub(super) fn refused(reason: impl fmt::Display) -> io::Error {
 
 /// Refuses a line or a record of more bytes than a reader takes.
 pub(super) fn check_length(bytes: usize) -> io::Result<()> {
-    if bytes + READ_AHEAD > LINE_LIMIT as usize {
+    if bytes as u64 > LINE_LIMIT {
         return Err(refused(format!(
             "a sample would have a line of {bytes} bytes, and {} are read; choose .npz for tokens, or shorten the samples",
             size(LINE_LIMIT)

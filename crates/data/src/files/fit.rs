@@ -117,25 +117,21 @@ impl Rows {
     ) -> Result<Splits, FitError> {
         config.validate()?;
         self.check_task(config)?;
-        if self.are_texts() {
-            if config.task == Task::Classification {
-                self.check_texts()?;
-            }
-            let (train, held_out) = self.parts(config)?;
+        if self.are_texts() && config.task == Task::Classification {
+            self.check_texts()?;
+        }
+        let (train, held_out) = self.parts(config)?;
+        let mut texts = None;
+        let dataset = if self.are_texts() {
             let (rows, counts) = self.tokenized_parts(config, &held_out)?;
-            let texts = Some(TextCounts {
+            texts = Some(TextCounts {
                 repeated: self.equal(&held_out, self, &train),
                 ..counts
             });
-            return Ok(Splits {
-                texts,
-                ..rows.fit(config, padding_token)?
-            });
-        }
-        self.check_classes(config)?;
-        let dataset = self.arranged(config, padding_token, "")?;
-        self.check_rule(&dataset, config)?;
-        let (train, held_out) = self.parts(config)?;
+            rows.checked(config, padding_token)?
+        } else {
+            self.checked(config, padding_token)?
+        };
         let gather = |rows: &[usize]| {
             let mut part = dataset.without_samples();
             for &row in rows {
@@ -150,8 +146,20 @@ impl Rows {
             train: trained,
             held_out: gather(&held_out),
             tests: Vec::new(),
-            texts: None,
+            texts,
         })
+    }
+
+    /// All samples to train on and those held out, whose labels suit the config.
+    fn checked(
+        &self,
+        config: &DatasetConfig,
+        padding_token: Option<u32>,
+    ) -> Result<Dataset, FileError> {
+        self.check_classes(config)?;
+        let dataset = self.arranged(config, padding_token, "")?;
+        self.check_rule(&dataset, config)?;
+        Ok(dataset)
     }
 
     /// The token that follows each position of a sample; none follows padding.

@@ -1,14 +1,11 @@
 //! The formats of dataset files.
 
-use std::fmt;
-use std::io::{BufReader, Read, Seek, Write};
+use std::io::Write;
 use std::path::Path;
 
 use super::contents::{self, Contents};
 use super::error::FileError;
-use super::rows::{Counted, Rows};
-use super::{finished, jsonl, line_ends, npz, read_table, table, text};
-use crate::config::Columns;
+use super::{csv, jsonl, npz};
 
 /// A dataset file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,59 +55,13 @@ impl Format {
 /// # Errors
 /// When writing fails.
 pub fn write(contents: Contents<'_>, format: Format, writer: impl Write) -> std::io::Result<()> {
+    contents.check_classes()?;
     match format {
         Format::Npz => npz::write(contents, writer),
-        Format::Csv => table::write(contents, writer),
+        Format::Csv => csv::write(contents, writer),
         Format::Jsonl => jsonl::write(contents, writer),
         Format::Txt => Err(contents::refused(
             "a text file has neither labels nor splits",
         )),
     }
-}
-
-/// Reads the samples of a dataset file, from the columns that a config names. `name` is what messages call the file.
-///
-/// # Errors
-/// When the bytes are damaged, or hold something else than samples: says where and what.
-pub fn read(
-    reader: impl Read + Seek,
-    format: Format,
-    columns: &Columns,
-    name: impl fmt::Display,
-) -> Result<Rows, FileError> {
-    let counted = match format {
-        Format::Npz => Counted::Arrays,
-        Format::Csv | Format::Jsonl | Format::Txt => Counted::Lines,
-    };
-    let mut rows = Rows::new(name, counted);
-    let done = match format {
-        Format::Txt if *columns != Columns::default() => Err(
-            "data.text and data.label name columns of CSV or keys of JSONL, which a text file does not have; remove them"
-                .to_owned(),
-        ),
-        // Unlike lines to predict, empty ones need no answer.
-        Format::Txt => text::read(line_ends::text(reader), true, false, &mut rows),
-        Format::Npz if *columns != Columns::default() => Err(
-            "data.text and data.label name columns of CSV or keys of JSONL, which npz does not have; remove them"
-                .to_owned(),
-        ),
-        Format::Npz => npz::read(BufReader::new(reader), &mut rows),
-        Format::Csv => return read_table(reader, columns, &rows.name),
-        Format::Jsonl => jsonl::read(line_ends::text(reader), columns, &mut rows),
-    };
-    finished(rows, done)
-}
-
-/// Reads samples from lines of text, as [`read`]: a text each, or token ids, separated by blanks or commas.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_lines(
-    reader: impl Read,
-    are_texts: bool,
-    name: impl fmt::Display,
-) -> Result<Rows, FileError> {
-    let mut rows = Rows::new(name, Counted::Lines);
-    let done = text::read(line_ends::text(reader), are_texts, true, &mut rows);
-    finished(rows, done)
 }

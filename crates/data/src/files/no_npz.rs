@@ -11,6 +11,6 @@ pub(super) fn write(_contents: Contents<'_>, _writer: impl Write) -> std::io::Re
     Err(Error::other(REFUSED))
 }
 
-pub(super) fn read(_reader: impl Read + Seek, _rows: &mut Rows) -> Result<(), String> {
+pub(super) fn read(_reader: impl Read + Seek, _name: &str) -> Result<Rows, String> {
     Err(REFUSED.to_owned())
 }

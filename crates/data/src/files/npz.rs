@@ -31,7 +31,6 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
         padding_token,
         ..
     } = contents;
-    contents.check_classes()?;
     for (prefix, dataset) in [("", &splits.train), (HELD_OUT, &splits.held_out)] {
         let ids: Vec<i64> = dataset.all_tokens().iter().map(|&id| id.into()).collect();
         let tokens = [dataset.len(), dataset.positions()];
@@ -62,7 +61,8 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
     writer.flush()
 }
 
-pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), String> {
+pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String> {
+    let mut rows = Rows::new(name);
     let message = |error: NpzError| error.to_string();
     let mut npz = NpzReader::new(reader).map_err(message)?;
     let mut names: Vec<Label> = Vec::new();
@@ -121,7 +121,7 @@ pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), Stri
         for row in 0..count {
             let place = Place::Row {
                 held_out,
-                row: row as u64,
+                row: row as u32,
             };
             let tokens = &tokens.values[row * positions..][..positions];
             let tokens = match padding_token {
@@ -151,7 +151,7 @@ pub(super) fn read(reader: impl Read + Seek, rows: &mut Rows) -> Result<(), Stri
             rows.push(place, held_out, label, Held::Tokens(&tokens))?;
         }
     }
-    Ok(())
+    Ok(rows)
 }
 
 /// A label; where classes have names, it is the index of one.

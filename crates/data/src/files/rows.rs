@@ -14,23 +14,13 @@ const TOKEN_LIMIT: u32 = 1 << 28;
 const MIXED: &str =
     "some samples have a label per token, and some have one for the sample; give all the same";
 
-/// How the places of samples are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Counted {
-    /// By lines of a text file, from 1.
-    #[default]
-    Lines,
-    /// By rows of the arrays `tokens` and `held_out_tokens`, from 0.
-    Arrays,
-}
-
 /// The place of a sample in its file, for messages.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Place {
     /// A line of a text file, counted from 1.
-    Line(u64),
+    Line(u32),
     /// A row of an array, counted from 0.
-    Row { held_out: bool, row: u64 },
+    Row { held_out: bool, row: u32 },
 }
 
 impl fmt::Display for Place {
@@ -50,7 +40,7 @@ impl fmt::Display for Place {
 }
 
 /// What all samples of a file hold, one after the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Content {
     Tokens(Vec<u32>),
     Texts(String),
@@ -74,7 +64,7 @@ pub(super) enum Held<'a> {
 }
 
 /// The samples of a file, in its order.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Rows {
     /// What messages call the file.
     pub(super) name: String,
@@ -84,13 +74,10 @@ pub struct Rows {
     pub(super) padding_token: Option<u32>,
     /// Why there are no labels, if a config names a column that the file lacks.
     pub(super) unlabelled: Option<String>,
-    /// A value that a column has as a text and as a number.
-    pub(super) mixed: Option<String>,
-    counted: Counted,
     content: Content,
     /// For each sample: the end of its content, its place, its split, and the index of its label, if it has one.
     ends: Vec<u32>,
-    numbers: Vec<u32>,
+    places: Vec<Place>,
     held_out: Vec<bool>,
     label_indices: Vec<Option<u32>>,
     /// The index of the label of each token, or [`IGNORED`], in samples that have one per token; else empty.
@@ -100,10 +87,9 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new(name: impl fmt::Display, counted: Counted) -> Self {
+    pub(super) fn new(name: impl fmt::Display) -> Self {
         Self {
             name: name.to_string(),
-            counted,
             ..Self::default()
         }
     }
@@ -112,6 +98,15 @@ impl Rows {
     #[must_use]
     pub fn followed_by(self, following: Vec<u32>) -> Self {
         Self { following, ..self }
+    }
+
+    /// These samples, unless one was refused or there is none.
+    pub(super) fn finished(self, done: Result<(), String>) -> Result<Self, FileError> {
+        match done {
+            Ok(()) if self.is_empty() => Err(FileError::new(&self.name, "it holds no samples")),
+            Ok(()) => Ok(self),
+            Err(message) => Err(FileError::new(&self.name, message)),
+        }
     }
 
     /// Appends a sample.
@@ -161,12 +156,9 @@ impl Rows {
         let label = label.map(|label| self.labels.index(label)).transpose();
         self.label_indices
             .push(label.map_err(|reason| at(&reason))?);
-        let number = match place {
-            Place::Line(number) | Place::Row { row: number, .. } => number,
-        };
-        // A file of at most 1 GiB has fewer tokens, characters and lines than 2^32.
+        // A file of at most 1 GiB has fewer tokens and characters than 2^32.
         self.ends.push(end as u32);
-        self.numbers.push(number as u32);
+        self.places.push(place);
         self.held_out.push(held_out);
         Ok(())
     }
@@ -201,15 +193,6 @@ impl Rows {
     /// What messages call the file.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// What a reader should know of its labels and values, as sentences.
-    pub fn notes(&self) -> Vec<String> {
-        self.labels
-            .notes()
-            .into_iter()
-            .chain(self.mixed.clone())
-            .collect()
     }
 
     /// The same file of texts without its samples.
@@ -258,7 +241,7 @@ impl Rows {
         let row = self.label_indices.iter().position(Option::is_none)?;
         let column = columns.label_name();
         let place = self.place(row);
-        let is_column = matches!(self.counted, Counted::Lines);
+        let is_column = matches!(place, Place::Line(_));
         Some(match &self.unlabelled {
             Some(reason) => reason.clone(),
             None if !is_column => format!(
@@ -328,14 +311,7 @@ impl Rows {
     }
 
     pub(super) fn place(&self, row: usize) -> Place {
-        let number = self.numbers[row].into();
-        match self.counted {
-            Counted::Lines => Place::Line(number),
-            Counted::Arrays => Place::Row {
-                held_out: self.held_out[row],
-                row: number,
-            },
-        }
+        self.places[row]
     }
 }
 

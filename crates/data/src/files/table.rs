@@ -1,146 +1,273 @@
-//! Datasets as CSV. The header names the columns: `label`, `split`, and `token_0`, `token_1`, and so on, or `text`, in any
-//! order; or the columns of categories that a config names. Other columns are ignored.
+//! A dataset file as it stands there: its columns, and rows of cells. Samples are made from it.
 
-use std::io::BufRead;
-use std::io::{self, Write};
+use std::fmt;
+use std::io::{BufReader, Read, Seek};
 
-use csv::ByteRecord;
+use super::error::FileError;
+use super::formats::Format;
+use super::rows::{Place, Rows};
+use super::text::text_of;
+use super::{csv, jsonl, npz, text};
 
-use super::contents::{Content, Contents, Given, check_length, refused};
-use super::header::{Columns, Holding};
-use super::labels::{Label, whole_number};
-use super::records::write_header;
-use super::records::{Records, cell, cell_as_written};
-use super::rows::{Held, Rows, is_held_out, value};
-use crate::config;
-use crate::task::Task;
-
-pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
-    contents.check_classes()?;
-    if contents.config.task == Task::TokenClassification {
-        return Err(refused(
-            "samples have a label per token, which CSV has no place for; choose .npz or .jsonl",
-        ));
-    }
-    let columns = &contents.config.columns;
-    let names = names(contents);
-    let header = Columns::of(&ByteRecord::from(names.clone()), columns);
-    header.map_err(refused)?;
-    write_header(&mut writer, b',', &names)?;
-    let mut csv = csv::Writer::from_writer(writer);
-    for sample in contents.samples()? {
-        let mut record = vec![sample.split.to_owned()];
-        if let Given::One(class) = &sample.labels {
-            record.push(class.to_string());
-        }
-        match sample.content {
-            Content::Text(text) => record.push(text),
-            Content::Tokens(tokens) => record.extend(tokens.iter().map(ToString::to_string)),
-            Content::Values(values) => record.extend(values.into_iter().map(str::to_owned)),
-        }
-        record.resize(names.len(), String::new());
-        let lengths = record
-            .iter()
-            .map(|cell| cell.len() + cell.matches('"').count() + 3);
-        check_length(lengths.sum())?;
-        csv.write_record(record)?;
-    }
-    csv.flush()
+/// A dataset file that was read.
+#[derive(Debug)]
+pub struct Table {
+    /// What messages call the file.
+    pub(super) name: String,
+    pub(super) form: Form,
+    /// The names of its columns, in the order in which they first appear.
+    pub(super) columns: Vec<String>,
+    /// What all cells hold, one after the other.
+    text: String,
+    cells: Vec<Stored>,
+    rows: Vec<Row>,
 }
 
-/// The names of the columns, as the config of the samples has them.
-fn names(contents: Contents<'_>) -> Vec<String> {
-    let columns = &contents.config.columns;
-    let mut names = vec!["split".to_owned()];
-    if contents.config.task == Task::Classification {
-        names.push(columns.label_name().to_owned());
-    }
-    match contents.words() {
-        Some(_) if !columns.features.is_empty() => names.extend_from_slice(&columns.features),
-        Some(_) => names.push(columns.text_name().to_owned()),
-        None => {
-            let positions = contents.splits.train.positions();
-            names.extend((0..positions).map(|position| format!("token_{position}")));
-        }
-    }
-    names
+/// How a file holds its samples.
+#[derive(Debug)]
+pub(super) enum Form {
+    /// Cells between separators.
+    Cells {
+        separator: u8,
+        /// Whether the file begins with a byte order mark.
+        is_marked: bool,
+        /// The line of the names of the columns.
+        header: u32,
+    },
+    /// A JSON object per line, whose keys are columns; and the lines as they are, one for each row.
+    Objects(Vec<String>),
+    /// A text or token ids per line.
+    Lines,
+    /// Arrays, which have no columns.
+    Arrays(Box<Rows>),
 }
 
-pub(super) fn read(
-    reader: impl BufRead,
-    named: &config::Columns,
-    rows: &mut Rows,
-) -> Result<(), String> {
-    let mut records = Records::new(reader)?;
-    let Some(place) = records.next_place()? else {
-        return Err("the file is empty".to_owned());
-    };
-    let header = Columns::of(&records.record, named);
-    let columns = header.map_err(|reason| format!("{place}: {reason}"))?;
-    rows.unlabelled.clone_from(&columns.unlabelled);
-    let mut tokens: Vec<i64> = Vec::new();
-    let mut values: Vec<String> = Vec::new();
-    while let Some(place) = records.next_place()? {
-        let record = &records.record;
-        let at = |reason: String| format!("{place}: {reason}");
-        let mut beyond = record.iter().skip(columns.count);
-        if beyond.any(|cell| !cell.trim_ascii().is_empty()) {
-            return Err(at(format!(
-                "the row has {} cells, but the header names {} columns",
-                record.len(),
-                columns.count
-            )));
-        }
-        let held = match columns.content {
-            Holding::Text(column) => Held::Text(cell(record, column).map_err(at)?),
-            Holding::Tokens(ref columns) => {
-                read_tokens(columns, record, &mut tokens).map_err(at)?;
-                Held::Tokens(&tokens)
+/// What a cell holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// JSON's null.
+    Null,
+    /// A text; without quotes in CSV, it may be a number.
+    Text,
+    /// A number, true or false of JSON.
+    Plain,
+    /// A list or an object of JSON, as JSON.
+    Nested,
+}
+
+/// A cell of a row.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell<'a> {
+    pub(super) column: usize,
+    pub(super) kind: Kind,
+    pub(super) text: &'a str,
+}
+
+// A file of at most 1 GiB has fewer characters, cells and lines than 2^32.
+#[derive(Debug)]
+struct Stored {
+    column: u32,
+    kind: Kind,
+    start: u32,
+    end: u32,
+}
+
+#[derive(Debug)]
+struct Row {
+    line: u32,
+    /// Its first cell.
+    start: u32,
+}
+
+impl Table {
+    /// Reads a dataset file. `name` is what messages call it.
+    ///
+    /// # Errors
+    /// When the bytes are damaged, or hold no samples: says where and what.
+    pub fn read(
+        reader: impl Read + Seek,
+        format: Format,
+        name: impl fmt::Display,
+    ) -> Result<Self, FileError> {
+        let name = name.to_string();
+        let read = || {
+            let mut reader = BufReader::new(reader);
+            if format == Format::Npz {
+                let rows = npz::read(&mut reader, &name)?;
+                return Ok(Self::new(&name, Form::Arrays(Box::new(rows)), Vec::new()));
             }
-            Holding::Values(ref columns) => {
-                values.clear();
-                for (column, name) in columns {
-                    values.push(value(name, cell(record, *column).map_err(at)?));
-                }
-                Held::Values(&values)
+            let (text, is_marked) = text_of(reader)?;
+            match format {
+                Format::Npz | Format::Txt => text::read(&text, &name),
+                Format::Csv => csv::read(text, is_marked, &name),
+                Format::Jsonl => jsonl::read(&text, &name),
             }
         };
-        let written = |column| cell_as_written(record, column);
-        let written = columns.label.map(written).transpose().map_err(at)?;
-        let written = written.filter(|label| !label.trim().is_empty());
-        let label = written.map(Label::of_text).transpose().map_err(at)?;
-        if let (Some(label), Some(written)) = (&label, written) {
-            rows.labels.note_written(label, written);
+        let table = read().map_err(|message| FileError::new(&name, message))?;
+        let is_empty = match &table.form {
+            Form::Arrays(rows) => rows.is_empty(),
+            Form::Cells { .. } | Form::Objects(_) | Form::Lines => table.rows.is_empty(),
+        };
+        if is_empty {
+            return Err(table.refuse("it holds no samples"));
         }
-        let cell = |column: Option<usize>| column.map(|column| cell(record, column)).transpose();
-        let split = cell(columns.split).map_err(at)?;
-        let held_out = split.map_or(Ok(false), is_held_out).map_err(at)?;
-        rows.push(place, held_out, label, held)?;
+        Ok(table)
     }
-    Ok(())
+
+    pub(super) fn new(name: &str, form: Form, columns: Vec<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            form,
+            columns,
+            text: String::new(),
+            cells: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    pub(super) fn begin_row(&mut self, line: u32) {
+        let start = self.cells.len() as u32;
+        self.rows.push(Row { line, start });
+    }
+
+    /// Appends a cell to the last row.
+    pub(super) fn push(&mut self, column: usize, kind: Kind, text: &str) {
+        let start = self.text.len() as u32;
+        self.text.push_str(text);
+        self.cells.push(Stored {
+            column: column as u32,
+            kind,
+            start,
+            end: self.text.len() as u32,
+        });
+    }
+
+    /// Sorts the cells of the last row by their columns. Returns one that has two cells.
+    pub(super) fn sort_row(&mut self) -> Option<&str> {
+        let start = self.rows.last().map_or(0, |row| row.start as usize);
+        let cells = &mut self.cells[start..];
+        cells.sort_unstable_by_key(|cell| cell.column);
+        let twice = cells
+            .windows(2)
+            .find(|pair| pair[0].column == pair[1].column)?;
+        Some(&self.columns[twice[0].column as usize])
+    }
+
+    /// Number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether it is a text file, whose lines are texts or token ids.
+    pub fn is_of_lines(&self) -> bool {
+        matches!(self.form, Form::Lines)
+    }
+
+    /// The names of its columns.
+    pub fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// What separates the cells of a CSV file, and whether it begins with a byte order mark; `None` of another file.
+    pub fn separator(&self) -> Option<(u8, bool)> {
+        match self.form {
+            Form::Cells {
+                separator,
+                is_marked,
+                ..
+            } => Some((separator, is_marked)),
+            Form::Objects(_) | Form::Lines | Form::Arrays(_) => None,
+        }
+    }
+
+    /// The lines of a file of objects, one for each row; `None` of another file.
+    pub fn objects(&self) -> Option<&[String]> {
+        match &self.form {
+            Form::Objects(lines) => Some(lines),
+            Form::Cells { .. } | Form::Lines | Form::Arrays(_) => None,
+        }
+    }
+
+    /// The cells of a row, as they are written. A short row has fewer of them than columns.
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn texts(&self, row: usize) -> impl Iterator<Item = &str> {
+        self.cells(row).map(|cell| cell.text)
+    }
+
+    /// The cells of a row, in the order of their columns.
+    pub(super) fn cells(&self, row: usize) -> impl Iterator<Item = Cell<'_>> {
+        self.stored(row).iter().map(|cell| self.of(cell))
+    }
+
+    /// The cell of a row in a column, if there is one.
+    pub(super) fn cell(&self, row: usize, column: usize) -> Option<Cell<'_>> {
+        let cells = self.stored(row);
+        let found = cells.binary_search_by_key(&column, |cell| cell.column as usize);
+        found.ok().map(|found| self.of(&cells[found]))
+    }
+
+    fn of(&self, cell: &Stored) -> Cell<'_> {
+        Cell {
+            column: cell.column as usize,
+            kind: cell.kind,
+            text: &self.text[cell.start as usize..cell.end as usize],
+        }
+    }
+
+    fn stored(&self, row: usize) -> &[Stored] {
+        let start = self.rows[row].start as usize;
+        let end = self.rows.get(row + 1);
+        let end = end.map_or(self.cells.len(), |next| next.start as usize);
+        &self.cells[start..end]
+    }
+
+    pub(super) fn place(&self, row: usize) -> Place {
+        Place::Line(self.rows[row].line)
+    }
+
+    /// The column of a name: the one that is written so, or else, apart from JSON, the only one that differs from it in
+    /// case alone.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        let position = |name| self.columns.iter().position(|found| found == name);
+        if let Form::Objects(_) = self.form {
+            return position(name);
+        }
+        let name = name.trim();
+        if let Some(exact) = position(name) {
+            return Some(exact);
+        }
+        let mut like = self
+            .columns
+            .iter()
+            .enumerate()
+            .filter(|(_, found)| found.eq_ignore_ascii_case(name));
+        match (like.next(), like.next()) {
+            (Some((only, _)), None) => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The names of its columns, for the end of a message.
+    pub(super) fn listed(&self) -> String {
+        format!("its columns are {}", listed(&self.columns))
+    }
+
+    pub(super) fn refuse(&self, message: impl Into<String>) -> FileError {
+        FileError::new(&self.name, message)
+    }
 }
 
-/// Reads the tokens of a row. Empty cells at its end make it shorter.
-fn read_tokens(
-    columns: &[usize],
-    record: &ByteRecord,
-    tokens: &mut Vec<i64>,
-) -> Result<(), String> {
-    tokens.clear();
-    let mut empty = None;
-    for &column in columns {
-        let text = cell(record, column)?;
-        if text.is_empty() {
-            empty = empty.or(Some(column));
-        } else if let Some(column) = empty {
-            return Err(format!(
-                "cell {} is empty, but a token comes after it",
-                column + 1
-            ));
-        } else {
-            let token = whole_number(text);
-            tokens.push(token.ok_or_else(|| format!("`{text}` is not a whole number"))?);
-        }
+/// The most columns that a message names.
+const LISTED: usize = 12;
+
+/// The names of columns, for messages.
+pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
+    let shown = names.iter().take(LISTED);
+    let mut shown: Vec<String> = shown.map(|name| format!("`{}`", name.as_ref())).collect();
+    if names.len() > LISTED {
+        shown.push(format!("and {} more", names.len() - LISTED));
     }
-    Ok(())
+    shown.join(", ")
 }

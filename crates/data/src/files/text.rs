@@ -1,43 +1,78 @@
-//! Samples as lines of text, without labels: token ids separated by blanks or commas, or words.
+//! Files of text, read as a whole.
 
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
-use headlight_input::{LINE_LIMIT, Lines};
+use headlight_input::{LINE_LIMIT, size};
 
-use super::rows::{Held, Place, Rows};
+use super::table::{Form, Kind, Table};
 
-pub(super) fn read(
-    reader: impl BufRead,
-    are_texts: bool,
-    keeps_empty: bool,
-    rows: &mut Rows,
-) -> Result<(), String> {
-    let mut lines = Lines::new(reader, LINE_LIMIT);
-    let mut tokens = Vec::new();
+/// By which spreadsheets know UTF-8.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// The text of a file, and whether it begins with a byte order mark. Lines that end with carriage returns alone, as on old
+/// Macintosh computers, get the usual end.
+pub(super) fn text_of(mut reader: impl BufRead) -> Result<(String, bool), String> {
+    let mut bytes = Vec::new();
     loop {
-        let next = lines.next_line();
-        let place = Place::Line(lines.number);
-        let Some(line) = next.map_err(|error| format!("{place}: {error}"))? else {
-            return Ok(());
-        };
-        let text = line.text.trim_start_matches('\u{feff}').trim();
-        if are_texts && !keeps_empty && text.is_empty() {
-            continue;
+        let before = bytes.len();
+        let mut part = Read::take(&mut reader, LINE_LIMIT + 1);
+        part.read_to_end(&mut bytes)
+            .map_err(|error| error.to_string())?;
+        let part = &bytes[before..];
+        if part.is_empty() {
+            break;
         }
-        if are_texts {
-            rows.push(place, false, None, Held::Text(text))?;
-            continue;
-        }
-        tokens.clear();
-        let ids = text.split(|c: char| c.is_whitespace() || c == ',');
-        for id in ids.filter(|id| !id.is_empty()) {
-            let token = id
-                .parse::<i64>()
-                .map_err(|_| format!("{place}: `{id}` is not a token id; write whole numbers"))?;
-            tokens.push(token);
-        }
-        if !tokens.is_empty() {
-            rows.push(place, false, None, Held::Tokens(&tokens))?;
+        // A file that has no lines is refused before it fills the memory.
+        if part.len() as u64 > LINE_LIMIT && !part.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
+        {
+            return Err(too_long(line_at(&bytes[..before])));
         }
     }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let (valid, _) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
+        let start = valid.iter().rposition(|&byte| byte == b'\n');
+        let byte = valid.len() - start.map_or(0, |end| end + 1) + 1;
+        let line = line_at(valid);
+        format!("line {line}: it is not UTF-8 text: its byte {byte} does not fit; save the file as UTF-8")
+    })?;
+    let (text, is_marked) = match text.strip_prefix(BYTE_ORDER_MARK) {
+        Some(rest) => (rest.to_owned(), true),
+        None => (text, false),
+    };
+    if text.contains('\r') && !text.contains('\n') {
+        return Ok((text.replace('\r', "\n"), is_marked));
+    }
+    Ok((text, is_marked))
+}
+
+/// The number of the line that follows some text.
+fn line_at(before: &[u8]) -> usize {
+    before.split(|&byte| byte == b'\n').count()
+}
+
+pub(super) fn too_long(line: impl std::fmt::Display) -> String {
+    format!("line {line}: it is longer than {}", size(LINE_LIMIT))
+}
+
+/// The lines of a text with their numbers, without the blanks around them.
+pub(super) fn lines(text: &str) -> impl Iterator<Item = Result<(u32, &str), String>> {
+    let numbered = (1..).zip(text.split('\n'));
+    numbered.map(|(number, line)| {
+        if line.len() as u64 > LINE_LIMIT {
+            return Err(too_long(number));
+        }
+        Ok((number, line.trim()))
+    })
+}
+
+/// Reads each line as a row of one cell.
+pub(super) fn read(text: &str, name: &str) -> Result<Table, String> {
+    let mut table = Table::new(name, Form::Lines, vec!["text".to_owned()]);
+    // A text that ends with a line break has no line after it.
+    for line in lines(text.strip_suffix('\n').unwrap_or(text)) {
+        let (number, line) = line?;
+        table.begin_row(number);
+        table.push(0, Kind::Text, line);
+    }
+    Ok(table)
 }

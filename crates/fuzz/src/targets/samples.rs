@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{Choice, Contents, FileKeys, Format, Profile, Rows, read, write};
+use headlight_data::files::{Contents, FileKeys, Format, Rows, Table, write};
 use headlight_data::rules::TokenAnywhere;
 use headlight_data::{ClsPlace, Columns, Dataset, DatasetConfig, LabelRule, Source, Splits};
 
@@ -29,7 +29,11 @@ fn config(rows: &Rows) -> (DatasetConfig, Option<u32>) {
 }
 
 fn read_as(bytes: &[u8], format: Format) {
-    let Ok(rows) = read(Cursor::new(bytes), format, &Columns::default(), "") else {
+    let Ok(table) = Table::read(Cursor::new(bytes), format, "") else {
+        return;
+    };
+    choose(&table);
+    let Ok(rows) = table.samples(&Columns::default()) else {
         return;
     };
     let (config, padding_token) = config(&rows);
@@ -44,7 +48,8 @@ fn read_as(bytes: &[u8], format: Format) {
             rows: Some(&rows),
         };
         write(contents, format, &mut again).unwrap();
-        let rows = read(Cursor::new(again), format, &Columns::default(), "").unwrap();
+        let table = Table::read(Cursor::new(again), format, "").unwrap();
+        let rows = table.samples(&Columns::default()).unwrap();
         let config = DatasetConfig {
             held_out: 0,
             ..config
@@ -98,30 +103,15 @@ fn seeds_as(format: Format) -> Vec<Vec<u8>> {
     vec![seed(&[], None), seed(&["no", "yes"], Some(5))]
 }
 
-/// A dataset file whose columns are chosen by what they hold.
-fn choose(bytes: &[u8], format: Format) {
-    let Ok(profile) = Profile::read(Cursor::new(bytes), format, "") else {
+/// A dataset file whose columns are chosen.
+fn choose(table: &Table) {
+    let Ok(choice) = table.choose(&Columns::default()) else {
         return;
     };
-    let columns = match profile.choose(&Columns::default()) {
-        Ok(Choice::Texts { text, label, .. }) => Columns {
-            text: Some(text),
-            label: Some(label),
-            ..Columns::default()
-        },
-        Ok(Choice::Features {
-            features, label, ..
-        }) => Columns {
-            label: Some(label),
-            features,
-            ..Columns::default()
-        },
-        Ok(Choice::Tokens { .. }) | Err(_) => return,
-    };
-    if let Ok(rows) = read(Cursor::new(bytes), format, &columns, "") {
+    if let Ok(rows) = table.samples(&choice.columns) {
         let (config, padding_token) = config(&rows);
-        let config = DatasetConfig { columns, ..config };
-        let _ = rows.fit(&config, padding_token);
+        let columns = choice.columns;
+        let _ = rows.fit(&DatasetConfig { columns, ..config }, padding_token);
     }
 }
 
@@ -140,11 +130,10 @@ pub(crate) mod npz {
 
 /// A dataset as CSV.
 pub(crate) mod csv {
-    use super::{Format, choose, read_as, seeds_as};
+    use super::{Format, read_as, seeds_as};
 
     pub(crate) fn read(bytes: &[u8]) {
         read_as(bytes, Format::Csv);
-        choose(bytes, Format::Csv);
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {
@@ -155,11 +144,10 @@ pub(crate) mod csv {
 
 /// A dataset as JSON lines.
 pub(crate) mod jsonl {
-    use super::{Format, choose, read_as, seeds_as};
+    use super::{Format, read_as, seeds_as};
 
     pub(crate) fn read(bytes: &[u8]) {
         read_as(bytes, Format::Jsonl);
-        choose(bytes, Format::Jsonl);
     }
 
     pub(crate) fn seeds() -> Vec<Vec<u8>> {

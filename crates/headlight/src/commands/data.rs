@@ -6,7 +6,7 @@ use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Task, Words};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::{dataset, fit};
-use headlight_trainer::storage::dataset_file;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::outputs::{Destination, Output};
 
 use crate::arguments::{ConfigArguments, Force};
@@ -31,11 +31,12 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config is invalid or the file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let config = arguments.config.load()?;
+    let files = Files::default();
+    let config = arguments.config.load_with(&files)?;
     let out = Output::new(&arguments.out, arguments.output.force)?;
     let format = Format::of(out.named("-.csv"))?;
     let rows = match &config.data.source {
-        Source::File(path) => Some(dataset_file::read(path, &config.data.columns)?),
+        Source::File(path) => Some(files.rows(path, &config.data.columns)?),
         Source::Generated { .. } => None,
         Source::Fresh { .. } => {
             return Err(Failure::Input(

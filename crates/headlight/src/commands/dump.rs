@@ -48,7 +48,9 @@ pub(crate) struct Arguments {
 /// When the config, the weights or the samples are invalid, or the dump cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
-    let (dataset, labelled, _) = samples::read(&arguments.tokens, &config)?;
+    let samples::Samples {
+        dataset, labelled, ..
+    } = samples::read(&arguments.tokens, &config)?;
     let parameters = weights::load(&config, &arguments.weights)?;
     let out = Output::new(&arguments.out, arguments.output.force)?;
     let format = format_of(out.named("-.json"))?;

@@ -92,8 +92,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?
         .with(&arguments.interventions)?;
     let (dataset, split, trained) = if let Some(path) = file {
-        let (dataset, rows) = samples::read_labelled(path, &model.config)?;
-        (dataset, None, model.trained_on(&rows))
+        let read = samples::read_labelled(path, &model.config)?;
+        (read.dataset, None, model.trained_on(&read.rows))
     } else {
         let (dataset, split) = own(&arguments.run, &model.config, arguments.split)?;
         (dataset, split, None)

@@ -9,6 +9,7 @@ use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::built_in::{self, CONFIGS};
 use headlight_trainer::storage::data_file;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::{quoted, shown};
 
@@ -42,7 +43,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print(&list());
     }
     let (name, text, use_it) = if let Some(stem) = data_stem(&arguments.name) {
-        let config = data_file::config(&arguments.name, &arguments.columns.named())?;
+        let config = data_file::config(
+            &arguments.name,
+            &arguments.columns.named(),
+            &Files::default(),
+        )?;
         note(&format!("{}: {}", shown(&arguments.name), config.choice));
         (stem.into_owned(), explained(&config.text), TRAIN)
     } else if let Some((name, text)) = walkthrough(&arguments.name) {

@@ -15,6 +15,7 @@ use headlight_trainer::documents::screen::Trained;
 use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::config;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::environment::SourceCommit;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
@@ -87,7 +88,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             shown(path)
         )));
     }
-    let mut session = Training::session(resolved_config(arguments, begun)?, begun)?;
+    let files = Files::default();
+    let config = resolved_config(arguments, begun, &files)?;
+    let mut session = Training::session(config, begun, &files)?;
+    drop(files);
     session.threads = threads(arguments, &session.experiment.config)?;
     tell_details(arguments, &session);
     let steps = session.experiment.steps();
@@ -279,12 +283,13 @@ fn open_page(arguments: &Arguments, page: Option<PathBuf>) {
 fn resolved_config(
     arguments: &Arguments,
     begun: Option<&RunDir>,
+    files: &Files,
 ) -> Result<ExperimentConfig, Failure> {
     let mut config = match begun {
         Some(run) if arguments.config.config.is_none() => {
-            config::load(&run.config_path(), &arguments.config.changes())?
+            config::load_with(&run.config_path(), &arguments.config.changes(), files)?
         }
-        _ => arguments.config.load()?,
+        _ => arguments.config.load_with(files)?,
     };
     arguments.certify.add_to(&mut config)?;
     if let Some(device) = &arguments.device {

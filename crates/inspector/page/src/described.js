@@ -21,7 +21,7 @@ export const METRICS = [["f1","F1",3],["accuracy","accuracy",4],["loss","loss",4
 export const TEXTS = {"data":{"cls":"first","seed":0},"dump":{"every_epochs":1,"every_steps":0,"formats":["npz"],"negatives":8,"positives":8,"samples":[0]},"model":{"attention":{"mask":"none","projections":"separate","scale":true,"temperature":1.0},"d_ff":0,"d_model":16,"layer_norm_eps":1e-6,"n_heads":2,"n_layers":1,"positions":true},"seed":0,"training":{"batch_size":16,"beta_1":0.9,"beta_2":0.999,"epochs":50,"epsilon":1e-7,"evaluate_every":0,"keep_best":"held_out_loss","learning_rate":0.003,"patience":5,"token_second_moment":"per-occurrence"}};
 
 /** Names that columns of texts and labels usually have. */
-export const COLUMNS = ["label","text","labels","class","classes","target","category","sentiment","y","mood","topic","intent","outcome","species","survived","texts","sentence","sentences","review","reviews","comment","message","content","tweet","question","answer","body","title","description","document","headline","utterance"];
+export const COLUMNS = ["label","labels","class","target","category","sentiment","mood","y","text","texts","sentence","review","comment","message","tweet"];
 
 /** A row of weights that diverges from uniform attention by less than this, in nats, is close to it. */
 export const UNIFORM_BELOW = 0.02;

@@ -15,7 +15,7 @@ use crate::notes::{note, note_once};
 use crate::sessions::dumping;
 use crate::sessions::opening::open_device;
 use crate::sessions::test_sets::with_tests;
-use crate::storage::dataset_file;
+use crate::storage::dataset_file::Files;
 
 /// An experiment and the device of its config.
 #[derive(Debug)]
@@ -63,7 +63,15 @@ impl Session {
     /// # Errors
     /// When one of them fails, `[dump]` selects a missing sample, or training would be too large.
     pub fn open(config: ExperimentConfig) -> Result<Self, Failure> {
-        let splits = Arc::new(with_tests(&config, dataset(&config)?)?);
+        Self::open_with(config, &Files::default())
+    }
+
+    /// As [`open`](Self::open), with the files that the command has read.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(config: ExperimentConfig, files: &Files) -> Result<Self, Failure> {
+        let splits = Arc::new(with_tests(&config, dataset_with(&config, files)?)?);
         let device = open_device(&config.compute.device)?;
         let session = Self::with_shared(config, splits, device)?;
         session.experiment.check_recording()?;
@@ -186,10 +194,18 @@ fn untrained_classes(experiment: &Experiment) -> Option<String> {
 /// # Errors
 /// When the dataset cannot be generated, or its file cannot be read.
 pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
+    dataset_with(config, &Files::default())
+}
+
+/// As [`dataset`], with the files that the command has read.
+///
+/// # Errors
+/// As [`dataset`].
+pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, Failure> {
     let Source::File(path) = &config.data.source else {
         return config.data.generate().map_err(|error| invalid(&error));
     };
-    fit(&dataset_file::read(path, &config.data.columns)?, config)
+    fit(&files.rows(path, &config.data.columns)?, config)
 }
 
 /// The dataset of a config, from the samples of its file.
@@ -216,11 +232,7 @@ pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
         let key = (path.clone(), what.to_owned());
         note_once(key, &format!("{}: {sentence}", rows.name()));
     };
-    for sentence in rows
-        .notes()
-        .into_iter()
-        .chain(rows.missing(&config.data.columns.features))
-    {
+    for sentence in rows.notes(&config.data.columns.features) {
         tell(&sentence, &sentence);
     }
     // Of the folds of a file, one speaks for all.

@@ -32,10 +32,11 @@ fn samples_of(
         return config.data.draw_test(test, train).map_err(named);
     };
     let own = config.of_test(test).map_err(named)?;
-    let (mut samples, _) = samples::read_labelled(path, &own).map_err(|failure| match failure {
+    let read = samples::read_labelled(path, &own).map_err(|failure| match failure {
         Failure::Input(message) => Failure::Input(format!("test set `{}`: {message}", test.name)),
         other => other,
     })?;
+    let mut samples = read.dataset;
     own.data.make_noisy(&mut samples);
     Ok(samples)
 }

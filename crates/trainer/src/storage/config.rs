@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::notes::note;
 use crate::storage::built_in;
 use crate::storage::data_file;
-use crate::storage::dataset_file;
+use crate::storage::dataset_file::{self, Files};
 use crate::storage::standard::shown;
 use crate::{Failure, devices};
 use ::toml::Value;
@@ -21,28 +21,38 @@ use ::toml::Value;
 /// When the file cannot be read, or the config is invalid; the message names the file, the line and the column,
 /// or the change, and shows the line.
 pub fn load(path: &Path, changes: &[String]) -> Result<ExperimentConfig, Failure> {
-    let (text, choice) = text_of(path, changes.iter().map(String::as_str))?;
+    load_with(path, changes, &Files::default())
+}
+
+/// As [`load`], with the files that the command has read.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with(
+    path: &Path,
+    changes: &[String],
+    files: &Files,
+) -> Result<ExperimentConfig, Failure> {
+    let (text, choice) = text_of(path, changes.iter().map(String::as_str), files)?;
     if let Some(choice) = choice {
         note(&format!("{}: {choice}", shown(path)));
     }
-    parse(
-        path,
-        text,
-        changes.iter().map(|text| ("--set", text.as_str())),
-    )
+    let changes = changes.iter().map(|text| ("--set", text.as_str()));
+    parse_with(path, text, changes, files)
 }
 
-/// As [`load`], with changes from any flag; each change comes with its flag, which messages name.
+/// As [`load_with`], with changes from any flag; each change comes with its flag, which messages name.
 ///
 /// # Errors
 /// As [`load`].
 pub fn load_changed<'a>(
     path: &Path,
     changes: impl Iterator<Item = toml::Change<'a>>,
+    files: &Files,
 ) -> Result<ExperimentConfig, Failure> {
     let changes: Vec<_> = changes.collect();
-    let (text, _) = text_of(path, changes.iter().map(|(_, text)| *text))?;
-    parse(path, text, changes.into_iter())
+    let (text, _) = text_of(path, changes.iter().map(|(_, text)| *text), files)?;
+    parse_with(path, text, changes.into_iter(), files)
 }
 
 /// The text of a config; for a data file, its own one, and what was chosen in it.
@@ -52,6 +62,7 @@ pub fn load_changed<'a>(
 pub fn text_of<'a>(
     path: &Path,
     changes: impl Iterator<Item = &'a str>,
+    files: &Files,
 ) -> Result<(String, Option<String>), Failure> {
     if !data_file::is_data(path) {
         let text = built_in::config_text(path);
@@ -62,7 +73,8 @@ pub fn text_of<'a>(
         }
         return Ok((text?, None));
     }
-    let data_file::DataConfig { choice, text } = data_file::config(path, &named_columns(changes))?;
+    let named = named_columns(changes);
+    let data_file::DataConfig { choice, text } = data_file::config(path, &named, files)?;
     Ok((text, Some(choice)))
 }
 
@@ -96,10 +108,19 @@ pub fn parse<'a>(
     text: String,
     changes: impl Iterator<Item = toml::Change<'a>>,
 ) -> Result<ExperimentConfig, Failure> {
+    parse_with(path, text, changes, &Files::default())
+}
+
+fn parse_with<'a>(
+    path: &Path,
+    text: String,
+    changes: impl Iterator<Item = toml::Change<'a>>,
+    files: &Files,
+) -> Result<ExperimentConfig, Failure> {
     let name = shown(path);
     let mut of_machine = None;
     let complete = |table: &mut _| {
-        dataset_file::complete(table).map_err(|failure| {
+        dataset_file::complete(table, files).map_err(|failure| {
             let message = failure.to_string();
             of_machine = Some(failure).filter(|failure| matches!(failure, Failure::System(_)));
             message

@@ -3,44 +3,80 @@
 use std::fs::File;
 use std::io::{Cursor, Read, Seek};
 use std::path::Path;
+use std::rc::Rc;
 
-use headlight_data::files::{self, FileError, Format, Records, Rows, read_lines, separator_of};
+use headlight_data::files::{FileError, Format, Rows, Table, header_names};
 use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
 use crate::Failure;
 use crate::notes::note;
-use crate::storage::dataset_file;
+use crate::storage::dataset_file::Files;
 use crate::storage::files::open;
 use crate::storage::standard::{STANDARD, shown};
 
 /// How much of standard input is read to find its format, in bytes.
 const START: u64 = 1 << 16;
 
-/// Reads samples from a dataset file (both splits), from a text file, or from either on standard input (`-`), in the file's
-/// order. Also returns whether all their labels are known, from the file or from the config's rule; and the samples as the
-/// file has them. Says what became of the words of texts.
+/// Samples as a config takes them, in the order of their file.
+#[derive(Debug)]
+pub struct Samples {
+    /// The samples.
+    pub dataset: Dataset,
+    /// Whether all their labels are known, from the file or from the config's rule.
+    pub labelled: bool,
+    /// The samples as the file has them.
+    pub rows: Rows,
+    /// The file.
+    pub table: Rc<Table>,
+}
+
+/// Reads samples from a dataset file (both splits), from a text file, or from either on standard input (`-`). Says what
+/// became of the words of texts.
 ///
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
-pub fn read(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, bool, Rows), Failure> {
-    let rows = rows(path, &config.data)?;
+pub fn read(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> {
+    let data = &config.data;
+    let table = table(path, data)?;
+    let rows = if !table.is_of_lines() {
+        table.samples(&data.columns)?
+    } else if data.columns.features.is_empty() {
+        // Lines are texts or token ids, as the run has them.
+        table.lines(data.words.is_some())?
+    } else {
+        let reason =
+            "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
+        return Err(Failure::reading(path, reason));
+    };
     let dataset = dataset(&rows, config)?;
-    let labelled = has_labels(&rows, &config.data) || rule_knows_all(&dataset, &config.data);
-    Ok((dataset, labelled, rows))
+    let knows_all = |rule: &LabelRule| {
+        (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample), dataset.cls()))
+    };
+    let has_labels = match data.task {
+        Task::Classification => rows.is_labelled() && !rows.are_each(),
+        Task::TokenClassification => rows.are_each(),
+        Task::NextToken => true,
+    };
+    Ok(Samples {
+        labelled: has_labels || data.rule.as_ref().is_some_and(knows_all),
+        dataset,
+        rows,
+        table,
+    })
 }
 
 /// As [`read`], where each sample needs a label.
 ///
 /// # Errors
 /// As [`read`], and when neither the file nor the config's rule gives a sample's label.
-pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<(Dataset, Rows), Failure> {
-    let rows = rows(path, &config.data)?;
-    let dataset = dataset(&rows, config)?;
-    if has_labels(&rows, &config.data) || rule_knows_all(&dataset, &config.data) {
-        return Ok((dataset, rows));
+pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> {
+    let samples = read(path, config)?;
+    if samples.labelled {
+        return Ok(samples);
     }
+    let rows = &samples.rows;
     let reason = rows.without_label(&config.data.columns);
     let reason = reason.map(|reason| reason + &rows.without_labels());
     let reason = reason.filter(|_| config.data.task == Task::Classification);
@@ -50,87 +86,36 @@ pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<(Dataset,
     Err(Failure::reading(path, reason))
 }
 
-/// Whether a file has the labels of a config's task.
-fn has_labels(rows: &Rows, data: &DatasetConfig) -> bool {
-    match data.task {
-        Task::Classification => rows.is_labelled() && !rows.are_each(),
-        Task::TokenClassification => rows.are_each(),
-        Task::NextToken => true,
+/// The table of a file; on standard input, its start tells the format.
+fn table(path: &Path, data: &DatasetConfig) -> Result<Rc<Table>, Failure> {
+    if path != Path::new(STANDARD) {
+        return Files::default().table(path);
     }
+    let mut file = open(path, FILE_LIMIT)?;
+    let format = format_of(&mut file, data).map_err(|error| Failure::unreadable(path, &error))?;
+    Ok(Rc::new(Table::read(file, format, shown(path))?))
 }
 
-fn rule_knows_all(dataset: &Dataset, data: &DatasetConfig) -> bool {
-    let knows_all = |rule: &LabelRule| {
-        (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample), dataset.cls()))
-    };
-    data.rule.as_ref().is_some_and(knows_all)
-}
-
-fn rows(path: &Path, data: &DatasetConfig) -> Result<Rows, Failure> {
-    let are_texts = data.words.is_some();
-    if path != Path::new(STANDARD) && format_named(path)?.is_some() {
-        return dataset_file::read(path, &data.columns);
-    }
-    let (file, format) = open_as(path, data)?;
-    match format {
-        Some(format) => Ok(files::read(file, format, &data.columns, shown(path))?),
-        None if !data.columns.features.is_empty() => {
-            let reason =
-                "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
-            Err(Failure::reading(path, reason))
-        }
-        None => Ok(read_lines(file, are_texts, shown(path))?),
-    }
-}
-
-/// Opens a file of samples and tells its format, on standard input by its start; `None` for lines of text.
-///
-/// # Errors
-/// When it cannot be read.
-pub fn open_as(path: &Path, data: &DatasetConfig) -> Result<(File, Option<Format>), Failure> {
-    if path == Path::new(STANDARD) {
-        let mut file = open(path, FILE_LIMIT)?;
-        let format = format_of(&mut file, data);
-        let format = format.map_err(|error| Failure::unreadable(path, &error))?;
-        return Ok((file, format));
-    }
-    if Format::to_read(path).is_none() {
-        return Ok((open(path, FILE_LIMIT)?, None));
-    }
-    let (file, format) = dataset_file::open_as(path)?;
-    // Lines are texts or token ids, as the run has them.
-    Ok((file, Some(format).filter(|format| *format != Format::Txt)))
-}
-
-/// The format that a name tells; `None` for lines.
-fn format_named(path: &Path) -> Result<Option<Format>, Failure> {
-    let reason = "unknown file extension; use .npz, .csv, .tsv, .jsonl or .txt";
-    let format = Format::to_read(path).ok_or_else(|| Failure::reading(path, reason))?;
-    Ok(Some(format).filter(|format| *format != Format::Txt))
-}
-
-/// The format of a file without a name, by its start; `None` for lines of text.
-fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Option<Format>> {
+/// The format of a file without a name, by its start.
+fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Format> {
     let mut start = Vec::new();
     file.take(START).read_to_end(&mut start)?;
     file.rewind()?;
     let start = String::from_utf8_lossy(&start).to_ascii_lowercase();
     let text = start.trim_start_matches('\u{feff}').trim_start();
+    let columns = &data.columns;
+    let own = columns
+        .features
+        .first()
+        .map_or(columns.text_name(), String::as_str);
+    let own = own.to_ascii_lowercase();
     Ok(match text.split(['\n', '\r']).next().unwrap_or_default() {
-        line if line.starts_with("pk") => Some(Format::Npz),
-        line if line.starts_with('{') => Some(Format::Jsonl),
-        line if line.contains("token_") || has_texts(line, data) => Some(Format::Csv),
-        _ => None,
+        line if line.starts_with("pk") => Format::Npz,
+        line if line.starts_with('{') => Format::Jsonl,
+        line if line.contains("token_") => Format::Csv,
+        line if data.words.is_some() && header_names(line).any(|name| name == own) => Format::Csv,
+        _ => Format::Txt,
     })
-}
-
-/// Whether the first line of a file names the column of texts.
-fn has_texts(line: &str, data: &DatasetConfig) -> bool {
-    let text = data.columns.text_name();
-    let own = data.columns.features.first().map_or(text, String::as_str);
-    let names = line.split(separator_of(line));
-    let mut names = names.map(|name| name.trim().trim_matches('"'));
-    data.words.is_some() && names.any(|name| name == own.to_ascii_lowercase())
 }
 
 /// Reads texts with the words of a run. Messages call them `name`, and do not number the first.
@@ -143,27 +128,20 @@ pub fn parse_texts<'a>(
     config: &ExperimentConfig,
 ) -> Result<Dataset, Failure> {
     let features = &config.data.columns.features;
-    if !features.is_empty() {
-        return parse_values(texts, name, config);
-    }
     let mut lines = String::new();
-    for text in texts {
-        // One line each, even if it has no words.
-        lines.extend(text.split_whitespace().flat_map(|word| [word, " "]));
-        lines.push('\n');
+    if features.is_empty() {
+        for text in texts {
+            // One line each, even if it has no words.
+            lines.extend(text.split_whitespace().flat_map(|word| [word, " "]));
+            lines.push('\n');
+        }
+        let rows = table_of(lines, Format::Txt, name).and_then(|table| table.lines(true));
+        return Ok(rows
+            .and_then(|rows| dataset(&rows, config))
+            .map_err(unnumbered)?);
     }
-    let rows = read_lines(lines.as_bytes(), true, name).map_err(unnumbered)?;
-    Ok(dataset(&rows, config).map_err(unnumbered)?)
-}
-
-/// Reads rows of values, separated by commas, in the order of a run's columns.
-fn parse_values<'a>(
-    texts: impl IntoIterator<Item = &'a str>,
-    name: &str,
-    config: &ExperimentConfig,
-) -> Result<Dataset, Failure> {
-    let features = &config.data.columns.features;
-    let mut table = header(features);
+    // Values are separated by commas, in the order of a run's columns.
+    lines.push_str(&header(features));
     for text in texts {
         if values(text, features).is_none() {
             return Err(Failure::Input(format!(
@@ -171,15 +149,21 @@ fn parse_values<'a>(
                 features.join(",")
             )));
         }
-        table.push('\n');
-        table.push_str(text);
+        lines.push('\n');
+        lines.push_str(text);
     }
     let columns = Columns {
         features: features.clone(),
         ..Columns::default()
     };
-    let rows = files::read(Cursor::new(table), Format::Csv, &columns, name);
-    Ok(dataset(&rows.map_err(unnumbered)?, config).map_err(unnumbered)?)
+    let rows = table_of(lines, Format::Csv, name).and_then(|table| table.samples(&columns));
+    Ok(rows
+        .and_then(|rows| dataset(&rows, config))
+        .map_err(unnumbered)?)
+}
+
+fn table_of(text: String, format: Format, name: &str) -> Result<Table, FileError> {
+    Table::read(Cursor::new(text), format, name)
 }
 
 /// The first line of a table of columns.
@@ -190,14 +174,11 @@ fn header(features: &[String]) -> String {
 
 /// The values of a row of columns; `None` if it has not one of each.
 fn values(text: &str, features: &[String]) -> Option<Vec<String>> {
-    let table = format!("{}\n{text}", header(features));
-    let mut records = Records::new(table.as_bytes()).ok()?;
-    let _header = records.next_cells().ok()??.count();
-    let cells = records.next_cells().ok()??;
-    let cells = cells.map(|cell| String::from_utf8_lossy(cell).trim().to_owned());
+    let lines = format!("{}\n{text}", header(features));
+    let table = table_of(lines, Format::Csv, "").ok()?;
+    let cells = table.texts(0).map(|cell| cell.trim().to_owned());
     let cells: Vec<String> = cells.collect();
-    let is_one = cells.len() == features.len() && !text.contains('\n');
-    is_one.then_some(cells)
+    (cells.len() == features.len() && !text.contains('\n')).then_some(cells)
 }
 
 /// The words of a text as the user wrote them, those that a sample has no room for among them; of a row of columns, its
@@ -220,8 +201,9 @@ pub fn written(text: &str, data: &DatasetConfig) -> Vec<String> {
 ///
 /// # Errors
 /// When a line is invalid.
-pub fn parse(text: impl Read, name: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
-    let rows = read_lines(text, false, name).map_err(|error| {
+pub fn parse(text: String, name: &str, config: &ExperimentConfig) -> Result<Dataset, Failure> {
+    let rows = table_of(text, Format::Txt, name).and_then(|table| table.lines(false));
+    let rows = rows.map_err(|error| {
         let mut error = unnumbered(error);
         if config.data.words.is_some() {
             error.message += "; for a text, use --text";

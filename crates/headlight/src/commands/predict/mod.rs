@@ -108,7 +108,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (Some(text), _) => samples::parse_texts([text.as_str()], "--text", &config)?,
         (None, tokens) => {
             let ids: Vec<&str> = tokens.unwrap_or_default().split_whitespace().collect();
-            samples::parse(ids.join(" ").as_bytes(), "--tokens", &config)?
+            samples::parse(ids.join(" "), "--tokens", &config)?
         }
     };
     if let Some(sentence) = model.unseen(&dataset) {

@@ -1,0 +1,345 @@
+//! The samples of a table: what each row holds, with its label and its split.
+
+use serde_json::Value;
+
+use super::error::FileError;
+use super::jsonl::{content, kind};
+use super::labels::{Label, whole_number};
+use super::rows::{Held, Rows, is_held_out, value};
+use super::table::{Cell, Form, Kind, Table};
+use crate::config::Columns;
+
+/// Where a table has what its samples hold.
+enum Holding {
+    /// A column of texts, and one of lists of tokens, which a row may have in its place.
+    TextOrTokens(Option<usize>, Option<usize>),
+    /// Columns of tokens, by number.
+    Tokens(Vec<usize>),
+    /// Columns of categories, with the names that the config has.
+    Values(Vec<(String, usize)>),
+}
+
+/// Where a table has labels and splits.
+struct Marks {
+    label: Option<usize>,
+    /// Labels per token.
+    labels: Option<usize>,
+    split: Option<usize>,
+}
+
+impl Table {
+    /// The samples of the columns that a config names.
+    ///
+    /// # Errors
+    /// When a column is missing, or holds something else than samples: says where and what.
+    pub fn samples(&self, named: &Columns) -> Result<Rows, FileError> {
+        if matches!(self.form, Form::Lines | Form::Arrays(_)) && *named != Columns::default() {
+            let what = match self.form {
+                Form::Lines => "a text file",
+                _ => "npz",
+            };
+            return Err(self.refuse(format!(
+                "data.text and data.label name columns of CSV or keys of JSONL, which {what} does not have; remove them"
+            )));
+        }
+        let mut rows = Rows::new(&self.name);
+        let done = match &self.form {
+            Form::Arrays(rows) => return Ok(rows.as_ref().clone()),
+            // Unlike lines to predict, empty ones need no answer.
+            Form::Lines => self.push_texts(false, &mut rows),
+            Form::Cells { .. } | Form::Objects(_) => self.push_samples(named, &mut rows),
+        };
+        rows.finished(done)
+    }
+
+    /// The lines of a text file as samples: a text each, or token ids, separated by blanks or commas.
+    ///
+    /// # Errors
+    /// As [`samples`](Self::samples).
+    pub fn lines(&self, are_texts: bool) -> Result<Rows, FileError> {
+        let mut rows = Rows::new(&self.name);
+        let done = if are_texts {
+            self.push_texts(true, &mut rows)
+        } else {
+            self.push_ids(&mut rows)
+        };
+        rows.finished(done)
+    }
+
+    fn push_texts(&self, keeps_empty: bool, rows: &mut Rows) -> Result<(), String> {
+        for row in 0..self.len() {
+            let text = self.cells(row).next().map_or("", |cell| cell.text);
+            if keeps_empty || !text.is_empty() {
+                rows.push(self.place(row), false, None, Held::Text(text))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_ids(&self, rows: &mut Rows) -> Result<(), String> {
+        let mut tokens = Vec::new();
+        for row in 0..self.len() {
+            tokens.clear();
+            let text = self.cells(row).next().map_or("", |cell| cell.text);
+            let ids = text.split(|c: char| c.is_whitespace() || c == ',');
+            for id in ids.filter(|id| !id.is_empty()) {
+                let token = id.parse::<i64>();
+                tokens.push(token.map_err(|_| {
+                    let place = self.place(row);
+                    format!("{place}: `{id}` is not a token id; write whole numbers")
+                })?);
+            }
+            if !tokens.is_empty() {
+                rows.push(self.place(row), false, None, Held::Tokens(&tokens))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push_samples(&self, named: &Columns, rows: &mut Rows) -> Result<(), String> {
+        let marks = Marks {
+            label: self.find(named.label_name()),
+            labels: self.find("labels").filter(|_| self.is_json()),
+            split: self.find("split"),
+        };
+        rows.unlabelled = named.label.as_ref().filter(|_| marks.label.is_none()).map(|name| {
+            format!(
+                "it has no column `{name}`, in which data.label expects the labels; add it, or rename the column of labels; {}",
+                self.listed()
+            )
+        });
+        let holding = self
+            .holding(named, marks.label)
+            .map_err(|reason| match self.form {
+                Form::Cells { header, .. } => format!("line {header}: the header {reason}"),
+                _ => format!("it {reason}"),
+            })?;
+        for row in 0..self.len() {
+            self.push_row(row, &holding, &marks, rows)?;
+        }
+        Ok(())
+    }
+
+    fn is_json(&self) -> bool {
+        matches!(self.form, Form::Objects(_))
+    }
+
+    /// Where the samples are. Reasons follow the name of the header.
+    fn holding(&self, named: &Columns, label: Option<usize>) -> Result<Holding, String> {
+        let column = |name: &String, key: &str| {
+            let found = self.find(name);
+            found.ok_or_else(|| {
+                format!(
+                    "has no column `{name}`, which data.{key} names; {}",
+                    self.listed()
+                )
+            })
+        };
+        if !named.features.is_empty() {
+            let columns = named.features.iter().map(|name| {
+                let found = column(name, "features")?;
+                Ok((name.clone(), found))
+            });
+            return Ok(Holding::Values(columns.collect::<Result<_, String>>()?));
+        }
+        if let Some(name) = &named.text {
+            let text = column(name, "text")?;
+            if Some(text) == label {
+                return Err(format!(
+                    "has one column, `{name}`, for both texts and labels"
+                ));
+            }
+            return Ok(Holding::TextOrTokens(Some(text), None));
+        }
+        let text = self.find("text").filter(|&text| Some(text) != label);
+        if self.is_json() {
+            return Ok(Holding::TextOrTokens(text, self.find("tokens")));
+        }
+        let tokens = self.token_columns()?;
+        match (tokens.is_empty(), text) {
+            (false, _) => Ok(Holding::Tokens(tokens)),
+            (true, Some(_)) => Ok(Holding::TextOrTokens(text, None)),
+            (true, None) => Err(format!(
+                "has no column of texts or tokens; name the columns of tokens token_0, token_1, and so on; if they are texts or \
+                 categories, the config to train needs data.text or data.features; {}",
+                self.listed()
+            )),
+        }
+    }
+
+    /// The columns that are called `token_0`, `token_1` and so on, in the order of the numbers.
+    pub(super) fn token_columns(&self) -> Result<Vec<usize>, String> {
+        let number = |name: &String| {
+            let name = name.to_ascii_lowercase();
+            name.strip_prefix("token_")?.parse().ok()
+        };
+        let columns = self.columns.iter().enumerate();
+        let mut tokens: Vec<(u32, usize)> = columns
+            .filter_map(|(column, name)| Some((number(name)?, column)))
+            .collect();
+        tokens.sort_unstable();
+        for pair in tokens.windows(2) {
+            let [(before, _), (number, column)] = [pair[0], pair[1]];
+            if number == before {
+                return Err(format!("names column token_{number} twice"));
+            }
+            if number > before + 1 {
+                let name = &self.columns[column];
+                return Err(format!("names `{name}`, but not token_{}", number - 1));
+            }
+        }
+        Ok(tokens.into_iter().map(|(_, column)| column).collect())
+    }
+
+    fn push_row(
+        &self,
+        row: usize,
+        holding: &Holding,
+        marks: &Marks,
+        rows: &mut Rows,
+    ) -> Result<(), String> {
+        let place = self.place(row);
+        let at = |reason: String| format!("{place}: {reason}");
+        let filled = |column: Option<usize>| {
+            let cell = self.cell(row, column?)?;
+            let is_empty =
+                cell.kind == Kind::Null || cell.kind == Kind::Text && cell.text.trim().is_empty();
+            (!is_empty).then_some(cell)
+        };
+        let split = marks.split.and_then(|column| self.cell(row, column));
+        let split = split.filter(|cell| cell.kind != Kind::Null);
+        let held_out = split
+            .map_or(Ok(false), |cell| is_held_out(cell.text.trim()))
+            .map_err(at)?;
+        let own = filled(marks.label);
+        let label = own.map_or(Ok(None), |cell| label_of(cell.kind, cell.text));
+        let label = label.map_err(at)?;
+        if let (Some(label), Some(cell)) = (&label, own) {
+            // JSON tells `1` from `"1"`.
+            let is_quoted = self.is_json() && cell.kind == Kind::Text;
+            let quote = if is_quoted { "\"" } else { "" };
+            let written = format!("{quote}{}{quote}", cell.text);
+            rows.labels.note_written(label, &written);
+        }
+        match holding {
+            Holding::Values(columns) => {
+                let values = columns
+                    .iter()
+                    .map(|(name, column)| match self.cell(row, *column) {
+                        Some(cell) if cell.kind == Kind::Nested => Err(at(format!(
+                            "the value of `{name}` is a list or an object; write a name or a number"
+                        ))),
+                        cell => Ok(value(name, cell.map_or("", |cell| cell.text))),
+                    });
+                let values: Vec<String> = values.collect::<Result<_, String>>()?;
+                rows.push(place, held_out, label, Held::Values(&values))
+            }
+            Holding::Tokens(columns) => {
+                let tokens = self.tokens(row, columns).map_err(at)?;
+                rows.push(place, held_out, label, Held::Tokens(&tokens))
+            }
+            &Holding::TextOrTokens(text, tokens) => {
+                if let Some(cell) = filled(tokens) {
+                    let tokens = ids(cell).map_err(at)?;
+                    let Some(labels) = filled(marks.labels).filter(|_| label.is_none()) else {
+                        return rows.push(place, held_out, label, Held::Tokens(&tokens));
+                    };
+                    let labels = list(labels, "labels", "labels").map_err(at)?;
+                    let labels = labels.iter().map(|label| {
+                        let (kind, text) = content(label);
+                        label_of(kind, &text)
+                    });
+                    return rows.push_each(place, held_out, labels, &tokens);
+                }
+                match text.and_then(|column| self.cell(row, column)) {
+                    Some(Cell {
+                        kind: Kind::Text,
+                        text,
+                        ..
+                    }) => {
+                        let text = if self.is_json() { text } else { text.trim() };
+                        rows.push(place, held_out, label, Held::Text(text))
+                    }
+                    Some(Cell {
+                        kind: Kind::Plain | Kind::Nested,
+                        ..
+                    }) => Err(at("the text is not a string".to_owned())),
+                    // A short row of a table ends before its text.
+                    _ if !self.is_json() => rows.push(place, held_out, label, Held::Text("")),
+                    _ => {
+                        let name = text.map_or("text", |column| &self.columns[column]);
+                        Err(at(format!(
+                            "the line has neither `{name}` nor `tokens`; name the key of the text in data.text"
+                        )))
+                    }
+                }
+            }
+        }
+    }
+
+    /// The tokens of a row. Empty cells at its end make it shorter.
+    fn tokens(&self, row: usize, columns: &[usize]) -> Result<Vec<i64>, String> {
+        let mut tokens = Vec::with_capacity(columns.len());
+        let mut empty = None;
+        for &column in columns {
+            let text = self.cell(row, column).map_or("", |cell| cell.text.trim());
+            match (text, empty) {
+                ("", _) => empty = empty.or(Some(column)),
+                (_, Some(empty)) => {
+                    return Err(format!(
+                        "cell {} is empty, but a token comes after it",
+                        empty + 1
+                    ));
+                }
+                (text, None) => {
+                    let token = whole_number(text);
+                    tokens.push(token.ok_or_else(|| format!("`{text}` is not a whole number"))?);
+                }
+            }
+        }
+        Ok(tokens)
+    }
+}
+
+/// The token ids of a list.
+fn ids(cell: Cell<'_>) -> Result<Vec<i64>, String> {
+    let tokens = list(cell, "tokens", "token ids")?;
+    let ids = tokens.iter().enumerate().map(|(place, token)| {
+        let shown = if token.is_number() {
+            token.to_string()
+        } else {
+            kind(token).to_owned()
+        };
+        token.as_i64().ok_or_else(|| {
+            format!(
+                "`tokens`, value {}: {shown} is not a token id; write a whole number",
+                place + 1
+            )
+        })
+    });
+    ids.collect()
+}
+
+/// The values of a list under a key, which `what` names.
+fn list(cell: Cell<'_>, key: &str, what: &str) -> Result<Vec<Value>, String> {
+    let value = match cell.kind {
+        Kind::Text => Value::from(cell.text),
+        _ => serde_json::from_str(cell.text).unwrap_or_default(),
+    };
+    match value {
+        Value::Array(values) => Ok(values),
+        other => Err(format!(
+            "`{key}` is {}, not a list of {what}; write it as [7, 3]",
+            kind(&other)
+        )),
+    }
+}
+
+/// A label; `None` for null.
+fn label_of(kind: Kind, text: &str) -> Result<Option<Label>, String> {
+    match kind {
+        Kind::Null => Ok(None),
+        Kind::Text | Kind::Plain => Label::of_text(text).map(Some),
+        Kind::Nested => Err("the label must be a number, a name, true or false".to_owned()),
+    }
+}
