@@ -77,8 +77,7 @@ fn numbers(from: f32, to: f32, step: usize) -> impl Iterator<Item = f32> {
         .map(f32::from_bits)
 }
 
-/// What certificates assume (`rounding.rs` in `headlight-experiment`), where exponentials are not 0 for the engine: below -41.5 they
-/// are under 1e-18.
+/// Where exponentials are not 0 for the engine: below -41.5 they are under 1e-18.
 #[test]
 fn exponentials_are_off_by_four_roundings() {
     let sizes = [0.0].into_iter().chain(numbers(1e-30, 41.5, 97));
@@ -90,7 +89,7 @@ fn exponentials_are_off_by_four_roundings() {
     assert!(most <= 4.0 * UNIT, "{} roundings", most / UNIT);
 }
 
-/// As a share of the argument's size, as certificates assume.
+/// As a share of the argument's size.
 #[test]
 fn activations_are_off_by_eight_roundings() {
     for activation in [

@@ -25,17 +25,35 @@ impl Answers {
     }
 
     /// The class and the margin of each sample's label.
-    pub(super) fn of(&mut self, tokens: &[u32], labels: &[u32]) -> Vec<(u32, f64)> {
+    ///
+    /// # Errors
+    /// When a logit is not finite.
+    pub(super) fn of(&mut self, tokens: &[u32], labels: &[u32]) -> Result<Vec<(u32, f64)>, Error> {
+        if labels.is_empty() {
+            return Ok(Vec::new());
+        }
         let chosen: Vec<u32> = (0..labels.len() as u32).collect();
         let samples = Samples { tokens, labels };
         self.model.predict(samples, &chosen, &mut self.predictions);
         let logits = self.predictions.logits.chunks_exact(self.logits);
-        let answer = |(logits, &label): (&[f32], &u32)| {
+        let answer = |((logits, &label), tokens): ((&[f32], &u32), &[u32])| {
+            if logits.iter().any(|logit| !logit.is_finite()) {
+                let tokens: Vec<String> = tokens.iter().map(u32::to_string).collect();
+                return Err(not_finite(&format!(" for the input {}", tokens.join(" "))));
+            }
             let logits: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
-            (predicted_class(&logits), margin(&logits, label as usize))
+            Ok((predicted_class(&logits), margin(&logits, label as usize)))
         };
-        logits.zip(labels).map(answer).collect()
+        let samples = tokens.chunks_exact(tokens.len() / labels.len());
+        logits.zip(labels).zip(samples).map(answer).collect()
     }
+}
+
+/// The error of a model that overflows.
+pub(super) fn not_finite(place: &str) -> Error {
+    Error::Input(format!(
+        "the model's output{place} is not finite: its weights are damaged, or training diverged"
+    ))
 }
 
 /// A label's logit less the largest other one; with one logit, the log-odds of the label.

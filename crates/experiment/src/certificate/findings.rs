@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::search::Tally;
-use super::worst::Example;
+use super::smallest::Example;
 
 /// Tokens that a class shows, at most.
 const MOST_COMMON: usize = 3;
@@ -22,7 +22,7 @@ pub struct Certificate {
     pub share: f64,
     /// The smallest margin of any input; `None` if no examples were asked for.
     pub smallest_margin: Option<f64>,
-    /// Inputs that the engine computed one by one to count them, since bounds did not decide.
+    /// Inputs that the engine computed one by one to count them, since their margins were near 0.
     pub computed: u64,
     /// The answers to the inputs of each class.
     pub classes: Vec<ClassAnswers>,
@@ -63,8 +63,9 @@ pub struct CommonToken {
 }
 
 impl Certificate {
-    pub(super) fn new(tally: Tally, worst: Vec<Vec<Example>>, first: &[u32]) -> Self {
-        let classes = worst.into_iter().zip(tally.tokens).enumerate();
+    pub(super) fn new(tally: Tally, first: &[u32]) -> Self {
+        let worst = tally.smallest.into_iter().map(|own| own.found);
+        let classes = worst.zip(tally.tokens).enumerate();
         let answers = |(class, (worst, tokens)): (usize, (Vec<Example>, Vec<Vec<u64>>))| {
             let (inputs, wrong) = (tally.inputs[class], tally.wrong[class]);
             ClassAnswers {

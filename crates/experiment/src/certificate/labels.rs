@@ -1,4 +1,4 @@
-//! The labels of all samples with some tokens at each position, counted without a look at each.
+//! The labels of all samples that share some tokens, counted without a look at each.
 //!
 //! A rule that reads token by token (`Reader`) has a small state after each position. So samples are counted by their state, position
 //! by position, and those of a class with a token at a position are those that lead to it times those that follow.
@@ -11,147 +11,157 @@ use headlight_data::rules::Reader;
 /// The most cells of the table of states.
 const MOST_CELLS: usize = 1 << 22;
 
-/// Which state follows which.
+/// At a position, any token is possible.
+pub(super) const ANY: u32 = u32::MAX;
+
+/// Which state follows which. Samples are given by the token of each position, counted from its first one, or [`ANY`].
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
-    /// `[position][state, token]`, states numbered from 0 at each position.
-    steps: Vec<Vec<u32>>,
-    /// States before each position, and after the last.
-    states: Vec<usize>,
-    /// Tokens of each position.
-    tokens: Vec<usize>,
+    positions: Vec<Position>,
     /// The class of each last state.
-    classes: Vec<u32>,
+    ends: Vec<u32>,
+    classes: usize,
+}
+
+/// How many samples have some tokens.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Counts {
+    /// Those that lead to each state. `[position][state]`
+    before: Vec<Vec<u64>>,
+    /// Those of each class.
+    pub(super) of_class: Vec<u64>,
+}
+
+#[derive(Clone, Debug)]
+struct Position {
+    tokens: usize,
+    /// States after it, numbered from 0.
+    states: usize,
+    /// `[state before, token]`
+    steps: Vec<u32>,
+    /// The states before and after any token, and how many tokens lead from the one to the other.
+    any: Vec<(u32, u32, u64)>,
+}
+
+impl Position {
+    /// Calls `each` with a state before, one after and how many tokens lead there.
+    fn each(&self, token: u32, mut each: impl FnMut(usize, usize, u64)) {
+        if token == ANY {
+            for &(before, after, count) in &self.any {
+                each(before as usize, after as usize, count);
+            }
+        } else {
+            let column = self.steps.iter().skip(token as usize).step_by(self.tokens);
+            column
+                .enumerate()
+                .for_each(|(before, &after)| each(before, after as usize, 1));
+        }
+    }
 }
 
 impl Labels {
     /// Those of a rule over all samples; `None` if it has too many states.
-    pub(super) fn new(reader: &Reader<'_>, tokens: &[Range<u32>]) -> Option<Self> {
+    pub(super) fn new(reader: &Reader<'_>, tokens: &[Range<u32>], classes: usize) -> Option<Self> {
         let mut states = vec![0_u64];
-        let (mut steps, mut counts) = (Vec::new(), vec![1]);
+        let mut positions = Vec::new();
         for (position, tokens) in tokens.iter().enumerate() {
-            let mut numbers: HashMap<u64, u32> = HashMap::new();
-            let mut next = Vec::new();
-            let mut step = Vec::new();
             if states.len().saturating_mul(tokens.len()) > MOST_CELLS {
                 return None;
             }
-            for &state in &states {
+            let (mut numbers, mut next) = (HashMap::new(), Vec::new());
+            let (mut steps, mut any) = (Vec::new(), Vec::new());
+            for (before, &state) in states.iter().enumerate() {
+                let mut counts = HashMap::new();
                 for token in tokens.clone() {
                     let state = (reader.step)(state, position, token);
-                    let number = *numbers.entry(state).or_insert_with(|| {
+                    let number: u32 = *numbers.entry(state).or_insert_with(|| {
                         next.push(state);
                         next.len() as u32 - 1
                     });
-                    step.push(number);
+                    steps.push(number);
+                    *counts.entry(number).or_insert(0) += 1;
                 }
+                any.extend(
+                    counts
+                        .into_iter()
+                        .map(|(after, count)| (before as u32, after, count)),
+                );
             }
             states = next;
-            counts.push(states.len());
-            steps.push(step);
+            positions.push(Position {
+                tokens: tokens.len(),
+                states: states.len(),
+                steps,
+                any,
+            });
         }
         Some(Self {
-            steps,
-            states: counts,
-            tokens: tokens.iter().map(ExactSizeIterator::len).collect(),
-            classes: states.iter().map(|&state| (reader.class)(state)).collect(),
+            positions,
+            ends: states.iter().map(|&state| (reader.class)(state)).collect(),
+            classes,
         })
     }
 
-    /// The class of a sample, whose tokens count from the first of each position.
+    /// The class of a sample.
     pub(super) fn of(&self, tokens: &[u32]) -> u32 {
-        let steps = self.steps.iter().zip(&self.tokens).zip(tokens);
-        let state = steps.fold(0, |state, ((step, count), &token)| {
-            step[state * count + token as usize] as usize
-        });
-        self.classes[state]
+        let step = |state: usize, (position, &token): (&Position, &u32)| {
+            position.steps[state * position.tokens + token as usize] as usize
+        };
+        self.ends[self.positions.iter().zip(tokens).fold(0, step)]
     }
 
-    /// Whether some sample of a region has a class.
-    pub(super) fn has<'s>(&self, sets: impl Fn(usize) -> &'s [u32], class: u32) -> bool {
-        let (mut states, mut next) = (vec![true], Vec::new());
-        for (position, step) in self.steps.iter().enumerate() {
-            next.clear();
-            next.resize(self.states[position + 1], false);
-            let rows = step.chunks_exact(self.tokens[position]).zip(&states);
-            for (row, _) in rows.filter(|(_, reached)| **reached) {
-                for &token in sets(position) {
-                    next[row[token as usize] as usize] = true;
-                }
-            }
-            core::mem::swap(&mut states, &mut next);
-        }
-        let mut ends = states.iter().zip(&self.classes);
-        ends.any(|(&reached, &own)| reached && own == class)
-    }
-}
-
-/// Counts of samples with some tokens at each position.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Counts {
-    /// Samples that lead to a state. `[position][state]`
-    before: Vec<Vec<u64>>,
-    /// Samples of each class.
-    pub(super) of_class: Vec<u64>,
-    after: Vec<u64>,
-    next: Vec<u64>,
-}
-
-impl Counts {
     /// Counts the samples of each class.
-    pub(super) fn count<'s>(
-        &mut self,
-        labels: &Labels,
-        sets: impl Fn(usize) -> &'s [u32],
-        classes: usize,
-    ) {
-        let positions = labels.tokens.len();
-        self.before.resize_with(positions + 1, Vec::new);
-        self.before[0] = vec![1];
-        for position in 0..positions {
-            let (left, right) = self.before.split_at_mut(position + 1);
-            let (before, after) = (&left[position], &mut right[0]);
-            after.clear();
-            after.resize(labels.states[position + 1], 0);
-            let rows = labels.steps[position].chunks_exact(labels.tokens[position]);
-            for (row, &count) in rows.zip(before).filter(|(_, count)| **count > 0) {
-                for &token in sets(position) {
-                    after[row[token as usize] as usize] += count;
-                }
-            }
+    pub(super) fn count(&self, tokens: &[u32], counts: &mut Counts) {
+        let Counts { before, of_class } = counts;
+        before.resize_with(self.positions.len() + 1, Vec::new);
+        before[0].clear();
+        before[0].push(1);
+        for (index, (position, &token)) in self.positions.iter().zip(tokens).enumerate() {
+            let [own, next] = &mut before[index..index + 2] else {
+                return;
+            };
+            next.clear();
+            next.resize(position.states, 0);
+            position.each(token, |before, after, count| {
+                next[after] += own[before] * count;
+            });
         }
-        self.of_class.clear();
-        self.of_class.resize(classes, 0);
-        for (&class, count) in labels.classes.iter().zip(&self.before[positions]) {
-            self.of_class[class as usize] += count;
+        of_class.clear();
+        of_class.resize(self.classes, 0);
+        for (&class, count) in self.ends.iter().zip(&before[self.positions.len()]) {
+            of_class[class as usize] += count;
         }
     }
 
-    /// Adds the samples of a class to those with each token at each position, as the last [`count`](Self::count) found them.
-    /// `[position][token]`
-    pub(super) fn add_tokens<'s>(
-        &mut self,
-        labels: &Labels,
-        sets: impl Fn(usize) -> &'s [u32],
+    /// Adds the samples of a class to those with each token at each position, `[position][token]`; [`count`](Self::count) has counted
+    /// them.
+    pub(super) fn add_tokens(
+        &self,
+        tokens: &[u32],
+        Counts { before, .. }: &Counts,
         class: u32,
         into: &mut [Vec<u64>],
     ) {
-        self.after.clear();
-        self.after
-            .extend(labels.classes.iter().map(|&own| u64::from(own == class)));
-        for position in (0..labels.tokens.len()).rev() {
-            self.next.clear();
-            let rows = labels.steps[position].chunks_exact(labels.tokens[position]);
-            for (row, &before) in rows.zip(&self.before[position]) {
-                let mut all = 0;
-                for &token in sets(position) {
-                    let after = self.after[row[token as usize] as usize];
-                    all += after;
-                    into[position][token as usize] += before * after;
-                }
-                self.next.push(all);
+        let mut after: Vec<u64> = self
+            .ends
+            .iter()
+            .map(|&own| u64::from(own == class))
+            .collect();
+        for (index, position) in self.positions.iter().enumerate().rev() {
+            let own = match tokens[index] {
+                ANY => 0..position.tokens as u32,
+                token => token..token + 1,
+            };
+            for token in own {
+                position.each(token, |state, next, _| {
+                    into[index][token as usize] += before[index][state] * after[next];
+                });
             }
-            core::mem::swap(&mut self.after, &mut self.next);
+            let mut sums = vec![0; before[index].len()];
+            position.each(tokens[index], |state, next, count| {
+                sums[state] += count * after[next];
+            });
+            after = sums;
         }
     }
 }

@@ -1,50 +1,50 @@
-//! How a model answers every input that is possible, counted exactly: as the fused engine answers it, rounding included.
+//! How a model answers every input that is possible, counted exactly: as the fused engine answers it.
 //!
-//! For models of one block whose answer is read from one position. What that position's query finds is a sum over positions
-//! (`attention.rs`), and what follows is a function of it (`tail.rs`). The count (`search.rs`) bounds regions of inputs (`region.rs`)
-//! and divides those that their bounds do not decide; where a bound is not above what float32 can be off by (`rounding.rs`), the engine
-//! itself computes the inputs (`answers.rs`). The inputs with the smallest margins are found in the same way (`worst.rs`).
+//! For models of one block whose answer is read from one position. What that position's query finds is a sum over positions of what
+//! each token adds (`table.rs`), and the logits are a function of it (`logits.rs`). The search (`walk.rs`) goes from prefix
+//! to prefix; where what is left cannot change the answer (`bounds.rs`), it counts all inputs of a prefix at once, by their labels
+//! (`labels.rs`). It computes in float64. Inputs whose margin is near 0 are answered by the engine itself (`answers.rs`, `near.rs`).
+//! The inputs with the smallest margins (`smallest.rs`) are found in the same way. Of models whose logits are another function the
+//! engine answers every input (`every.rs`).
 
-mod activation;
 mod answers;
-mod attention;
+mod bounds;
 mod check;
+mod every;
 mod findings;
 mod labels;
-mod linear;
-mod norm;
-mod parameters;
+mod logits;
+mod near;
+mod prefix;
 mod progress;
-mod ratios;
-mod region;
-mod rounding;
 mod sample;
 mod search;
-mod tail;
-mod worst;
+mod smallest;
+mod table;
+mod walk;
 
 pub use check::{check, check_rule, inputs};
 pub use findings::{Certificate, ClassAnswers, CommonToken};
 pub use sample::{Sampled, sample};
-pub use worst::Example;
+pub use smallest::Example;
 
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use answers::Answers;
-use attention::Attention;
 use check::tokens;
-use labels::Labels;
-use parameters::Parameters;
+use labels::{ANY, Counts, Labels};
+use logits::Logits;
 use progress::Progress;
-use region::Reading;
-use search::{Search, Sets, Tally};
+use search::{Search, Tally};
+use table::Table;
+use walk::Inputs;
 
 /// Counts how a config's model answers all inputs, and finds so many `examples` of each class with the smallest margins. Threads change no
 /// result. `watch` is told the share that is counted; its error ends the count.
 ///
 /// # Errors
-/// When the model or its inputs are others than [`check`] allows, weights are not those of the model, or the count would take more
-/// than an hour.
+/// When the model or its inputs are others than [`check`] allows, weights are not those of the model, an answer is not finite, or the
+/// count would take more than an hour.
 pub fn certify(
     config: &ExperimentConfig,
     weights: &[f32],
@@ -53,52 +53,57 @@ pub fn certify(
     watch: &(dyn Fn(f64) -> Result<(), Error> + Sync),
 ) -> Result<Certificate, Error> {
     let rule = check(config).map_err(|reason| Error::Input(format!("a certificate {reason}")))?;
-    let data = &config.data;
-    let read = config.inputs().read_position;
-    let tokens = tokens(config);
-    let parameters = Parameters::new(config, weights);
-    let reader = rule.reader(data.cls, data.n_classes);
-    let labels = reader.and_then(|reader| Labels::new(&reader, &tokens));
     let answers = Answers::new(config, weights)?;
-    let progress = Progress::new(inputs(config).unwrap_or(u64::MAX), watch);
-    let first: Vec<u32> = tokens.iter().map(|tokens| tokens.start).collect();
-    let whole: Sets = tokens
-        .iter()
-        .map(|tokens| (0..tokens.len() as u32).collect())
-        .collect();
-
-    let counts: Vec<usize> = whole.iter().map(|set| set.len()).collect();
-    let mut tally = Tally::new(data.n_classes, &counts);
-    let mut worst = vec![Vec::new(); data.n_classes];
-    let tail = parameters.tail();
-    for own in tokens[read].clone() {
-        let reading = Reading {
-            attention: Attention::new(&parameters, &tokens, own),
-            tail: tail.clone(),
-            classes: data.n_classes,
-        };
-        let search = Search {
-            config,
-            rule,
-            reading: &reading,
-            labels: labels.as_ref(),
-            first: &first,
-            answers: &answers,
-            threads,
-            progress: &progress,
-        };
-        let mut region = whole.clone();
-        region[read] = [own - first[read]].into();
-        tally.add(&search.count(&region)?);
-        for (class, found) in worst.iter_mut().enumerate().filter(|_| examples > 0) {
-            *found = worst::worst(
-                &search,
-                class as u32,
-                examples,
-                core::mem::take(found),
-                &region,
-            )?;
+    let data = &config.data;
+    let tokens = tokens(config);
+    let reader = rule.reader(data.cls, data.n_classes);
+    let labels = reader.and_then(|reader| Labels::new(&reader, &tokens, data.n_classes));
+    let inputs = inputs(config).unwrap_or(u64::MAX);
+    let search = Search {
+        config,
+        rule,
+        labels: labels.as_ref(),
+        first: &tokens.iter().map(|tokens| tokens.start).collect::<Vec<_>>(),
+        counts: &tokens
+            .iter()
+            .map(ExactSizeIterator::len)
+            .collect::<Vec<_>>(),
+        answers: &answers,
+        examples,
+        threads,
+        progress: &Progress::new(inputs, watch),
+    };
+    let mut tally = match Logits::new(config, weights) {
+        Some(logits) => by_prefixes(&search, weights, &logits)?,
+        None => every::every(&search, inputs)?,
+    };
+    if let Some(labels) = &labels {
+        let (any, mut counts) = (vec![ANY; tokens.len()], Counts::default());
+        labels.count(&any, &mut counts);
+        for (class, all) in tally.all.iter_mut().enumerate() {
+            labels.add_tokens(&any, &counts, class as u32, all);
         }
     }
-    Ok(Certificate::new(tally, worst, &first))
+    Ok(Certificate::new(tally, search.first))
+}
+
+/// Searches the inputs of each token at the position that is read.
+fn by_prefixes(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Result<Tally, Error> {
+    let read = search.config.inputs().read_position;
+    let near = near::near(search, weights, logits)?;
+    let mut tally = Tally::new(search);
+    for own in 0..search.counts[read] as u32 {
+        let table = Table::new(search, weights, logits, own)?;
+        let inputs = Inputs {
+            search,
+            table: &table,
+            logits,
+            near,
+        };
+        walk::count(&inputs, &mut tally)?;
+        for class in (0..search.classes()).filter(|_| search.examples > 0) {
+            walk::list(&inputs, class, &mut tally)?;
+        }
+    }
+    Ok(tally)
 }

@@ -79,6 +79,25 @@ fn models_and_samples_without_a_certificate_are_named() {
     }
 }
 
+/// As `predict` and `evaluate` refuse them.
+#[test]
+fn answers_that_are_not_finite_are_refused() {
+    let config = config(&SAMPLES);
+    let layout = config.model.layout(config.inputs());
+    let size = layout
+        .iter()
+        .map(headlight_architecture::Layout::size)
+        .sum();
+    let weights: Vec<f32> = (0..size).map(|i| 1e30 * ((i * i) as f32).sin()).collect();
+    for result in [
+        certify(&config, &weights, 1, 1, &|_| Ok(())).map(|_| ()),
+        sample(&config, &weights, 10, 0, &|_| Ok(())).map(|_| ()),
+    ] {
+        let message = result.unwrap_err().to_string();
+        assert!(message.contains("not finite"), "{message}");
+    }
+}
+
 #[test]
 fn the_number_of_inputs_is_that_of_tokens_to_the_power_of_positions() {
     assert_eq!(inputs(&config(&SAMPLES)), Some(8 * 8 * 8 * 8));

@@ -25,8 +25,8 @@ const MOST_EXAMPLES: usize = 10_000;
 
 /// Count how a run's model answers every possible input
 ///
-/// The count is exact: it holds for the answers of the fused engine, rounding included. The model must have one block and read one
-/// position, and the config must have a rule that gives every input a label.
+/// The count is exact: it is that of the fused engine's answers. The model must have one block and read one position, and the config
+/// must have a rule that gives every input a label.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example: headlight certify runs/notebook-1\nWith more of the worst inputs: headlight certify runs/notebook-1 --examples 50\nFor other models, an estimate: headlight certify runs/equal_positions-1 --sample 1000000"

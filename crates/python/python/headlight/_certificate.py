@@ -13,7 +13,7 @@ from ._progress import progress as shown
 
 @dataclass(frozen=True)
 class Certificate:
-    """How a model answers all possible inputs: an exact count, as the fused engine answers, rounding included."""
+    """How a model answers all possible inputs: an exact count, as the fused engine answers."""
 
     inputs: int
     """All inputs."""
@@ -24,7 +24,7 @@ class Certificate:
     smallest_margin: float | None
     """The smallest margin of any input: the label's logit less the largest other one, or with one logit the label's log-odds."""
     computed: int
-    """Inputs that the engine computed one by one, since bounds did not decide."""
+    """Inputs that the engine computed one by one, since their margins were near 0."""
     classes: list[dict[str, Any]]
     """For each label its `inputs`, the `wrong` ones, the `smallest_margin`, the `worst` inputs, and what the wrong ones have in
     `common`."""
@@ -44,7 +44,7 @@ class Sampled:
     wrong: int
     """Those that are answered wrongly."""
     interval: tuple[float, float]
-    """The 95% interval of the share of all inputs that are answered wrongly (Clopper and Pearson)."""
+    """The 95% interval of the share of all inputs that are answered wrongly (Wilson)."""
 
 
 def certificate(model: _headlight.Model, examples: int, progress: bool | None) -> Certificate:

@@ -61,7 +61,7 @@ pub fn section(certificate: &Certificate, config: &ExperimentConfig) -> Section 
         tables.extend(common(class));
     }
     let what = format!(
-        "{} This is a count, not an estimate: it holds for the answers of the fused engine, rounding included. A margin is the \
+        "{} This is a count, not an estimate, of the answers of the fused engine. A margin is the \
          label's logit less the largest other one; with one logit, it is the label's log-odds. Below 0, the answer is wrong; at 0, the \
          answer is the label with the smaller number.",
         sentence(certificate)
@@ -74,7 +74,7 @@ pub fn sampled_section(sampled: &Sampled) -> Section {
     let [low, high] = sampled.interval;
     let what = format!(
         "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \
-         {} and {} (95% interval of Clopper and Pearson).",
+         {} and {} (Wilson's 95% interval).",
         grouped(&sampled.wrong),
         grouped(&sampled.inputs),
         share(low),
