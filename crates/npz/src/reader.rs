@@ -134,15 +134,6 @@ impl<R: Read + Seek> NpzReader<R> {
         header::texts(&bytes).map_err(|reason| unreadable(&file_name, reason))
     }
 
-    /// The text file `file_name`.
-    ///
-    /// # Errors
-    /// When it is missing, damaged, larger than [`TEXT_LIMIT`], or not UTF-8.
-    pub fn text(&mut self, file_name: &str) -> Result<String, NpzError> {
-        let bytes = self.member(file_name, TEXT_LIMIT)?;
-        String::from_utf8(bytes).map_err(|_| unreadable(file_name, "it is not UTF-8 text"))
-    }
-
     fn decode<T>(
         &mut self,
         name: &str,

@@ -6,7 +6,7 @@ mod common;
 use std::io::Cursor;
 
 use common::{archive, array, header, npy, reader};
-use headlight_npz::{INFLATED_FREE, NpzError, NpzReader, TEXT_LIMIT};
+use headlight_npz::{INFLATED_FREE, NpzError, NpzReader, NpzWriter, TEXT_LIMIT};
 
 /// Compressed arrays of zeros: their type, its width in bytes, and their lengths.
 fn zeros(kind: &str, width: usize, counts: &[usize]) -> NpzReader<Cursor<Vec<u8>>> {
@@ -56,24 +56,16 @@ fn archives_inflate_only_so_far() {
 #[test]
 fn texts_are_read_up_to_their_limit() {
     assert_eq!(TEXT_LIMIT, 4 << 20);
-    let text = " ".repeat(TEXT_LIMIT as usize + 1);
-    let bytes = text.as_bytes();
-    let mut npz = reader(archive(&[
-        ("most", &bytes[1..]),
-        ("more", bytes),
-        ("bits", b"\xff"),
-    ]));
-    assert_eq!(npz.text("most").unwrap(), text[1..]);
-    let message = npz.text("more").unwrap_err().to_string();
-    assert!(
-        message.contains("`more`") && message.contains("larger than 4 MiB"),
-        "{message}"
-    );
-    let message = npz.text("bits").unwrap_err().to_string();
-    assert!(
-        message.contains("`bits`") && message.contains("UTF-8"),
-        "{message}"
-    );
+    let most = TEXT_LIMIT as usize - 64;
+    let mut npz = NpzWriter::new();
+    npz.string("most", &" ".repeat(most)).unwrap();
+    npz.string("more", &" ".repeat(most + 65)).unwrap();
+    let mut npz = reader(npz.finish().unwrap());
+    assert_eq!(npz.string("most").unwrap().len(), most);
+    let message = npz.string("more").unwrap_err().to_string();
+    for part in ["`more.npy`", "larger than 16 MiB"] {
+        assert!(message.contains(part), "{message}");
+    }
 }
 
 #[test]
@@ -160,18 +152,20 @@ fn arrays_hold_what_their_headers_say() {
 
 #[test]
 fn members_that_hold_another_size_than_declared_are_refused() {
-    let whole = archive(&[("a", b"some text")]);
-    assert_eq!(reader(whole.clone()).text("a").unwrap(), "some text");
+    let array = headlight_npz::npy(&[2], &[1_i64, 2]).unwrap();
+    let whole = archive(&[("a.npy", &array)]);
+    assert_eq!(reader(whole.clone()).integers("a").unwrap().values, [1, 2]);
     // The size once inflated, in the list of members: 24 bytes into its only entry.
     let entry = whole
         .windows(4)
         .position(|bytes| bytes == b"PK\x01\x02")
         .unwrap();
-    for declared in [0, 8, 10] {
+    assert_eq!(usize::from(whole[entry + 24]), array.len());
+    for declared in [0, 8, array.len() as u8 + 1] {
         let mut bytes = whole.clone();
         bytes[entry + 24] = declared;
-        let message = reader(bytes).text("a").unwrap_err().to_string();
-        assert!(message.contains("`a`"), "{message}");
+        let message = reader(bytes).integers("a").unwrap_err().to_string();
+        assert!(message.contains("`a.npy`"), "{message}");
     }
 }
 

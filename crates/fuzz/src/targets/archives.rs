@@ -119,7 +119,6 @@ pub(crate) mod whole {
                 let _ = npz.floats(name);
             }
             let _ = npz.string("meta");
-            let _ = npz.text("meta.json");
         }
     }
 
