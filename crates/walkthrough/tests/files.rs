@@ -25,180 +25,64 @@ fn the_example_is_good() {
     assert_eq!(Walkthrough::read(GOOD.as_bytes()).unwrap().errata, 0);
 }
 
-/// Each case edits the example. The message names the key, and line and column of what the TOML reader refuses.
+/// Each case puts something in the place of a text of the example. The message names the key, and line and column of what
+/// the TOML reader refuses.
 #[test]
-#[allow(clippy::too_many_lines)] // A table.
 fn mistakes_are_named() {
-    let cases = [
-        ("title = \"t\"", "", "`title` is missing"),
-        ("tokens = [\"a\", \"b\"]", "", "`tokens` is missing"),
-        (
-            "tokens =",
-            "tokns =",
-            "2:1: unknown key `tokns`; did you mean `tokens`?",
-        ),
-        (
-            "value = [[1], [2]]",
-            "zzz = 1",
-            "5:1: unknown key `zzz`; it can be title, source",
-        ),
-        (
-            "title = \"t\"",
-            "title = 1",
-            "1:9: invalid type: integer `1`, expected a string",
-        ),
-        ("title = \"t\"", "title = \"t\"\n[[", "2:3: "),
-        ("\"b\"]", "\"\"]", "2:10: token 1 is empty"),
-        (
-            "\"b\"]",
-            "\"\\u001b[0m\"]",
-            "2:10: token 1 is empty or holds a control character",
-        ),
-        ("[\"a\", \"b\"]", "[]", "2:10: there are 0 tokens"),
-        (
-            "[\"a\", \"b\"]",
-            "[\"a\"]",
-            "the number of rows of `query` is 2; it must be 1, one for each token",
-        ),
-        (
-            "key = [[1, 0], [0, 1]]",
-            "key = [[1, 0], [1]]",
-            "4:7: the length of row 1 is 1; that of row 0 is 2",
-        ),
-        (
-            "key = [[1, 0], [0, 1]]",
-            "key = [[1], [0]]",
-            "query · keyᵀ cannot be computed: 2 columns and 1 rows",
-        ),
-        ("key = [[1, 0], [0, 1]]", "", "`query` with `key`"),
-        (
-            "key = [[1, 0], [0, 1]]",
-            "key = []",
-            "4:7: there are no numbers",
-        ),
-        (
-            "key = [[1, 0], [0, 1]]",
-            "key = [[], []]",
-            "4:7: there are no numbers",
-        ),
-        (
-            "key = [[1, 0], [0, 1]]",
-            "key = [[1, nan], [0, 1]]",
-            "4:7: row 0, column 1 is NaN; it must be a finite number",
-        ),
-        (
-            "key = [[1, 0], [0, 1]]",
-            "key = [[1, 0], [\"x\", 1]]",
-            "4:17: invalid type: string \"x\", expected a number",
-        ),
-        (
-            "value = [[1], [2]]",
-            "value = [[1], [2], [3]]",
-            "the number of rows of `value` is 3; it must be 2, one for each token",
-        ),
-        (
-            "value = [[1], [2]]",
-            "scores = [[1, 2], [3, 4]]",
-            "give one thing to compute from",
-        ),
-        (
-            "value = [[1], [2]]",
-            "memory = [[1, 2], [3, 4]]",
-            "`memory` has no use",
-        ),
-        ("value = [[1], [2]]", "d_k = 4", "`d_k` has no use"),
-        (
-            "value = [[1], [2]]",
-            "mask = [[1, 0]]",
-            "the mask has 1 rows; there are 2 queries",
-        ),
-        (
-            "value = [[1], [2]]",
-            "mask = [[1, 0, 1], [1, 1, 1]]",
-            "row 0 of the mask has 3 columns; there are 2 keys",
-        ),
-        ("value = [[1], [2]]", "mask = \"casual\"", "\"causal\""),
-        (
-            "value = [[1], [2]]",
-            "scale = inf",
-            "`scale` must be a finite number",
-        ),
-        (
-            "value = [[1], [2]]",
-            "temperature = 0",
-            "`temperature` is 0; it must be a positive number",
-        ),
-        (
-            "value = [[1], [2]]",
-            "temperature = nan",
-            "`temperature` is NaN; it must be a positive number",
-        ),
-        (
-            "value = [[1], [2]]",
-            "temperature = 1e-308\nscale = 1e10",
-            "`scale` must be a finite number",
-        ),
-        (
-            "key = [[1, 0], [0, 1]]",
-            "key = [[1e308, 1e308], [0, 1]]\nscale = 1e10",
-            "`scaled` has no finite value",
-        ),
-        (
-            "value = [[1], [2]]",
-            "query_rows = []",
-            "`query_rows` is empty",
-        ),
-        (
-            "value = [[1], [2]]",
-            "query_rows = [2]",
-            "`query_rows`: there is no index 2 among 2",
-        ),
-        ("value = [[1], [2]]", "query_rows = [-1]", "5:1"),
-        (
-            "\"weights\"",
-            "\"wieghts\"",
-            "7:9: unknown stage `wieghts`; did you mean `weights`?",
-        ),
-        (
-            "\"weights\"",
-            "\"masked\"",
-            "`published` entry 1: this case has no such stage; its stages are query, key, value, scores, scaled, weights, output",
-        ),
-        (
-            "row = \"a\"",
-            "row = \"c\"",
-            "`published` entry 1: there is no \"c\"",
-        ),
-        (
-            "row = \"a\"",
-            "row = \"a\"\ncolumns = [\"x\"]",
-            "there is no \"x\"",
-        ),
-        (
-            "0.33]",
-            "0.33, 0]",
-            "`published` entry 1: `values` must hold 2 numbers, one for each column",
-        ),
-        ("0.33]", "nan]", "`values` must hold 2 numbers"),
-        (
-            "decimals = 2",
-            "decimals = 9",
-            "`decimals` is 9; it can be at most 6",
-        ),
-        ("decimals = 2", "", "missing key `decimals`"),
-        (
-            "decimals = 2\n",
-            "decimals = 2\n[[case]]\ntitle = \"c\"\n",
-            "in a file with cases, `published`",
-        ),
-    ];
-    for (from, to, message) in cases {
+    let cases = r#"
+        title = "t" =>  => `title` is missing
+        tokens = ["a", "b"] =>  => `tokens` is missing
+        tokens = => tokns = => 2:1: unknown key `tokns`; did you mean `tokens`?
+        value = [[1], [2]] => zzz = 1 => 5:1: unknown key `zzz`; it can be title, source
+        title = "t" => title = 1 => 1:9: invalid type: integer `1`, expected a string
+        title = "t" => title = "t"\n[[ => 2:3:
+        "b"] => ""] => 2:10: token 1 is empty
+        "b"] => "\u001b[0m"] => 2:10: token 1 is empty or holds a control character
+        ["a", "b"] => [] => 2:10: there are 0 tokens
+        ["a", "b"] => ["a"] => the number of rows of `query` is 2; it must be 1, one for each token
+        key = [[1, 0], [0, 1]] => key = [[1, 0], [1]] => 4:7: the length of row 1 is 1; that of row 0 is 2
+        key = [[1, 0], [0, 1]] => key = [[1], [0]] => query · keyᵀ cannot be computed: 2 columns and 1 rows
+        key = [[1, 0], [0, 1]] =>  => `query` with `key`
+        key = [[1, 0], [0, 1]] => key = [] => 4:7: there are no numbers
+        key = [[1, 0], [0, 1]] => key = [[], []] => 4:7: there are no numbers
+        key = [[1, 0], [0, 1]] => key = [[1, nan], [0, 1]] => 4:7: row 0, column 1 is NaN; it must be a finite number
+        key = [[1, 0], [0, 1]] => key = [[1, 0], ["x", 1]] => 4:17: invalid type: string "x", expected a number
+        value = [[1], [2]] => value = [[1], [2], [3]] => the number of rows of `value` is 3; it must be 2, one for each token
+        value = [[1], [2]] => scores = [[1, 2], [3, 4]] => give one thing to compute from
+        value = [[1], [2]] => memory = [[1, 2], [3, 4]] => `memory` has no use
+        value = [[1], [2]] => d_k = 4 => `d_k` has no use
+        value = [[1], [2]] => mask = [[1, 0]] => the mask has 1 rows; there are 2 queries
+        value = [[1], [2]] => mask = [[1, 0, 1], [1, 1, 1]] => row 0 of the mask has 3 columns; there are 2 keys
+        value = [[1], [2]] => mask = "casual" => "causal"
+        value = [[1], [2]] => scale = inf => `scale` must be a finite number
+        value = [[1], [2]] => temperature = 0 => `temperature` is 0; it must be a positive number
+        value = [[1], [2]] => temperature = nan => `temperature` is NaN; it must be a positive number
+        value = [[1], [2]] => temperature = 1e-308\nscale = 1e10 => `scale` must be a finite number
+        key = [[1, 0], [0, 1]] => key = [[1e308, 1e308], [0, 1]]\nscale = 1e10 => `scaled` has no finite value
+        value = [[1], [2]] => query_rows = [] => `query_rows` is empty
+        value = [[1], [2]] => query_rows = [2] => `query_rows`: there is no index 2 among 2
+        value = [[1], [2]] => query_rows = [-1] => 5:1
+        "weights" => "wieghts" => 7:9: unknown stage `wieghts`; did you mean `weights`?
+        "weights" => "masked" => `published` entry 1: this case has no such stage; its stages are query, key, value, scores, scaled, weights, output
+        row = "a" => row = "c" => `published` entry 1: there is no "c"
+        row = "a" => row = "a"\ncolumns = ["x"] => there is no "x"
+        0.33] => 0.33, 0] => `published` entry 1: `values` must hold 2 numbers, one for each column
+        0.33] => nan] => `values` must hold 2 numbers
+        decimals = 2 => decimals = 9 => `decimals` is 9; it can be at most 6
+        decimals = 2 =>  => missing key `decimals`
+        decimals = 2\n => decimals = 2\n[[case]]\ntitle = "c"\n => in a file with cases, `published`
+    "#;
+    for case in cases.trim().lines() {
+        let parts: Vec<String> = case
+            .split(" => ")
+            .map(|part| part.trim().replace(r"\n", "\n"))
+            .collect();
+        let [from, to, message] = &parts[..] else {
+            panic!("{case}")
+        };
         assert!(GOOD.contains(from), "{from}");
         let found = refused(&GOOD.replacen(from, to, 1));
-        assert!(
-            found.contains(message),
-            "`{to}`: `{message}` is not in `{found}`"
-        );
+        assert!(found.contains(message), "{case}: {found}");
         assert!(!found.contains('\n'), "one line: {found}");
     }
 }
@@ -251,35 +135,19 @@ fn sizes_are_bounded() {
 #[test]
 fn projections_fit() {
     let head = "title = \"t\"\ntokens = [\"a\"]\nkey_tokens = [\"b\", \"c\"]\nx = [[1, 2]]\n";
-    let cases = [
-        (
-            "",
-            "the number of columns of `scores` is 1; it must be 2, one for each token",
-        ),
-        (
-            "memory = [[1, 2]]",
-            "the number of rows of `memory` is 1; it must be 2",
-        ),
-        (
-            "memory = [[1], [2]]",
-            "x · memoryᵀ cannot be computed: 2 columns and 1 rows",
-        ),
-        (
-            "memory = [[1], [2]]\nw_query = [[1]]",
-            "x · w_query cannot be computed: 2 columns and 1 rows",
-        ),
-        (
-            "memory = [[1], [2]]\nw_key = [[1, 2, 3]]",
-            "x · keyᵀ cannot be computed: 2 columns and 3 rows",
-        ),
-        (
-            "memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1], [2]]",
-            "memory · w_value cannot be computed: 1 columns and 2 rows",
-        ),
-    ];
-    for (more, message) in cases {
+    let cases = r"
+         => the number of columns of `scores` is 1; it must be 2, one for each token
+        memory = [[1, 2]] => the number of rows of `memory` is 1; it must be 2
+        memory = [[1], [2]] => x · memoryᵀ cannot be computed: 2 columns and 1 rows
+        memory = [[1], [2]]\nw_query = [[1]] => x · w_query cannot be computed: 2 columns and 1 rows
+        memory = [[1], [2]]\nw_key = [[1, 2, 3]] => x · keyᵀ cannot be computed: 2 columns and 3 rows
+        memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1], [2]] => memory · w_value cannot be computed: 1 columns and 2 rows
+    ";
+    for case in cases.trim().lines() {
+        let (more, message) = case.split_once("=> ").unwrap();
+        let more = more.trim().replace(r"\n", "\n");
         let found = refused(&format!("{head}{more}"));
-        assert!(found.contains(message), "`{message}` is not in `{found}`");
+        assert!(found.contains(message), "{case}: {found}");
     }
     let good = format!("{head}memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1, 2, 3]]");
     let worked = Walkthrough::read(good.as_bytes()).unwrap();
