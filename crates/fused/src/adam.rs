@@ -3,15 +3,6 @@
 use crate::lanes::{square, zero_below};
 use crate::training::{Adam, AdamW, Optimizer, Sgd};
 
-/// The sums of a batch that Adam takes: the gradient of all parameters, and the squares of each occurrence of a
-/// token.
-pub(crate) struct Sums<'a> {
-    /// The first number of the gradient that is in this part of it.
-    pub(crate) start: usize,
-    pub(crate) gradient: &'a mut [f32],
-    pub(crate) squares: Option<&'a mut [f32]>,
-}
-
 /// Running means over all parameters. With SGD, the first has the direction of the last step.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {

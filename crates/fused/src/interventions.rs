@@ -104,52 +104,48 @@ impl Intervention {
         architecture: &Architecture,
         samples: usize,
     ) -> Result<(), InvalidIntervention> {
-        let a = architecture;
-        let within = |part, index, count| {
-            let missing = InvalidIntervention::Missing { part, index, count };
-            if index < count { Ok(()) } else { Err(missing) }
-        };
-        let block = |layer| within("block", layer, a.model.n_layers);
-        let head = |head| within("head", head, a.model.n_heads);
-        let position = |position| within("position", position, a.inputs.positions);
-        let length = |given, needed| {
-            let length = InvalidIntervention::Length { given, needed };
-            if given == needed { Ok(()) } else { Err(length) }
-        };
-        match self {
-            Self::RemoveHead { layer, head: own } => block(*layer).and_then(|()| head(*own)),
-            Self::RemoveKey {
-                layer,
-                position: own,
-            } => block(*layer).and_then(|()| position(*own)),
-            Self::RemoveBlock { layer } => block(*layer),
+        let (model, positions) = (&architecture.model, architecture.inputs.positions);
+        let (layer, head, position, numbers) = match self {
+            Self::RemoveHead { layer, head } => (*layer, Some(*head), None, None),
+            Self::RemoveKey { layer, position } => (*layer, None, Some(*position), None),
+            Self::RemoveBlock { layer } => (*layer, None, None, None),
             Self::SetWeights {
                 layer,
-                head: own,
+                head,
                 query,
                 weights,
             } => {
-                block(*layer)?;
-                head(*own)?;
-                position(*query)?;
-                length(weights.len(), a.inputs.positions)
+                let numbers = Some((weights.len(), positions));
+                (*layer, Some(*head), Some(*query), numbers)
             }
             Self::Replace {
                 place,
-                position: own,
+                position,
                 vector,
             } => {
-                block(place.layer())?;
-                if let Place::Head(_, own) = place {
-                    head(*own)?;
-                }
-                position(*own)?;
-                let (given, one) = (vector.len(), place.columns(a).len());
-                if given == one * samples {
-                    return Ok(());
-                }
-                length(given, one)
+                let (given, one) = (vector.len(), place.columns(architecture).len());
+                let needed = if given == one * samples { given } else { one };
+                let head = match place {
+                    Place::Head(_, head) => Some(*head),
+                    _ => None,
+                };
+                (place.layer(), head, Some(*position), Some((given, needed)))
             }
+        };
+        for (part, index, count) in [
+            ("block", Some(layer), model.n_layers),
+            ("head", head, model.n_heads),
+            ("position", position, positions),
+        ] {
+            if let Some(index) = index.filter(|&index| index >= count) {
+                return Err(InvalidIntervention::Missing { part, index, count });
+            }
+        }
+        match numbers {
+            Some((given, needed)) if given != needed => {
+                Err(InvalidIntervention::Length { given, needed })
+            }
+            _ => Ok(()),
         }
     }
 

@@ -59,6 +59,7 @@ mod place;
 mod places;
 mod products;
 mod samples;
+mod sums;
 mod team;
 mod token_gradients;
 mod training;

@@ -2,13 +2,14 @@
 
 use headlight_architecture::Inputs;
 
-use crate::adam::{Moments, Sums};
+use crate::adam::Moments;
 use crate::architecture::Architecture;
 use crate::blocks::Blocks;
 use crate::instructions::{Body, Instructions};
 use crate::one_block::OneBlock;
 use crate::places::Places;
 use crate::samples::{IGNORED, Predictions, Samples};
+use crate::sums::Sums;
 use crate::team::{Alone, Team};
 use crate::training::{CrossEntropy, Training};
 use crate::vectors::Vectors;

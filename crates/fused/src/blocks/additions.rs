@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use super::elements::add_rows;
 use super::embedding;
-use crate::adam::Sums;
 use crate::aligned::Aligned;
 use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, Lanes};
 use crate::places::{Linear, Matrix};
 use crate::products::{Block, add_products, to_rows};
+use crate::sums::Sums;
 
 /// The most passes whose rows are added together.
 pub(super) const GROUP: usize = 8;

@@ -2,13 +2,13 @@
 
 use super::Blocks;
 use super::additions::{GROUP, When, add};
-use super::plan::Plan;
+use super::pass::Plan;
 use super::worker::Worker;
-use crate::adam::Sums;
 use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
 use crate::samples::{IGNORED, Predictions, Samples};
+use crate::sums::Sums;
 use crate::team::Team;
 use headlight_architecture::Reads;
 

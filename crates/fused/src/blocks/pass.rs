@@ -1,15 +1,34 @@
 //! What the forward and the backward pass for eight samples share.
 
+use headlight_architecture::ProjectionKind;
+
 use super::additions::{Additions, Gradients};
 use super::kernel::Kernel;
-use super::plan::Plan;
 use super::probe::Probe;
 use super::values::Values;
-use crate::adam::Sums;
 use crate::architecture::Architecture;
 use crate::instructions::Instructions;
 use crate::places::Places;
+use crate::sums::Sums;
 use crate::training::CrossEntropy;
+
+/// What all passes of a model share.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) architecture: Architecture,
+    pub(super) places: Places,
+    pub(super) cross_entropy: CrossEntropy,
+}
+
+impl Plan {
+    /// Whether a pass adds to some parameters more than once: to projections that queries, keys and values share, where keys and
+    /// values are not computed. Then the additions of eight samples must be done before those of the next, so that sums keep
+    /// their order.
+    pub(super) fn adds_repeatedly(&self) -> bool {
+        let is_shared = self.architecture.model.attention.projections == ProjectionKind::Shared;
+        is_shared && self.architecture.folds_keys()
+    }
+}
 
 /// The passes with one set of parameters.
 pub(super) struct Pass<'a, const L: usize> {

@@ -1,15 +1,14 @@
 //! What a thread that computes passes has of its own.
 
 use super::additions::Additions;
-use super::pass::Pass;
-use super::plan::Plan;
+use super::pass::{Pass, Plan};
 use super::values::Values;
-use crate::adam::Sums;
 use crate::architecture::Architecture;
 use crate::chunk::Chunk;
 use crate::instructions::Instructions;
 use crate::lanes::{LANES, WIDE};
 use crate::samples::Predictions;
+use crate::sums::Sums;
 use headlight_architecture::Reads;
 
 /// The memory of a thread.

@@ -60,13 +60,13 @@ mod forward;
 mod kernel;
 mod products;
 
-use crate::adam::Sums;
 use crate::architecture::Architecture;
 use crate::chunk::Chunk;
 use crate::instructions::{Body, Instructions};
 use crate::lanes::{LANES, WIDE};
 use crate::places::Places;
 use crate::samples::{Predictions, Samples};
+use crate::sums::Sums;
 use crate::vectors::{Vectors, rows_of_samples};
 use kernel::{Kernel, Plan, Scratch};
 

@@ -1,13 +1,20 @@
-//! Parts of the gradient, of which each thread adds to its own.
+//! The gradient of a batch, or a part of it, to which one thread adds.
 
 use std::ops::Range;
 
-use crate::adam::Sums;
 use crate::places::Matrix;
+
+/// A part of the gradient of all parameters, and of the squares of each occurrence of a token.
+pub(crate) struct Sums<'a> {
+    /// The first number of the gradient that is in this part of it.
+    pub(crate) start: usize,
+    pub(crate) gradient: &'a mut [f32],
+    pub(crate) squares: Option<&'a mut [f32]>,
+}
 
 impl<'a> Sums<'a> {
     /// The whole gradient.
-    pub(super) fn whole(gradient: &'a mut [f32]) -> Self {
+    pub(crate) fn whole(gradient: &'a mut [f32]) -> Self {
         Self {
             start: 0,
             gradient,
@@ -16,7 +23,7 @@ impl<'a> Sums<'a> {
     }
 
     /// The same part again.
-    pub(super) fn borrowed(&mut self) -> Sums<'_> {
+    pub(crate) fn borrowed(&mut self) -> Sums<'_> {
         Sums {
             start: self.start,
             gradient: &mut *self.gradient,
@@ -25,7 +32,7 @@ impl<'a> Sums<'a> {
     }
 
     /// Parts that start at some places of the whole gradient; the last place is its end.
-    pub(super) fn divided(&mut self, parts: &[usize]) -> Vec<Sums<'_>> {
+    pub(crate) fn divided(&mut self, parts: &[usize]) -> Vec<Sums<'_>> {
         let (mut rest, mut squares) = (&mut *self.gradient, self.squares.as_deref_mut());
         let mut divided = Vec::with_capacity(parts.len() - 1);
         for ends in parts.windows(2) {
@@ -46,7 +53,7 @@ impl<'a> Sums<'a> {
     }
 
     /// The rows of a matrix that this part of the gradient has.
-    pub(super) fn rows(&self, place: Matrix) -> Range<usize> {
+    pub(crate) fn rows(&self, place: Matrix) -> Range<usize> {
         let whole = place.range();
         let end = self.start + self.gradient.len();
         let row = |at: usize| (at.clamp(whole.start, whole.end) - whole.start) / place.stride;
@@ -54,13 +61,13 @@ impl<'a> Sums<'a> {
     }
 
     /// The gradient of some rows of a matrix.
-    pub(super) fn of_rows(&mut self, place: Matrix, rows: Range<usize>) -> &mut [f32] {
+    pub(crate) fn of_rows(&mut self, place: Matrix, rows: Range<usize>) -> &mut [f32] {
         let start = place.range().start + rows.start * place.stride - self.start;
         &mut self.gradient[start..][..rows.len() * place.stride]
     }
 
     /// The gradient of some rows of the token embedding, which is first in memory, and their squares, if there are any.
-    pub(super) fn of_tokens(
+    pub(crate) fn of_tokens(
         &mut self,
         place: Matrix,
         rows: Range<usize>,
