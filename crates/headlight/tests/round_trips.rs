@@ -62,8 +62,11 @@ fn a_copy_trains_to_the_same_weights() {
     }
     let both = "train swapped.csv --set data.label=label --set data.text=label";
     refuses_typed(&folder, both, &["label"]);
-    let both = "train swapped.csv --set data.text=label";
-    refuses_typed(&folder, both, &["label"]);
+    // Where texts are named, the other one of two columns has the labels.
+    fs::write(folder.join("other.csv"), &swapped).unwrap();
+    let other = "--set data.text=label --set model.d_model=4";
+    let named = fs::read(folder.join("swapped.csv-run/model.safetensors")).unwrap();
+    assert!(weights(&folder, "other.csv", other) == named);
 }
 
 /// What could not be read back is not written.
