@@ -180,7 +180,10 @@ fn invalid_switches_are_refused() {
         ),
         ("model.attention.mask=[[1,0],[1]]", &["mask", "2", "7"]),
         ("model.attention.mask=[[2]]", &["mask", "2", "0", "1"]),
-        ("model.attention.scale=big", &["`model.attention.scale`", "number"]),
+        (
+            "model.attention.scale=big",
+            &["`model.attention.scale`", "number"],
+        ),
         ("model.attention.scale=nan", &["scale", "float32"]),
         ("model.attention.temperature=0", &["temperature", "0"]),
         ("model.attention.padding_token=51", &["51"]),

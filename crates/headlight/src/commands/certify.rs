@@ -113,9 +113,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     bar.finish_and_clear();
     if let Some(signal) = signals.received() {
-        let message = match arguments.sample {
-            Some(_) => "interrupted before the model had answered all random inputs",
-            None => {
+        let message = match (arguments.sample, arguments.examples) {
+            (Some(_), _) => "interrupted before the model had answered all random inputs",
+            (None, 0) => {
+                "interrupted before the count had ended; --sample N asks about N random inputs"
+            }
+            (None, _) => {
                 "interrupted before the count and the search for the smallest margins had ended; --examples 0 gives the count alone"
             }
         };
