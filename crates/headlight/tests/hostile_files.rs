@@ -276,7 +276,7 @@ fn results() {
         (
             report,
             format!("{row},\"epoch_loss\":[{list}]}}\n"),
-            &["line 1", "`epoch_loss`", "1000000"],
+            &["line 1", "`epoch_loss`", "262144"],
         ),
         (report, format!("{deep}\n"), &["line 1"]),
         (

@@ -6,7 +6,7 @@ use std::thread;
 
 use headlight_inspector::counted;
 use headlight_sweep::{
-    AttentionTarget, Grid, Plan, ROWS_AHEAD, Results, Row, Seeds, Sink, Summary, run, work,
+    Grid, Plan, ROWS_AHEAD, ReportChoices, Results, Row, Seeds, Sink, Summary, run, work,
 };
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
@@ -69,7 +69,7 @@ pub(crate) fn sweep(
         if signals.received().is_some() {
             return Ok(String::new());
         }
-        let summary = Summary::of(&out, AttentionTarget::Deciding, &[], None)?;
+        let summary = Summary::of(&out, &ReportChoices::default())?;
         let title = counted(summary.runs(), "run");
         Ok(summary.picture(&title))
     })
@@ -78,7 +78,7 @@ pub(crate) fn sweep(
 /// The pictures of a results file, as SVG.
 #[pyfunction]
 pub(crate) fn sweep_picture(py: Python<'_>, path: PathBuf) -> PyResult<String> {
-    let read = py.detach(|| Summary::of(&path, AttentionTarget::Deciding, &[], None));
+    let read = py.detach(|| Summary::of(&path, &ReportChoices::default()));
     warn(py)?;
     let summary = read.map_err(raised)?;
     Ok(summary.picture(&counted(summary.runs(), "run")))

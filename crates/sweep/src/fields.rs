@@ -6,9 +6,10 @@
 use std::sync::LazyLock;
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::measures::{MeasureName, Measured};
-use headlight_experiment::metrics::{ByName, METRICS, Metric, TestMetrics};
-use serde::{Serialize, Serializer};
+use headlight_experiment::measures::MeasureName;
+use headlight_experiment::metrics::{ByName, METRICS, Metric};
+use serde::ser::SerializeMap;
+use serde_json::Value;
 
 use crate::outcome::Outcome;
 
@@ -29,8 +30,10 @@ pub(crate) struct Field {
 pub(crate) enum Quantity {
     /// Mean loss over the batches of each epoch.
     EpochLoss,
-    /// A metric of the final model.
-    Metric { metric: Metric, held_out: bool },
+    /// A metric of the final model on the training samples.
+    Train(Metric),
+    /// The same on the held-out samples.
+    HeldOut(Metric),
     /// The share of samples whose every label is predicted; only of samples with a label per position.
     WholeSamples { held_out: bool },
     /// Attention of `[CLS]` to each position, of positives or of negatives.
@@ -63,47 +66,18 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// A field's value.
-pub(crate) enum FieldValue<'a> {
-    Number(Option<f64>),
-    Step(Option<usize>),
-    List(Option<&'a [f64]>),
-    Tests(&'a [TestMetrics]),
-    Measured(&'a Measured),
-    Text(&'a str),
-}
-
 /// The key of the metrics on test sets.
 pub(crate) const TESTS: &str = "tests";
-
-/// The fields of attention on the positions that decide the label: their keys, and their names in tables.
-const DECIDING: [(&str, &str, Metric); 4] = [
-    (
-        "deciding_attention_positive",
-        "attention on what decides, positives",
-        Metric::AttentionPositive,
-    ),
-    (
-        "deciding_attention_negative",
-        "attention on what decides, negatives",
-        Metric::AttentionNegative,
-    ),
-    (
-        "deciding_uniform_positive",
-        "uniform attention on what decides, positives",
-        Metric::UniformPositive,
-    ),
-    (
-        "deciding_uniform_negative",
-        "uniform attention on what decides, negatives",
-        Metric::UniformNegative,
-    ),
-];
 
 /// All fields, in the order of a row.
 pub(crate) fn fields() -> &'static [Field] {
     static FIELDS: LazyLock<Vec<Field>> = LazyLock::new(table);
     &FIELDS
+}
+
+/// The field of a row that holds a quantity.
+pub(crate) fn field_of(quantity: Quantity) -> Option<&'static Field> {
+    fields().iter().find(|field| field.quantity == quantity)
 }
 
 fn table() -> Vec<Field> {
@@ -117,38 +91,46 @@ fn table() -> Vec<Field> {
         let chosen = METRICS.iter().filter(move |info| info.is_ratio == is_ratio);
         chosen.filter_map(move |info| {
             let [name, label] = info.row?;
-            let (name, label) = if held_out {
-                (
+            Some(if held_out {
+                let (name, label) = (
                     format!("held_out_{name}"),
                     format!("held-out {}", info.label),
-                )
+                );
+                field(&name, &label, info.decimals, Quantity::HeldOut(info.metric))
             } else {
-                (name.to_owned(), label.to_owned())
-            };
-            let metric = info.metric;
-            let quantity = Quantity::Metric { metric, held_out };
-            Some(field(&name, &label, info.decimals, quantity))
+                field(name, label, info.decimals, Quantity::Train(info.metric))
+            })
         })
     };
     let attention = |name, positive| field(name, "", 3, Quantity::Attention { positive });
     let mut fields = vec![field("epoch_loss", "", 5, Quantity::EpochLoss)];
     fields.extend(metrics(true, false));
     fields.extend(metrics(true, true));
-    for (name, label, held_out) in [
-        ("sample_accuracy", "accuracy of whole samples", false),
-        (
-            "held_out_sample_accuracy",
-            "held-out accuracy of whole samples",
-            true,
-        ),
-    ] {
-        fields.push(field(name, label, 5, Quantity::WholeSamples { held_out }));
+    for (held_out, [key, before]) in [(false, ["", ""]), (true, ["held_out_", "held-out "])] {
+        let name = format!("{key}sample_accuracy");
+        let label = format!("{before}accuracy of whole samples");
+        fields.push(field(&name, &label, 5, Quantity::WholeSamples { held_out }));
     }
     fields.extend(metrics(false, false));
     fields.push(attention("attention_positive", true));
     fields.push(attention("attention_negative", false));
-    for (name, label, metric) in DECIDING {
-        fields.push(field(name, label, 3, Quantity::Deciding(metric)));
+    for (what, label, metrics) in [
+        (
+            "attention",
+            "attention",
+            [Metric::AttentionPositive, Metric::AttentionNegative],
+        ),
+        (
+            "uniform",
+            "uniform attention",
+            [Metric::UniformPositive, Metric::UniformNegative],
+        ),
+    ] {
+        for (class, metric) in ["positive", "negative"].into_iter().zip(metrics) {
+            let name = format!("deciding_{what}_{class}");
+            let label = format!("{label} on what decides, {class}s");
+            fields.push(field(&name, &label, 3, Quantity::Deciding(metric)));
+        }
     }
     fields.push(field(
         "learned_at_step",
@@ -173,7 +155,8 @@ impl Field {
             Quantity::Attention { .. } => Kind::List { first: 0 },
             Quantity::Tests => Kind::ByName,
             Quantity::Measure(measure) if measure.info().is_per_head => Kind::PerHead,
-            Quantity::Metric { .. }
+            Quantity::Train(_)
+            | Quantity::HeldOut(_)
             | Quantity::WholeSamples { .. }
             | Quantity::Deciding(_)
             | Quantity::LearnedAtStep
@@ -193,54 +176,80 @@ impl Field {
         }
     }
 
-    /// Its value for a run; `None` for what the run's config does not ask for.
-    pub(crate) fn value<'a>(&self, outcome: &'a Outcome) -> Option<FieldValue<'a>> {
-        Some(match self.quantity {
-            Quantity::EpochLoss => FieldValue::List(Some(&outcome.epoch_loss)),
-            Quantity::Metric { metric, held_out } => FieldValue::Number(if held_out {
-                outcome
-                    .held_out
-                    .as_ref()
-                    .and_then(|metrics| metrics[metric])
-            } else {
-                outcome.train[metric]
-            }),
-            Quantity::WholeSamples { held_out } => {
-                outcome.train.whole_samples?;
-                FieldValue::Number(if held_out {
-                    outcome.held_out.as_ref().and_then(|own| own.whole_samples)
-                } else {
-                    outcome.train.whole_samples
-                })
+    /// Adds its value for a run to a row, if the run's config asks for it.
+    pub(crate) fn write<M: SerializeMap>(
+        &self,
+        outcome: &Outcome,
+        row: &mut M,
+    ) -> Result<(), M::Error> {
+        let name = &*self.name;
+        let held_out = outcome.held_out.as_ref();
+        match self.quantity {
+            Quantity::EpochLoss => row.serialize_entry(name, &outcome.epoch_loss),
+            Quantity::Train(metric) => row.serialize_entry(name, &outcome.train[metric]),
+            Quantity::HeldOut(metric) => {
+                row.serialize_entry(name, &held_out.and_then(|own| own[metric]))
             }
+            Quantity::WholeSamples { held_out: of_held } => match outcome.train.whole_samples {
+                None => Ok(()),
+                Some(_) if of_held => {
+                    row.serialize_entry(name, &held_out.and_then(|own| own.whole_samples))
+                }
+                share => row.serialize_entry(name, &share),
+            },
             Quantity::Attention { positive: true } => {
-                FieldValue::List(outcome.attention_positive.as_deref())
+                row.serialize_entry(name, &outcome.attention_positive)
             }
             Quantity::Attention { positive: false } => {
-                FieldValue::List(outcome.attention_negative.as_deref())
+                row.serialize_entry(name, &outcome.attention_negative)
             }
-            Quantity::Deciding(metric) => FieldValue::Number(outcome.deciding.as_ref()?[metric]),
-            Quantity::LearnedAtStep => FieldValue::Step(outcome.learned_at_step),
-            Quantity::Tests if outcome.tests.is_empty() => return None,
-            Quantity::Tests => FieldValue::Tests(&outcome.tests),
+            Quantity::Deciding(metric) => {
+                let deciding = outcome.deciding.as_ref();
+                deciding.map_or(Ok(()), |own| row.serialize_entry(name, &own[metric]))
+            }
+            Quantity::LearnedAtStep => row.serialize_entry(name, &outcome.learned_at_step),
+            Quantity::Tests if outcome.tests.is_empty() => Ok(()),
+            Quantity::Tests => row.serialize_entry(name, &ByName(&outcome.tests)),
             Quantity::Measure(measure) => {
-                let mut measures = outcome.measures.iter();
-                FieldValue::Measured(&measures.find(|(own, _)| *own == measure)?.1)
+                let found = outcome.measures.iter().find(|(own, _)| *own == measure);
+                found.map_or(Ok(()), |(_, value)| row.serialize_entry(name, value))
             }
-            Quantity::WeightsSha256 => FieldValue::Text(&outcome.weights_sha256),
-        })
+            Quantity::WeightsSha256 => row.serialize_entry(name, &outcome.weights_sha256),
+        }
     }
 }
 
-impl Serialize for FieldValue<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl Kind {
+    /// What a value of this shape is.
+    pub(crate) fn described(self) -> &'static str {
         match self {
-            Self::Number(number) => number.serialize(serializer),
-            Self::Step(step) => step.serialize(serializer),
-            Self::List(list) => list.serialize(serializer),
-            Self::Tests(tests) => ByName(tests).serialize(serializer),
-            Self::Measured(measured) => measured.serialize(serializer),
-            Self::Text(text) => text.serialize(serializer),
+            Self::Number => "a number",
+            Self::List { .. } => "a list of numbers",
+            Self::PerHead => "a list of lists of numbers",
+            Self::ByName => "an object with the numbers of each test set",
+            Self::Text => "a text",
+        }
+    }
+
+    /// Whether a value has this shape; where nothing was measured, it is null.
+    pub(crate) fn holds(self, value: &Value) -> bool {
+        let is_number = |value: &Value| value.is_number() || value.is_null();
+        let is_list = |value: &Value| {
+            let list = value.as_array();
+            list.is_some_and(|list| list.iter().all(is_number))
+        };
+        match self {
+            Self::Number => is_number(value),
+            Self::List { .. } => value.is_null() || is_list(value),
+            Self::PerHead => {
+                let lists = value.as_array();
+                value.is_null() || lists.is_some_and(|lists| lists.iter().all(is_list))
+            }
+            Self::ByName => value.as_object().is_some_and(|tests| {
+                let mut metrics = tests.values().map(Value::as_object);
+                metrics.all(|own| own.is_some_and(|own| own.values().all(is_number)))
+            }),
+            Self::Text => value.is_string(),
         }
     }
 }

@@ -5,9 +5,15 @@ use std::str::FromStr;
 
 use headlight_input::toml_message::{TOO_LARGE, is_too_large};
 use headlight_trainer::Failure;
+use serde_json::Value;
 
 /// The key of the fold that a run holds out.
 pub(crate) const FOLD: &str = "data.fold";
+
+/// Whether a name is that of a key of a grid, and not of a field of rows.
+pub(crate) fn is_grid_key(name: &str) -> bool {
+    name.contains('.')
+}
 
 /// The most points of a grid.
 pub(crate) const POINT_LIMIT: usize = 100_000;
@@ -63,7 +69,7 @@ impl FromStr for Grid {
         if key == "seed" {
             return Err("a grid cannot vary `seed`; use --seeds A..B".to_owned());
         }
-        if !key.contains('.') {
+        if !is_grid_key(key) {
             return Err(format!(
                 "`{key}` is not a key of a section; write SECTION.KEY, such as model.d_model"
             ));
@@ -150,8 +156,8 @@ fn value(word: &str) -> toml::Value {
 }
 
 /// Every combination of the grids' values, the last grid varying fastest.
-pub(crate) fn product(grids: &[Grid]) -> Result<Vec<Vec<(String, toml::Value)>>, Failure> {
-    let mut points: Vec<Vec<(String, toml::Value)>> = vec![Vec::new()];
+pub(crate) fn product(grids: &[Grid]) -> Result<Vec<Vec<(String, Value)>>, Failure> {
+    let mut points: Vec<Vec<(String, Value)>> = vec![Vec::new()];
     for (index, grid) in grids.iter().enumerate() {
         if grids[..index].iter().any(|other| other.key == grid.key) {
             return Err(Failure::Input(format!("--grid names `{}` twice", grid.key)));
@@ -161,14 +167,16 @@ pub(crate) fn product(grids: &[Grid]) -> Result<Vec<Vec<(String, toml::Value)>>,
                 "the grid has more than {POINT_LIMIT} points; sweep it in parts"
             )));
         }
-        let extend = |point: &Vec<(String, toml::Value)>, value: &toml::Value| {
+        let json = |value| serde_json::to_value(value).unwrap_or_default();
+        let values: Vec<Value> = grid.values.iter().map(json).collect();
+        let extend = |point: &Vec<(String, Value)>, value: &Value| {
             let mut point = point.clone();
             point.push((grid.key.clone(), value.clone()));
             point
         };
         points = points
             .iter()
-            .flat_map(|point| grid.values.iter().map(|value| extend(point, value)))
+            .flat_map(|point| values.iter().map(|value| extend(point, value)))
             .collect();
     }
     Ok(points)
@@ -233,7 +241,7 @@ mod tests {
             texts.iter().map(|text| text.parse().unwrap()).collect()
         };
         let points = product(&grids(&["model.d_model=2,4", "model.d_ff=0,8"])).unwrap();
-        let written = |point: &Vec<(String, toml::Value)>| {
+        let written = |point: &Vec<(String, Value)>| {
             let pairs = point.iter().map(|(key, value)| format!("{key}={value}"));
             pairs.collect::<Vec<_>>().join(" ")
         };

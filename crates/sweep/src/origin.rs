@@ -1,6 +1,6 @@
 //! The config of a sweep, written beside its results file: rows hold the hash of it alone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::{ExperimentConfig, toml as changes};
@@ -101,20 +101,21 @@ impl Origin {
     ///
     /// # Errors
     /// When the file, or the dataset file that it names, is invalid.
-    pub(crate) fn config(&self, values: &[(String, Value)]) -> Result<ExperimentConfig, Failure> {
-        let changes = as_changes(values);
+    pub(crate) fn config(&self, changes: &[String]) -> Result<ExperimentConfig, Failure> {
         let changes = changes.iter().map(|change| ("--grid", change.as_str()));
         config::parse(&self.path, self.text.clone(), changes)
     }
 }
 
 /// The values of a grid as `KEY=VALUE`.
-pub(crate) fn as_changes(values: &[(String, Value)]) -> Vec<String> {
-    let change = |(key, value): &(String, Value)| match toml::Value::try_from(value) {
+pub(crate) fn as_changes<'a>(
+    values: impl IntoIterator<Item = (&'a String, &'a Value)>,
+) -> Vec<String> {
+    let change = |(key, value): (&String, &Value)| match toml::Value::try_from(value) {
         Ok(value) => format!("{key}={value}"),
         Err(_) => format!("{key}={value}"),
     };
-    values.iter().map(change).collect()
+    values.into_iter().map(change).collect()
 }
 
 fn marked(text: &str) -> Option<&str> {
@@ -147,47 +148,28 @@ pub(crate) fn difference(results: &Path, config_sha256: &str, config: &Experimen
         return ANOTHER.to_owned();
     };
     let flat = |config: &ExperimentConfig| {
-        let mut flat = Vec::new();
+        let mut flat = BTreeMap::new();
         let mut config = config.clone();
         if let Ok(engine) = engine_for(&config) {
             config.compute.engine = engine;
         }
         let value = serde_json::to_value(config).unwrap_or_default();
-        flatten("", &value, &mut flat);
+        flatten("", value, &mut flat);
         flat
     };
     let Ok(theirs) = origin.config(&[]).map(|config| flat(&config)) else {
         return ANOTHER.to_owned();
     };
     let ours = flat(config);
-    let keys: BTreeSet<&str> = ours.iter().chain(&theirs).map(|(key, _)| &**key).collect();
-    let of = |all: &[(String, Value)], key: &str| {
-        let found = all.iter().find(|(name, _)| name == key);
-        found.map_or_else(|| "unset".to_owned(), |(_, value)| brief(value))
-    };
+    let keys: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
     // Rows do not depend on these.
-    let is_free = |key: &str| {
-        key == "seed"
-            || ["dump.", "checkpoint."]
-                .iter()
-                .any(|section| key.starts_with(section))
-    };
-    let differing = keys.into_iter().filter(|key| {
-        let find = |all: &[(String, Value)]| {
-            all.iter()
-                .find(|(name, _)| name == key)
-                .map(|(_, value)| value.clone())
-        };
-        !is_free(key) && find(&ours) != find(&theirs)
-    });
-    let differing: Vec<String> = differing
-        .map(|key| {
-            format!(
-                "its `{key}` is {}, not {}",
-                of(&theirs, key),
-                of(&ours, key)
-            )
-        })
+    let free =
+        |key: &str| key == "seed" || key.starts_with("dump.") || key.starts_with("checkpoint.");
+    let values = keys.into_iter().filter(|key| !free(key));
+    let values = values.map(|key| (key, theirs.get(key), ours.get(key)));
+    let differing: Vec<String> = values
+        .filter(|(_, theirs, ours)| theirs != ours)
+        .map(|(key, theirs, ours)| format!("its `{key}` is {}, not {}", brief(theirs), brief(ours)))
         .collect();
     match differing.len() {
         0 => format!(
@@ -203,26 +185,22 @@ pub(crate) fn difference(results: &Path, config_sha256: &str, config: &Experimen
 }
 
 /// A value on a line; the words of a vocabulary are too many for a message.
-fn brief(value: &Value) -> String {
-    let text = value.to_string();
+fn brief(value: Option<&Value>) -> String {
+    let text = value.map_or_else(|| "unset".to_owned(), Value::to_string);
     match text.char_indices().nth(40) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }
 }
 
-fn flatten(prefix: &str, value: &Value, flat: &mut Vec<(String, Value)>) {
+fn flatten(prefix: &str, value: Value, flat: &mut BTreeMap<String, Value>) {
     match value {
         Value::Object(section) => {
             for (name, value) in section {
-                let key = if prefix.is_empty() {
-                    name.clone()
-                } else {
-                    format!("{prefix}.{name}")
-                };
-                flatten(&key, value, flat);
+                let dot = if prefix.is_empty() { "" } else { "." };
+                flatten(&format!("{prefix}{dot}{name}"), value, flat);
             }
         }
-        other => flat.push((prefix.to_owned(), other.clone())),
+        other => drop(flat.insert(prefix.to_owned(), other)),
     }
 }

@@ -59,22 +59,14 @@ impl Plan {
         seeds: &Seeds,
         grids: &[Grid],
     ) -> Result<Self, Failure> {
-        let json = |value: &toml::Value| serde_json::to_value(value).unwrap_or_default();
-        let point = |values: Vec<(String, toml::Value)>| {
-            let values = values.iter();
-            values
-                .map(|(key, value)| (key.clone(), json(value)))
-                .collect()
-        };
-        let values: Vec<Vec<(String, Value)>> = product(grids)?.into_iter().map(point).collect();
         let mut points: Vec<Point> = Vec::new();
         let mut origin = None;
         // A sweep trains all epochs, and the config of a data file would stop early.
         let all_epochs = is_data(path).then_some(("--set", NEVER));
         let mut stops_early = all_epochs.is_some();
         let files = Files::default();
-        for values in values {
-            let grid = as_changes(&values);
+        for values in product(grids)? {
+            let grid = as_changes(values.iter().map(|(key, value)| (key, value)));
             let set = overrides.iter().map(|text| ("--set", text.as_str()));
             let set = all_epochs.into_iter().chain(set);
             let grid = grid.iter().zip(&values).map(|(text, (key, _))| {

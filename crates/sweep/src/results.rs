@@ -151,11 +151,19 @@ fn check(
             ))
         };
         let run = runs.start + finished;
+        let (seed, point) = plan.place(run);
+        let found = StoredRow::parse(&line.text);
         if !line.whole {
-            check_fragment(&line.text, plan, run).map_err(&invalid)?;
+            // It may be all that a file of something else holds.
+            let (text, start) = (&*line.text, format!("{{\"seed\":{seed},"));
+            let is_other = found.is_ok_and(|row| row.config_sha256 != plan.config_sha256);
+            if is_other || !(text.starts_with(&start) || start.starts_with(text)) {
+                let reason = "it is not the beginning of a row of this sweep";
+                return Err(invalid(reason.to_owned()));
+            }
             break;
         }
-        let found = StoredRow::parse_only(&line.text, |_| true).map_err(&invalid)?;
+        let found = found.map_err(&invalid)?;
         if run >= runs.end {
             return Err(invalid(format!(
                 "the file holds more than the {} requested runs",
@@ -166,7 +174,6 @@ fn check(
             let config = plan.points()[0].config();
             return Err(invalid(difference(path, &found.config_sha256, config)));
         }
-        let (seed, point) = plan.place(run);
         if (found.seed, found.point.unwrap_or(0)) != (seed, point) {
             return Err(invalid(format!(
                 "the row has seed {}, but this sweep or shard has seed {seed} at that line",
@@ -189,38 +196,14 @@ fn check(
     Ok((finished, length))
 }
 
-/// The end of the row that [`check_fragment`] makes.
-const AFTER_PLACE: &str = r#""error":"","config_sha256":""}"#;
-
-/// Checks that a line that was cut short begins like the row of a run, so that it may be dropped: it may be all that
-/// a file of something else holds.
-fn check_fragment(text: &str, plan: &Plan, run: usize) -> Result<(), String> {
-    let (seed, point) = plan.place(run);
-    let row = Row {
-        seed,
-        point: plan.has_grid().then_some(point),
-        values: plan.points()[point].values.clone(),
-        outcome: Err(String::new()),
-        config_sha256: String::new(),
-    };
-    let row = serde_json::to_string(&row).unwrap_or_default();
-    let start = row.strip_suffix(AFTER_PLACE).unwrap_or(&row);
-    let is_other = StoredRow::parse_only(text, |_| false)
-        .is_ok_and(|found| found.config_sha256 != plan.config_sha256);
-    if is_other || !(text.starts_with(start) || start.starts_with(text)) {
-        return Err("it is not the beginning of a row of this sweep".to_owned());
-    }
-    Ok(())
-}
-
 /// The lines of a results file, one in memory at a time.
-pub(crate) struct RowLines<'a> {
+struct RowLines<'a> {
     lines: headlight_input::Lines<BufReader<File>>,
     path: &'a Path,
 }
 
 impl<'a> RowLines<'a> {
-    pub(crate) fn new(file: File, path: &'a Path) -> Self {
+    fn new(file: File, path: &'a Path) -> Self {
         Self {
             lines: headlight_input::Lines::new(BufReader::new(file), ROW_LIMIT),
             path,
@@ -233,15 +216,8 @@ impl<'a> RowLines<'a> {
         next.map_err(|error| Failure::unreadable(self.path, &error))
     }
 
-    /// The next line, without its line break; `None` at the end of the file, or before a last line that was
-    /// cut short.
-    pub(crate) fn next_complete(&mut self) -> Result<Option<String>, Failure> {
-        let next = self.next()?;
-        Ok(next.filter(|line| line.whole).map(|line| line.text))
-    }
-
     /// Bytes read so far.
-    pub(crate) fn read(&self) -> u64 {
+    fn read(&self) -> u64 {
         self.lines.read
     }
 }
@@ -269,17 +245,14 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// The next row, with its place and the fields that `keep` accepts.
-    pub(crate) fn next(
-        &mut self,
-        keep: impl Fn(&str) -> bool,
-    ) -> Result<Option<StoredRow>, Failure> {
+    /// The next row.
+    pub(crate) fn next(&mut self) -> Result<Option<StoredRow>, Failure> {
         let start = self.lines.read();
-        let Some(text) = self
+        let line = self
             .lines
-            .next_complete()
-            .map_err(|failure| self.with_hint(failure))?
-        else {
+            .next()
+            .map_err(|failure| self.with_hint(failure))?;
+        let Some(Line { text, .. }) = line.filter(|line| line.whole) else {
             if self.lines.read() > start {
                 note(&format!(
                     "{}: the last line was cut short and is skipped; run its sweep again to complete it",
@@ -290,8 +263,8 @@ impl<'a> Rows<'a> {
         };
         self.count += 1;
         self.span = (start, text.len() + 1);
-        let line = StoredRow::parse_only(&text, keep)
-            .map_err(|reason| self.with_hint(self.invalid_row(&reason)))?;
+        let line =
+            StoredRow::parse(&text).map_err(|reason| self.with_hint(self.invalid_row(&reason)))?;
         let config = self
             .config
             .get_or_insert_with(|| line.config_sha256.clone());

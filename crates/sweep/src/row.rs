@@ -35,9 +35,7 @@ impl Serialize for Row {
             Err(message) => map.serialize_entry("error", message)?,
             Ok(outcome) => {
                 for field in fields() {
-                    if let Some(value) = field.value(outcome) {
-                        map.serialize_entry(&field.name, &value)?;
-                    }
+                    field.write(outcome, &mut map)?;
                 }
             }
         }

@@ -11,7 +11,6 @@ use headlight_trainer::storage::config;
 use headlight_trainer::storage::files::read_text;
 use headlight_trainer::storage::standard::shown;
 use serde::Deserialize;
-use serde_json::Value;
 
 use crate::grid::{Grid, Seeds, product};
 use crate::origin::as_changes;
@@ -240,15 +239,11 @@ impl Part {
 
     /// The changes of the config at each point of the grid.
     fn points(&self) -> Result<Vec<Vec<String>>, Failure> {
-        let json = |value: &toml::Value| serde_json::to_value(value).unwrap_or(Value::Null);
-        let points = product(&self.grids()?)?.into_iter().map(|values| {
-            let values: Vec<_> = values
-                .iter()
-                .map(|(key, value)| (key.clone(), json(value)))
-                .collect();
-            as_changes(&values)
-        });
-        Ok(points.collect())
+        let points = product(&self.grids()?)?;
+        let points = points
+            .iter()
+            .map(|values| values.iter().map(|(key, value)| (key, value)));
+        Ok(points.map(as_changes).collect())
     }
 }
 

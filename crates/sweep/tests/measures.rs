@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use common::{file, folder};
 use headlight_inspector::Plot;
-use headlight_sweep::{AttentionTarget, Summary};
+use headlight_sweep::{ReportChoices, Summary};
 use serde_json::{Value, json};
 
 /// Three widths, two activations, and two seeds of each point; width 8 has runs of one activation alone. The gap is the
@@ -57,9 +57,12 @@ fn summary(path: &Path, by: &[&str], metrics: &[&str]) -> Result<Summary, String
             .map(|name| (*name).to_owned())
             .collect::<Vec<_>>()
     };
-    let read = Summary::of(path, AttentionTarget::Deciding, &owned(by), None);
-    let shown = read.and_then(|summary| summary.comparing(path, &owned(metrics)));
-    shown.map_err(|failure| failure.to_string())
+    let choices = ReportChoices {
+        by: owned(by),
+        metrics: owned(metrics),
+        ..ReportChoices::default()
+    };
+    Summary::of(path, &choices).map_err(|failure| failure.to_string())
 }
 
 fn values(summary: &Summary) -> Value {

@@ -52,7 +52,7 @@ fn rows(hash: &str) -> Vec<u8> {
 
 /// A results file that a sweep resumes.
 pub(crate) mod results {
-    use headlight_sweep::{AttentionTarget, Results, Summary};
+    use headlight_sweep::{ReportChoices, Results, Summary};
 
     use super::{file, fs, plan, rows};
 
@@ -63,7 +63,7 @@ pub(crate) mod results {
         match opened.map(drop) {
             // A summary reads fields that resuming a sweep does not read.
             Ok(()) => {
-                let _ = Summary::of(&path, AttentionTarget::Deciding, &[], None)
+                let _ = Summary::of(&path, &ReportChoices::default())
                     .map(|summary| summary.document("").markdown(80));
             }
             // A refused file is not changed.

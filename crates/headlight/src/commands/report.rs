@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::printing::{print_beside, print_json};
 use clap::Args;
 use headlight_inspector::counted;
-use headlight_sweep::{AttentionTarget, Summary};
+use headlight_sweep::{ReportChoices, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::{Destination, Output};
 
@@ -54,17 +54,14 @@ pub(crate) struct Arguments {
 /// When the results cannot be read, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let path = &arguments.results;
-    let target = match arguments.position.as_slice() {
-        [] => AttentionTarget::Deciding,
-        positions => AttentionTarget::Positions(
-            BTreeSet::from_iter(positions)
-                .into_iter()
-                .copied()
-                .collect(),
-        ),
+    let positions: BTreeSet<usize> = arguments.position.iter().copied().collect();
+    let choices = ReportChoices {
+        positions: positions.into_iter().collect(),
+        by: arguments.by.clone(),
+        metrics: arguments.metric.clone(),
+        learned: arguments.learned,
     };
-    let summary = Summary::of(path, target, &arguments.by, arguments.learned)?
-        .comparing(path, &arguments.metric)?;
+    let summary = Summary::of(path, &choices)?;
     let outputs = [
         ("svg", arguments.svg.as_ref()),
         ("html", arguments.html.as_ref()),

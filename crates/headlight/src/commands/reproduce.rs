@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use headlight_inspector::{Document, Section, Table, counted};
-use headlight_sweep::{AttentionTarget, Part, Shard, Study, Summary};
+use headlight_sweep::{Part, ReportChoices, Shard, Study, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
@@ -189,7 +189,7 @@ impl Files {
         if arguments.shard.is_some() {
             return Ok((0, 0));
         }
-        let summary = Summary::of(&out, AttentionTarget::Deciding, &[], None)?;
+        let summary = Summary::of(&out, &ReportChoices::default())?;
         let title = format!("{}: {}", part.name, counted(summary.runs(), "run"));
         let report = summary.document(&title).html();
         Output::new(&self.report, true)?.write_all(report.as_bytes())?;

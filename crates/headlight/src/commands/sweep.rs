@@ -8,7 +8,7 @@ use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::EngineName;
 use headlight_inspector::counted;
-use headlight_sweep::{AttentionTarget, Folds, Grid, Plan, Results, Seeds, Shard, Summary};
+use headlight_sweep::{Folds, Grid, Plan, ReportChoices, Results, Seeds, Shard, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::outputs::{Destination, Output};
@@ -117,7 +117,7 @@ fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Resu
         let all = counted(plan.len(), "run");
         return print(&format!("{}: 0 of {all}\n", shown(path)));
     }
-    let summary = Summary::of(path, AttentionTarget::Deciding, &[], None)?;
+    let summary = Summary::of(path, &ReportChoices::default())?;
     if runs < plan.len() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
         let all = plan.len();

@@ -6,7 +6,7 @@
 mod csv;
 mod row_reader;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_trainer::Failure;
@@ -114,7 +114,7 @@ struct Index {
 impl Index {
     fn read(&mut self, file: u32, path: &Path) -> Result<(), Failure> {
         let mut rows = Rows::open(path)?;
-        while let Some(line) = rows.next(|key| key == "error")? {
+        while let Some(line) = rows.next()? {
             let (start, length) = rows.span;
             let failed = line.fields.contains_key("error");
             self.failed += usize::from(failed);
@@ -164,9 +164,7 @@ fn drop_duplicates(
             places[kept] = place;
             continue;
         }
-        let reread =
-            |error| Failure::System(format!("a results file cannot be read again: {error}"));
-        if reader.line(last).map_err(reread)? != reader.line(place).map_err(reread)? {
+        if reader.line(last).map_err(not_again)? != reader.line(place).map_err(not_again)? {
             let point = match place.point {
                 0 => String::new(),
                 point => format!(" point {point}"),
@@ -182,6 +180,12 @@ fn drop_duplicates(
     }
     places.truncate(kept + 1);
     Ok(failed)
+}
+
+/// Why a merge fails whose files changed while it read them.
+#[allow(clippy::needless_pass_by_value)] // As `map_err` passes it.
+fn not_again(error: io::Error) -> Failure {
+    Failure::System(format!("a results file cannot be read again: {error}"))
 }
 
 /// Counts and lists the runs without a row, over all seeds from the first to the last and all points seen.

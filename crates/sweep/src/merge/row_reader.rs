@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use headlight_trainer::Failure;
 use headlight_trainer::storage::files::open;
 
 /// The place of a row. Places are ordered by seed and point.
@@ -61,16 +60,5 @@ impl<'a> RowReader<'a> {
     /// All fields of a row.
     pub(super) fn fields(&mut self, place: RowPlace) -> io::Result<Map<String, Value>> {
         Ok(serde_json::from_slice(&self.line(place)?)?)
-    }
-
-    /// The same as `fields`, with a failure that names the row.
-    pub(super) fn fields_or_failure(
-        &mut self,
-        place: RowPlace,
-    ) -> Result<Map<String, Value>, Failure> {
-        self.fields(place).map_err(|error| {
-            let path = &self.paths[place.file as usize];
-            Failure::reading(path, format!("the row of seed {}: {error}", place.seed))
-        })
     }
 }

@@ -60,11 +60,11 @@ impl About {
             return Self::unknown();
         };
         let padded = configs.iter().any(is_padded);
+        let unknown = Self::unknown();
         let rules = || configs.iter().map(|config| config.data.rule.as_ref());
         let fixed = |rule: Option<&LabelRule>| rule.and_then(|rule| rule.fixed_positions());
         Self {
-            classes: common(configs, class_names)
-                .unwrap_or_else(|| ["label 1 or more", "label 0"].map(str::to_owned)),
+            classes: common(configs, class_names).unwrap_or(unknown.classes),
             reader: common(configs, ExperimentConfig::measured_reader)
                 .unwrap_or_else(|| "the position that the class is read from".to_owned()),
             reads_mean: configs.iter().any(ExperimentConfig::reads_mean),

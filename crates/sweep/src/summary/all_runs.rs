@@ -79,40 +79,31 @@ pub(super) fn failures(summary: &Summary) -> Option<Table> {
 
 /// Histograms of the main quantities, and a scatter plot of two of them.
 pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
-    let known = |column: &[f64]| -> Vec<f64> {
-        let known = column.iter().filter(|value| value.is_finite());
-        known.copied().collect()
-    };
     let (attention, steps) = (&summary.attention.paid[0], summary.columns.number(LEARNED));
-    let uniform = summary.common_uniform();
-    let name = format!("attention on {}", summary.target_name());
-    let both = steps.iter().zip(attention);
-    let points = both
-        .filter(|(step, paid)| step.is_finite() && paid.is_finite())
-        .map(|(&step, &paid)| [step, paid])
-        .collect();
-    let histogram = |label: String, values| Plot::Histogram {
-        label,
-        values,
-        mark: None,
+    let histogram = |label: &str, column: &[f64], mark| {
+        let known = column.iter().filter(|value| value.is_finite());
+        Plot::Histogram {
+            label: label.to_owned(),
+            values: known.copied().collect(),
+            mark,
+        }
     };
-    let mut plots = vec![histogram(
-        "final loss".to_owned(),
-        known(summary.columns.number(LOSS)),
-    )];
-    if summary.is_measured() {
-        plots.push(Plot::Histogram {
-            label: format!("{name}, {}", summary.about.classes[0]),
-            values: known(attention),
-            mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
-        });
+    let loss = histogram("final loss", summary.columns.number(LOSS), None);
+    let learned = histogram("learned at step", steps, None);
+    if !summary.is_measured() {
+        return vec![loss, learned];
     }
-    plots.push(histogram("learned at step".to_owned(), known(steps)));
-    if summary.is_measured() {
-        plots.push(Plot::Scatter {
-            labels: ["learned at step".to_owned(), name],
-            points,
-        });
-    }
-    plots
+    let name = format!("attention on {}", summary.target_name());
+    let label = format!("{name}, {}", summary.about.classes[0]);
+    let uniform = summary.common_uniform();
+    let mark = uniform.map(|uniform| (uniform, "uniform".to_owned()));
+    let both = steps.iter().zip(attention);
+    let both = both.map(|(&step, &paid)| [step, paid]);
+    let scatter = Plot::Scatter {
+        labels: ["learned at step".to_owned(), name],
+        points: both
+            .filter(|point| point.iter().all(|value| value.is_finite()))
+            .collect(),
+    };
+    vec![loss, histogram(&label, attention, mark), learned, scatter]
 }

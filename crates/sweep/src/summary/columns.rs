@@ -1,48 +1,29 @@
 //! The numbers of all runs, column by column: one list of those that tables, plots and `--metric` name.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use headlight_experiment::measures::MeasureName;
-use headlight_experiment::metrics::{COMPARED, Metric};
+use headlight_experiment::metrics::{METRICS, Metric};
 use serde_json::{Map, Value};
 
-use crate::fields::{Field, Kind, Quantity, TESTS, fields};
+use super::statistics::Sample;
+use crate::fields::{Kind, Quantity, fields};
+use crate::place::{Place, count, flatten};
 
 /// Fields that tables and plots use individually.
-pub(super) const LOSS: Quantity = Quantity::Metric {
-    metric: Metric::Loss,
-    held_out: false,
-};
+pub(super) const LOSS: Quantity = Quantity::Train(Metric::Loss);
 pub(super) const LEARNED: Quantity = Quantity::LearnedAtStep;
 pub(super) const EPOCHS: Quantity = Quantity::EpochLoss;
 pub(super) const POSITIVE: Quantity = Quantity::Attention { positive: true };
 pub(super) const NEGATIVE: Quantity = Quantity::Attention { positive: false };
 
-/// The most numbers of a file, in units of four bytes: those of about four million runs of the notebook's experiment.
-const CELL_LIMIT: usize = 250_000_000;
+/// Lists by epoch or position, of which reports show what float32 holds.
+const LISTS: [Quantity; 3] = [EPOCHS, POSITIVE, NEGATIVE];
 
-/// The longest list; a row has room for fewer epochs.
-const LIST_LIMIT: usize = 1 << 18;
-
-/// The most columns of numbers; a model has fewer heads.
-const COLUMN_LIMIT: usize = 1 << 12;
-
-/// The metrics of test sets that reports show, each with its name in tables and its digits after the decimal point.
-const OF_TESTS: [(&str, &str, usize); 6] = {
-    const fn of(metric: Metric) -> (&'static str, &'static str, usize) {
-        let info = metric.info();
-        (info.name, info.label, info.decimals)
-    }
-    let whole = ("sample_accuracy", "accuracy of whole samples", 5);
-    [
-        of(Metric::Loss),
-        of(Metric::Accuracy),
-        of(Metric::Precision),
-        of(Metric::Recall),
-        of(Metric::F1),
-        whole,
-    ]
-};
+/// The most numbers of a field, and of all runs: those of about three million runs of the notebook's experiment.
+const COLUMN_LIMIT: usize = 1 << 18;
+const NUMBER_LIMIT: usize = 125_000_000;
 
 /// A number of each run.
 #[derive(Clone, Debug)]
@@ -63,69 +44,52 @@ pub(super) struct Column {
     pub(super) values: Vec<f64>,
 }
 
-/// The place of a number in a row, in the order of columns.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    /// The place of its field in [`fields`].
-    field: usize,
-    /// The test set that it is of, if it is of one.
-    test: String,
-    /// Its metric of the test set, or its block and its head.
-    element: [usize; 2],
-}
-
-/// The numbers of all runs; NaN if a run lacks one. Lists, which have many more numbers, are kept in float32.
+/// The numbers of all runs that did not fail.
 #[derive(Clone, Debug)]
 pub(super) struct Columns {
     /// The point of the grid. `[run]`
     pub(super) points: Vec<u32>,
     /// `[run]`
     pub(super) seeds: Vec<u64>,
-    numbers: BTreeMap<Place, Column>,
-    /// In the order of [`lists`]. `[field][element][run]`
-    lists: Vec<Vec<Vec<f32>>>,
+    /// Whether the final model learned. `[run]`
+    pub(super) learned: Vec<bool>,
+    by_place: BTreeMap<Place, Column>,
 }
 
 impl Columns {
+    /// No runs yet. All rows have numbers that no config asks for.
     pub(super) fn new() -> Self {
-        let places = fields().iter().enumerate();
-        let places = places.filter(|(_, field)| field.kind() == Kind::Number && !is_asked(field));
-        let places = places.map(|(field, _)| Place {
-            field,
-            test: String::new(),
-            element: [0; 2],
-        });
+        let is_asked = |quantity| matches!(quantity, Quantity::Measure(_));
+        let fields = fields().iter().filter(|field| !is_asked(field.quantity));
+        let places = fields.map(|field| Place::of(&field.name));
         Self {
             points: Vec::new(),
             seeds: Vec::new(),
-            numbers: places
-                .map(|place| (place.clone(), place.column()))
+            learned: Vec::new(),
+            by_place: places
+                .filter_map(|place| Some((place.clone(), Column::at(&place)?)))
                 .collect(),
-            lists: lists().map(|_| Vec::new()).collect(),
         }
     }
 
-    /// Whether a field of rows is kept.
-    pub(super) fn keeps(name: &str) -> bool {
-        let mut kept = fields().iter().filter(|field| field.kind() != Kind::Text);
-        kept.any(|field| field.name == name)
+    /// All columns but those of lists by epoch or position.
+    pub(super) fn all(&self) -> impl Iterator<Item = &Column> {
+        let columns = self.by_place.values();
+        columns.filter(|column| !LISTS.contains(&column.quantity))
     }
 
-    /// All columns of numbers.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Column> {
-        self.numbers.values()
+    /// The elements of a list of each run, or the one column of a number.
+    pub(super) fn list(&self, quantity: Quantity) -> Vec<&Column> {
+        let columns = self.by_place.values();
+        columns
+            .filter(|column| column.quantity == quantity)
+            .collect()
     }
 
     /// A number of each run. `[run]`
     pub(super) fn number(&self, quantity: Quantity) -> &[f64] {
-        let found = self.all().find(|column| column.quantity == quantity);
-        found.map_or(&[], |column| &column.values)
-    }
-
-    /// A list of each run. `[element][run]`
-    pub(super) fn list(&self, quantity: Quantity) -> &[Vec<f32>] {
-        let place = lists().position(|field| field.quantity == quantity);
-        place.map_or(&[], |place| &self.lists[place])
+        let found = self.list(quantity);
+        found.first().map_or(&[], |column| &column.values)
     }
 
     /// Adds a run.
@@ -136,49 +100,44 @@ impl Columns {
         &mut self,
         point: usize,
         seed: u64,
+        learned: bool,
         row: &Map<String, Value>,
     ) -> Result<(), String> {
         let runs = self.points.len();
-        for (place, value) in numbers_of(row)? {
-            if self.numbers.len() == COLUMN_LIMIT && !self.numbers.contains_key(&place) {
+        for field in fields() {
+            let (name, kind) = (&field.name, field.kind());
+            let value = row.get(name);
+            if value.is_some_and(|value| !kind.holds(value)) {
+                return Err(format!("its `{name}` is not {}", kind.described()));
+            }
+            if value.is_some_and(|value| count(value) >= COLUMN_LIMIT) {
                 return Err(format!(
-                    "its measures and test sets have more than {COLUMN_LIMIT} values"
+                    "its `{name}` has too many values; a report has room for fewer than {COLUMN_LIMIT}"
                 ));
             }
-            let column = self.numbers.entry(place);
-            let column = column.or_insert_with_key(Place::column);
-            column.values.resize(runs, f64::NAN);
-            column.values.push(value);
         }
-        for column in self.numbers.values_mut() {
-            column.values.resize(runs + 1, f64::NAN);
-        }
-        for (columns, field) in self.lists.iter_mut().zip(lists()) {
-            let list = match row.get(&field.name) {
-                None | Some(Value::Null) => &[],
-                Some(Value::Array(list)) => list.as_slice(),
-                Some(_) => return Err(format!("its `{}` is not a list", field.name)),
+        for (place, value) in flatten(row) {
+            let column = match self.by_place.entry(place) {
+                Entry::Occupied(column) => column.into_mut(),
+                Entry::Vacant(new) => match Column::at(new.key()) {
+                    Some(column) => new.insert(column),
+                    None => continue,
+                },
             };
-            if list.len() > LIST_LIMIT {
-                let (name, count) = (&field.name, list.len());
-                return Err(format!(
-                    "its `{name}` has {count} values, more than {LIST_LIMIT}"
-                ));
+            let mut number = value.as_f64().unwrap_or(f64::NAN);
+            if LISTS.contains(&column.quantity) {
+                number = f64::from(number as f32);
             }
-            while columns.len() < list.len() {
-                columns.push(vec![f32::NAN; runs]);
-            }
-            for (index, column) in columns.iter_mut().enumerate() {
-                let value = number(list.get(index));
-                let value = value
-                    .ok_or_else(|| format!("its `{}` is not a list of numbers", field.name))?;
-                column.push(value as f32);
-            }
+            column.values.resize(runs, f64::NAN);
+            column.values.push(number);
+        }
+        for column in self.by_place.values_mut() {
+            column.values.resize(runs + 1, f64::NAN);
         }
         self.points.push(point as u32);
         self.seeds.push(seed);
-        let lists: usize = self.lists.iter().map(Vec::len).sum();
-        if (3 + 2 * self.numbers.len() + lists) * self.points.len() > CELL_LIMIT {
+        self.learned.push(learned);
+        if (3 + self.by_place.len()) * self.points.len() > NUMBER_LIMIT {
             return Err(
                 "the rows up to here have more numbers than one report can hold; report on parts of the file"
                     .to_owned(),
@@ -188,13 +147,13 @@ impl Columns {
     }
 }
 
-impl Place {
-    /// An empty column for this place.
-    fn column(&self) -> Column {
-        let field = &fields()[self.field];
-        let [first, second] = self.element;
-        let mut column = Column {
-            name: field.name.clone(),
+impl Column {
+    /// An empty column; `None` at a place without numbers, or whose numbers reports leave out.
+    fn at(place: &Place) -> Option<Self> {
+        let field = place.field()?;
+        let depth = place.element.iter().flatten().count();
+        let mut column = Self {
+            name: place.column(),
             label: field.label.clone(),
             decimals: field.decimals,
             quantity: field.quantity,
@@ -202,107 +161,36 @@ impl Place {
             is_compared: false,
             values: Vec::new(),
         };
-        match field.quantity {
-            // Of a test set, the table of all runs has loss, accuracy and F1.
-            Quantity::Tests => {
-                let (key, label, decimals) = OF_TESTS[first];
-                let left_out = [Metric::Precision, Metric::Recall].map(|metric| metric.info().name);
-                column.name = format!("{TESTS}.{}.{key}", self.test);
-                column.label = format!("{}: {label}", self.test);
-                column.decimals = decimals;
-                column.is_listed = !left_out.contains(&key);
-                column.is_compared = key == Metric::F1.info().name;
+        match (field.quantity, field.kind()) {
+            (Quantity::Tests, _) => {
+                let ratio = METRICS
+                    .iter()
+                    .find(|info| info.is_ratio && info.name == place.key);
+                let (label, decimals) = match ratio {
+                    Some(info) => (info.label, info.decimals),
+                    None if place.key == "sample_accuracy" => ("accuracy of whole samples", 5),
+                    None => return None,
+                };
+                (column.label, column.decimals) = (format!("{}: {label}", place.test), decimals);
+                column.is_listed = !["precision", "recall"].contains(&&*place.key);
+                column.is_compared = place.key == Metric::F1.info().name;
             }
             // Values for each head would be too many to compare, and uniform attention says nothing of a model.
-            Quantity::Measure(_) if field.kind() == Kind::PerHead => {
-                column.name = format!("{}_{first}_{second}", field.name);
-                column.label.clone_from(&column.name);
-            }
-            Quantity::Measure(measure) => {
+            (_, Kind::PerHead) if depth == 2 => column.label.clone_from(&column.name),
+            (Quantity::Measure(measure), Kind::Number) => {
                 column.is_compared = measure != MeasureName::DecidingUniform;
             }
-            _ => {}
+            (_, Kind::Number) => {}
+            (_, Kind::List { .. }) if depth == 1 => {}
+            _ => return None,
         }
-        column
+        Some(column)
     }
-}
 
-/// All numbers of a row, those of test sets and of heads among them, but not those of lists.
-fn numbers_of(row: &Map<String, Value>) -> Result<Vec<(Place, f64)>, String> {
-    let mut found = Vec::new();
-    for (place, field) in fields().iter().enumerate() {
-        let Some(value) = row.get(&field.name) else {
-            continue;
-        };
-        let mut add = |test: &str, element: [usize; 2], value: &Value, what: &str| {
-            let test = test.to_owned();
-            let place = Place {
-                field: place,
-                test,
-                element,
-            };
-            let value = number(Some(value));
-            found.push((place, value.ok_or_else(|| what.to_owned())?));
-            Ok::<_, String>(())
-        };
-        let invalid = |what: &str| format!("its `{}` is not {what}", field.name);
-        match field.kind() {
-            Kind::Number => add("", [0; 2], value, &invalid("a number"))?,
-            Kind::ByName => {
-                for (test, metrics) in value.as_object().into_iter().flatten() {
-                    for (metric, (key, ..)) in OF_TESTS.iter().enumerate() {
-                        let invalid = format!("its `{TESTS}.{test}.{key}` is not a number");
-                        if let Some(value) = metrics.get(key) {
-                            add(test, [metric, 0], value, &invalid)?;
-                        }
-                    }
-                }
-            }
-            Kind::PerHead if !value.is_null() => {
-                let list = |value: &'_ Value| match value {
-                    Value::Array(list) => Ok(list.clone()),
-                    _ => Err(invalid("a list of lists")),
-                };
-                for (layer, heads) in list(value)?.iter().enumerate() {
-                    for (head, value) in list(heads)?.iter().enumerate() {
-                        add("", [layer, head], value, &invalid("a list of numbers"))?;
-                    }
-                }
-            }
-            Kind::PerHead | Kind::List { .. } | Kind::Text => {}
-        }
+    /// Its figures over some runs.
+    pub(super) fn sample(&self, runs: &[usize]) -> Option<Sample> {
+        Sample::of(runs.iter().map(|&run| self.values[run]))
     }
-    Ok(found)
-}
-
-/// NaN if the value is missing, `None` if it is not a number.
-fn number(value: Option<&Value>) -> Option<f64> {
-    match value {
-        None | Some(Value::Null) => Some(f64::NAN),
-        Some(value) => value.as_f64(),
-    }
-}
-
-/// Whether only rows whose config asks for it have a field.
-fn is_asked(field: &Field) -> bool {
-    matches!(field.quantity, Quantity::Measure(_))
-}
-
-/// The field of a row that holds a quantity.
-pub(super) fn field_of(quantity: Quantity) -> Option<&'static Field> {
-    fields().iter().find(|field| field.quantity == quantity)
-}
-
-/// The fields that are compared between groups of runs.
-pub(super) fn compared() -> impl Iterator<Item = &'static Field> {
-    let quantities = COMPARED.map(|(metric, held_out)| Quantity::Metric { metric, held_out });
-    quantities.into_iter().filter_map(field_of)
-}
-
-/// The fields that hold a list.
-fn lists() -> impl Iterator<Item = &'static Field> {
-    let is_list = |field: &&Field| matches!(field.kind(), Kind::List { .. });
-    fields().iter().filter(is_list)
 }
 
 #[cfg(test)]
@@ -311,7 +199,7 @@ mod tests {
     use super::*;
 
     fn push(columns: &mut Columns, row: &Value) -> Result<(), String> {
-        columns.push(0, 0, row.as_object().unwrap())
+        columns.push(0, 0, false, row.as_object().unwrap())
     }
 
     #[test]
@@ -322,9 +210,10 @@ mod tests {
             push(&mut columns, &row).unwrap();
         }
         assert_eq!(columns.number(LOSS), [1.0, 2.0]);
-        assert_eq!(columns.list(EPOCHS)[0], [1.0, 3.0]);
-        assert!(columns.list(EPOCHS)[1][0].is_nan());
-        assert_eq!(columns.list(EPOCHS)[1][1], 4.0);
+        let epochs = columns.list(EPOCHS);
+        assert_eq!(epochs[0].values, [1.0, 3.0]);
+        assert!(epochs[1].values[0].is_nan());
+        assert_eq!(epochs[1].values[1], 4.0);
     }
 
     /// Of three runs, the second alone has the measure and a test set.
@@ -342,12 +231,5 @@ mod tests {
             assert!(column.values[0].is_nan() && column.values[2].is_nan());
             assert_eq!(column.values[1], expected);
         }
-    }
-
-    #[test]
-    fn more_heads_than_a_model_has_are_refused() {
-        let row = serde_json::json!({ "deciding_attention": vec![vec![0.5; 64]; 65] });
-        let refused = push(&mut Columns::new(), &row).unwrap_err();
-        assert!(refused.contains("more than 4096"), "{refused}");
     }
 }

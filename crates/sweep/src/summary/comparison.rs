@@ -5,10 +5,10 @@ use headlight_inspector::{Plot, Table, number};
 use serde_json::Value;
 
 use super::cells::{share, with_margin};
-use super::columns::{Column, LOSS, compared};
+use super::columns::{Column, LOSS};
 use super::groups::Group;
 use super::statistics::Sample;
-use super::summary::Summary;
+use super::summary::{Counts, Summary};
 
 /// The most groups in a plot.
 const MOST_GROUPS: usize = 24;
@@ -16,8 +16,11 @@ const MOST_GROUPS: usize = 24;
 /// The fewest numbers that a curve is drawn through.
 const LEAST_OF_CURVE: usize = 3;
 
+/// The mean of each group, between the ends of its interval.
+type Ranges = Vec<Option<[f64; 3]>>;
+
 /// A table with one row per group.
-pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> Table {
+pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) -> Table {
     let counts = [
         "",
         "runs",
@@ -26,9 +29,8 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
         "95% interval",
         "median step",
     ];
-    let more = more(summary);
-    let metrics = compared().map(|field| &*field.label);
-    let metrics = metrics.chain(more.iter().map(|(_, column)| &*column.label));
+    let columns = summary.of_groups();
+    let numbers = columns.iter().map(|column| &*column.label);
     let is_attended = summary.is_measured();
     let is_compared = summary.knows_uniform();
     let attention: &[&str] = match (is_attended, is_compared) {
@@ -38,31 +40,28 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
     };
     let names = counts
         .into_iter()
-        .chain(metrics)
+        .chain(numbers)
         .chain(attention.iter().copied());
     let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
     for group in groups {
-        let [low, high] = wilson(group.learned, group.runs).map(|share| 100.0 * share);
+        let counts = group.counts;
+        let [low, high] = wilson(counts.learned, counts.runs).map(|share| 100.0 * share);
         let median = group.steps.as_ref().map(|steps| steps.quantile(0.5));
         let mut row = vec![
             group.name.clone(),
-            group.runs.to_string(),
-            group.failed.to_string(),
-            share(group.learned, group.runs),
+            counts.runs.to_string(),
+            counts.failed.to_string(),
+            share(counts.learned, counts.runs),
             format!("{low:.1}–{high:.1}%"),
             number(median, 0),
         ];
-        let metrics = compared().zip(&group.metrics);
-        row.extend(metrics.map(|(field, sample)| with_margin(sample.as_ref(), field.decimals)));
-        let more = more
-            .iter()
-            .map(|(place, column)| (column.decimals, &group.compared[*place]));
-        row.extend(more.map(|(decimals, sample)| with_margin(sample.as_ref(), decimals)));
+        let numbers = group.numbers.iter();
+        row.extend(numbers.map(|(column, sample)| with_margin(sample.as_ref(), column.decimals)));
         if is_attended {
             row.push(with_margin(group.attention.as_ref(), 3));
         }
         if is_compared {
-            row.extend([group.looks.towards, group.looks.away].map(|count| count.to_string()));
+            row.extend([counts.towards, counts.away].map(|count| count.to_string()));
         }
         rows.push(row);
     }
@@ -92,21 +91,13 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group]) -> T
     Table::of_text(title, &how, rows)
 }
 
-/// The numbers to be compared that are not compared in any case, with their places.
-fn more(summary: &Summary) -> Vec<(usize, &Column)> {
-    let is_more =
-        |(_, column): &(usize, &Column)| compared().all(|field| field.quantity != column.quantity);
-    let columns = summary.compared().into_iter().enumerate();
-    columns.filter(is_more).collect()
-}
-
 /// Plots the share that learned, the loss, the attention and the numbers to be compared by the values of a key: as a curve if
 /// the values are numbers.
 pub(super) fn group_panels(
     summary: &Summary,
     key: &str,
     values: &[Value],
-    groups: &[Group],
+    groups: &[Group<'_>],
 ) -> Vec<Plot> {
     let numbers: Option<Vec<f64>> = values.iter().map(Value::as_f64).collect();
     let numbers = numbers.filter(|numbers| numbers.len() >= LEAST_OF_CURVE);
@@ -116,12 +107,11 @@ pub(super) fn group_panels(
         MOST_GROUPS
     };
     let groups = &groups[..groups.len().min(most)];
-    let learned = |group: &Group| {
-        let [low, high] = wilson(group.learned, group.runs);
-        Some([low, group.learned as f64 / group.runs as f64, high])
+    let learned = |group: &Group<'_>| {
+        let Counts { runs, learned, .. } = group.counts;
+        let [low, high] = wilson(learned, runs);
+        Some([low, learned as f64 / runs as f64, high])
     };
-    let shares = groups.iter().map(learned).collect();
-    let learned = ("share that learned".to_owned(), shares);
     let mean = |sample: &Option<Sample>| {
         let sample = sample.as_ref()?;
         let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
@@ -129,25 +119,26 @@ pub(super) fn group_panels(
         Some([mean - margin, mean, mean + margin])
             .filter(|range| range.iter().all(|end| end.is_finite()))
     };
-    let attention = format!("attention on {}", summary.target_name());
-    let loss = compared().position(|field| field.quantity == LOSS);
-    let loss = loss.map(|place| {
-        let means = groups.iter().map(|group| mean(&group.metrics[place]));
-        ("mean final loss".to_owned(), means.collect())
-    });
-    let attention = (
-        attention,
-        groups.iter().map(|group| mean(&group.attention)).collect(),
-    );
-    let numbers_compared = summary
-        .compared()
-        .into_iter()
-        .enumerate()
-        .map(|(place, column)| {
-            let means = groups.iter().map(|group| mean(&group.compared[place]));
-            (format!("mean {}", column.label), means.collect())
-        });
-    let panel = |(what, ranges): (String, Vec<Option<[f64; 3]>>)| {
+    let means = |name: &str| -> Ranges {
+        let same = |(column, _): &&(&Column, _)| column.name == name;
+        let sample = |group: &Group<'_>| mean(&group.numbers.iter().find(same)?.1);
+        groups.iter().map(sample).collect()
+    };
+    let mut panels = vec![(
+        "share that learned".to_owned(),
+        groups.iter().map(learned).collect(),
+    )];
+    for column in summary.columns.list(LOSS) {
+        panels.push(("mean final loss".to_owned(), means(&column.name)));
+    }
+    if summary.is_measured() {
+        let attention = groups.iter().map(|group| mean(&group.attention)).collect();
+        panels.push((format!("attention on {}", summary.target_name()), attention));
+    }
+    for column in summary.compared() {
+        panels.push((format!("mean {}", column.label), means(&column.name)));
+    }
+    let panel = |(what, ranges): (String, Ranges)| {
         let labels = [key.to_owned(), format!("{what} (95% interval)")];
         let names = groups.iter().map(|group| group.name.clone()).collect();
         match &numbers {
@@ -165,11 +156,5 @@ pub(super) fn group_panels(
             },
         }
     };
-    let attention = summary.is_measured().then_some(attention);
-    let panels = [learned]
-        .into_iter()
-        .chain(loss)
-        .chain(attention)
-        .chain(numbers_compared);
-    panels.map(panel).collect()
+    panels.into_iter().map(panel).collect()
 }

@@ -10,11 +10,10 @@ use super::columns::POSITIVE;
 use super::comparison::{group_panels, group_table};
 use super::folds;
 use super::grid_map::{self, GridMap};
-use super::groups::Looks;
 use super::learning_curve::{curve, epoch_panel, epoch_table};
 use super::positions::{positions_panel, positions_table};
 use super::standouts;
-use super::summary::Summary;
+use super::summary::{Counts, Summary};
 
 impl Summary {
     /// The plots, as SVG.
@@ -24,66 +23,61 @@ impl Summary {
 
     /// Paragraphs, tables and plots.
     pub fn document(&self, title: &str) -> Document {
-        document(self, title)
-    }
-}
-
-fn document(summary: &Summary, title: &str) -> Document {
-    let epochs = curve(summary);
-    let mut tables = Vec::from_iter(folds::table(summary));
-    tables.push(all_runs(summary));
-    tables.extend(failures(summary));
-    tables.extend(standouts::table(summary));
-    tables.extend(epoch_table(&epochs));
-    tables.extend(positions_table(summary));
-    let mut panels = distributions(summary);
-    panels.extend(epoch_panel(&epochs));
-    panels.extend(positions_panel(summary));
-    let mut paragraphs = paragraphs(summary);
-    for key in &summary.by {
-        let mut values = summary.values_of(key);
-        if values.len() > MOST_ROWS {
-            paragraphs.push(format!(
-                "{key} has {} values; the first {MOST_ROWS} are shown",
-                values.len()
-            ));
-            values.truncate(MOST_ROWS);
+        let epochs = curve(self);
+        let mut tables = Vec::from_iter(folds::table(self));
+        tables.push(all_runs(self));
+        tables.extend(failures(self));
+        tables.extend(standouts::table(self));
+        tables.extend(epoch_table(&epochs));
+        tables.extend(positions_table(self));
+        let mut panels = distributions(self);
+        panels.extend(epoch_panel(&epochs));
+        panels.extend(positions_panel(self));
+        let mut paragraphs = paragraphs(self);
+        for key in &self.choices.by {
+            let mut values = self.values_of(key);
+            if values.len() > MOST_ROWS {
+                paragraphs.push(format!(
+                    "{key} has {} values; the first {MOST_ROWS} are shown",
+                    values.len()
+                ));
+                values.truncate(MOST_ROWS);
+            }
+            let groups = self.by_key(key, &values);
+            tables.push(group_table(self, &format!("By {key}"), &groups));
+            panels.extend(group_panels(self, key, &values, &groups));
         }
-        let groups = summary.by_key(key, &values);
-        tables.push(group_table(summary, &format!("By {key}"), &groups));
-        panels.extend(group_panels(summary, key, &values, &groups));
-    }
-    let maps = grid_map::find(summary);
-    tables.extend(maps.iter().map(GridMap::table));
-    panels.extend(maps.iter().map(GridMap::plot));
-    let points = summary.points.iter().filter(|point| point.runs > 0).count();
-    match points {
-        _ if summary.by.len() < 2 => {}
-        2..=MOST_ROWS => {
-            tables.push(group_table(
-                summary,
-                "By point of the grid",
-                &summary.by_point(),
-            ));
+        let maps = grid_map::find(self);
+        tables.extend(maps.iter().map(GridMap::table));
+        panels.extend(maps.iter().map(GridMap::plot));
+        let points = self.points.iter();
+        let points = points.filter(|point| point.counts.runs > 0).count();
+        match points {
+            _ if self.choices.by.len() < 2 => {}
+            2..=MOST_ROWS => {
+                let groups = self.by_point();
+                tables.push(group_table(self, "By point of the grid", &groups));
+            }
+            _ => paragraphs.push(format!("the grid has {points} points, too many to list")),
         }
-        _ => paragraphs.push(format!("the grid has {points} points, too many to list")),
-    }
-    Document {
-        title: title.to_owned(),
-        paragraphs,
-        sections: vec![Section {
-            tables,
-            plots: panels,
-            ..Section::default()
-        }],
+        Document {
+            title: title.to_owned(),
+            paragraphs,
+            sections: vec![Section {
+                tables,
+                plots: panels,
+                ..Section::default()
+            }],
+        }
     }
 }
 
 fn paragraphs(summary: &Summary) -> Vec<String> {
-    let (runs, failed, learned) = (summary.runs(), summary.failures(), summary.learned());
-    let failed = match failed {
+    let counts = summary.counts();
+    let Counts { runs, learned, .. } = counts;
+    let failed = match counts.failed {
         0 => String::new(),
-        _ => format!(", {failed} failed"),
+        failed => format!(", {failed} failed"),
     };
     let runs_text = counted(runs, "run");
     let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
@@ -157,7 +151,7 @@ fn attention(summary: &Summary) -> Option<String> {
             "attention is measured on {target}; whether runs look there more than uniformly is not known: {why}"
         ));
     }
-    let Looks { towards, away } = summary.looks();
+    let Counts { towards, away, .. } = summary.counts();
     let reader = &about.reader;
     let uniform = match summary.common_uniform() {
         Some(uniform) => format!("uniform attention, {}", number(Some(uniform), 3)),

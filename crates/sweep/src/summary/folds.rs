@@ -5,14 +5,13 @@ use std::collections::BTreeMap;
 use headlight_experiment::metrics::Metric;
 use headlight_inspector::Table;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::cells::{MOST_ROWS, with_margin};
-use super::columns::field_of;
 use super::groups::settings;
 use super::statistics::Sample;
 use super::summary::Summary;
-use crate::fields::{Field, Quantity};
+use crate::fields::{Field, Quantity, field_of};
 use crate::grid::FOLD;
 
 /// The metrics over held-out samples that are shown.
@@ -20,77 +19,53 @@ const SHOWN: [Metric; 3] = [Metric::Accuracy, Metric::F1, Metric::Loss];
 
 /// The folds of one point of the rest of the grid.
 #[derive(Serialize)]
-pub(super) struct OverFolds<'a> {
+pub(super) struct OverFolds {
     /// The other keys of the grid and their values.
-    settings: BTreeMap<&'a str, &'a Value>,
+    settings: Map<String, Value>,
     folds: usize,
     /// Each metric: of each fold the mean over its seeds, and these means as a sample.
     #[serde(flatten)]
-    metrics: BTreeMap<&'a str, Option<Sample>>,
+    metrics: BTreeMap<&'static str, Option<Sample>>,
 }
 
 fn shown() -> impl Iterator<Item = &'static Field> {
-    SHOWN.into_iter().filter_map(|metric| {
-        let held_out = true;
-        field_of(Quantity::Metric { metric, held_out })
-    })
+    let fields = SHOWN.into_iter();
+    fields.filter_map(|metric| field_of(Quantity::HeldOut(metric)))
 }
 
-/// The values of the grid's keys without the fold.
-type Others<'a> = Vec<&'a (String, Value)>;
-
 /// Every metric over folds, for each point of the rest of the grid; empty without folds.
-pub(super) fn find(summary: &Summary) -> Vec<OverFolds<'_>> {
-    let mut groups: Vec<(Others<'_>, Vec<usize>)> = Vec::new();
+pub(super) fn find(summary: &Summary) -> Vec<OverFolds> {
+    let mut groups: Vec<(Map<String, Value>, Vec<usize>)> = Vec::new();
     for (index, point) in summary.points.iter().enumerate() {
-        if !point.values.iter().any(|(key, _)| key == FOLD) {
+        let mut others = point.values.clone();
+        if others.remove(FOLD).is_none() {
             continue;
         }
-        let others = point.values.iter().filter(|(key, _)| key != FOLD);
-        let others: Vec<_> = others.collect();
         match groups.iter().position(|(known, _)| *known == others) {
             Some(place) => groups[place].1.push(index),
             None if groups.len() < MOST_ROWS => groups.push((others, vec![index])),
             None => {}
         }
     }
-    let columns = &summary.columns;
-    // The mean over the seeds of each point. `[point]`
-    let means = |field: &Field| {
-        let mut sums = vec![(0.0, 0_usize); summary.points.len()];
-        let values = columns.points.iter().zip(columns.number(field.quantity));
-        for (&point, &value) in values.filter(|(_, value)| value.is_finite()) {
-            let (sum, count) = &mut sums[point as usize];
-            *sum += value;
-            *count += 1;
-        }
-        let mean = |(sum, count)| {
-            if count == 0 {
-                f64::NAN
-            } else {
-                sum / count as f64
-            }
-        };
-        sums.into_iter().map(mean).collect::<Vec<f64>>()
+    let runs = summary.runs_of(summary.points.len(), |point, _| Some(point));
+    // The mean over the seeds of a point; NaN if no run has the metric.
+    let mean = |values: &[f64], point: usize| {
+        let values = runs[point].iter().map(|&run| values[run]);
+        let known: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        known.iter().sum::<f64>() / known.len() as f64
     };
-    let means: Vec<(&'static Field, Vec<f64>)> =
-        shown().map(|field| (field, means(field))).collect();
-    let mut found = Vec::new();
-    for (others, points) in groups {
-        let metric = |(field, means): &(&'static Field, Vec<f64>)| {
-            let of_points = points.iter().map(|&point| means[point]);
-            (&*field.name, Sample::of(of_points))
-        };
-        found.push(OverFolds {
-            folds: points.len(),
-            metrics: means.iter().map(metric).collect(),
-            settings: others
-                .into_iter()
-                .map(|(key, value)| (&**key, value))
-                .collect(),
-        });
-    }
-    found
+    let over = |(settings, points): (Map<String, Value>, Vec<usize>)| OverFolds {
+        settings,
+        folds: points.len(),
+        metrics: shown()
+            .map(|field| {
+                let values = summary.columns.number(field.quantity);
+                let means = points.iter().map(|&point| mean(values, point));
+                (&*field.name, Sample::of(means))
+            })
+            .collect(),
+    };
+    groups.into_iter().map(over).collect()
 }
 
 /// The table of metrics over folds, if there are any.
@@ -100,9 +75,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
         .chain(shown().map(|field| &*field.label));
     let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
     for group in find(summary) {
-        let values = group.settings.iter();
-        let values = values.map(|(&key, &value)| (key, value));
-        let name = settings(&values.collect::<Vec<_>>());
+        let name = settings(&group.settings);
         let name = if name.is_empty() {
             "all runs".to_owned()
         } else {

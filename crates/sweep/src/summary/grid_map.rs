@@ -1,7 +1,5 @@
 //! Two keys of a grid side by side: a number at each pair of their values, as a table and a map of colours.
 
-use std::collections::BTreeMap;
-
 use headlight_inspector::{GridPlot, Plot, Table, number};
 use serde::Serialize;
 use serde_json::Value;
@@ -34,49 +32,34 @@ pub(super) struct GridMap<'a> {
 
 /// The maps of all numbers that are compared, if exactly two keys are.
 pub(super) fn find(summary: &Summary) -> Vec<GridMap<'_>> {
-    let [across, up] = &summary.by[..] else {
+    let [across, up] = &summary.choices.by[..] else {
         return Vec::new();
     };
     let keys = [across, up].map(|key| &**key);
     let values = keys.map(|key| summary.values_of(key));
-    let is_drawn = values[0].len() <= MOST_COLUMNS && values[1].len() <= MOST_ROWS;
-    if !is_drawn || across == up {
+    let columns = values[0].len();
+    if columns > MOST_COLUMNS || values[1].len() > MOST_ROWS || across == up {
         return Vec::new();
     }
-    let columns = summary.compared().into_iter();
-    columns
-        .map(|column| map(summary, column, keys, &values))
-        .collect()
-}
-
-fn map<'a>(
-    summary: &'a Summary,
-    column: &Column,
-    keys: [&'a str; 2],
-    values: &[Vec<Value>; 2],
-) -> GridMap<'a> {
-    let mut runs: BTreeMap<[usize; 2], Vec<f64>> = BTreeMap::new();
-    for (point, value) in summary.columns.points.iter().zip(&column.values) {
-        let point = &summary.points[*point as usize];
+    let runs = summary.runs_of(columns * values[1].len(), |_, point| {
         let place = |side: usize| {
-            let value = point.value(keys[side])?;
+            let value = point.values.get(keys[side])?;
             values[side].iter().position(|other| other == value)
         };
-        if let (Some(column), Some(row)) = (place(0), place(1)) {
-            runs.entry([row, column]).or_default().push(*value);
+        Some(place(1)? * columns + place(0)?)
+    });
+    let map = |column: &Column| {
+        let row = |runs: &[Vec<usize>]| runs.iter().map(|runs| column.sample(runs)).collect();
+        GridMap {
+            metric: column.name.clone(),
+            label: column.label.clone(),
+            decimals: column.decimals,
+            keys,
+            cells: runs.chunks(columns).map(row).collect(),
+            values: values.clone(),
         }
-    }
-    let sample = |row, column| Sample::of(runs.get(&[row, column])?.iter().copied());
-    let columns = values[0].len();
-    let row = |row| (0..columns).map(|column| sample(row, column)).collect();
-    GridMap {
-        metric: column.name.clone(),
-        label: column.label.clone(),
-        decimals: column.decimals,
-        keys,
-        cells: (0..values[1].len()).map(row).collect(),
-        values: values.clone(),
-    }
+    };
+    summary.compared().into_iter().map(map).collect()
 }
 
 impl GridMap<'_> {

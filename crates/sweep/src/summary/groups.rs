@@ -1,54 +1,27 @@
 //! Compares groups of runs: by a key of the grid, or by its points.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::columns::{LEARNED, compared};
+use super::columns::{Column, LEARNED};
 use super::statistics::Sample;
-use super::summary::{Point, Summary};
+use super::summary::{Counts, Point, Summary};
 
 /// The runs with the same value of a key, or of the same point.
-pub(super) struct Group {
+pub(super) struct Group<'a> {
     /// The value, or the point.
     pub(super) name: String,
-    pub(super) runs: usize,
-    pub(super) failed: usize,
-    pub(super) learned: usize,
+    pub(super) counts: Counts,
     pub(super) steps: Option<Sample>,
-    /// In the order of [`compared`].
-    pub(super) metrics: Vec<Option<Sample>>,
     pub(super) attention: Option<Sample>,
-    /// In the order of [`Summary::compared`].
-    pub(super) compared: Vec<Option<Sample>>,
-    /// The runs that look towards the target, and those that look away.
-    pub(super) looks: Looks,
-}
-
-/// Counts of runs by where they look.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Looks {
-    pub(super) towards: usize,
-    pub(super) away: usize,
-}
-
-impl Looks {
-    fn add(&mut self, towards: Option<bool>) {
-        self.towards += usize::from(towards == Some(true));
-        self.away += usize::from(towards == Some(false));
-    }
+    /// In the order of [`Summary::of_groups`].
+    pub(super) numbers: Vec<(&'a Column, Option<Sample>)>,
 }
 
 impl Summary {
-    /// Where all runs look.
-    pub(super) fn looks(&self) -> Looks {
-        let mut looks = Looks::default();
-        (0..self.columns.points.len()).for_each(|run| looks.add(self.looks_towards(run)));
-        looks
-    }
-
     /// The values that a key has, in order.
     pub(super) fn values_of(&self, key: &str) -> Vec<Value> {
         let mut values: Vec<&Value> = Vec::new();
-        for value in self.points.iter().filter_map(|point| point.value(key)) {
+        for value in self.points.iter().filter_map(|point| point.values.get(key)) {
             // Neighbouring points often have the same value: compare with the last one first.
             if values.last() != Some(&value) && !values.contains(&value) {
                 values.push(value);
@@ -63,108 +36,79 @@ impl Summary {
     }
 
     /// One group for each value of a key.
-    pub(super) fn by_key(&self, key: &str, values: &[Value]) -> Vec<Group> {
-        let place = |point: &Point| {
-            let value = point.value(key)?;
+    pub(super) fn by_key(&self, key: &str, values: &[Value]) -> Vec<Group<'_>> {
+        let names = values.iter().map(display).collect();
+        self.groups(names, |_, point| {
+            let value = point.values.get(key)?;
             values.iter().position(|other| other == value)
-        };
-        let places: Vec<Option<usize>> = self.points.iter().map(place).collect();
-        let names: Vec<String> = values.iter().map(display).collect();
-        self.groups(&names, &places)
+        })
     }
 
     /// One group for each point that has runs.
-    pub(super) fn by_point(&self) -> Vec<Group> {
-        let mut names = Vec::new();
-        let places: Vec<Option<usize>> = self
-            .points
-            .iter()
-            .map(|point| {
-                (point.runs > 0).then(|| {
-                    let values = point.values.iter();
-                    let values = values.map(|(key, value)| (&**key, value));
-                    names.push(settings(&values.collect::<Vec<_>>()));
-                    names.len() - 1
-                })
-            })
-            .collect();
-        self.groups(&names, &places)
+    pub(super) fn by_point(&self) -> Vec<Group<'_>> {
+        let points = self.points.iter().enumerate();
+        let points = points.filter(|(_, point)| point.counts.runs > 0);
+        let named = points.map(|(index, point)| (index, settings(&point.values)));
+        let (indices, names): (Vec<usize>, Vec<String>) = named.unzip();
+        self.groups(names, |index, _| indices.binary_search(&index).ok())
     }
 
-    /// Groups with these names; `places` gives the group of each point.
-    fn groups(&self, names: &[String], places: &[Option<usize>]) -> Vec<Group> {
-        let sums = |of: fn(&Point) -> usize| {
-            let mut sums = vec![0; names.len()];
-            for (point, place) in self.points.iter().zip(places) {
-                if let Some(place) = place {
-                    sums[*place] += of(point);
-                }
-            }
-            sums
-        };
-        let samples = |column: &mut dyn Iterator<Item = f64>| {
-            let mut values: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
-            for (point, value) in self.columns.points.iter().zip(column) {
-                if let Some(place) = places[*point as usize] {
-                    values[place].push(value);
-                }
-            }
-            let samples = values
-                .into_iter()
-                .map(|values| Sample::of(values.into_iter()));
-            samples.collect::<Vec<_>>().into_iter()
-        };
-        let number = |quantity| samples(&mut self.columns.number(quantity).iter().copied());
-        let runs = sums(|point| point.runs);
-        let failed = sums(|point| point.failed);
-        let learned = sums(|point| point.learned);
-        let mut steps = number(LEARNED);
-        let mut metrics: Vec<_> = compared().map(|field| number(field.quantity)).collect();
-        let mut looks = vec![Looks::default(); names.len()];
-        for (run, point) in self.columns.points.iter().enumerate() {
-            if let Some(place) = places[*point as usize] {
-                looks[place].add(self.looks_towards(run));
+    /// Groups with these names; `place` gives the group of a point.
+    fn groups(
+        &self,
+        names: Vec<String>,
+        place: impl Fn(usize, &Point) -> Option<usize>,
+    ) -> Vec<Group<'_>> {
+        let mut points: Vec<Vec<&Point>> = vec![Vec::new(); names.len()];
+        for (index, point) in self.points.iter().enumerate() {
+            if let Some(place) = place(index, point) {
+                points[place].push(point);
             }
         }
-        let mut numbers: Vec<_> = self
-            .compared()
-            .iter()
-            .map(|column| samples(&mut column.values.iter().copied()))
-            .collect();
-        let mut attention = samples(&mut self.attention.paid[0].iter().copied());
-        names
-            .iter()
-            .enumerate()
-            .map(|(place, name)| Group {
-                name: name.clone(),
-                runs: runs[place],
-                failed: failed[place],
-                learned: learned[place],
-                steps: steps.next().flatten(),
-                metrics: metrics.iter_mut().map(|all| all.next().flatten()).collect(),
-                attention: attention.next().flatten(),
-                compared: numbers.iter_mut().map(|all| all.next().flatten()).collect(),
-                looks: looks[place],
-            })
-            .collect()
+        let runs = self.runs_of(names.len(), place);
+        let columns = self.of_groups();
+        let group = |((name, points), runs): ((String, Vec<&Point>), Vec<usize>)| {
+            let sample = |values: &[f64]| Sample::of(runs.iter().map(|&run| values[run]));
+            let numbers = columns.iter();
+            Group {
+                name,
+                counts: Counts::of(points.into_iter()),
+                steps: sample(self.columns.number(LEARNED)),
+                attention: sample(&self.attention.paid[0]),
+                numbers: numbers
+                    .map(|column| (*column, sample(&column.values)))
+                    .collect(),
+            }
+        };
+        names.into_iter().zip(points).zip(runs).map(group).collect()
     }
-}
 
-impl Point {
-    pub(super) fn value(&self, key: &str) -> Option<&Value> {
-        let value = self.values.iter().find(|(name, _)| name == key);
-        value.map(|(_, value)| value)
+    /// The runs of each of `count` groups that did not fail; `place` gives the group of a point.
+    pub(super) fn runs_of(
+        &self,
+        count: usize,
+        place: impl Fn(usize, &Point) -> Option<usize>,
+    ) -> Vec<Vec<usize>> {
+        let points = self.points.iter().enumerate();
+        let places: Vec<_> = points.map(|(index, point)| place(index, point)).collect();
+        let mut runs = vec![Vec::new(); count];
+        for (run, point) in self.columns.points.iter().enumerate() {
+            if let Some(place) = places[*point as usize] {
+                runs[place].push(run);
+            }
+        }
+        runs
     }
 }
 
 /// The values of keys in words. A key goes by its last part, unless another key has the same.
-pub(super) fn settings(values: &[(&str, &Value)]) -> String {
+pub(super) fn settings(values: &Map<String, Value>) -> String {
     fn last(key: &str) -> &str {
         key.rsplit('.').next().unwrap_or(key)
     }
-    let pairs = values.iter().map(|&(key, value)| {
+    let pairs = values.iter().map(|(key, value)| {
         let short = last(key);
-        let same = values.iter().filter(|(other, _)| last(other) == short);
+        let same = values.keys().filter(|other| last(other) == short);
         let key = if same.count() > 1 { key } else { short };
         format!("{key}={}", display(value))
     });
@@ -185,15 +129,16 @@ mod tests {
     /// A key whose last part another key has stays whole.
     #[test]
     fn keys_of_settings_are_told_apart() {
-        let value = Value::from(2);
-        let named =
-            |keys: &[&str]| settings(&keys.iter().map(|&key| (key, &value)).collect::<Vec<_>>());
+        let named = |keys: [&str; 2]| {
+            let values = keys.map(|key| (key.to_owned(), Value::from(2)));
+            settings(&Map::from_iter(values))
+        };
         assert_eq!(
-            named(&["model.d_model", "dump.samples"]),
-            "d_model=2 samples=2"
+            named(["model.d_model", "dump.samples"]),
+            "samples=2 d_model=2"
         );
         assert_eq!(
-            named(&["data.samples", "dump.samples"]),
+            named(["data.samples", "dump.samples"]),
             "data.samples=2 dump.samples=2"
         );
     }

@@ -24,7 +24,7 @@ const MOST_CURVE_EPOCHS: usize = 200;
 pub(super) fn curve(summary: &Summary) -> Vec<(usize, Sample)> {
     let losses = summary.columns.list(EPOCHS);
     evenly_spread(losses.len(), MOST_CURVE_EPOCHS)
-        .filter_map(|epoch| Some((epoch + 1, Sample::of(losses[epoch].iter().copied())?)))
+        .filter_map(|epoch| Some((epoch + 1, Sample::of(losses[epoch].values.iter().copied())?)))
         .collect()
 }
 

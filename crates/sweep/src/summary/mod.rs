@@ -2,7 +2,6 @@
 
 mod about;
 mod all_runs;
-mod attention_target;
 mod cells;
 mod columns;
 mod comparison;
@@ -19,6 +18,5 @@ mod summary;
 mod target;
 mod values;
 
-pub use attention_target::AttentionTarget;
-pub use summary::Summary;
+pub use summary::{ReportChoices, Summary};
 pub use values::Values;

@@ -6,20 +6,21 @@ use super::cells::{MOST_ROWS, mean_and_sd};
 use super::columns::{NEGATIVE, POSITIVE};
 use super::statistics::Sample;
 use super::summary::Summary;
-use crate::fields::Quantity;
 
-/// The attention of a class to each position.
-fn by_position(summary: &Summary, class: Quantity) -> Vec<Option<Sample>> {
-    let columns = summary.columns.list(class).iter().take(MOST_ROWS);
-    columns
-        .map(|column| Sample::of(column.iter().copied()))
-        .collect()
+/// The attention of each class to each position, and the name of the class.
+fn by_position(summary: &Summary) -> [(&str, Vec<Option<Sample>>); 2] {
+    let samples = |class| {
+        let columns = summary.columns.list(class).into_iter().take(MOST_ROWS);
+        columns
+            .map(|column| Sample::of(column.values.iter().copied()))
+            .collect()
+    };
+    let [positive, negative] = &summary.about.classes;
+    [(positive, samples(POSITIVE)), (negative, samples(NEGATIVE))]
 }
 
 pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
-    let [positive, negative] = &summary.about.classes;
-    let classes = [(positive, POSITIVE), (negative, NEGATIVE)]
-        .map(|(name, class)| (name, by_position(summary, class)));
+    let classes = by_position(summary);
     let positions = classes.iter().map(|(_, samples)| samples.len()).max()?;
     let mut top = vec!["position".to_owned()];
     for (name, _) in &classes {
@@ -51,19 +52,20 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
     let range = |sample: Option<Sample>| {
         sample.map(|sample| [0.05, 0.5, 0.95].map(|share| sample.quantile(share)))
     };
-    let [positive, negative] = &summary.about.classes;
-    let sets = [(positive, POSITIVE), (negative, NEGATIVE)].map(|(name, class)| {
-        let ranges = by_position(summary, class).into_iter().map(range).collect();
-        (name.clone(), ranges)
+    let sets = by_position(summary).map(|(name, samples)| {
+        (
+            name.to_owned(),
+            samples.into_iter().map(range).collect::<Vec<_>>(),
+        )
     });
-    let positions = positions(summary);
+    let positions = sets.iter().map(|(_, ranges)| ranges.len()).max()?;
     let uniform = summary.about.uniform();
     (positions > 0).then(|| Plot::Ranges {
         labels: [
             format!("position{}", lengths(summary)),
             format!("attention of {} (median, 5% to 95%)", summary.about.reader),
         ],
-        groups: (0..positions.min(MOST_ROWS))
+        groups: (0..positions)
             .map(|position| position.to_string())
             .collect(),
         sets: sets.to_vec(),
@@ -78,10 +80,4 @@ fn lengths(summary: &Summary) -> &'static str {
     } else {
         ""
     }
-}
-
-/// The number of positions of the longest samples.
-fn positions(summary: &Summary) -> usize {
-    let lists = [POSITIVE, NEGATIVE].map(|class| summary.columns.list(class).len());
-    lists[0].max(lists[1])
 }

@@ -1,11 +1,9 @@
 //! Seeds that stand out, each with the settings that train it again.
 
-use std::collections::BTreeMap;
-
 use headlight_experiment::metrics::Metric;
 use headlight_inspector::{Table, number};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::columns::{LEARNED, LOSS};
 use super::statistics::Sample;
@@ -24,7 +22,7 @@ pub(super) struct StandOut<'a> {
     seed: u64,
     why: Why,
     /// The grid's keys and their values.
-    settings: BTreeMap<&'a str, &'a Value>,
+    settings: &'a Map<String, Value>,
     final_loss: f64,
     held_out_final_loss: f64,
     held_out_f1: f64,
@@ -52,12 +50,8 @@ enum Why {
 pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     let columns = &summary.columns;
     let (steps, losses) = (columns.number(LEARNED), columns.number(LOSS));
-    let held_out = [Metric::Loss, Metric::F1].map(|metric| {
-        columns.number(Quantity::Metric {
-            metric,
-            held_out: true,
-        })
-    });
+    let held_out = [Metric::Loss, Metric::F1];
+    let held_out = held_out.map(|metric| columns.number(Quantity::HeldOut(metric)));
     let Some(median) = median_step(summary) else {
         return Vec::new();
     };
@@ -67,29 +61,23 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
         let found = (0..columns.seeds.len()).filter_map(|run| Some((run, strength(run)?)));
         let mut found: Vec<(usize, f64)> = found.collect();
         found.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-        all.extend(found.into_iter().take(SHOWN).map(|(run, _)| {
-            let settings = &summary.points[columns.points[run] as usize].values;
-            StandOut {
-                seed: columns.seeds[run],
-                why,
-                settings: settings
-                    .iter()
-                    .map(|(key, value)| (&**key, value))
-                    .collect(),
-                final_loss: losses[run],
-                held_out_final_loss: held_out[0][run],
-                held_out_f1: held_out[1][run],
-                learned_at_step: (!steps[run].is_nan()).then_some(steps[run] as u64),
-                attention_positive: positive[run],
-                attention_negative: negative[run],
-                uniform: summary.attention.uniform[run],
-            }
+        all.extend(found.into_iter().take(SHOWN).map(|(run, _)| StandOut {
+            seed: columns.seeds[run],
+            why,
+            settings: &summary.points[columns.points[run] as usize].values,
+            final_loss: losses[run],
+            held_out_final_loss: held_out[0][run],
+            held_out_f1: held_out[1][run],
+            learned_at_step: (!steps[run].is_nan()).then_some(steps[run] as u64),
+            attention_positive: positive[run],
+            attention_negative: negative[run],
+            uniform: summary.attention.uniform[run],
         }));
     };
     add(Why::NeverLearned, &|run| {
         let loss = held_out[0][run];
         let loss = if loss.is_nan() { losses[run] } else { loss };
-        (!summary.has_learned(run)).then_some(loss)
+        (!columns.learned[run]).then_some(loss)
     });
     add(Why::LearnedLate, &|run| {
         (steps[run] > LATE * median).then_some(steps[run])
@@ -121,21 +109,15 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
     ];
     rows.extend(find(summary).into_iter().map(|run| {
         let why = match run.why {
-            Why::NeverLearned if !run.held_out_f1.is_nan() => {
-                format!(
-                    "had not learned at the end; held-out F1 {}",
-                    three(run.held_out_f1)
-                )
-            }
-            Why::NeverLearned if !run.held_out_final_loss.is_nan() => format!(
-                "had not learned at the end; held-out loss {}",
-                three(run.held_out_final_loss)
-            ),
             Why::NeverLearned => {
-                format!(
-                    "had not learned at the end; training loss {}",
-                    three(run.final_loss)
-                )
+                let (what, value) = if !run.held_out_f1.is_nan() {
+                    ("held-out F1", run.held_out_f1)
+                } else if !run.held_out_final_loss.is_nan() {
+                    ("held-out loss", run.held_out_final_loss)
+                } else {
+                    ("training loss", run.final_loss)
+                };
+                format!("had not learned at the end; {what} {}", three(value))
             }
             Why::LearnedLate => format!(
                 "learned late, at step {}; the median is {}",
@@ -169,6 +151,6 @@ fn median_step(summary: &Summary) -> Option<f64> {
     Some(steps.quantile(0.5))
 }
 
-fn three(value: impl Into<f64>) -> String {
-    number(Some(value.into()), 3)
+fn three(value: f64) -> String {
+    number(Some(value), 3)
 }

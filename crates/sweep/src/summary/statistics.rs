@@ -29,8 +29,7 @@ pub(super) struct Sample {
 
 impl Sample {
     /// Drops NaN and infinities; `None` if no value remains.
-    pub(super) fn of<T: Into<f64>>(values: impl Iterator<Item = T>) -> Option<Self> {
-        let values = values.map(Into::into);
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.filter(|value| value.is_finite()).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         let (first, last) = (*sorted.first()?, *sorted.last()?);
@@ -49,11 +48,10 @@ impl Sample {
             first * scale
         };
         let squares: f64 = scaled().map(|value| (value - mean).powi(2)).sum();
-        let sd = (count > 1).then(|| (squares / (count - 1) as f64).sqrt() / scale);
         Some(Self {
             count,
             mean: mean / scale,
-            sd,
+            sd: (count > 1).then(|| (squares / (count - 1) as f64).sqrt() / scale),
             quantiles: QUANTILES.map(|(_, share)| quantile(&sorted, share)),
         })
     }
@@ -131,7 +129,7 @@ mod tests {
     /// `scipy.stats.t.interval(0.95, 3, 3.75, scipy.stats.sem([1, 2, 4, 8]))`.
     #[test]
     fn statistics_are_numpys() {
-        let values = Sample::of([8.0, 1.0, f32::NAN, 4.0, 2.0].into_iter()).unwrap();
+        let values = Sample::of([8.0, 1.0, f64::NAN, 4.0, 2.0].into_iter()).unwrap();
         for (share, expected) in [
             (0.0, 1.0),
             (0.05, 1.15),
@@ -144,7 +142,7 @@ mod tests {
         assert!((values.mean() - 3.75).abs() < 1e-12);
         assert!((values.sd().unwrap() - 3.095_695_936_834_452_4).abs() < 1e-12);
         assert!((values.margin().unwrap() - 4.925_943_048_2).abs() < 1e-6);
-        assert!(Sample::of([f32::NAN].into_iter()).is_none());
+        assert!(Sample::of([f64::NAN].into_iter()).is_none());
         let one = Sample::of([2.0].into_iter()).unwrap();
         assert_eq!((one.sd(), one.margin()), (None, None));
     }

@@ -1,10 +1,10 @@
 //! Reads a results file into counts, and the numbers of each run that did not fail.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use headlight_experiment::config::LEARNED as LEARNED_FROM;
-use headlight_experiment::metrics::Metric;
+use headlight_experiment::metrics::{COMPARED, Metric};
 use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::standard::shown;
@@ -12,23 +12,34 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::about::About;
-use super::attention_target::{AttentionTarget, TargetAttention};
-use super::columns::{Column, Columns, EPOCHS, LEARNED, field_of};
-use crate::fields::Quantity;
+use super::columns::{Column, Columns, EPOCHS};
+use super::target::TargetAttention;
+use crate::fields::{Quantity, field_of};
 use crate::grid::FOLD;
-use crate::origin::Origin;
+use crate::origin::{Origin, as_changes};
 use crate::results::Rows;
 use crate::stored_row::StoredRow;
 
-/// The most reasons of failure that are counted separately.
-const REASON_LIMIT: usize = 1000;
-
-/// The longest reason that is shown, in characters.
+/// The longest reason of failure that is shown, in characters.
 const REASON_LENGTH: usize = 120;
+
+/// What a report is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct ReportChoices {
+    /// The positions on which attention is summed; if empty, those that decide the label of each sample.
+    pub positions: Vec<usize>,
+    /// The grid's keys whose values are compared; if empty, each key that varies.
+    pub by: Vec<String>,
+    /// The numbers that are compared, by their columns in CSV; if empty, F1 and what configs ask for.
+    pub metrics: Vec<String>,
+    /// The F1 from which a model counts as learned; if absent, `report.learned` of the config beside the file.
+    pub learned: Option<f64>,
+}
 
 /// The summary of a results file: counts, and the numbers of each run that did not fail.
 #[derive(Clone, Debug)]
 pub struct Summary {
+    pub(super) choices: ReportChoices,
     /// The points of the grid, by index; a point without rows has no runs.
     pub(super) points: Vec<Point>,
     pub(super) columns: Columns,
@@ -40,28 +51,45 @@ pub struct Summary {
     pub(super) lost: usize,
     /// Runs whose F1 is high because the model predicts one frequent class for all samples.
     pub(super) of_one_class: usize,
-    /// The positions at which attention is measured.
-    pub(super) target: AttentionTarget,
-    /// The attention of each run to the target.
+    /// The attention of each run to the positions at which it is measured.
     pub(super) attention: TargetAttention,
     /// Whether some row holds its attention on the positions that decide.
     pub(super) holds_deciding: bool,
     /// What the config beside the file says of its runs.
     pub(super) about: About,
-    /// The grid's keys that the tables and plots compare.
-    pub(super) by: Vec<String>,
-    /// The numbers that they compare, by their columns in CSV; if empty, F1 and what configs ask for.
-    pub(super) metrics: Vec<String>,
 }
 
 /// A point of the grid.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Point {
     /// The grid's keys and their values; empty without a grid.
-    pub(super) values: Vec<(String, Value)>,
+    pub(super) values: Map<String, Value>,
+    pub(super) counts: Counts,
+}
+
+/// Counts of runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// All, including failed ones.
     pub(super) runs: usize,
     pub(super) failed: usize,
     pub(super) learned: usize,
+    /// The runs that look towards the target, and those that look away.
+    pub(super) towards: usize,
+    pub(super) away: usize,
+}
+
+impl Counts {
+    /// The counts of several points together.
+    pub(super) fn of<'a>(points: impl Iterator<Item = &'a Point>) -> Self {
+        points.fold(Self::default(), |sum, Point { counts, .. }| Self {
+            runs: sum.runs + counts.runs,
+            failed: sum.failed + counts.failed,
+            learned: sum.learned + counts.learned,
+            towards: sum.towards + counts.towards,
+            away: sum.away + counts.away,
+        })
+    }
 }
 
 /// A reason of failure.
@@ -75,41 +103,31 @@ pub(super) struct Reason {
 }
 
 impl Summary {
-    /// Reads a results file in one pass. A run learned if [`is_learned`] says so of its final model, for `learned_from` or else for
-    /// `report.learned` of the config beside the file. Compares the values of the keys in `by`; if it is empty, of each key that
-    /// varies.
+    /// Reads a results file in one pass. A run learned if [`is_learned`] says so of its final model.
     ///
     /// # Errors
-    /// When the file cannot be read, is not a results file, or lacks one of the keys.
-    pub fn of(
-        path: &Path,
-        target: AttentionTarget,
-        by: &[String],
-        learned_from: Option<f64>,
-    ) -> Result<Self, Failure> {
+    /// When the file cannot be read, is not a results file, or lacks a position, key or number that is asked for.
+    pub fn of(path: &Path, choices: &ReportChoices) -> Result<Self, Failure> {
         let mut summary = Self {
+            choices: choices.clone(),
             points: Vec::new(),
             columns: Columns::new(),
             reasons: BTreeMap::new(),
-            learned_from: learned_from.unwrap_or(LEARNED_FROM),
+            learned_from: choices.learned.unwrap_or(LEARNED_FROM),
             lost: 0,
             of_one_class: 0,
-            target,
             attention: TargetAttention::default(),
             holds_deciding: false,
             about: About::unknown(),
-            by: Vec::new(),
-            metrics: Vec::new(),
         };
         let mut rows = Rows::open(path)?;
         let (mut last, mut origin) = (None, None);
-        let wanted = |key: &str| key == "error" || key.contains('.') || Columns::keeps(key);
-        while let Some(line) = rows.next(wanted)? {
+        while let Some(line) = rows.next()? {
             if last.is_none() {
                 origin = Origin::of(path, &line.config_sha256);
                 let config = origin.as_ref().and_then(|origin| origin.config(&[]).ok());
                 let own = config.map(|config| config.report.learned);
-                summary.learned_from = learned_from.or(own).unwrap_or(LEARNED_FROM);
+                summary.learned_from = choices.learned.or(own).unwrap_or(LEARNED_FROM);
             }
             let place = Some((line.seed, line.point));
             if place <= last {
@@ -134,7 +152,8 @@ impl Summary {
             summary.about = summary.about_of(origin);
         }
         summary.measure(&shown(path))?;
-        summary.by = summary.keys(path, by)?;
+        summary.check_keys(path)?;
+        summary.check_metrics(path)?;
         Ok(summary)
     }
 
@@ -144,33 +163,33 @@ impl Summary {
             self.points.resize(number + 1, Point::default());
         }
         let point = &mut self.points[number];
-        let values = line.fields.iter().filter(|(key, _)| key.contains('.'));
-        if point.runs == 0 {
-            point.values = values
-                .map(|(key, value)| (key.clone(), value.clone()))
-                .collect();
-        } else if !values.eq(point.values.iter().map(|(key, value)| (key, value))) {
+        let values = line.grid().map(|(key, value)| (key.clone(), value.clone()));
+        let values: Map<String, Value> = values.collect();
+        if point.counts.runs == 0 {
+            point.values = values;
+        } else if values != point.values {
             return Err(format!(
                 "its values of the grid's keys differ from those of earlier rows of point {number}"
             ));
         }
-        point.runs += 1;
-        self.holds_deciding |= holds_deciding(&line.fields);
+        point.counts.runs += 1;
+        let deciding = field_of(Quantity::Deciding(Metric::AttentionPositive));
+        self.holds_deciding |= deciding.is_some_and(|field| line.fields.contains_key(&field.name));
         if let Some(error) = line.fields.get("error") {
-            point.failed += 1;
+            point.counts.failed += 1;
             self.fail(line.seed, error.as_str().unwrap_or("(no message)"));
             return Ok(());
         }
         let ending = ending(&line.fields, self.learned_from);
-        if ending == Ending::Learned {
-            point.learned += 1;
-        } else {
+        let learned = ending == Ending::Learned;
+        point.counts.learned += usize::from(learned);
+        if !learned {
             let step = line.fields.remove("learned_at_step");
             let had_learned = step.is_some_and(|step| step.is_number());
             self.of_one_class += usize::from(ending == Ending::OneClass);
             self.lost += usize::from(ending == Ending::NotLearned && had_learned);
         }
-        self.columns.push(number, line.seed, &line.fields)
+        self.columns.push(number, line.seed, learned, &line.fields)
     }
 
     fn fail(&mut self, seed: u64, message: &str) {
@@ -178,17 +197,9 @@ impl Summary {
         // without its numbers.
         let message = message.split(';').next().unwrap_or_default();
         let parts = message.split(|letter: char| letter.is_ascii_digit());
-        let mut key = parts
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("#");
-        let mut shown: String = message.chars().take(REASON_LENGTH).collect();
-        if self.reasons.len() >= REASON_LIMIT && !self.reasons.contains_key(&key) {
-            "\u{10ffff}".clone_into(&mut key);
-            "other reasons".clone_into(&mut shown);
-        }
-        let reason = self.reasons.entry(key).or_insert(Reason {
-            message: shown,
+        let parts: Vec<&str> = parts.filter(|part| !part.is_empty()).collect();
+        let reason = self.reasons.entry(parts.join("#")).or_insert(Reason {
+            message: message.chars().take(REASON_LENGTH).collect(),
             seed,
             runs: 0,
         });
@@ -197,102 +208,119 @@ impl Summary {
 
     /// What the config beside the file says. One that can no longer be read, as when its dataset file is gone, says nothing.
     fn about_of(&self, origin: &Origin) -> About {
-        let keys = self.points.iter().flat_map(|point| &point.values);
+        let mut keys = self.points.iter().flat_map(|point| point.values.keys());
         // Otherwise, all that is asked of a config is the same at all points.
-        let varies = |(key, _): &(String, Value)| {
+        let varies = |key: &String| {
             key.starts_with("data.") && key != FOLD
                 || key == "model.pooling"
                 || key.starts_with("model.attention.")
         };
-        let points = if keys.into_iter().any(varies) {
+        let points = if keys.any(varies) {
             &self.points[..]
         } else {
             &self.points[..1]
         };
-        let configs = points.iter().map(|point| origin.config(&point.values));
+        let configs = points
+            .iter()
+            .map(|point| origin.config(&as_changes(&point.values)));
         let configs: Result<Vec<_>, _> = configs.collect();
         configs.map_or_else(|_| About::unknown(), |configs| About::of(&configs))
     }
 
-    /// Compares these numbers of rows between settings, by the names of their columns in CSV, in place of F1 and what configs
-    /// ask for.
-    ///
-    /// # Errors
-    /// When no row has a number of such a name. Names those that there are.
-    pub fn comparing(mut self, path: &Path, metrics: &[String]) -> Result<Self, Failure> {
-        let names: Vec<&str> = self.known().map(|column| &*column.name).collect();
-        if let Some(unknown) = metrics.iter().find(|name| !names.contains(&&***name)) {
-            return Err(Failure::Input(format!(
-                "--metric {unknown}: the rows of {} have no such number; they have {}",
-                shown(path),
-                names.join(", ")
-            )));
-        }
-        metrics.clone_into(&mut self.metrics);
-        Ok(self)
-    }
-
-    /// All numbers that some row has.
-    pub(super) fn known(&self) -> impl Iterator<Item = &Column> {
-        let known = |column: &&Column| column.values.iter().any(|value| value.is_finite());
-        self.columns.all().filter(known)
-    }
-
-    /// The numbers that are compared between settings.
-    pub(super) fn compared(&self) -> Vec<&Column> {
-        if self.metrics.is_empty() {
-            let f1 = |held_out| {
-                let metric = Metric::F1;
-                Quantity::Metric { metric, held_out }
-            };
-            let is_held_out = self.known().any(|column| column.quantity == f1(true));
-            let of_fields = f1(is_held_out);
-            let is_compared = |column: &&Column| column.is_compared || column.quantity == of_fields;
-            return self.known().filter(is_compared).collect();
-        }
-        let named = |name: &String| self.known().find(|column| column.name == *name);
-        self.metrics.iter().filter_map(named).collect()
-    }
-
-    /// The keys that the user named, or all keys that vary.
-    fn keys(&self, path: &Path, by: &[String]) -> Result<Vec<String>, Failure> {
-        let mut present: Vec<&str> = Vec::new();
-        for (key, _) in self.points.iter().flat_map(|point| &point.values) {
-            // A grid has few keys, and all its points have the same keys.
-            if !present.contains(&key.as_str()) && present.len() < 64 {
-                present.push(key);
-            }
-        }
-        if let Some(unknown) = by.iter().find(|key| !present.contains(&key.as_str())) {
-            let known = match present.as_slice() {
-                [] => "the sweep has no grid".to_owned(),
-                keys => format!("it has {}", keys.join(", ")),
+    /// Refuses keys that the grid does not have. Of none, chooses all that vary.
+    fn check_keys(&mut self, path: &Path) -> Result<(), Failure> {
+        let all = self.points.iter().flat_map(|point| point.values.keys());
+        let present: BTreeSet<&str> = all.map(String::as_str).collect();
+        let by = &self.choices.by;
+        if let Some(unknown) = by.iter().find(|key| !present.contains(&***key)) {
+            let known = if present.is_empty() {
+                "the sweep has no grid".to_owned()
+            } else {
+                format!("it has {}", Vec::from_iter(present).join(", "))
             };
             return Err(Failure::Input(format!(
                 "--by {unknown}: the grid of {} does not have this key; {known}",
                 shown(path)
             )));
         }
-        if !by.is_empty() {
-            return Ok(by.to_vec());
+        if by.is_empty() {
+            // Folds are not settings to choose between; they have a table of their own.
+            let varies = |key: &&str| *key != FOLD && self.values_of(key).len() > 1;
+            let varying = present.into_iter().filter(varies);
+            self.choices.by = varying.map(str::to_owned).collect();
         }
-        // Folds are not settings to choose between; they have a table of their own.
-        let varies = |key: &&&str| **key != FOLD && self.values_of(key).len() > 1;
-        Ok(present
+        Ok(())
+    }
+
+    /// Refuses numbers that no row has. Names those that there are.
+    fn check_metrics(&self, path: &Path) -> Result<(), Failure> {
+        let names: Vec<&str> = self.known().map(|column| &*column.name).collect();
+        let mut chosen = self.choices.metrics.iter();
+        match chosen.find(|name| !names.contains(&&***name)) {
+            Some(unknown) => Err(Failure::Input(format!(
+                "--metric {unknown}: the rows of {} have no such number; they have {}",
+                shown(path),
+                names.join(", ")
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// All numbers that some row has.
+    fn known(&self) -> impl Iterator<Item = &Column> {
+        let known = |column: &&Column| column.values.iter().any(|value| value.is_finite());
+        self.columns.all().filter(known)
+    }
+
+    /// The numbers that are compared between settings.
+    pub(super) fn compared(&self) -> Vec<&Column> {
+        if !self.choices.metrics.is_empty() {
+            let named = |name: &String| self.known().find(|column| column.name == *name);
+            return self.choices.metrics.iter().filter_map(named).collect();
+        }
+        let held_out = Quantity::HeldOut(Metric::F1);
+        let f1 = if self.known().any(|column| column.quantity == held_out) {
+            held_out
+        } else {
+            Quantity::Train(Metric::F1)
+        };
+        let known = self.known();
+        known
+            .filter(|column| column.is_compared || column.quantity == f1)
+            .collect()
+    }
+
+    /// The numbers in tables of groups: those that all sweeps have, and those that are compared.
+    pub(super) fn of_groups(&self) -> Vec<&Column> {
+        let always = COMPARED.map(|(metric, held_out)| {
+            let of = if held_out {
+                Quantity::HeldOut
+            } else {
+                Quantity::Train
+            };
+            of(metric)
+        });
+        let first = always
             .iter()
-            .filter(varies)
-            .map(|key| (*key).to_owned())
-            .collect())
+            .flat_map(|quantity| self.columns.list(*quantity));
+        let compared = self.compared().into_iter();
+        let more = compared.filter(|column| !always.contains(&column.quantity));
+        first.chain(more).collect()
+    }
+
+    /// Counts of all runs.
+    pub(super) fn counts(&self) -> Counts {
+        Counts::of(self.points.iter())
     }
 
     /// The number of runs, including failed ones.
     pub fn runs(&self) -> usize {
-        self.points.iter().map(|point| point.runs).sum()
+        self.counts().runs
     }
 
     /// The number of failed runs.
     pub fn failures(&self) -> usize {
-        self.points.iter().map(|point| point.failed).sum()
+        self.counts().failed
     }
 
     /// Whether runs have epochs. If each step draws its own samples, they have none.
@@ -302,36 +330,13 @@ impl Summary {
 
     /// What says whether a run learned.
     pub(super) fn watched(&self) -> &'static str {
-        let (metric, held_out) = (Metric::Loss, true);
-        let loss = self.columns.number(Quantity::Metric { metric, held_out });
-        if loss.iter().any(|loss| !loss.is_nan()) {
+        let mut loss = self.columns.number(Quantity::HeldOut(Metric::Loss)).iter();
+        if loss.any(|loss| !loss.is_nan()) {
             "held-out F1"
         } else {
             "F1 on the training samples, since none were held out,"
         }
     }
-
-    /// Whether a run's final model learned.
-    pub(super) fn has_learned(&self, run: usize) -> bool {
-        let value = |metric, held_out| {
-            let number = self.columns.number(Quantity::Metric { metric, held_out });
-            number.get(run).copied().filter(|value| value.is_finite())
-        };
-        let held_out = value(Metric::Loss, true).is_some();
-        !self.columns.number(LEARNED)[run].is_nan()
-            || is_learned(|metric| value(metric, held_out), self.learned_from)
-    }
-
-    /// The number of runs that learned.
-    pub(super) fn learned(&self) -> usize {
-        self.points.iter().map(|point| point.learned).sum()
-    }
-}
-
-/// Whether a row holds its attention on the positions that decide.
-fn holds_deciding(fields: &Map<String, Value>) -> bool {
-    let field = field_of(Quantity::Deciding(Metric::AttentionPositive));
-    field.is_some_and(|field| fields.contains_key(&field.name))
 }
 
 /// What came of a run.
@@ -344,14 +349,16 @@ enum Ending {
 
 /// What a run's final model is worth, by the fields of its row. Of a row without F1, only the step tells it.
 fn ending(fields: &Map<String, Value>, learned_from: f64) -> Ending {
-    let value = |metric: Metric, held_out: bool| {
-        let quantity = Quantity::Metric { metric, held_out };
-        fields.get(&field_of(quantity)?.name)
+    let value = |quantity| fields.get(&field_of(quantity)?.name);
+    let is_held_out = value(Quantity::HeldOut(Metric::F1)).is_some()
+        && value(Quantity::HeldOut(Metric::Loss)).is_some_and(Value::is_number);
+    let of: fn(Metric) -> Quantity = if is_held_out {
+        Quantity::HeldOut
+    } else {
+        Quantity::Train
     };
-    let held_out = value(Metric::F1, true).is_some()
-        && value(Metric::Loss, true).is_some_and(Value::is_number);
-    let number = |metric| value(metric, held_out).and_then(Value::as_f64);
-    let learned = match value(Metric::F1, held_out) {
+    let number = |metric| value(of(metric)).and_then(Value::as_f64);
+    let learned = match value(of(Metric::F1)) {
         Some(_) => is_learned(number, learned_from),
         None => fields.get("learned_at_step").is_some_and(Value::is_number),
     };

@@ -6,28 +6,35 @@ use headlight_experiment::metrics::Metric;
 use headlight_trainer::Failure;
 
 use super::about::Deciding;
-use super::attention_target::{AttentionTarget, TargetAttention};
 use super::columns::{NEGATIVE, POSITIVE};
 use super::summary::Summary;
 use crate::fields::Quantity;
 
+/// The attention of each run to the target; NaN if its row does not tell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TargetAttention {
+    /// Of positives and of negatives. `[run]`
+    pub(super) paid: [Vec<f64>; 2],
+    /// What uniform attention would be, of positives. `[run]`
+    pub(super) uniform: Vec<f64>,
+}
+
 impl Summary {
-    /// Measures the attention of all runs to the target.
+    /// Measures the attention of all runs to the target, and counts where they look.
     ///
     /// # Errors
     /// When samples have no such position.
     pub(super) fn measure(&mut self, path: &str) -> Result<(), Failure> {
-        let columns = &self.columns;
-        self.attention = match &self.target {
-            AttentionTarget::Deciding => {
-                let of = |metric| columns.number(Quantity::Deciding(metric)).to_vec();
+        self.attention = match &*self.choices.positions {
+            [] => {
+                let of = |metric| self.columns.number(Quantity::Deciding(metric)).to_vec();
                 TargetAttention {
                     paid: [Metric::AttentionPositive, Metric::AttentionNegative].map(of),
                     uniform: of(Metric::UniformPositive),
                 }
             }
-            AttentionTarget::Positions(named) => {
-                let lists = [POSITIVE, NEGATIVE].map(|class| columns.list(class));
+            named => {
+                let lists = [POSITIVE, NEGATIVE].map(|class| self.columns.list(class));
                 let positions = lists[0].len().max(lists[1].len());
                 if let Some(outside) = named.iter().find(|position| **position >= positions)
                     && positions > 0
@@ -37,37 +44,38 @@ impl Summary {
                         positions - 1
                     )));
                 }
-                let runs = 0..columns.points.len();
-                let at = |list: &[Vec<f32>], position: usize, run: usize| {
-                    list.get(position)
-                        .map_or(f64::NAN, |column| f64::from(column[run]))
-                };
-                let paid = |list: &[Vec<f32>]| {
-                    let of_run = |run| named.iter().map(|&place| at(list, place, run)).sum();
-                    runs.clone().map(of_run).collect()
-                };
-                let uniform = |&point: &u32| {
-                    let keys = self.about.keys(point as usize);
-                    keys.and_then(|keys| keys.uniform(named))
-                };
-                let uniform = columns.points.iter().map(uniform);
+                let points = &self.columns.points;
+                let paid = lists.map(|list| {
+                    let at = |run: usize, position: &usize| {
+                        list.get(*position)
+                            .map_or(f64::NAN, |column| column.values[run])
+                    };
+                    let of_run = |run| named.iter().map(|position| at(run, position)).sum();
+                    (0..points.len()).map(of_run).collect()
+                });
+                let uniform = |&point: &u32| self.about.keys(point as usize)?.uniform(named);
+                let uniform = points.iter().map(uniform);
                 TargetAttention {
-                    paid: lists.map(paid),
+                    paid,
                     uniform: uniform.map(|known| known.unwrap_or(f64::NAN)).collect(),
                 }
             }
         };
+        for run in 0..self.columns.points.len() {
+            let towards = self.looks_towards(run);
+            let counts = &mut self.points[self.columns.points[run] as usize].counts;
+            counts.towards += usize::from(towards == Some(true));
+            counts.away += usize::from(towards == Some(false));
+        }
         Ok(())
     }
 
     /// The positions of the target, if they are the same in all samples.
     pub(super) fn target_positions(&self) -> Option<&[usize]> {
-        match &self.target {
-            AttentionTarget::Positions(positions) => Some(positions),
-            AttentionTarget::Deciding => match &self.about.deciding {
-                Deciding::Fixed(positions) => Some(positions),
-                Deciding::ByPoint | Deciding::BySample => None,
-            },
+        match (&*self.choices.positions, &self.about.deciding) {
+            ([], Deciding::Fixed(positions)) => Some(positions),
+            ([], Deciding::ByPoint | Deciding::BySample) => None,
+            (named, _) => Some(named),
         }
     }
 
@@ -85,8 +93,7 @@ impl Summary {
 
     /// Whether the target is at other positions in each sample.
     pub(super) fn target_differs(&self) -> bool {
-        self.target == AttentionTarget::Deciding
-            && matches!(self.about.deciding, Deciding::BySample)
+        self.choices.positions.is_empty() && matches!(self.about.deciding, Deciding::BySample)
     }
 
     /// Whether a run looks towards the target: its attention of positives is above uniform attention. `None` where it is

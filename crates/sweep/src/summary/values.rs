@@ -4,21 +4,21 @@ use std::collections::BTreeMap;
 
 use headlight_experiment::metrics::wilson;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use super::columns::{EPOCHS, NEGATIVE, POSITIVE, compared};
+use super::columns::{EPOCHS, NEGATIVE, POSITIVE};
 use super::folds::{self, OverFolds};
 use super::grid_map::{self, GridMap};
-use super::groups::{Group, Looks};
+use super::groups::Group;
 use super::standouts::{self, StandOut};
 use super::statistics::Sample;
-use super::summary::{Reason, Summary};
+use super::summary::{Counts, Reason, Summary};
 
 /// A summary's numbers; `null` in JSON is a value that no run has.
 #[derive(Serialize)]
 pub struct Values<'a> {
     #[serde(flatten)]
-    counts: Counts,
+    counts: CountValues,
     /// The positions at which attention is measured; `null` where they differ between samples or points, or are unknown.
     positions_of_attention: Option<&'a [usize]>,
     /// Each quantity of the final models, by its field in the rows, and the attention to those positions.
@@ -29,18 +29,18 @@ pub struct Values<'a> {
     attention_positive: Vec<Option<Sample>>,
     attention_negative: Vec<Option<Sample>>,
     /// By each compared key of the grid, then by point, if several keys are compared.
-    groups: Vec<GroupValues<'a>>,
+    groups: Vec<GroupValues>,
     /// Of each number that is compared, its values at each pair of two keys; empty unless two are compared.
     grids: Vec<GridMap<'a>>,
     /// Metrics over the folds, by the rest of the grid; empty without folds.
-    folds: Vec<OverFolds<'a>>,
+    folds: Vec<OverFolds>,
     stand_outs: Vec<StandOut<'a>>,
     failures: Vec<&'a Reason>,
 }
 
 /// Counts of runs, and the share that learned.
 #[derive(Serialize)]
-struct Counts {
+struct CountValues {
     runs: usize,
     failed: usize,
     learned: usize,
@@ -54,10 +54,10 @@ struct Counts {
 
 /// The runs with these values of the grid's keys.
 #[derive(Serialize)]
-struct GroupValues<'a> {
-    settings: BTreeMap<&'a str, Value>,
+struct GroupValues {
+    settings: Map<String, Value>,
     #[serde(flatten)]
-    counts: Counts,
+    counts: CountValues,
     learned_at_step: Option<Sample>,
     #[serde(flatten)]
     metrics: BTreeMap<String, Option<Sample>>,
@@ -67,29 +67,23 @@ struct GroupValues<'a> {
 impl Summary {
     /// Its numbers, for JSON.
     pub fn values(&self) -> Values<'_> {
-        let columns = self.columns.all().map(|column| {
-            let sample = Sample::of(column.values.iter().copied());
-            (column.name.clone(), sample)
-        });
+        let all = |values: &[f64]| Sample::of(values.iter().copied());
+        let columns = self.columns.all();
+        let columns = columns.map(|column| (column.name.clone(), all(&column.values)));
         let targets = ["attention_of_positives", "attention_of_negatives"];
-        let targets = targets
-            .into_iter()
-            .map(str::to_owned)
-            .zip(&self.attention.paid)
-            .map(|(name, values)| (name, Sample::of(values.iter().copied())));
+        let targets = targets.into_iter().map(str::to_owned);
+        let targets = targets.zip(self.attention.paid.iter().map(|values| all(values)));
         let list = |quantity| {
-            self.columns
-                .list(quantity)
-                .iter()
-                .map(|values| sample(values))
+            let list = self.columns.list(quantity).into_iter();
+            list.map(|column| all(&column.values)).collect()
         };
         Values {
-            counts: self.counts(self.runs(), self.failures(), self.learned(), self.looks()),
+            counts: self.count_values(self.counts()),
             positions_of_attention: self.target_positions(),
             samples: columns.chain(targets).collect(),
-            epoch_loss: list(EPOCHS).collect(),
-            attention_positive: list(POSITIVE).collect(),
-            attention_negative: list(NEGATIVE).collect(),
+            epoch_loss: list(EPOCHS),
+            attention_positive: list(POSITIVE),
+            attention_negative: list(NEGATIVE),
             groups: self.group_values(),
             grids: grid_map::find(self),
             folds: folds::find(self),
@@ -98,58 +92,47 @@ impl Summary {
         }
     }
 
-    fn counts(&self, runs: usize, failed: usize, learned: usize, looks: Looks) -> Counts {
+    fn count_values(&self, counts: Counts) -> CountValues {
         let is_known = self.knows_uniform();
-        Counts {
-            runs,
-            failed,
-            learned,
-            learned_share: learned as f64 / runs as f64,
-            learned_interval: wilson(learned, runs),
-            looks_towards: is_known.then_some(looks.towards),
-            looks_away: is_known.then_some(looks.away),
+        CountValues {
+            runs: counts.runs,
+            failed: counts.failed,
+            learned: counts.learned,
+            learned_share: counts.learned as f64 / counts.runs as f64,
+            learned_interval: wilson(counts.learned, counts.runs),
+            looks_towards: is_known.then_some(counts.towards),
+            looks_away: is_known.then_some(counts.away),
         }
     }
 
-    fn group_values(&self) -> Vec<GroupValues<'_>> {
+    fn group_values(&self) -> Vec<GroupValues> {
         let mut all = Vec::new();
-        let names: Vec<String> = compared().map(|field| field.name.clone()).collect();
-        let columns = self.compared().into_iter();
-        let numbers: Vec<String> = columns.map(|column| column.name.clone()).collect();
-        let mut add = |settings: BTreeMap<_, _>, group: Group| {
+        let mut add = |settings: Map<_, _>, group: Group<'_>| {
+            let numbers = group.numbers.into_iter();
+            let numbers = numbers.map(|(column, sample)| (column.name.clone(), sample));
             all.push(GroupValues {
                 settings,
-                counts: self.counts(group.runs, group.failed, group.learned, group.looks),
+                counts: self.count_values(group.counts),
                 learned_at_step: group.steps,
                 metrics: numbers
-                    .iter()
-                    .cloned()
-                    .zip(group.compared)
-                    .chain(names.iter().cloned().zip(group.metrics))
                     .filter(|(name, _)| name != "learned_at_step")
                     .collect(),
                 attention: group.attention,
             });
         };
-        for key in &self.by {
+        for key in &self.choices.by {
             let values = self.values_of(key);
             let groups = self.by_key(key, &values);
             for (value, group) in values.into_iter().zip(groups) {
-                add(BTreeMap::from([(key.as_str(), value)]), group);
+                add(Map::from_iter([(key.clone(), value)]), group);
             }
         }
-        if self.by.len() > 1 {
-            let points = self.points.iter().filter(|point| point.runs > 0);
+        if self.choices.by.len() > 1 {
+            let points = self.points.iter().filter(|point| point.counts.runs > 0);
             for (point, group) in points.zip(self.by_point()) {
-                let values = point.values.iter();
-                let values = values.map(|(key, value)| (key.as_str(), value.clone()));
-                add(values.collect(), group);
+                add(point.values.clone(), group);
             }
         }
         all
     }
-}
-
-fn sample(values: &[f32]) -> Option<Sample> {
-    Sample::of(values.iter().copied())
 }
