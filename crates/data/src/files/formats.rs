@@ -1,11 +1,8 @@
 //! The formats of dataset files.
 
-use std::io::Write;
 use std::path::Path;
 
-use super::contents::{self, Contents};
 use super::error::FileError;
-use super::{csv, jsonl, npz};
 
 /// A dataset file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,21 +44,5 @@ impl Format {
                 "unknown file extension; use .npz, .csv or .jsonl",
             )),
         }
-    }
-}
-
-/// Writes both splits.
-///
-/// # Errors
-/// When writing fails.
-pub fn write(contents: Contents<'_>, format: Format, writer: impl Write) -> std::io::Result<()> {
-    contents.check_classes()?;
-    match format {
-        Format::Npz => npz::write(contents, writer),
-        Format::Csv => csv::write(contents, writer),
-        Format::Jsonl => jsonl::write(contents, writer),
-        Format::Txt => Err(contents::refused(
-            "a text file has neither labels nor splits",
-        )),
     }
 }

@@ -16,12 +16,14 @@ mod labels;
 mod notes;
 #[cfg_attr(target_family = "wasm", path = "no_npz.rs")]
 mod npz;
+mod read;
 mod rows;
 mod same;
 mod samples;
 mod table;
 mod text;
 mod texts;
+mod write;
 
 use std::fmt;
 use std::io::{Read, Seek};
@@ -31,10 +33,11 @@ pub use complete::FileKeys;
 pub use contents::Contents;
 pub use csv::{header_names, write_header};
 pub use error::{FileError, FitError};
-pub use formats::{Format, write};
+pub use formats::Format;
 pub use labels::numbers_are_names;
 pub use rows::Rows;
 pub use table::Table;
+pub use write::write;
 
 use crate::config::Columns;
 use labels::Label;

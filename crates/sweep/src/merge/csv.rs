@@ -7,8 +7,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::Output;
 use serde_json::Value;
 
-use super::not_again;
-use super::row_reader::{RowPlace, RowReader};
+use super::row_reader::{RowPlace, RowReader, not_again};
 use crate::place::{Place, count, flatten};
 
 /// The most columns of a table.

@@ -6,7 +6,7 @@
 mod csv;
 mod row_reader;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use headlight_trainer::Failure;
@@ -16,7 +16,7 @@ use headlight_trainer::storage::standard::shown;
 
 use crate::origin::{ANOTHER, Origin, difference};
 use crate::results::Rows;
-use row_reader::{RowPlace, RowReader};
+use row_reader::{RowPlace, RowReader, not_again};
 
 /// The most missing runs that are listed.
 const LISTED: usize = 5;
@@ -180,12 +180,6 @@ fn drop_duplicates(
     }
     places.truncate(kept + 1);
     Ok(failed)
-}
-
-/// Why a merge fails whose files changed while it read them.
-#[allow(clippy::needless_pass_by_value)] // As `map_err` passes it.
-fn not_again(error: io::Error) -> Failure {
-    Failure::System(format!("a results file cannot be read again: {error}"))
 }
 
 /// Counts and lists the runs without a row, over all seeds from the first to the last and all points seen.

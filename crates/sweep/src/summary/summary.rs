@@ -13,7 +13,6 @@ use serde_json::{Map, Value};
 
 use super::about::About;
 use super::columns::{Column, Columns, EPOCHS};
-use super::target::TargetAttention;
 use crate::fields::{Quantity, field_of};
 use crate::grid::FOLD;
 use crate::origin::{Origin, as_changes};
@@ -100,6 +99,15 @@ pub(super) struct Reason {
     #[serde(rename = "first_seed")]
     pub(super) seed: u64,
     pub(super) runs: usize,
+}
+
+/// The attention of each run to the target; NaN if its row does not tell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TargetAttention {
+    /// Of positives and of negatives. `[run]`
+    pub(super) paid: [Vec<f64>; 2],
+    /// What uniform attention would be, of positives. `[run]`
+    pub(super) uniform: Vec<f64>,
 }
 
 impl Summary {

@@ -7,17 +7,8 @@ use headlight_trainer::Failure;
 
 use super::about::Deciding;
 use super::columns::{NEGATIVE, POSITIVE};
-use super::summary::Summary;
+use super::summary::{Summary, TargetAttention};
 use crate::fields::Quantity;
-
-/// The attention of each run to the target; NaN if its row does not tell.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TargetAttention {
-    /// Of positives and of negatives. `[run]`
-    pub(super) paid: [Vec<f64>; 2],
-    /// What uniform attention would be, of positives. `[run]`
-    pub(super) uniform: Vec<f64>,
-}
 
 impl Summary {
     /// Measures the attention of all runs to the target, and counts where they look.
