@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::table::{
-    ATTENTION, CHECKPOINT, FILES, LOSS_LOG, STATE, STEP_WEIGHTS, Written, is_in_folder_of_run,
+    ATTENTION, BEST, CHECKPOINT, FILES, LOSS_LOG, STATE, STEP_WEIGHTS, Written, is_in_folder_of_run,
 };
 use super::{RunDir, is_unfinished, paths_in, step_of};
 use crate::Failure;
@@ -20,16 +20,19 @@ impl RunDir {
         keeps_dump: impl Fn(usize) -> bool,
         keeps_weights: impl Fn(usize) -> bool,
     ) -> Result<(), Failure> {
+        let is_of = |path: &Path, keeps: &dyn Fn(usize) -> bool| step_of(path).is_some_and(keeps);
         let ends = FILES.iter().filter(|file| file.written == Written::AtEnd);
         for file in ends {
+            if file.name == BEST {
+                // The dump of the best model never stands without its weights.
+                self.clean(ATTENTION, |path| is_of(path, &keeps_dump))?;
+            }
             let path = self.path.join(file.name);
             if path.symlink_metadata().is_ok() {
                 remove(&path)?;
             }
         }
-        let is_of = |path: &Path, keeps: &dyn Fn(usize) -> bool| step_of(path).is_some_and(keeps);
         self.clean("", |_| true)?;
-        self.clean(ATTENTION, |path| is_of(path, &keeps_dump))?;
         self.clean(STEP_WEIGHTS, |path| is_of(path, &keeps_weights))?;
         self.clean(CHECKPOINT, |path| {
             path.ends_with(LOSS_LOG) || path.ends_with(STATE)
