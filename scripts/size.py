@@ -17,7 +17,7 @@ PAGE = "page script"
 # Row, the pattern of its files' names, budget. The first pattern that matches a file counts it.
 ROWS = [
     ("Rust tests", r"crates/[^/]+/(tests|benches|examples)/.*\.rs", 33_850),  # to be 34,500
-    ("Rust source", r"crates/[^/]+/(src/.*|build)\.rs", 64_040),  # to be 62,000
+    ("Rust source", r"crates/[^/]+/(src/.*|build)\.rs", 64_180),  # to be 62,000
     ("scripts", r"(scripts|\.ci|\.github)/.*|studies/.*\.py", 9_000),  # the pages of studies came from Rust
     ("tests in JavaScript and Python", r"crates/.*/tests/.*\.(m?js|py)", 3_785),  # the checks of pages in a browser came from scripts
     ("Python", r"crates/python/python/.*\.py", 3_500),

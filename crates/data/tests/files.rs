@@ -224,7 +224,7 @@ fn refused(name: &str, bytes: impl AsRef<[u8]>, part: &str) {
     assert!(names_file || error.starts_with("seq_len"), "{error}");
 }
 
-/// A file, its text, and what is said of it. Each line number is that of a text editor.
+/// The name of a file, its text, and a part of the message that refuses it. Lines are numbered as a text editor numbers them.
 const BAD: &str = r#"
 no_header.csv    | 1,0,3\n1,0,4\n                                      | line 1: the header
 twice.csv        | label,token_0,label\n                               | line 1: the header names the column `label` twice
@@ -674,6 +674,9 @@ fn quotes_that_are_closed_are_read() {
         "\"\"",
         "a\"\"",
         "\"1\r\n\r\n2\n\"",
+        // What the reader itself puts after a file.
+        "\"a\n\u{4}\"",
+        "\u{4}\"",
     ] {
         for end in ["", "\n", "\r\n"] {
             let text = format!("label,token_0,note\n1,2,{cell}\n0,3,{cell}{end}");

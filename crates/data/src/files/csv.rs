@@ -29,6 +29,7 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
     let hint = hint.filter(|separator| SEPARATORS.contains(separator));
     let separator = hint.unwrap_or_else(|| separator(&text));
     text.push_str(END);
+    let length = text.len() as u64;
     let mut csv = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -41,13 +42,15 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
     loop {
         let read = csv.read_record(&mut record);
         let is_record = read.map_err(|error| error.to_string())?;
-        if !is_record || record.as_slice() == &END[1..3] {
+        // A cell may hold what follows the file.
+        let is_end = csv.position().byte() == length;
+        if !is_record || is_end && record.as_slice() == &END[1..3] {
             break;
         }
         let breaks = record.as_slice().matches('\n').count() as u64;
         // A file of at most 1 GiB has fewer lines than 2^32.
         let line = (csv.position().line() - 1).saturating_sub(breaks) as u32;
-        if record.as_slice().ends_with(&END[..2]) {
+        if is_end && record.as_slice().ends_with(&END[..2]) {
             return Err(format!("line {line}: the quote is never closed"));
         }
         if record.as_slice().len() as u64 > LINE_LIMIT {

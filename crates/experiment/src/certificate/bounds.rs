@@ -116,17 +116,17 @@ impl<'a> Bounds<'a> {
     }
 
     /// For each token that the prefix can have next, a number that is above 0 only if all inputs that begin so have a margin of a
-    /// class over all others that is above a threshold. The larger, the farther.
-    pub(super) fn least(&mut self, class: usize, threshold: f64) -> Vec<f64> {
+    /// class over all others that is above `threshold + scaled / s`. The larger, the farther.
+    pub(super) fn least(&mut self, class: usize, threshold: f64, scaled: f64) -> Vec<f64> {
         let mut found = vec![f64::INFINITY; self.table.places[self.length].tokens];
         for other in self.classes().filter(|&other| other != class) {
-            self.over(class, other, threshold, &mut found);
+            self.over([class, other], threshold, scaled, &mut found);
         }
         found
     }
 
     /// Lowers what was found to that of a class over another.
-    fn over(&mut self, class: usize, other: usize, threshold: f64, found: &mut [f64]) {
+    fn over(&mut self, [class, other]: [usize; 2], threshold: f64, scaled: f64, found: &mut [f64]) {
         let (table, logits) = (self.table, self.logits);
         let (heads, width) = (table.heads, table.base.len());
         let steep = logits.offsets[class] - logits.offsets[other] - threshold;
@@ -139,7 +139,7 @@ impl<'a> Bounds<'a> {
             .map(|((own, other), y)| own - other + per_size * y)
             .collect();
         // G · c is F(c) less what K ε adds.
-        let height = dot(&slope, &self.y) + steep * logits.eps / self.size;
+        let height = dot(&slope, &self.y) + steep * logits.eps / self.size - scaled;
         if per_size < 0.0 && self.bend.is_none() {
             self.bend = Some(self.bend());
         }

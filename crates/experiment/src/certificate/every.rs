@@ -11,11 +11,18 @@ const TOGETHER: usize = 256;
 /// Inputs that a thread takes at once.
 const PART: u64 = 1 << 14;
 
-/// The answers to all inputs, and those of each class with the smallest margins.
+/// The answers to all inputs, or to those with a token at the position that is read; and the inputs of each class with the
+/// smallest margins.
 ///
 /// # Errors
 /// As [`Progress::each`](super::progress::Progress::each), and when an answer is not finite.
-pub(super) fn every(search: &Search<'_>, inputs: u64) -> Result<Tally, Error> {
+pub(super) fn every(search: &Search<'_>, own: Option<u32>) -> Result<Tally, Error> {
+    let read = search.config.inputs().read_position;
+    let mut counts: Vec<u64> = search.counts.iter().map(|&count| count as u64).collect();
+    if own.is_some() {
+        counts[read] = 1;
+    }
+    let inputs: u64 = counts.iter().product();
     let next = AtomicU64::new(0);
     let parts = search.progress.each(search.threads, || {
         let mut tally = Tally::new(search);
@@ -28,7 +35,8 @@ pub(super) fn every(search: &Search<'_>, inputs: u64) -> Result<Tally, Error> {
             }
             let end = inputs.min(part + PART);
             for number in part..end {
-                name(search, number, &mut tokens);
+                name(&counts, number, &mut tokens);
+                tokens[read] = own.unwrap_or(tokens[read]);
                 let waiting = queue.push(&tokens, search.label(&tokens));
                 if waiting == TOGETHER || number + 1 == end {
                     queue.ask(&mut tally, true)?;
@@ -45,10 +53,10 @@ pub(super) fn every(search: &Search<'_>, inputs: u64) -> Result<Tally, Error> {
     Ok(tally)
 }
 
-/// The input of a number.
-fn name(search: &Search<'_>, mut number: u64, tokens: &mut [u32]) {
-    for (token, &count) in tokens.iter_mut().zip(search.counts).rev() {
-        *token = (number % count as u64) as u32;
-        number /= count as u64;
+/// The input of a number, among all that have so many tokens at each position.
+fn name(counts: &[u64], mut number: u64, tokens: &mut [u32]) {
+    for (token, count) in tokens.iter_mut().zip(counts).rev() {
+        *token = (number % count) as u32;
+        number /= count;
     }
 }

@@ -4,8 +4,8 @@
 //! each token adds (`table.rs`), and the logits are a function of it (`logits.rs`). The search (`walk.rs`) goes from prefix
 //! to prefix; where what is left cannot change the answer (`bounds.rs`), it counts all inputs of a prefix at once, by their labels
 //! (`labels.rs`). It computes in float64. Inputs whose margin is near 0 are answered by the engine itself (`answers.rs`, `near.rs`).
-//! The inputs with the smallest margins (`smallest.rs`) are found in the same way. Of models whose logits are another function the
-//! engine answers every input (`every.rs`).
+//! The inputs with the smallest margins (`smallest.rs`) are found in the same way. Of models whose logits are another function, or whose
+//! scores are too far apart, the engine answers every input (`every.rs`).
 
 mod answers;
 mod bounds;
@@ -34,6 +34,7 @@ use answers::Answers;
 use check::tokens;
 use labels::{ANY, Counts, Labels};
 use logits::Logits;
+use near::Near;
 use progress::Progress;
 use search::{Search, Tally};
 use table::Table;
@@ -75,7 +76,7 @@ pub fn certify(
     };
     let mut tally = match Logits::new(config, weights) {
         Some(logits) => by_prefixes(&search, weights, &logits)?,
-        None => every::every(&search, inputs)?,
+        None => every::every(&search, None)?,
     };
     if let Some(labels) = &labels {
         let (any, mut counts) = (vec![ANY; tokens.len()], Counts::default());
@@ -90,10 +91,13 @@ pub fn certify(
 /// Searches the inputs of each token at the position that is read.
 fn by_prefixes(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Result<Tally, Error> {
     let read = search.config.inputs().read_position;
-    let near = near::near(search, weights, logits)?;
+    let near = Near::new(search, weights, logits)?;
     let mut tally = Tally::new(search);
     for own in 0..search.counts[read] as u32 {
-        let table = Table::new(search, weights, logits, own)?;
+        let Some(table) = Table::new(search, weights, logits, own)? else {
+            tally.add(every::every(search, Some(own))?);
+            continue;
+        };
         let inputs = Inputs {
             search,
             table: &table,

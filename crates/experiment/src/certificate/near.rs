@@ -11,25 +11,64 @@ use crate::error::Error;
 /// The least distance.
 const NEAR: f64 = 1e-4;
 
-/// It is so many times the largest difference that is found among random inputs.
+/// What is added to it is so many times the largest difference that is found among random inputs.
 const TIMES: f64 = 16.0;
 
 /// Random inputs, and those of them that share the token at the position that is read.
 const ASKED: usize = 512;
 const SHARED: usize = 64;
 
-/// The distance for a model.
-///
-/// # Errors
-/// When an answer is not finite.
-pub(super) fn near(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Result<f64, Error> {
+/// The distance, `least + scaled / s`: a norm that divides by a small `s` (`logits.rs`) amplifies what is rounded before it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Near {
+    pub(super) least: f64,
+    pub(super) scaled: f64,
+}
+
+impl Near {
+    /// Of a model.
+    ///
+    /// # Errors
+    /// When an answer is not finite.
+    pub(super) fn new(
+        search: &Search<'_>,
+        weights: &[f32],
+        logits: &Logits,
+    ) -> Result<Self, Error> {
+        let found = differences(search, weights, logits, search.config.seed)?;
+        // Without a single number nothing is known.
+        let unknown = if found.is_empty() { f64::INFINITY } else { 0.0 };
+        let scaled = found
+            .into_iter()
+            .map(|(difference, inverse)| difference / inverse);
+        Ok(Self {
+            least: NEAR,
+            scaled: TIMES * scaled.fold(unknown, f64::max),
+        })
+    }
+
+    /// The distance where `1 / s` is this.
+    pub(super) fn at(self, inverse: f64) -> f64 {
+        self.least + self.scaled * inverse
+    }
+}
+
+/// The differences between float64 and the engine at the random inputs of a seed, and `1 / s` there.
+fn differences(
+    search: &Search<'_>,
+    weights: &[f32],
+    logits: &Logits,
+    seed: u64,
+) -> Result<Vec<(f64, f64)>, Error> {
     let read = search.config.inputs().read_position;
-    let mut numbers = Stream::Inputs.numbers(search.config.seed);
+    let mut numbers = Stream::Inputs.numbers(seed);
     let mut answers = search.answers.clone();
-    let mut most = 0.0_f64;
+    let mut differences = Vec::new();
     for _ in 0..ASKED / SHARED {
         let own = numbers(search.counts[read] as u32);
-        let table = Table::new(search, weights, logits, own)?;
+        let Some(table) = Table::new(search, weights, logits, own)? else {
+            continue;
+        };
         let mut prefix = Prefix::new(&table, logits);
         let (mut samples, mut labels, mut margins) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..SHARED {
@@ -40,14 +79,18 @@ pub(super) fn near(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Res
             }
             prefix.complete();
             let label = numbers(search.classes() as u32);
-            margins.push(prefix.last.margin(label as usize, token));
+            let margin = prefix.last.margin(label as usize, token);
+            margins.push((margin, prefix.last.inverse(token)));
             labels.push(label);
             samples.extend_from_slice(&prefix.tokens);
         }
         let answers = answers.of(&search.absolute(&samples), &labels)?;
-        for ((_, found), margin) in answers.into_iter().zip(margins) {
-            most = most.max((found - margin).abs());
-        }
+        let pairs = answers.into_iter().zip(margins);
+        differences
+            .extend(pairs.map(|((_, found), (margin, inverse))| ((found - margin).abs(), inverse)));
     }
-    Ok(NEAR.max(TIMES * most))
+    Ok(differences)
 }
+
+#[cfg(test)]
+mod tests;

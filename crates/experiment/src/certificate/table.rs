@@ -1,7 +1,7 @@
 //! What tokens add to the answer, and what those of some positions can add at all.
 //!
-//! With `q` the query of a head, and for each position and token there the exponential `e = exp(q · k)` over the largest possible
-//! one and `m = v W_o`, what its value adds to the residual stream where it has all attention,
+//! With `q` the query of a head, and for each position and token there the exponential `e = exp(q · k)` over that of the middle of all
+//! scores and `m = v W_o`, what its value adds to the residual stream where it has all attention,
 //!
 //! ```text
 //! y = x_q + b_o + Σ_heads (Σ_p e m) / (Σ_p e)
@@ -21,8 +21,8 @@ use crate::error::Error;
 use crate::experiment::samples_per_pass;
 use crate::fused::{Array, Frozen, Recorded};
 
-/// Of an exponential: e^-690 is 1e-300.
-const LEAST: f64 = 690.0;
+/// How far apart the scores of a head may be: bounds have squares of exponentials, and e^600 is 1e260.
+const WIDEST: f64 = 600.0;
 
 /// Inputs with one token at the position that is read.
 #[derive(Clone, Debug)]
@@ -95,22 +95,28 @@ impl Place {
     }
 }
 
-/// Makes `e` of scores, and `e m` of what follows them. Rows have parts of this size, one for each head.
-fn exponentials(rows: &mut [Vec<Vec<f64>>], stride: usize) {
+/// Makes `e` of scores, and `e m` of what follows them. Rows have parts of this size, one for each head. Returns whether the
+/// scores of no head are too far apart for that.
+fn exponentials(rows: &mut [Vec<Vec<f64>>], stride: usize) -> bool {
     for head in 0..rows[0][0].len() / stride {
         let scores = rows.iter().flatten().map(|row| row[head * stride]);
-        let most = scores.fold(f64::NEG_INFINITY, f64::max);
+        let [least, most] = range(scores.filter(|score| score.is_finite()));
+        if most - least > WIDEST {
+            return false;
+        }
+        let middle = f64::midpoint(least, most);
         for row in rows.iter_mut().flatten() {
             let (score, moved) = row[head * stride..][..stride].split_at_mut(1);
-            score[0] = match score[0] - most {
+            score[0] = match score[0] - middle {
                 f64::NEG_INFINITY => 0.0,
-                less => exp(less.max(-LEAST)),
+                away => exp(away),
             };
             for cell in moved {
                 *cell *= score[0];
             }
         }
     }
+    true
 }
 
 fn range(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
@@ -120,7 +126,7 @@ fn range(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
 }
 
 impl Table {
-    /// Of the inputs that have this token where the answer is read.
+    /// Of the inputs that have this token where the answer is read; `None` if the scores of its query are too far apart.
     ///
     /// In one block, keys and values depend on a position and its token alone. So inputs that hold the same token everywhere else give
     /// all of them: embeddings, rotary positions, norms and projections are the engine's, and no second definition of them is here.
@@ -132,7 +138,7 @@ impl Table {
         weights: &[f32],
         logits: &Logits,
         own: u32,
-    ) -> Result<Self, Error> {
+    ) -> Result<Option<Self>, Error> {
         let (config, read) = (search.config, search.config.inputs().read_position);
         let (heads, width) = (config.model.n_heads, config.model.d_model);
         let d_head = config.model.d_head();
@@ -214,14 +220,16 @@ impl Table {
             _ => 0..rows[position].len() as u32,
         });
         let tokens = tokens.collect();
-        exponentials(&mut rows, 1 + width);
+        if !exponentials(&mut rows, 1 + width) {
+            return Ok(None);
+        }
         if logits.is_centred {
             let vectors = rows.iter_mut().flatten();
             let vectors = vectors.flat_map(|row| row.chunks_exact_mut(1 + width));
             vectors.for_each(|cells| centre(&mut cells[1..]));
             centre(&mut base);
         }
-        Ok(Self::of_rows(&rows, tokens, heads, base, read))
+        Ok(Some(Self::of_rows(&rows, tokens, heads, base, read)))
     }
 
     /// From the rows of all tokens. `[position][token][head, 1 + width]`
@@ -350,6 +358,7 @@ pub(super) struct Last {
     /// `[head][token]`
     shares: Vec<f64>,
     y: Vec<f64>,
+    /// In the end `1 / s`. `[token]`
     sizes: Vec<f64>,
 }
 
@@ -374,6 +383,11 @@ impl Last {
             }
         }
         own - other
+    }
+
+    /// `1 / s` for a token.
+    pub(super) fn inverse(&self, token: usize) -> f64 {
+        self.sizes[token]
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::labels::Counts;
 use super::logits::Logits;
+use super::near::Near;
 use super::prefix::Prefix;
 use super::search::{Queue, Search, Tally};
 use super::smallest::Limit;
@@ -31,7 +32,7 @@ pub(super) struct Inputs<'a> {
     pub(super) table: &'a Table,
     pub(super) logits: &'a Logits,
     /// Margins that are no larger are the engine's to find.
-    pub(super) near: f64,
+    pub(super) near: Near,
 }
 
 /// What a search is for.
@@ -160,15 +161,16 @@ impl Worker<'_> {
             return self.complete(length, label);
         }
         self.prefix.centre(length);
+        let near = self.inputs.near;
         let (class, threshold) = match self.goal {
-            Goal::Count => (self.prefix.bounds.leading(), self.inputs.near),
+            Goal::Count => (self.prefix.bounds.leading(), near.least),
             Goal::List(class, _) => match self.limit() {
                 limit if limit.is_finite() => (class, limit),
                 // Without a limit all that matters is the order.
                 _ => (class, self.prefix.bounds.lead(class)),
             },
         };
-        let bounds = self.prefix.bounds.least(class, threshold);
+        let bounds = self.prefix.bounds.least(class, threshold, near.scaled);
         let mut order: Vec<usize> = (0..bounds.len()).collect();
         if let Goal::List(..) = self.goal {
             order.sort_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
@@ -191,11 +193,11 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// The largest margin in float64 of an input that can be among the smallest.
+    /// The largest margin in float64 of an input that can be among the smallest, less what `s` adds to it.
     fn limit(&self) -> f64 {
         match self.goal {
             Goal::Count => f64::INFINITY,
-            Goal::List(_, limit) => limit.get() + self.inputs.near,
+            Goal::List(_, limit) => limit.get() + self.inputs.near.least,
         }
     }
 
@@ -242,7 +244,8 @@ impl Worker<'_> {
             self.prefix.name(length, token);
             let (tokens, last) = (&self.prefix.tokens, &self.prefix.last);
             if let Goal::List(class, _) = self.goal {
-                if last.margin(class, token) > self.limit() {
+                let scaled = self.inputs.near.scaled * last.inverse(token);
+                if last.margin(class, token) > self.limit() + scaled {
                     continue;
                 }
                 let label = label.unwrap_or_else(|| search.label(tokens));
@@ -254,7 +257,7 @@ impl Worker<'_> {
             let label = label.unwrap_or_else(|| search.label(tokens));
             let answer = last.leading(token);
             self.done += 1;
-            if last.margin(answer, token) > self.inputs.near {
+            if last.margin(answer, token) > self.inputs.near.at(last.inverse(token)) {
                 self.tally.count(tokens, label, answer as u32, 1);
             } else if self.queue.push(tokens, label) == TO_COUNT {
                 self.ask()?;

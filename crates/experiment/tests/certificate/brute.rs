@@ -242,6 +242,14 @@ fn certificates_are_what_every_input_is_answered() {
     );
 }
 
+/// Scores of these models are hundreds apart, so that exponentials of one input are nothing beside those of another.
+#[test]
+fn certificates_of_steep_models_are_what_every_input_is_answered() {
+    for seed in [205, 394, 1072, 1188, 1274, 1583, 3939] {
+        compare(&random(seed, 30_000));
+    }
+}
+
 #[test]
 fn certificates_of_many_inputs_are_what_each_is_answered() {
     for seed in [1020, 1023, 1063, 1194] {

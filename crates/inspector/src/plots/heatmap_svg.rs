@@ -251,8 +251,8 @@ fn side_of_cell(heatmap: &Heatmap) -> f64 {
     }
 }
 
-/// The positions whose names are shown: first those that the label depends on, then every n-th that is no nearer
-/// than `distance` to one of them.
+/// The positions whose names are shown: those that the label depends on, and of every n-th position those that are at least
+/// `distance` away from all names before them.
 fn named(heatmap: &Heatmap, distance: usize) -> Vec<usize> {
     let mut named: Vec<usize> = Vec::new();
     let every = (0..heatmap.tokens.len()).step_by(distance);

@@ -23,14 +23,19 @@ pub(super) fn write(
     out.write(|file| {
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(columns.iter().map(Place::column))?;
+        // Where a row has the value of each column. Most rows have the places of the one before them.
+        let (mut shape, mut order) = (Vec::new(), Vec::new());
         for &place in places {
             let fields = rows.fields(place)?;
-            let values: BTreeMap<Place, &Value> = flatten(&fields).into_iter().collect();
-            writer.write_record(
-                columns
-                    .iter()
-                    .map(|column| cell(values.get(column).copied())),
-            )?;
+            let (own, values): (Vec<Place>, Vec<&Value>) = flatten(&fields).into_iter().unzip();
+            if own != shape {
+                let numbers: BTreeMap<&Place, usize> = own.iter().zip(0..).collect();
+                let number = |column| numbers.get(column).copied();
+                order = columns.iter().map(number).collect();
+                shape = own;
+            }
+            let value = |number: &Option<usize>| number.map(|number| values[number]);
+            writer.write_record(order.iter().map(|number| cell(value(number))))?;
         }
         writer.flush()
     })
@@ -46,11 +51,15 @@ fn cell(value: Option<&Value>) -> String {
 
 /// The columns for all values of all rows: runs of a grid may differ in epochs and positions.
 fn columns(rows: &mut RowReader<'_>, places: &[RowPlace]) -> Result<Vec<Place>, Failure> {
-    let mut found = BTreeSet::new();
+    let (mut found, mut shape) = (BTreeSet::new(), Vec::new());
     for &place in places {
         let fields = rows.fields(place).map_err(not_again)?;
         check(fields.values().map(count).sum())?;
-        found.extend(flatten(&fields).into_iter().map(|(place, _)| place));
+        let own: Vec<Place> = flatten(&fields).into_iter().map(|(own, _)| own).collect();
+        if own != shape {
+            found.extend(own.iter().cloned());
+            shape = own;
+        }
         if found.len() > COLUMN_LIMIT {
             break;
         }
