@@ -97,7 +97,7 @@ def look_at_attention(folder):
             page.js("headlight.change({ sample: arguments[0], layer: arguments[1], head: arguments[2], show: 'weights' })", str(sample), layer, head)
             time.sleep(0.1)
             same(f"weights of sample {sample}, layer {layer}, head {head}", page.grid(), weights[sample, layer, head])
-        check("masked cells", len(page.all_text("#grid-now td.forbidden")) == 15)
+        check("masked cells", len(page.all_text("#grid-now td.masked")) == 15)
         page.js("headlight.change({ show: 'scores' })")
         time.sleep(0.1)
         same("scores", page.grid(), np.where(np.isfinite(scores), scores, 0)[1, 2, 1])
