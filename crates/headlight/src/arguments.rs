@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, Args, value_parser};
-use headlight_data::Columns;
 use headlight_experiment::certificate;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::measures::{self, MeasureName};
@@ -66,7 +66,7 @@ impl ConfigArguments {
 
     /// The experiment as it was typed, for another command: the config, then each option with its value. `None` if it
     /// comes from standard input.
-    pub(crate) fn typed(&self) -> Option<Vec<String>> {
+    pub(crate) fn typed(&self) -> Option<String> {
         let path = Some(self.path()).filter(|path| *path != Path::new(STANDARD))?;
         let columns = [
             ("--text", &self.columns.text),
@@ -81,7 +81,8 @@ impl ConfigArguments {
             let sign = if value.starts_with('-') { '=' } else { ' ' };
             format!("{flag}{sign}{}", quoted(Path::new(value)))
         });
-        Some([quoted(path)].into_iter().chain(options).collect())
+        let words: Vec<String> = [quoted(path)].into_iter().chain(options).collect();
+        Some(words.join(" "))
     }
 
     /// The name of the config, for what is made of it; `None` if it comes from standard input.
@@ -152,17 +153,8 @@ pub(crate) struct ColumnArguments {
 }
 
 impl ColumnArguments {
-    /// The columns that were named.
-    pub(crate) fn named(&self) -> Columns {
-        Columns {
-            text: self.text.clone(),
-            label: self.label.clone(),
-            ..Columns::default()
-        }
-    }
-
     /// The columns as changes of a config.
-    fn changes(&self) -> Vec<String> {
+    pub(crate) fn changes(&self) -> Vec<String> {
         let named = [("text", &self.text), ("label", &self.label)].into_iter();
         let named = named.filter_map(|(key, name)| Some((key, name.as_deref()?)));
         // A string in JSON is one in TOML.
@@ -224,6 +216,21 @@ pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
             IntErrorKind::PosOverflow => "it is too large".to_owned(),
             _ => "it must be a whole number, at least 1".to_owned(),
         })
+}
+
+/// A number from 0 to `most`.
+pub(crate) fn number(most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    move |text| {
+        let number = text.parse().ok();
+        let number = number.filter(|number| (0.0..=most).contains(number));
+        number.ok_or_else(|| format!("give a number from 0 to {most}"))
+    }
+}
+
+/// The number of runs at a time: one per core, unless it is given.
+pub(crate) fn threads(given: Option<NonZeroUsize>) -> usize {
+    let all = || thread::available_parallelism().map_or(1, usize::from);
+    given.map_or_else(all, usize::from)
 }
 
 /// A device's name. The message for another name says what to use instead.

@@ -72,14 +72,14 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
     } else {
         path.to_owned()
     };
-    let mut files = vec![path.to_owned(), config.clone()];
     let is_config = config.extension().is_some_and(|ending| ending == "toml");
-    let text = if is_config {
-        read_text(&config, TEXT_LIMIT).unwrap_or_default()
-    } else {
-        String::new()
-    };
-    let table: Table = text.parse().unwrap_or_default();
+    let text = is_config.then(|| read_text(&config, TEXT_LIMIT).ok());
+    let table: Table = text
+        .flatten()
+        .unwrap_or_default()
+        .parse()
+        .unwrap_or_default();
+    let mut files = vec![path.to_owned(), config];
     let tests = table.get("tests").and_then(Value::as_array);
     let sections = table
         .get("data")

@@ -3,14 +3,14 @@
 use std::env;
 use std::fmt::Write;
 use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use console::measure_text_width;
 
-use crate::printing::{Verbosity, detail, note, verbosity};
+use crate::printing::{Verbosity, detail, verbosity};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{Column, Metric, StepMetrics, TERMINAL};
-use headlight_inspector::{ColourMode, Document, counted, number};
+use headlight_inspector::{ColourMode, Document, number};
 use headlight_trainer::sessions::run_writer::Display;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
@@ -162,50 +162,11 @@ impl Display for TrainingDisplay {
     }
 }
 
-/// Shows a bar of all runs of a sweep, with runs per second and the time left.
-///
-/// Without a terminal, it writes only failed runs and the total, to standard error.
-pub(crate) struct SweepDisplay {
-    bar: ProgressBar,
-    started: Instant,
-}
-
-impl SweepDisplay {
-    pub(crate) fn new(runs: usize) -> Self {
-        Self {
-            bar: progress_bar(runs, 0, "runs"),
-            started: Instant::now(),
-        }
-    }
-
-    pub(crate) fn run_finished(&self) {
-        self.bar.inc(1);
-    }
-
-    pub(crate) fn run_failed(&self, message: &str) {
-        self.bar.suspend(|| note(message));
-    }
-
-    pub(crate) fn finish(&self, threads: usize) {
-        let (runs, seconds) = (self.bar.position(), self.started.elapsed().as_secs_f64());
-        self.bar.finish_and_clear();
-        if runs > 0 {
-            let rate = runs as f64 / seconds;
-            let decimals = if rate < 10.0 { 2 } else { 0 };
-            note(&format!(
-                "{} in {seconds:.2} s on {}: {rate:.decimals$} runs/s",
-                counted(runs as usize, "run"),
-                counted(threads, "thread"),
-            ));
-        }
-    }
-}
-
 /// The time after which a rate says something.
 const MEASURED: Duration = Duration::from_secs(1);
 
 /// A bar that starts at `start`, with the rate since then and the time left.
-fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
+pub(crate) fn progress_bar(count: usize, start: usize, unit: &'static str) -> ProgressBar {
     if verbosity() == Verbosity::Quiet {
         return ProgressBar::hidden();
     }

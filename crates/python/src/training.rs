@@ -134,7 +134,7 @@ impl Observer for Until {
 
 /// The files of a run that are missing or changed, with what is wrong with each.
 #[pyfunction]
-pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, String)>> {
+pub(crate) fn verify(py: Python<'_>, run: PathBuf) -> PyResult<Vec<(String, &'static str)>> {
     let verified = py.detach(|| RunDir::open(&run)?.verify());
     let damage = verified.map_err(raised)?.damage.into_iter();
     Ok(damage.map(|damage| (damage.file, damage.problem)).collect())

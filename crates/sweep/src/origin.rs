@@ -103,7 +103,7 @@ impl Origin {
     /// When the file, or the dataset file that it names, is invalid.
     pub(crate) fn config(&self, changes: &[String]) -> Result<ExperimentConfig, Failure> {
         let changes = changes.iter().map(|change| ("--grid", change.as_str()));
-        config::parse(&self.path, self.text.clone(), changes)
+        config::parse(&self.path, self.text.clone(), changes, &Files::default())
     }
 }
 

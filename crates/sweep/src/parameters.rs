@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
 use headlight_trainer::Failure;
-use headlight_trainer::storage::files::cannot_write;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 use headlight_trainer::storage::weights;
@@ -30,7 +29,7 @@ impl Plan {
                 shown(results)
             )));
         }
-        fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
+        fs::create_dir_all(&folder).map_err(|error| Failure::writing(&folder, &error))?;
         self.weights = Some(folder);
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use headlight_input::Line;
 use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
-use headlight_trainer::storage::files::{Log, cannot_write, open};
+use headlight_trainer::storage::files::{Log, open};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 
 use crate::origin::{ANOTHER, Origin, difference};
@@ -70,7 +70,7 @@ impl Results {
                 .create(true)
                 .truncate(false)
                 .open(path)
-                .map_err(|error| cannot_write(path, &error))?;
+                .map_err(|error| Failure::writing(path, &error))?;
             lock(&file, path)?;
             // The sweep that held the lock may have removed the file.
             if is_at(&file, path) {

@@ -8,6 +8,7 @@ use headlight_input::toml_message::{Unknown, line_and_column, plain};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::files::read_text;
 use headlight_trainer::storage::standard::shown;
 use serde::Deserialize;
@@ -180,7 +181,7 @@ impl Study {
                 let set = part.set.iter().map(|change| ("set", change.as_str()));
                 let grid = changes.iter().map(|change| ("grid", change.as_str()));
                 let name = Path::new(&part.config);
-                config::parse(name, part.text.clone(), set.chain(grid))
+                config::parse(name, part.text.clone(), set.chain(grid), &Files::default())
                     .map_err(|failure| invalid(failure.to_string()))?;
             }
         }

@@ -39,11 +39,19 @@ impl Failure {
         }
     }
 
-    /// A failure to write `path`.
+    /// A failure to write `path`; a missing folder is wrong input, which the user can fix.
     pub fn writing(path: &Path, error: &io::Error) -> Self {
         // The system's errors have a number; this one is what the writer says of its contents.
         if error.kind() == io::ErrorKind::InvalidInput && error.raw_os_error().is_none() {
             return Self::Input(format!("cannot write {}: {error}", shown(path)));
+        }
+        let folder = path.parent().filter(|own| !own.as_os_str().is_empty());
+        if let Some(folder) = folder.filter(|folder| !folder.exists()) {
+            return Self::Input(format!(
+                "cannot write {}: the folder {} does not exist",
+                shown(path),
+                shown(folder)
+            ));
         }
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {

@@ -13,19 +13,19 @@ use headlight_experiment::train::{Ending, train};
 use headlight_experiment::{Engine, Error, TrainingState, tested};
 
 use crate::Failure;
+use crate::documents::finished_run::FinishedRun;
 use crate::documents::page;
-use crate::documents::report::{RunReport, reported_samples};
-use crate::documents::screen::Trained;
+use crate::documents::report::reported_samples;
 use crate::notes::note;
 use crate::sessions::dump_volume;
 use crate::sessions::dumping::{Model, Origin, dump};
-use crate::sessions::resume::{self, CHECKPOINT_LIMIT};
+use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::Checkpoint;
 use crate::storage::dataset_file::Files;
 use crate::storage::environment::SourceCommit;
-use crate::storage::run_dir::{CERTIFICATE, RunDir};
+use crate::storage::run_dir::{CERTIFICATE, PAGE, REPORT, RunDir, WEIGHTS};
 use crate::storage::standard::shown;
 
 /// The inputs of each class in a run's certificate.
@@ -87,7 +87,7 @@ impl<'a> Training<'a> {
             is_complete,
         };
         if !is_complete {
-            dump_volume::check(&session.experiment, training.step(), begun, force)?;
+            dump_volume::check(&session.experiment, begun, force)?;
         }
         Ok(training)
     }
@@ -128,7 +128,7 @@ impl<'a> Training<'a> {
         source: SourceCommit,
         display: &dyn Display,
         interrupted: impl Fn() -> bool + Sync,
-    ) -> Result<Trained, Failure> {
+    ) -> Result<FinishedRun, Failure> {
         let Self {
             session,
             mut engine,
@@ -155,7 +155,7 @@ impl<'a> Training<'a> {
                 ending?
             };
             writer.finish(engine)?;
-            conclude(session, engine, run, ending, &writer, interrupted)
+            conclude(session, engine, run, ending, writer, interrupted)
         };
         work().map_err(|failure| with_remedy(failure, run, session))
     }
@@ -167,14 +167,14 @@ fn conclude(
     engine: &mut dyn Engine,
     run: &RunDir,
     ending: Ending,
-    writer: &RunWriter<'_>,
+    writer: RunWriter<'_>,
     interrupted: &(dyn Fn() -> bool + Sync),
-) -> Result<Trained, Failure> {
+) -> Result<FinishedRun, Failure> {
     let experiment = &session.experiment;
     let config = &writer.config;
     run.write_losses()?;
     writer.write_best()?;
-    run.write_weights(engine.parameters())?;
+    run.write_weights(WEIGHTS, engine.parameters())?;
 
     let progress = writer.progress;
     let best_step = writer.best().map(|best| best.step);
@@ -182,26 +182,26 @@ fn conclude(
         engine.restore(&TrainingState::of(best.parameters.clone()))?;
     }
     let step = best_step.unwrap_or(progress.step);
-    let parameters = &engine.parameters();
-    let model = Model { config, parameters };
-    let shown = experiment.splits.shown();
-    let samples = session.shown_samples(reported_samples(shown));
-    let dump = dump(
-        model,
-        &samples,
-        origin(step, experiment),
-        &session.device,
-        &[],
-    )?;
+    let parameters = engine.parameters();
+    let model = Model {
+        config,
+        parameters: &parameters,
+    };
+    let samples = session.shown_samples(reported_samples(experiment.splits.shown()));
+    let origin = origin(step, experiment);
+    let dump = dump(model, &samples, origin, &session.device, &[])?;
     let strongest = strongest(session, model)?;
-    let assessment = assess(engine, experiment.splits.judged(), config.data.n_classes).ok();
+    let judged = experiment.splits.judged();
+    let assessment = assess(engine, judged, config.data.n_classes).ok();
     let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
     let tests = tested(experiment, engine, |_| true)?;
     let weights = engine.weights();
+    let was_interrupted = matches!(ending, Ending::Interrupted);
     // A run is complete without its certificate: `certify` counts at any time. A model that is half trained needs none.
-    let certificate = match ending {
-        Ending::Interrupted => Ok(None),
-        _ => certificate(config, &weights, interrupted),
+    let certificate = if was_interrupted {
+        Ok(None)
+    } else {
+        certificate(config, &weights, interrupted)
     };
     let is_uncounted = certificate.is_err();
     let certificate = certificate.unwrap_or_else(|error| {
@@ -211,44 +211,33 @@ fn conclude(
     if let Some(certificate) = &certificate {
         run.write_json(CERTIFICATE, certificate)?;
     }
-    let judged = experiment.splits.judged();
     let measures = measured(config, &weights, judged, certificate.as_ref())?;
-    let report = RunReport {
-        config,
-        splits: &experiment.splits,
-        metrics: &writer.metrics,
-        of_model: writer.metrics.iter().rfind(|row| row.step <= step),
-        assessment: assessment.as_ref(),
-        outcome: outcome.as_ref(),
-        tests: &tests,
-        measures: &measures,
-        certificate: certificate.as_ref(),
-        dump: &dump,
-        strongest,
-        interrupted: matches!(ending, Ending::Interrupted).then_some(progress),
-        tracker: writer.tracker.as_ref(),
-    };
     // A run is complete without its page: `inspect --html` can write it at any time.
     let page = page::write(run, outcome.as_ref()).unwrap_or_else(|failure| {
-        note(&format!("no inspector.html: {failure}"));
+        note(&format!("no {PAGE}: {failure}"));
         None
     });
-    let was_interrupted = report.interrupted.is_some();
-    let report = report.markdown();
-    run.write_report(&report)?;
-    Ok(Trained {
+    let finished = FinishedRun {
+        step,
+        assessment,
         outcome,
         tests,
-        report,
+        measures,
+        certificate,
         dump,
         strongest,
-        best_step,
-        parameters: parameters.clone(),
+        parameters,
         page,
         progress,
         was_interrupted,
         is_uncounted,
-    })
+        metrics: writer.metrics,
+        tracker: writer.tracker,
+    };
+    let report = finished.report(experiment);
+    run.write_manifest(Some(&report))?;
+    run.write(REPORT, report.as_bytes())?;
+    Ok(finished)
 }
 
 /// How the model answers all possible inputs, if a measure asks for it.
@@ -289,7 +278,7 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
         Failure::Diverged(message) => {
             let _ = page::write(run, None).and_then(|_| run.write_manifest(None));
             let mut saved = "metrics".to_owned();
-            if let Ok(Some(checkpoint)) = run.checkpoint(CHECKPOINT_LIMIT) {
+            if let Ok(Some(checkpoint)) = run.checkpoint() {
                 let step = checkpoint.counters.progress.step;
                 saved = format!("the last good checkpoint, of step {step}, and metrics");
             }

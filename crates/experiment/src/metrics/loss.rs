@@ -28,9 +28,9 @@ pub fn rounded_probabilities(logits: &[f32], n_logits: usize) -> Vec<f32> {
 }
 
 /// The class that the logits choose: the most probable one, and the first of equals.
-pub fn predicted_class(logits: &[f64]) -> u32 {
+pub fn predicted_class<T: Copy + Into<f64> + PartialOrd>(logits: &[T]) -> u32 {
     if let &[logit] = logits {
-        return u32::from(logit > 0.0);
+        return u32::from(logit.into() > 0.0);
     }
     let mut best = 0;
     for (class, logit) in logits.iter().enumerate() {

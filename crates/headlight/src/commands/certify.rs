@@ -1,10 +1,9 @@
 //! `headlight certify`: how a run's model answers every possible input.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::thread;
+use std::path::Path;
 
-use clap::Args;
+use clap::{Args, value_parser};
 use headlight_architecture::Parameter;
 use headlight_experiment::Error;
 use headlight_experiment::certificate::{self, Certificate, Sampled};
@@ -15,13 +14,10 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
-use super::model::RunModel;
-use crate::arguments::{Form, at_least_one};
+use super::model::{ModelArguments, RunModel};
+use crate::arguments::{Form, at_least_one, threads};
 use crate::printing::{print, print_json};
 use crate::terminal::{self, set_share, share_bar};
-
-/// The most inputs of a label that are listed.
-const MOST_EXAMPLES: usize = 10_000;
 
 /// Count how a run's model answers every possible input
 ///
@@ -32,22 +28,18 @@ const MOST_EXAMPLES: usize = 10_000;
     after_help = "Example: headlight certify runs/notebook-1\nWith more of the worst inputs: headlight certify runs/notebook-1 --examples 50\nFor other models, an estimate: headlight certify runs/equal_positions-1 --sample 1000000"
 )]
 pub(crate) struct Arguments {
-    /// A run directory
-    run: PathBuf,
-    /// Use these weights, a safetensors file [default: those of the best model if the run keeps it, or else those after the last
-    /// step]
-    #[arg(long, value_name = "FILE")]
-    weights: Option<PathBuf>,
+    #[command(flatten)]
+    model: ModelArguments,
     /// For each label, list the K inputs with the smallest margins; 0 for the count alone
     #[arg(
         long,
         value_name = "K",
         allow_negative_numbers = true,
         default_value_t = 10,
-        value_parser = few,
+        value_parser = value_parser!(u16).range(..=10_000),
         conflicts_with = "sample"
     )]
-    examples: usize,
+    examples: u16,
     /// Ask the model about N random inputs instead of all, and estimate the share of wrong answers
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     sample: Option<NonZeroUsize>,
@@ -70,18 +62,12 @@ enum Found {
     Sampled { sampled: Sampled },
 }
 
-/// The number of examples.
-fn few(text: &str) -> Result<usize, String> {
-    let count = text.parse().ok().filter(|count| *count <= MOST_EXAMPLES);
-    count.ok_or_else(|| format!("it must be a whole number from 0 to {MOST_EXAMPLES}"))
-}
-
 /// Prints the certificate.
 ///
 /// # Errors
 /// When the run cannot be read, its model has no certificate, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let model = RunModel::open(&arguments.run, arguments.weights.as_deref(), None)?;
+    let model = RunModel::open(&arguments.model, None, None)?;
     let weights = Parameter::weights(&model.parameters);
     let config = &model.config;
     if let (Err(reason), None) = (certificate::check(config), arguments.sample) {
@@ -92,8 +78,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Input(format!("a certificate {reason}{instead}")));
     }
 
-    let signals = Signals::listen()
-        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+    let signals = Signals::listen()?;
     let bar = share_bar();
     let watch = |share: f64| {
         set_share(&bar, share);
@@ -102,13 +87,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             Some(_) => Err(Error::Input("interrupted".to_owned())),
         }
     };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let threads = threads(None);
     let found = match arguments.sample {
         Some(count) => {
             certificate::sample(config, &weights, count.get() as u64, config.seed, &watch)
                 .map(|sampled| Found::Sampled { sampled })
         }
-        None => certificate::certify(config, &weights, arguments.examples, threads, &watch)
+        None => certificate::certify(config, &weights, arguments.examples.into(), threads, &watch)
             .map(Found::Counted),
     };
     bar.finish_and_clear();
@@ -128,7 +113,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let found = found?;
     if arguments.form.json {
         return print_json(&Line {
-            run: &arguments.run,
+            run: &arguments.model.run,
             found,
         });
     }
@@ -139,7 +124,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let rule = config.data.rule.as_ref();
     let question = rule.map_or_else(String::new, |rule| rule.question());
     let document = Document {
-        title: format!("{}: {question}", shown(&arguments.run)),
+        title: format!("{}: {question}", shown(&arguments.model.run)),
         sections: vec![section],
         ..Document::default()
     };

@@ -1,9 +1,12 @@
 //! `headlight compare`: runs side by side.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use crate::printing::{print, print_json};
 use clap::Args;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::config::toml::default_of;
 use headlight_experiment::metrics::METRICS;
 use headlight_inspector::{number, shorten_apart};
@@ -27,15 +30,7 @@ pub(crate) struct Arguments {
     form: Form,
 }
 
-/// What the metrics' names mean.
-const LEGEND: &str = "\
-train_loss: batch loss, the mean since the epoch began
-loss and the others: over all training samples after the step
-held_out_: over samples that are not trained on
-attention, uniform: of [CLS] on the positions that decide the
-label, mean over heads, and the same if it were uniform";
-
-/// The same, if a run keeps its best model.
+/// What the metrics are of, if a run keeps its best model.
 const LEGEND_OF_BEST: &str = "\
 step: that of the best model if training.keep_best is set,
 else the last one; all metrics are of that model
@@ -46,15 +41,18 @@ else the last one; all metrics are of that model
 /// # Errors
 /// When a run cannot be read.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let runs = arguments
-        .runs
-        .iter()
-        .map(|path| Summary::read(path))
-        .collect::<Result<Vec<_>, _>>()?;
+    let runs = arguments.runs.iter().map(|path| Summary::read(path));
+    let runs = runs.collect::<Result<Vec<Summary>, Failure>>()?;
     if arguments.form.json {
-        let runs = runs
-            .iter()
-            .map(|run| json!({"run": run.name, "step": run.metrics["step"], "config": run.config, "class_names": run.class_names, "metrics": run.metrics}));
+        let runs = runs.iter().map(|run| {
+            json!({
+                "run": run.name,
+                "step": run.metrics["step"],
+                "config": run.table,
+                "class_names": run.config.data.classes,
+                "metrics": run.metrics,
+            })
+        });
         return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
     }
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -69,12 +67,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let room = room.saturating_sub(GAP.len()).max(LEAST_VALUE);
     for key in keys {
         let default = default_of(&key).unwrap_or_else(|| "–".to_owned());
-        let values = runs.iter().map(|run| {
-            let mut settings = run.settings.iter();
-            let found = settings.find(|(name, _)| *name == key);
-            found.map_or(&*default, |(_, value)| value)
-        });
-        let values: Vec<&str> = values.collect();
+        let values = runs.iter().map(|run| run.settings.get(&key));
+        let values: Vec<&str> = values
+            .map(|value| value.map_or(&*default, String::as_str))
+            .collect();
         let cells = shorten_apart(&values, room).into_iter();
         rows.push([key].into_iter().chain(cells).collect());
     }
@@ -88,41 +84,55 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let cell = |run: &Summary| number(run.metrics[&name].as_f64(), decimals);
         rows.push(row(&name, &cell));
     }
-    let keeps_best = runs.iter().any(|run| run.keeps_best);
-    let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
-    let mut legend = if runs.iter().all(|run| run.reads_cls) {
-        LEGEND.to_owned()
-    } else if runs.iter().any(|run| run.reads_mean) {
-        LEGEND.replace("[CLS]", "the position named\nbelow,")
-    } else {
-        LEGEND.replace("[CLS]", "the position that the class\nis read from,")
-    };
-    if runs.iter().all(Summary::is_fresh) {
-        legend = legend
-            .replace(
-                "the mean since the epoch began",
-                "that of the step's batch before it",
-            )
-            .replace(
-                "over all training samples after the step",
-                "over that batch after the step",
-            );
-    } else {
-        let fresh = runs.iter().filter(|run| run.is_fresh());
-        legend.extend(fresh.map(|run| {
-            format!(
-                "\n{}: train_loss, loss and the others are of the step's batch,\nsince each step drew its own samples",
-                run.name
-            )
-        }));
-    }
-    legend.extend(runs.iter().filter(|run| run.reads_mean).map(|run| {
-        format!(
-            "\n{}: the class is read from the mean of all positions;\nattention is that of {}",
-            run.name, run.reader
+    print(&format!("{}\n{}\n", aligned(&rows, 1), legend(&runs)))
+}
+
+/// What the metrics' names mean.
+fn legend(runs: &[Summary]) -> String {
+    let is = |what: fn(&ExperimentConfig) -> bool| runs.iter().map(move |run| what(&run.config));
+    let is_fresh = is(|config| config.data.is_fresh()).all(|is_fresh| is_fresh);
+    let (batch_loss, over) = if is_fresh {
+        (
+            "that of the step's batch before it",
+            "over that batch after the step",
         )
-    }));
-    print(&format!("{}\n{of_best}{legend}\n", aligned(&rows, 1)))
+    } else {
+        (
+            "the mean since the epoch began",
+            "over all training samples after the step",
+        )
+    };
+    let reader = if is(ExperimentConfig::reads_cls).all(|reads_cls| reads_cls) {
+        "[CLS]"
+    } else if is(ExperimentConfig::reads_mean).any(|reads_mean| reads_mean) {
+        "the position named\nbelow,"
+    } else {
+        "the position that the class\nis read from,"
+    };
+    let keeps_best = is(|config| config.training.keep_best.is_some()).any(|keeps| keeps);
+    let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
+    let mut legend = format!(
+        "{of_best}train_loss: batch loss, {batch_loss}\nloss and the others: {over}\n\
+         held_out_: over samples that are not trained on\n\
+         attention, uniform: of {reader} on the positions that decide the\n\
+         label, mean over heads, and the same if it were uniform"
+    );
+    for Summary { name, config, .. } in runs {
+        if config.data.is_fresh() && !is_fresh {
+            let _ = write!(
+                legend,
+                "\n{name}: train_loss, loss and the others are of the step's batch,\nsince each step drew its own samples"
+            );
+        }
+        if config.reads_mean() {
+            let _ = write!(
+                legend,
+                "\n{name}: the class is read from the mean of all positions;\nattention is that of {}",
+                config.measured_reader()
+            );
+        }
+    }
+    legend
 }
 
 /// The columns of a terminal, those of the longest metric's name, and those that a value of a setting has at least.
@@ -132,53 +142,35 @@ const LEAST_VALUE: usize = 12;
 
 struct Summary {
     name: String,
-    config: Table,
-    class_names: Vec<String>,
-    keeps_best: bool,
-    reads_cls: bool,
-    reads_mean: bool,
-    /// The position whose attention is measured.
-    reader: String,
-    /// Keys of the config, with their sections, and their values.
-    settings: Vec<(String, String)>,
+    config: ExperimentConfig,
+    /// The config as TOML.
+    table: Table,
+    /// Its values, by their keys with their sections.
+    settings: BTreeMap<String, String>,
     /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
     metrics: Value,
 }
 
 impl Summary {
-    /// Whether each step drew its own samples.
-    fn is_fresh(&self) -> bool {
-        let samples = self.config.get("data").and_then(|data| data.get("samples"));
-        samples.and_then(toml::Value::as_str) == Some("fresh")
-    }
-
     fn read(path: &Path) -> Result<Self, Failure> {
         let run = RunDir::open(path)?;
         let config = run.config()?;
         let kept = run.kept_metrics(&config)?;
-        let class_names = config.data.classes.clone();
-        let keeps_best = config.training.keep_best.is_some();
-        let (reads_cls, reads_mean) = (config.reads_cls(), config.reads_mean());
-        let reader = config.measured_reader();
-        let table = Table::try_from(config)
+        let table = Table::try_from(&config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
-        let mut settings = Vec::new();
+        let mut settings = BTreeMap::new();
         flatten("", &table, &mut settings);
         Ok(Self {
             name: shown(path),
-            config: table,
-            class_names,
-            keeps_best,
-            reads_cls,
-            reads_mean,
-            reader,
+            config,
+            table,
             settings,
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })
     }
 }
 
-fn flatten(prefix: &str, table: &Table, settings: &mut Vec<(String, String)>) {
+fn flatten(prefix: &str, table: &Table, settings: &mut BTreeMap<String, String>) {
     for (key, value) in table {
         let key = if prefix.is_empty() {
             key.clone()
@@ -187,23 +179,21 @@ fn flatten(prefix: &str, table: &Table, settings: &mut Vec<(String, String)>) {
         };
         match value {
             toml::Value::Table(inner) => flatten(&key, inner, settings),
-            value => settings.push((key, value.to_string())),
+            value => {
+                settings.insert(key, value.to_string());
+            }
         }
     }
 }
 
 /// Keys that do not have the same value in all runs.
 fn differing_keys(runs: &[Summary]) -> Vec<String> {
-    let mut keys: Vec<String> = Vec::new();
-    for (key, value) in runs.iter().flat_map(|run| &run.settings) {
-        let same = runs.iter().all(|run| {
-            run.settings
-                .iter()
-                .any(|(name, other)| name == key && other == value)
-        });
-        if !same && !keys.contains(key) {
-            keys.push(key.clone());
-        }
-    }
-    keys
+    let keys = runs.iter().flat_map(|run| run.settings.keys());
+    let keys: BTreeSet<&String> = keys.collect();
+    let first = &runs[0].settings;
+    let differs = |key: &&String| {
+        let mut settings = runs.iter().map(|run| &run.settings);
+        settings.any(|own| own.get(*key) != first.get(*key))
+    };
+    keys.into_iter().filter(differs).cloned().collect()
 }

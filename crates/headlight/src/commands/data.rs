@@ -87,16 +87,18 @@ fn keys_beside(config: &DatasetConfig) -> Vec<String> {
         keys.push(format!("data.cls={}", config.cls.name()));
     }
     if let (Some(words), Source::File(_)) = (&config.words, &config.source) {
-        let usual = Words::default();
-        if config.columns.features.is_empty() && words.lowercase != usual.lowercase {
-            keys.push(format!("data.words.lowercase={}", words.lowercase));
-        }
-        if words.min_count != usual.min_count {
-            keys.push(format!("data.words.min_count={}", words.min_count));
-        }
-        if words.max_words != usual.max_words {
-            keys.push(format!("data.words.max_words={}", words.max_words));
-        }
+        let of = |words: &Words| {
+            [
+                format!("data.words.min_count={}", words.min_count),
+                format!("data.words.max_words={}", words.max_words),
+                format!("data.words.lowercase={}", words.lowercase),
+            ]
+        };
+        let usual = of(&Words::default());
+        let own = of(words).into_iter().filter(|key| !usual.contains(key));
+        // Values of columns are as they are.
+        let is_text = config.columns.features.is_empty();
+        keys.extend(own.filter(|key| is_text || !key.contains("lowercase")));
     }
     keys.iter().map(|key| format!("--set {key}")).collect()
 }

@@ -44,19 +44,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         };
         let _ = writeln!(text, "{name:8} {:40} {state}", device.description);
     }
-    text.push('\n');
-    if !has_gpu {
-        text.push_str("GPU adapters: this build has no GPU device; build with --features wgpu\n");
-        return print(&text);
-    }
-    match adapters.as_slice() {
-        [] => text.push_str("GPU adapters: none seen on this machine\n"),
-        seen => {
-            text.push_str("GPU adapters:\n");
-            for adapter in seen {
-                let _ = writeln!(text, "  {adapter}");
-            }
-        }
-    }
+    text += match (has_gpu, &adapters[..]) {
+        (false, _) => "\nGPU adapters: this build has no GPU device; build with --features wgpu\n",
+        (true, []) => "\nGPU adapters: none seen on this machine\n",
+        (true, _) => "\nGPU adapters:\n",
+    };
+    let adapters = adapters.iter();
+    text.extend(adapters.map(|adapter| format!("  {adapter}\n")));
     print(&text)
 }

@@ -23,7 +23,7 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
 use super::interventions::InterventionArguments;
-use super::model::RunModel;
+use super::model::{ModelArguments, RunModel};
 use crate::arguments::{Force, Form, device};
 use crate::terminal;
 
@@ -33,15 +33,11 @@ use crate::terminal;
     after_help = "Example: headlight evaluate runs/notebook-1\nOn other samples, with curves: headlight evaluate runs/notebook-1 samples.csv --html evaluation.html\nFor a script: headlight evaluate runs/notebook-1 --json"
 )]
 pub(crate) struct Arguments {
-    /// A run directory
-    run: PathBuf,
+    #[command(flatten)]
+    model: ModelArguments,
     /// A dataset file with labels [default: the run's own held-out samples, or its training samples if it holds
     /// out none]
     data: Option<PathBuf>,
-    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
-    /// the best model if the run keeps it, or else those after the last step]
-    #[arg(long, value_name = "FILE")]
-    weights: Option<PathBuf>,
     /// Evaluate on this split of the run's own samples
     #[arg(long, conflicts_with = "data")]
     split: Option<Split>,
@@ -88,14 +84,15 @@ struct Line<'a> {
 /// # Errors
 /// When the run or the samples cannot be read, the samples have no labels, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let (file, weights) = (arguments.data.as_deref(), arguments.weights.as_deref());
-    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?
-        .with(&arguments.interventions)?;
+    let ModelArguments { run, weights } = &arguments.model;
+    let file = arguments.data.as_deref();
+    let (device, interventions) = (arguments.device.as_ref(), Some(&arguments.interventions));
+    let model = RunModel::open(&arguments.model, device, interventions)?;
     let (dataset, split, trained) = if let Some(path) = file {
         let read = samples::read_labelled(path, &model.config)?;
         (read.dataset, None, model.trained_on(&read.rows))
     } else {
-        let (dataset, split) = own(&arguments.run, &model.config, arguments.split)?;
+        let (dataset, split) = own(run, &model.config, arguments.split)?;
         (dataset, split, None)
     };
     let outputs = [
@@ -105,13 +102,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outputs = Output::all(outputs, arguments.output.force)?;
     arguments.form.check(&outputs)?;
     let [svg, html] = outputs;
-    let (step, which) = (model.step(), model.which());
-    let interventions = model.interventions.clone();
+    let interventions = &model.interventions;
     let own = model.session(dataset)?;
     let experiment = &own.session.experiment;
     let samples = &experiment.splits.train;
-    let measures = if own.interventions.is_empty() {
-        let weights = Parameter::weights(&own.parameters);
+    let measures = if interventions.typed().is_empty() {
+        let weights = Parameter::weights(&model.parameters);
         measured(&experiment.config, &weights, samples, None)?
     } else {
         Vec::new()
@@ -122,7 +118,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
     let mut document = document(
         &title(arguments, split, assessment.samples, data.task),
-        about(arguments, split, [which, interventions.text()], trained),
+        about(
+            arguments,
+            split,
+            [model.which(), interventions.text()],
+            trained,
+        ),
         data,
         &assessment,
     );
@@ -137,11 +138,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_beside(&outputs, &document.text(terminal::options()));
     }
     print_json(&Line {
-        run: arguments.run.to_string_lossy(),
-        weights: weights.map(Path::to_string_lossy),
+        run: run.to_string_lossy(),
+        weights: weights.as_ref().map(|path| path.to_string_lossy()),
         data: file.map(Path::to_string_lossy),
         split,
-        step,
+        step: model.step(),
         interventions: interventions.typed(),
         class_names: &data.classes,
         assessment: &assessment,
@@ -192,7 +193,7 @@ fn title(arguments: &Arguments, split: Option<Split>, samples: usize, task: Task
         (None, Some(Split::Train)) => samples("training "),
         (None, _) => samples("held-out "),
     };
-    format!("{} on {samples}", shown(&arguments.run))
+    format!("{} on {samples}", shown(&arguments.model.run))
 }
 
 /// What a reader must know about the model and the samples.
@@ -204,7 +205,7 @@ fn about(
 ) -> Vec<String> {
     let sentence = |own: String| format!("{}{}.", own[..1].to_uppercase(), &own[1..]);
     let [which, interventions] = of_model.map(|own| own.map(sentence));
-    let weights = arguments.weights.as_ref();
+    let weights = arguments.model.weights.as_ref();
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
     let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
         .then(|| "The run holds out no samples.".to_owned());

@@ -1,17 +1,14 @@
 //! `headlight generate`: texts from a model of the next token.
 
-use std::path::PathBuf;
-
 use clap::Args;
 use headlight_architecture::Parameter;
 use headlight_data::words::{Encoder, UNK};
 use headlight_experiment::generate::{Generated, Sampling, generate};
 use headlight_trainer::Failure;
-use headlight_trainer::storage::run_dir::RunDir;
-use headlight_trainer::storage::weights;
 use serde_json::json;
 
-use crate::arguments::Form;
+use super::model::{ModelArguments, RunModel};
+use crate::arguments::{Form, number};
 use crate::printing::{print, print_json};
 
 /// Continue a text, or write one, with a run's model of the next token
@@ -20,8 +17,8 @@ use crate::printing::{print, print_json};
     after_help = "Example: headlight generate runs/names-1 --count 20\nNames that start with \"mar\": headlight generate runs/names-1 --prompt mar --temperature 0.7"
 )]
 pub(crate) struct Arguments {
-    /// A run directory
-    run: PathBuf,
+    #[command(flatten)]
+    model: ModelArguments,
     /// The text to continue, for a run that was trained on texts [default: none, so that the model starts]
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
@@ -32,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     count: u16,
     /// Divides the logits: above 1, rare tokens are drawn more often; 0 takes the most probable token
-    #[arg(long, default_value_t = 1.0, value_parser = temperature)]
+    #[arg(long, default_value_t = 1.0, value_parser = number(1e6))]
     temperature: f64,
     /// Draw only from so many of the most probable tokens
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
@@ -42,18 +39,6 @@ pub(crate) struct Arguments {
     seed: u64,
     #[command(flatten)]
     form: Form,
-    /// Use these weights, a safetensors file [default: those of the best model if the run keeps it, or else those after the last
-    /// step]
-    #[arg(long, value_name = "FILE")]
-    weights: Option<PathBuf>,
-}
-
-fn temperature(text: &str) -> Result<f64, String> {
-    let number = text
-        .parse()
-        .ok()
-        .filter(|number| (0.0..=1e6).contains(number));
-    number.ok_or_else(|| "it must be a number of 0 or more".to_owned())
 }
 
 /// Prints the texts, one per line.
@@ -61,10 +46,8 @@ fn temperature(text: &str) -> Result<f64, String> {
 /// # Errors
 /// When the run cannot be read, its model is not one of the next token, or the prompt does not suit it.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let run = RunDir::open(&arguments.run)?;
-    let config = run.config()?;
-    let (path, _) = run.chosen_model(&config, arguments.weights.as_deref())?;
-    let weights = Parameter::weights(&weights::load(&config, &path)?);
+    let model = RunModel::open(&arguments.model, None, None)?;
+    let (config, weights) = (&model.config, Parameter::weights(&model.parameters));
     let words = config.data.words.as_ref();
     let prompt = match (words, &arguments.prompt, &arguments.tokens) {
         (_, None, None) => Vec::new(),
@@ -94,7 +77,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         top_k: arguments.top_k.map(|k| k as usize),
         seed: arguments.seed,
     };
-    let all = generate(&config, &weights, &prompt, arguments.count.into(), sampling)?;
+    let all = generate(config, &weights, &prompt, arguments.count.into(), sampling)?;
     let text = |one: &Generated| {
         if let Some(words) = words {
             return words.join(&one.tokens);

@@ -8,7 +8,7 @@ use clap::Args;
 use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::built_in::{self, CONFIGS};
-use headlight_trainer::storage::data_file;
+use headlight_trainer::storage::config;
 use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::{quoted, shown};
@@ -43,13 +43,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print(&list());
     }
     let (name, text, use_it) = if let Some(stem) = data_stem(&arguments.name) {
-        let config = data_file::config(
-            &arguments.name,
-            &arguments.columns.named(),
-            &Files::default(),
-        )?;
-        note(&format!("{}: {}", shown(&arguments.name), config.choice));
-        (stem.into_owned(), explained(&config.text), TRAIN)
+        let columns = arguments.columns.changes();
+        let columns = columns.iter().map(String::as_str);
+        let (text, choice) = config::text_of(&arguments.name, columns, &Files::default())?;
+        let choice = choice.unwrap_or_default();
+        note(&format!("{}: {choice}", shown(&arguments.name)));
+        (stem.into_owned(), explained(&text), TRAIN)
     } else if let Some((name, text)) = walkthrough(&arguments.name) {
         let use_it = "to compute it: headlight walkthrough";
         (name.to_owned(), text.to_owned(), use_it)

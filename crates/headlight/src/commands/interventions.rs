@@ -12,6 +12,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::documents::page::read_dump;
 use headlight_trainer::sessions::session::engine_for;
 use headlight_trainer::storage::standard::shown;
+use serde_json::{Value, json};
 
 const HEADING: &str = "Interventions";
 
@@ -56,11 +57,11 @@ fn patch(text: &str) -> Result<(Place, usize, PathBuf), String> {
 }
 
 /// The interventions of a command, each found to suit the model.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Interventions(Vec<Typed>);
 
 /// An option as it was typed, and what it means.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Typed {
     text: String,
     own: Vec<Intervention>,
@@ -88,11 +89,6 @@ impl InterventionArguments {
     }
 }
 
-/// A patch as it was typed.
-fn typed((place, position, file): &(Place, usize, PathBuf)) -> String {
-    format!("--patch {place}:{position}={}", shown(file))
-}
-
 impl Interventions {
     /// Reads the dumps, and checks all but the number of samples.
     ///
@@ -100,27 +96,23 @@ impl Interventions {
     /// When the model lacks a part, a dump is not of this model or cannot be read, or an engine other than the fused one would
     /// compute.
     pub(super) fn new(
-        arguments: &InterventionArguments,
+        arguments: Option<&InterventionArguments>,
         config: &ExperimentConfig,
     ) -> Result<Self, Failure> {
-        let removals = arguments.removals(config);
-        let mut texts = removals.iter().map(|(text, _)| text.clone());
-        let first = texts.next().or_else(|| arguments.patch.first().map(typed));
-        if let (Some(first), true) = (first, engine_for(config)? != EngineName::Fused) {
-            return Err(Failure::Input(format!(
-                "{first}: only the engine `fused` computes it, on a CPU, and this run is computed by `burn`; add `--device flex`"
-            )));
-        }
         let mut all = Vec::new();
-        for (text, own) in removals {
+        let Some(arguments) = arguments else {
+            return Ok(Self(all));
+        };
+        for (text, own) in arguments.removals(config) {
             for intervention in &own {
                 check(&text, config, intervention, 1)?;
             }
             let samples = 1;
             all.push(Typed { text, own, samples });
         }
-        for patch in &arguments.patch {
-            let (text, &(place, position, ref file)) = (typed(patch), patch);
+        for (place, position, file) in &arguments.patch {
+            let (&place, &position) = (place, position);
+            let text = format!("--patch {place}:{position}={}", shown(file));
             let replaced = |vector| Intervention::Replace {
                 place,
                 position,
@@ -168,6 +160,13 @@ impl Interventions {
         self.0.iter().map(|one| &*one.text).collect()
     }
 
+    /// Adds them to an object, if there are any.
+    pub(super) fn add_to(&self, line: &mut Value) {
+        if !self.0.is_empty() {
+            line["interventions"] = json!(self.typed());
+        }
+    }
+
     /// All of them in words; `None` without any.
     pub(super) fn text(&self) -> Option<String> {
         (!self.0.is_empty()).then(|| format!("interventions: {}", self.typed().join(", ")))
@@ -189,12 +188,18 @@ impl Interventions {
     }
 }
 
+/// Checks that the model has the part, and that the fused engine computes it.
 fn check(
     typed: &str,
     config: &ExperimentConfig,
     own: &Intervention,
     samples: usize,
 ) -> Result<(), Failure> {
+    if engine_for(config)? != EngineName::Fused {
+        return Err(Failure::Input(format!(
+            "{typed}: only the engine `fused` computes it, on a CPU, and this run is computed by `burn`; add `--device flex`"
+        )));
+    }
     let checked = fused::check(config, own, samples);
     checked.map_err(|error| Failure::Input(format!("{typed}: {error}")))
 }
@@ -216,34 +221,30 @@ fn vectors(
             "the dump has {name} {given}, and the model {needed}"
         ));
     }
-    let values = &dump.arrays[place.array()];
-    // Of each sample's rows, some: from the first on, a stride apart, of a width.
-    let all_heads = ours.layers * ours.heads * ours.positions;
     let head = |layer, head| (layer * ours.heads + head) * ours.positions + position;
-    let (rows, first, stride, count, width) = match place {
+    let all_heads = ours.layers * ours.heads * ours.positions;
+    // How many vectors a sample has, those that are taken, and their width.
+    let (count, taken, width) = match place {
         // [sample, position, d_model]
-        Place::Embeddings => (ours.positions, position, 0, 1, ours.d_model),
+        Place::Embeddings => (ours.positions, vec![position], ours.d_model),
         // [sample, layer, head, position, d_head]
-        Place::Context(layer) => (
-            all_heads,
-            head(layer, 0),
-            ours.positions,
-            ours.heads,
-            ours.d_head,
-        ),
-        Place::Head(layer, own) => (all_heads, head(layer, own), 0, 1, ours.d_head),
+        Place::Head(layer, own) => (all_heads, vec![head(layer, own)], ours.d_head),
+        Place::Context(layer) => {
+            let heads = (0..ours.heads).map(|own| head(layer, own));
+            (all_heads, heads.collect(), ours.d_head)
+        }
         // [sample, layer, position, d_model]
         Place::Residual(layer) | Place::Output(layer) => {
-            let rows = ours.layers * ours.positions;
-            (rows, layer * ours.positions + position, 0, 1, ours.d_model)
+            let taken = vec![layer * ours.positions + position];
+            (ours.layers * ours.positions, taken, ours.d_model)
         }
     };
-    let samples = values.chunks_exact(rows * width);
-    let own = samples.flat_map(|sample| {
-        let starts = (0..count).map(move |row| (first + row * stride) * width);
-        starts.flat_map(move |start| &sample[start..start + width])
+    let samples = dump.arrays[place.array()].chunks_exact(count * width);
+    let vectors = samples.flat_map(|sample| {
+        let vectors = taken.iter();
+        vectors.flat_map(|vector| &sample[vector * width..][..width])
     });
-    Ok(own.copied().collect())
+    Ok(vectors.copied().collect())
 }
 
 /// The first extent in which a dump differs from a model: its name, that of the dump, and that of the model.

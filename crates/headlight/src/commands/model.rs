@@ -1,7 +1,8 @@
 //! The model of a run, for the commands that apply it to samples.
 
-use std::path::Path;
+use std::path::PathBuf;
 
+use clap::Args;
 use headlight_architecture::Parameter;
 use headlight_data::files::Rows;
 use headlight_data::words::UNK;
@@ -10,7 +11,6 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::fused::Intervention;
 use headlight_experiment::{Changed, Experiment, Predictor};
 use headlight_trainer::Failure;
-use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::{self, Session};
 use headlight_trainer::storage::dataset_file;
@@ -19,53 +19,52 @@ use headlight_trainer::storage::weights;
 
 use super::interventions::{InterventionArguments, Interventions};
 
-/// A config, the weights of a run, and an opened device.
+/// A run, and which of its models is used.
+#[derive(Args, Debug)]
+pub(crate) struct ModelArguments {
+    /// A run directory
+    pub(super) run: PathBuf,
+    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
+    /// the best model if the run keeps it, or else those after the last step]
+    #[arg(long, value_name = "FILE")]
+    pub(super) weights: Option<PathBuf>,
+}
+
+/// A config, and the weights of a run.
 pub(super) struct RunModel {
-    /// The config; `compute.device` is the opened device.
     pub(super) config: ExperimentConfig,
     pub(super) parameters: Vec<Parameter>,
     /// Which model of its run it is; `None` for weights from elsewhere.
     kept: Option<KeptModel>,
-    pub(super) device: OpenDevice,
     /// What is changed in its forward passes.
     pub(super) interventions: Interventions,
 }
 
 impl RunModel {
-    /// The model of the run in a directory, the best one if the run keeps it, with other weights or on another device if they
-    /// are given.
+    /// The model of a run, the best one if the run keeps it, with other weights, for another device or with interventions if
+    /// they are given.
     ///
     /// # Errors
-    /// When the run or the weights cannot be read, or the device cannot be opened.
+    /// When the run or the weights cannot be read, or the interventions do not suit the model.
     pub(super) fn open(
-        run: &Path,
-        weights: Option<&Path>,
+        arguments: &ModelArguments,
         device: Option<&String>,
+        interventions: Option<&InterventionArguments>,
     ) -> Result<Self, Failure> {
-        let own = RunDir::open(run)?;
+        let own = RunDir::open(&arguments.run)?;
         let mut config = own.config()?;
         if let Some(device) = device {
             config.compute.device.clone_from(device);
             // The run's engine may not support this device.
             config.compute.engine = EngineName::Auto;
         }
-        let (weights, kept) = own.chosen_model(&config, weights)?;
+        let (weights, kept) = own.chosen_model(&config, arguments.weights.as_deref())?;
         Ok(Self {
             parameters: weights::load(&config, &weights)?,
             kept,
-            device: open_device(&config.compute.device)?,
-            interventions: Interventions::default(),
+            interventions: Interventions::new(interventions, &config)?,
             config,
         })
-    }
-
-    /// This model with interventions.
-    ///
-    /// # Errors
-    /// When they do not suit it.
-    pub(super) fn with(mut self, arguments: &InterventionArguments) -> Result<Self, Failure> {
-        self.interventions = Interventions::new(arguments, &self.config)?;
-        Ok(self)
     }
 
     /// The steps that the model was trained for, if they are known.
@@ -75,7 +74,8 @@ impl RunModel {
 
     /// Which model of its run it is, in words, if the run keeps more than one.
     pub(super) fn which(&self) -> Option<String> {
-        which(&self.config, self.kept.as_ref())
+        self.config.training.keep_best?;
+        Some(format!("model: {}", self.kept.as_ref()?))
     }
 
     /// How many of some samples the model was trained on, if there are any. Without the run's own data, nothing is known.
@@ -110,16 +110,17 @@ impl RunModel {
             .then_some("no training sample holds [UNK], so what the model makes of it is arbitrary")
     }
 
-    /// The model for the samples of a dataset.
+    /// The model for the samples of a dataset, on its device.
     ///
     /// # Errors
-    /// When the model would be too large, or an intervention does not suit the samples.
-    pub(super) fn session(self, dataset: Dataset) -> Result<ModelSession, Failure> {
+    /// When the device cannot be opened, the model would be too large, or an intervention does not suit the samples.
+    pub(super) fn session(&self, dataset: Dataset) -> Result<ModelSession, Failure> {
         let interventions = self.interventions.engine(dataset.len())?;
-        let weights = Some(self.parameters.clone());
+        let device = open_device(&self.config.compute.device)?;
+        let parameters = self.parameters.clone();
+        let config = self.config.clone();
         Ok(ModelSession {
-            session: Session::with_weights(self.config, weights, dataset, self.device)?,
-            parameters: self.parameters,
+            session: Session::with_weights(config, parameters, dataset, device)?,
             interventions,
         })
     }
@@ -128,9 +129,8 @@ impl RunModel {
 /// A model for some samples.
 pub(super) struct ModelSession {
     pub(super) session: Session,
-    pub(super) parameters: Vec<Parameter>,
     /// What is changed in its forward passes.
-    pub(super) interventions: Vec<Intervention>,
+    interventions: Vec<Intervention>,
 }
 
 impl ModelSession {
@@ -142,14 +142,13 @@ impl ModelSession {
         if self.interventions.is_empty() {
             return Ok(self.session.engine()?);
         }
-        let Experiment { config, splits, .. } = &self.session.experiment;
-        let changed = Changed::new(config, &self.parameters, &splits.train, &self.interventions)?;
+        let Experiment {
+            config,
+            splits,
+            start,
+            ..
+        } = &self.session.experiment;
+        let changed = Changed::new(config, start, &splits.train, &self.interventions)?;
         Ok(Box::new(changed))
     }
-}
-
-/// Which model of a run it is, in words, if the run keeps more than one.
-pub(super) fn which(config: &ExperimentConfig, kept: Option<&KeptModel>) -> Option<String> {
-    config.training.keep_best?;
-    Some(format!("model: {}", kept?))
 }

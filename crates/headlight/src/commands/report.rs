@@ -10,7 +10,7 @@ use headlight_sweep::{ReportChoices, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::{Destination, Output};
 
-use crate::arguments::{Force, Form};
+use crate::arguments::{Force, Form, number};
 use crate::terminal;
 
 /// Summarise a sweep's results: tables, distributions, learning curves
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     position: Vec<usize>,
     /// The F1 from which a run's final model counts as learned [default: report.learned of the config beside the results, or else
     /// 0.99]
-    #[arg(long, value_name = "F1", value_parser = share)]
+    #[arg(long, value_name = "F1", value_parser = number(1.0))]
     learned: Option<f64>,
     /// Also write the plots, as an SVG picture
     #[arg(long, value_name = "FILE")]
@@ -81,13 +81,4 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&summary.values());
     }
     print_beside(&outputs, &terminal::written(&document))
-}
-
-/// Reads a number from 0 to 1.
-fn share(text: &str) -> Result<f64, String> {
-    let share = text
-        .parse()
-        .ok()
-        .filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "give a number from 0 to 1".to_owned())
 }

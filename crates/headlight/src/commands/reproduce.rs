@@ -4,7 +4,6 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -15,12 +14,11 @@ use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
-use headlight_trainer::storage::files::cannot_write;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 
 use super::rows;
-use crate::arguments::at_least_one;
+use crate::arguments::{at_least_one, threads};
 use crate::printing::{note, print};
 use crate::terminal;
 
@@ -55,10 +53,7 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the plan is unknown or invalid, the folder holds other results, the machine fails, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let threads = match arguments.threads {
-        Some(threads) => threads.get(),
-        None => thread::available_parallelism().map_or(1, usize::from),
-    };
+    let threads = threads(arguments.threads);
     let Some(path) = &arguments.study else {
         return list(threads);
     };
@@ -76,24 +71,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         files.push(Files::of(part, &folder)?);
     }
     announce(&study, path, arguments, threads)?;
-    fs::create_dir_all(&folder).map_err(|error| cannot_write(&folder, &error))?;
-    let signals = Signals::listen()
-        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+    fs::create_dir_all(&folder).map_err(|error| Failure::writing(&folder, &error))?;
+    let signals = Signals::listen()?;
     let mut listed = Vec::new();
     let mut failed = 0;
     for (part, files) in study.parts.iter().zip(&files) {
         let (found, failures) = files.train(part, arguments, threads, &signals)?;
         failed += failures;
         let grid = part.grid.join("; ");
+        let grid = if grid.is_empty() { "–" } else { &grid };
+        let all = part.runs(false)?.to_string();
         listed.push(vec![
             part.name.clone(),
             found.to_string(),
-            part.runs(false)?.to_string(),
-            if grid.is_empty() {
-                "–".to_owned()
-            } else {
-                grid
-            },
+            all,
+            grid.to_owned(),
         ]);
     }
     if let Some(shard) = arguments.shard {
@@ -250,8 +242,8 @@ fn list(threads: usize) -> Result<(), Failure> {
     let document = Document {
         title: "Published studies".to_owned(),
         paragraphs: vec![format!(
-            "Times are about those on this machine, with {}.",
-            counted(threads, "run") + " at a time"
+            "Times are about those on this machine, with {} at a time.",
+            counted(threads, "run")
         )],
         sections: vec![Section::titled("", [], [table])],
     };

@@ -2,15 +2,17 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::time::Instant;
 
 use headlight_inspector::counted;
 use headlight_sweep::{Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::standard::shown;
+use indicatif::ProgressBar;
 
 use crate::printing::note;
-use crate::terminal::SweepDisplay;
+use crate::terminal::progress_bar;
 
 /// Trains the runs that the file lacks, and appends their rows.
 ///
@@ -35,14 +37,23 @@ pub(super) fn train(
     }
     let left = runs.start + results.finished..runs.end;
     let threads = threads.min(left.len().max(1));
-    let mut writer = Writer {
-        display: SweepDisplay::new(left.len()),
-        results,
-    };
+    let bar = progress_bar(left.len(), 0, "runs");
+    let started = Instant::now();
+    let mut writer = Writer { bar, results };
     let train = |index| train_one(plan, index, signals);
     let worked = work(train, left, threads, ROWS_AHEAD, signals, &mut writer);
-    let Writer { display, results } = writer;
-    display.finish(threads);
+    let Writer { bar, results } = writer;
+    bar.finish_and_clear();
+    if bar.position() > 0 {
+        let seconds = started.elapsed().as_secs_f64();
+        let rate = bar.position() as f64 / seconds;
+        let decimals = if rate < 10.0 { 2 } else { 0 };
+        note(&format!(
+            "{} in {seconds:.2} s on {}: {rate:.decimals$} runs/s",
+            counted(bar.position() as usize, "run"),
+            counted(threads, "thread"),
+        ));
+    }
     if worked.is_err() {
         results.discard_empty();
     }
@@ -63,20 +74,21 @@ pub(super) fn train(
 
 /// Writes rows, and shows the progress of the sweep.
 struct Writer {
-    display: SweepDisplay,
+    /// Of all runs. Without a terminal, failed runs alone are told.
+    bar: ProgressBar,
     results: Results,
 }
 
 impl Sink<Row> for Writer {
     fn finished(&mut self, row: &Row) {
-        self.display.run_finished();
+        self.bar.inc(1);
         if let Err(message) = &row.outcome {
             let values = row
                 .values
                 .iter()
                 .map(|(key, value)| format!(", {key}={value}"));
             let place = format!("seed {}{}", row.seed, values.collect::<String>());
-            self.display.run_failed(&format!("{place}: {message}"));
+            self.bar.suspend(|| note(&format!("{place}: {message}")));
         }
     }
 

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::path::Path;
-use std::thread;
 
 use crate::printing::{note, print};
 use clap::Args;
@@ -15,7 +14,7 @@ use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
 
 use super::rows;
-use crate::arguments::{Certify, ConfigArguments, at_least_one, device, engines};
+use crate::arguments::{Certify, ConfigArguments, at_least_one, device, engines, threads};
 use crate::terminal;
 
 /// Train many seeds on all cores, with optional grids of config values
@@ -71,16 +70,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let out = arguments.out.path();
     Results::check_name(out)?;
     let runs = arguments.shard.runs(plan.len());
-    let threads = match arguments.threads {
-        Some(threads) => threads.get(),
-        None => thread::available_parallelism().map_or(1, usize::from),
-    };
+    let threads = threads(arguments.threads);
     // Rows are added to a file that exists. A sweep replaces its own picture: one beside such a file.
     let picture = Destination::from(out.with_extension("svg"));
     let picture = Output::new(&picture, arguments.force || out.exists())?;
     let out = Output::new(&arguments.out, true)?.path();
-    let signals = Signals::listen()
-        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+    let signals = Signals::listen()?;
     if arguments.save_weights {
         plan.save_weights(out)?;
     }

@@ -11,17 +11,17 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{shares_steps, threads_that_pay};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::documents::screen::Trained;
+use headlight_trainer::documents::finished_run::FinishedRun;
 use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_fused};
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::environment::SourceCommit;
-use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::run_dir::{CONFIG, PAGE, RunDir};
 use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
 use headlight_trainer::training::Training;
 
-use super::ended::{Ended, pictures};
+use super::ended::{pictures, print_ended};
 use crate::arguments::{Certify, ConfigArguments, Form, at_least_one, device, engines};
 use crate::browser;
 use crate::terminal::{self, TrainingDisplay};
@@ -94,7 +94,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     drop(files);
     session.threads = threads(arguments, &session.experiment.config)?;
     tell_details(arguments, &session);
-    let steps = session.experiment.steps();
+    let experiment = &session.experiment;
+    let steps = experiment.steps();
     let training = Training::start(&session, begun, arguments.force)?;
     let start = training.step();
     if let Some(run) = begun {
@@ -104,13 +105,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         note(&format!("resuming from step {start} of {steps}"));
     }
 
-    let signals = Signals::listen()
-        .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
+    let signals = Signals::listen()?;
     let run = match reopened {
         Some(run) => run,
         None => create_run_dir(arguments)?,
     };
-    let display = TrainingDisplay::new(steps, start, &session.experiment.config);
+    let display = TrainingDisplay::new(steps, start, &experiment.config);
     let began = Instant::now();
     let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
     let stopped = || signals.received().is_some();
@@ -122,17 +122,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     ));
     let report = || {
         let pictures = pictures(&trained.dump, trained.strongest);
-        format!("{}{pictures}", trained.report)
+        format!("{}{pictures}", trained.report(experiment))
     };
     if arguments.form.json {
         note(&report());
     } else {
-        let typed = match &arguments.config.config {
-            Some(_) => arguments.config.typed(),
-            None => None,
-        };
-        let again = typed.unwrap_or_else(|| vec![quoted(&run.config_path())]);
-        let screen = trained.screen(&session.experiment, &run, &again)?;
+        let typed = arguments.config.typed();
+        let typed = typed.filter(|_| arguments.config.config.is_some());
+        let again = typed.unwrap_or_else(|| quoted(&run.file(CONFIG)));
+        let screen = trained.screen(experiment, &run, &again)?;
         print(&screen.text(terminal::options().colour))?;
         if verbosity() == Verbosity::Verbose {
             print(&format!("\n{}", report()))?;
@@ -140,16 +138,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let uninterrupted = check_uninterrupted(&trained, &run, &signals);
     if arguments.form.json {
-        let ended = Ended {
-            run: &run,
-            data: &session.experiment.config.data,
-            outcome: trained.outcome,
-            step: trained.progress.step,
-            steps,
-            best_step: trained.best_step,
-            was_interrupted: trained.was_interrupted,
-        };
-        ended.print()?;
+        print_ended(
+            &run,
+            experiment,
+            trained.outcome.as_ref(),
+            trained.progress.step,
+            trained.best_step(),
+            trained.was_interrupted,
+        )?;
     }
     uninterrupted?;
     open_page(arguments, trained.page);
@@ -157,7 +153,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// Fails if a signal ended the training, or the count of all inputs after it.
-fn check_uninterrupted(trained: &Trained, run: &RunDir, signals: &Signals) -> Result<(), Failure> {
+fn check_uninterrupted(
+    trained: &FinishedRun,
+    run: &RunDir,
+    signals: &Signals,
+) -> Result<(), Failure> {
     let Some(signal) = signals.received() else {
         return Ok(());
     };
@@ -184,35 +184,24 @@ fn check_uninterrupted(trained: &Trained, run: &RunDir, signals: &Signals) -> Re
 /// # Errors
 /// When the model is invalid.
 fn threads(arguments: &Arguments, config: &ExperimentConfig) -> Result<usize, Failure> {
-    let most = thread::available_parallelism().map_or(1, usize::from);
-    let wanted = arguments.threads.map(usize::from);
-    if config.compute.engine != EngineName::Fused {
-        if wanted.is_some_and(|wanted| wanted > 1) {
-            let engine = config.compute.engine.name();
-            note(&format!(
-                "the engine `{engine}` trains on one thread; only `fused` shares its steps"
-            ));
-        }
-        return Ok(1);
-    }
-    if !shares_steps(config)? {
-        if wanted.is_some_and(|wanted| wanted > 1) {
-            note(
-                "the steps of this model are too short to be shared, so Headlight uses one thread",
-            );
-        }
-        return Ok(1);
-    }
-    if let Some(wanted) = wanted.filter(|wanted| *wanted > most) {
+    let (most, reason) = if config.compute.engine != EngineName::Fused {
+        (1, "another engine than `fused` trains on one thread")
+    } else if !shares_steps(config)? {
+        (1, "the steps of this model are too short to be shared")
+    } else {
+        let all = thread::available_parallelism().map_or(1, usize::from);
+        (all, "more than the machine has make steps slower")
+    };
+    let Some(wanted) = arguments.threads.map(usize::from) else {
+        return Ok(threads_that_pay(config, most)?);
+    };
+    if wanted > most {
+        let used = counted(most, "thread");
         note(&format!(
-            "this machine runs {} at once; --threads {wanted} would make steps slower, so Headlight uses {most}",
-            counted(most, "thread")
+            "--threads {wanted}: {reason}; Headlight uses {used}"
         ));
     }
-    match wanted {
-        Some(wanted) => Ok(wanted.min(most)),
-        None => Ok(threads_that_pay(config, most)?),
-    }
+    Ok(wanted.min(most))
 }
 
 /// Tells of a run that is to be resumed, but is complete.
@@ -224,19 +213,19 @@ fn tell_complete(
 ) -> Result<(), Failure> {
     let step = training.step();
     note(&format!("the run has already ended, at step {step}"));
-    let page = Some(run.page_path());
+    let page = Some(run.file(PAGE));
     open_page(arguments, page.filter(|page| page.exists()));
     if arguments.form.json {
-        let ended = Ended {
+        let outcome = training.outcome(run)?;
+        let experiment = &session.experiment;
+        print_ended(
             run,
-            data: &session.experiment.config.data,
-            outcome: training.outcome(run)?,
+            experiment,
+            outcome.as_ref(),
             step,
-            steps: session.experiment.steps(),
-            best_step: training.best_step(),
-            was_interrupted: false,
-        };
-        ended.print()
+            training.best_step(),
+            false,
+        )
     } else {
         print(&format!("saved in {}\n", shown(run.path())))
     }
@@ -287,7 +276,7 @@ fn resolved_config(
 ) -> Result<ExperimentConfig, Failure> {
     let mut config = match begun {
         Some(run) if arguments.config.config.is_none() => {
-            config::load_with(&run.config_path(), &arguments.config.changes(), files)?
+            config::load_with(&run.file(CONFIG), &arguments.config.changes(), files)?
         }
         _ => arguments.config.load_with(files)?,
     };
@@ -304,9 +293,7 @@ fn resolved_config(
         ));
     }
     config.compute.engine = engine_for(&config)?;
-    // Dumps and the report show the same paths, whether the config comes from the command line or from a
-    // run directory.
-    config::with_relative_paths(config)
+    Ok(config)
 }
 
 fn create_run_dir(arguments: &Arguments) -> Result<RunDir, Failure> {

@@ -1,6 +1,6 @@
 //! `headlight verify`: whether the files of a run are as Headlight wrote them.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::printing::{print, print_json};
 use clap::Args;
@@ -8,7 +8,7 @@ use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::{Damage, RunDir, Verified};
 use headlight_trainer::storage::standard::shown;
-use serde::Serialize;
+use serde_json::json;
 
 use crate::arguments::Form;
 
@@ -20,14 +20,6 @@ pub(crate) struct Arguments {
     run: PathBuf,
     #[command(flatten)]
     form: Form,
-}
-
-/// What is printed as JSON, its keys in alphabetical order.
-#[derive(Serialize)]
-struct Printed<'a> {
-    damage: &'a [Damage],
-    files: usize,
-    run: &'a Path,
 }
 
 /// Prints the files of a run that are missing or changed, one per line.
@@ -44,11 +36,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     if arguments.form.json {
-        print_json(&Printed {
-            damage: &damage,
-            files,
-            run: run.path(),
-        })?;
+        print_json(&json!({"damage": damage, "files": files, "run": run.path()}))?;
     } else if damage.is_empty() && files == 0 {
         return print(&format!(
             "the run has not ended, so there is nothing to check; {}\n",

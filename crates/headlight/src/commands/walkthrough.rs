@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
+use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::files::read_bounded;
 use headlight_trainer::storage::outputs::{Destination, Output};
@@ -57,9 +58,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(out) = numbers {
         out.write_all((text(walkthrough.json())? + "\n").as_bytes())?;
     }
-    let cases = walkthrough.cases.len();
-    let plural = if cases == 1 { "" } else { "s" };
-    let described = format!("{cases} case{plural}, {}", errata(&walkthrough));
+    let cases = counted(walkthrough.cases.len(), "case");
+    let described = format!("{cases}, {}", errata(&walkthrough));
     let told = outputs
         .iter()
         .flatten()

@@ -90,6 +90,13 @@ impl Table {
         }
     }
 
+    /// The table with a title.
+    #[must_use]
+    pub fn titled(mut self, title: String) -> Self {
+        self.title = title;
+        self
+    }
+
     /// The table with these columns aligned at the left, since they hold text rather than numbers.
     #[must_use]
     pub fn left_aligned(mut self, names: &[&str]) -> Self {

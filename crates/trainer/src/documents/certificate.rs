@@ -102,7 +102,6 @@ fn classes(certificate: &Certificate) -> Table {
 
 /// The inputs with the smallest margins.
 fn worst(class: &ClassAnswers, cls: Option<usize>) -> Option<Table> {
-    let header = ["input", "answer", "margin"].map(str::to_owned);
     let row = |example: &Example| {
         vec![
             tokens(&example.tokens, cls),
@@ -110,55 +109,42 @@ fn worst(class: &ClassAnswers, cls: Option<usize>) -> Option<Table> {
             number(Some(example.margin), 3),
         ]
     };
-    let rows = class.worst.iter().map(row);
-    let rows = [header.to_vec()].into_iter().chain(rows).collect();
+    let table = Table::of_rows(&["input", "answer", "margin"], class.worst.iter().map(row));
     let title = format!(
         "Label {}: the inputs with the smallest margins",
         class.class
     );
-    (!class.worst.is_empty()).then(|| Table::of_text(&title, "", rows).left_aligned(&["input"]))
+    (!class.worst.is_empty()).then(|| table.titled(title).left_aligned(&["input"]))
 }
 
 /// The tokens that wrong inputs have in common.
 fn common(class: &ClassAnswers) -> Option<Table> {
     let first = class.common.first()?;
-    let free = |position: usize| {
-        class
-            .tokens
-            .get(position)
-            .is_some_and(|counts| counts.len() > 1)
+    let is_free = |&position: &usize| {
+        let tokens = class.tokens.get(position);
+        tokens.is_some_and(|counts| counts.len() > 1)
     };
     // Shares of each position, if they fit a page.
-    let positions: Vec<usize> = (0..first.positions.len())
-        .filter(|&position| free(position))
+    let mut positions: Vec<usize> = (0..first.positions.len()).filter(is_free).collect();
+    if positions.len() > 12 {
+        positions.clear();
+    }
+    let names = positions.iter();
+    let names: Vec<String> = names
+        .map(|position| format!("position {position}"))
         .collect();
-    let positions = if positions.len() > 12 {
-        Vec::new()
-    } else {
-        positions
-    };
-    let mut header = ["token", "per wrong input", "per right input"]
-        .map(str::to_owned)
-        .to_vec();
-    header.extend(
-        positions
-            .iter()
-            .map(|position| format!("position {position}")),
-    );
+    let header = ["token", "per wrong input", "per right input"].into_iter();
+    let header: Vec<&str> = header.chain(names.iter().map(String::as_str)).collect();
     let rows = class.common.iter().map(|own| {
         let mut row = vec![
             own.token.to_string(),
             number(Some(own.per_wrong_input), 2),
             number(Some(own.per_right_input), 2),
         ];
-        row.extend(
-            positions
-                .iter()
-                .map(|&position| format!("{:.0}%", 100.0 * own.positions[position])),
-        );
+        let shares = positions.iter().map(|&position| own.positions[position]);
+        row.extend(shares.map(|share| format!("{:.0}%", 100.0 * share)));
         row
     });
-    let rows = [header].into_iter().chain(rows).collect();
     let wrong = match class.wrong {
         1 => "the wrong input holds".to_owned(),
         wrong => format!("the {} wrong inputs hold", grouped(&wrong)),
@@ -171,7 +157,7 @@ fn common(class: &ClassAnswers) -> Option<Table> {
         "Label {}: tokens that {wrong} at least twice as often as the right ones do{shares}",
         class.class
     );
-    Some(Table::of_text(&title, "", rows))
+    Some(Table::of_rows(&header, rows).titled(title))
 }
 
 /// An input as text.

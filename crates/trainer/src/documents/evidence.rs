@@ -6,17 +6,15 @@ use serde_json::Value;
 use crate::Failure;
 use crate::documents::certificate;
 use crate::storage::hash::file_sha256;
-use crate::storage::run_dir::{BEST, CONFIG, RunDir, WEIGHTS};
+use crate::storage::run_dir::{BEST, CONFIG, ENVIRONMENT, RunDir, WEIGHTS};
 
 /// The origin of a run's numbers, from the files of its run directory; missing files are skipped.
 pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
-    let folder = run.path();
     let mut evidence = vec![entry(
         "Page made by",
         format!("headlight {}", env!("CARGO_PKG_VERSION")),
     )];
-    let environment = run.environment()?;
-    if !environment.is_null() {
+    if let Some(environment) = run.json::<Value>(ENVIRONMENT)? {
         let keys = [
             "version",
             "git_commit",
@@ -41,7 +39,7 @@ pub(crate) fn evidence(run: &RunDir) -> Result<Vec<Evidence>, Failure> {
         }
     }
     for name in [WEIGHTS, BEST, CONFIG] {
-        let path = folder.join(name);
+        let path = run.file(name);
         if path.is_file() {
             let hash = file_sha256(&path)?;
             evidence.push(entry(&format!("SHA-256 of {name}"), hash));

@@ -4,6 +4,7 @@ pub mod assessment;
 pub mod certificate;
 mod evidence;
 pub mod explanation;
+pub mod finished_run;
 pub mod measures;
 pub mod page;
 pub mod report;

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use headlight_experiment::config::{DumpConfig, DumpFormat};
+use headlight_experiment::config::{DumpConfig, DumpFormat, ExperimentConfig};
 use headlight_experiment::{Experiment, fused};
 use headlight_inspector::counted;
 
@@ -100,43 +100,37 @@ impl fmt::Display for Volume {
 fn volume(experiment: &Experiment) -> Result<Volume, Failure> {
     let config = &experiment.config;
     let best = usize::from(config.training.keep_best.is_some());
-    let dumps = dumps_after(experiment, 0) + best;
+    let dumps = count(experiment) + best;
+    let samples = config.dump.chosen(experiment.splits.shown()).len();
     Ok(Volume {
         dumps,
-        samples: config.dump.chosen(experiment.splits.shown()).len(),
-        bytes: dumps as f64 * dump_bytes(experiment)?,
+        samples,
+        bytes: dumps as f64 * dump_bytes(config, samples)?,
     })
 }
 
-/// Prints how many dumps training after step `start` will write, if they are many or large.
+/// Prints how many dumps a run will write, if they are many or large.
 ///
 /// # Errors
 /// When they are too large, unless `accepted`, or the run was `begun` with as many steps.
 pub fn check(
     experiment: &Experiment,
-    start: usize,
     begun: Option<&RunDir>,
     accepted: bool,
 ) -> Result<(), Failure> {
-    let (count, bytes) = (dumps_after(experiment, start), dump_bytes(experiment)?);
-    let bytes = count as f64 * bytes;
-    let volume = format!(
-        "{}, about {:.0} MB in total",
-        counted(count, "dump"),
-        bytes / 1e6
-    );
+    let volume = volume(experiment)?;
     let per_epoch = experiment.steps_per_epoch();
     let was_accepted = begun
         .and_then(|run| run.config().ok())
         .is_some_and(|begun| begun.training.total_steps(per_epoch) >= experiment.steps());
-    if bytes > MOST_BYTES && !accepted && !was_accepted {
+    if volume.bytes > MOST_BYTES && !accepted && !was_accepted {
         return Err(Failure::Input(format!(
             "training would write {volume}; to write less, raise dump.every_steps or dump.every_epochs (0 disables \
              them), or lower dump.positives, dump.negatives, dump.samples or the number of dump.formats; to write \
              them all, train with --force"
         )));
     }
-    if count > NOTED_DUMPS || bytes > NOTED_BYTES {
+    if volume.dumps > NOTED_DUMPS || volume.bytes > NOTED_BYTES {
         note(&format!(
             "training will write {volume}; to change that, edit [dump] in the config"
         ));
@@ -144,17 +138,15 @@ pub fn check(
     Ok(())
 }
 
-/// How many dumps training after step `start` writes, unless it stops early.
-fn dumps_after(experiment: &Experiment, start: usize) -> usize {
+/// How many dumps training writes, unless it stops early; without that of the best model.
+fn count(experiment: &Experiment) -> usize {
     let DumpConfig {
         every_epochs,
         every_steps,
         ..
     } = experiment.config.dump;
-    let between = |every: usize| match every {
-        0 => 0,
-        _ => (experiment.steps().saturating_sub(1) / every).saturating_sub(start / every),
-    };
+    let last = experiment.steps().saturating_sub(1);
+    let before_last = |every: usize| last.checked_div(every).unwrap_or(0);
     let by_epochs = every_epochs
         .value
         .saturating_mul(experiment.steps_per_epoch());
@@ -162,25 +154,17 @@ fn dumps_after(experiment: &Experiment, start: usize) -> usize {
         0 => 0,
         common => (every_steps / common).saturating_mul(by_epochs),
     };
-    // The last step has one, and so has the start of a run.
-    let at_ends = 1 + usize::from(start == 0 && experiment.steps() > 0);
-    between(every_steps) + between(by_epochs) - between(both) + at_ends
+    // The last step has one, and so has the start.
+    let at_ends = 1 + usize::from(experiment.steps() > 0);
+    before_last(every_steps) + before_last(by_epochs) - before_last(both) + at_ends
 }
 
 /// The bytes of one dump, in all formats.
-fn dump_bytes(experiment: &Experiment) -> Result<f64, Failure> {
-    let config = &experiment.config;
-    let samples = config.dump.chosen(experiment.splits.shown()).len();
+fn dump_bytes(config: &ExperimentConfig, samples: usize) -> Result<f64, Failure> {
     let dims = fused::dims(config, samples)?;
     let (numbers, bytes) = headlight_dump::size(dims, is_masked(config));
-    let extents = [
-        dims.samples,
-        dims.layers,
-        dims.heads,
-        dims.positions,
-        dims.positions,
-    ];
-    let rows: f64 = extents.map(|extent| extent as f64).iter().product();
+    let pairs = dims.positions as f64 * dims.positions as f64;
+    let rows = samples as f64 * dims.layers as f64 * dims.heads as f64 * pairs;
     let formats = config.dump.formats.iter().map(|format| match format {
         DumpFormat::Npz => bytes * NPZ_BYTE + REST,
         DumpFormat::Json => numbers * JSON_NUMBER + REST,

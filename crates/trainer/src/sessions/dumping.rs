@@ -1,7 +1,5 @@
 //! Dumps: all that a model computes for some samples.
 
-use std::collections::BTreeMap;
-
 use headlight_architecture::{Mask, Parameter};
 use headlight_data::{Dataset, IGNORED, LabelRule};
 use headlight_dump::{AttentionDump, Meta, VERSION, axes};
@@ -128,10 +126,22 @@ fn empty(
     origin: Origin,
     config: &ExperimentConfig,
 ) -> Result<AttentionDump, Failure> {
-    let (rule, inputs) = (config.data.rule.as_ref(), config.inputs());
+    let (data, inputs) = (&config.data, config.inputs());
+    let indices = samples.indices.iter();
     let tokens = |&sample: &usize| samples.dataset.tokens(sample);
+    let padding = config.model.attention.padding_token;
+    let token_strings = indices.clone().flat_map(tokens);
+    let token_strings = token_strings.map(|&token| (token, data.token_text(token, padding)));
+    let deciding = |sample| {
+        let (tokens, rule) = (tokens(sample), data.rule.as_ref());
+        let query = config.shown_position(tokens);
+        rule.map_or_else(Vec::new, |rule: &LabelRule| {
+            rule.deciding_at(tokens, data.cls, query)
+        })
+    };
+    let number = |&sample| samples.numbered.then_some(sample);
     let dims = fused::dims(config, samples.indices.len())?;
-    let (attention, masked) = (&config.model.attention, is_masked(config));
+    let masked = is_masked(config);
     Ok(AttentionDump {
         dims,
         meta: Meta {
@@ -140,33 +150,9 @@ fn empty(
             step: origin.step,
             epoch: origin.epoch,
             seed: origin.seed,
-            samples: samples
-                .indices
-                .iter()
-                .map(|&sample| samples.numbered.then_some(sample))
-                .collect(),
-            token_strings: samples
-                .indices
-                .iter()
-                .flat_map(tokens)
-                .map(|&token| {
-                    (
-                        token,
-                        config.data.token_text(token, attention.padding_token),
-                    )
-                })
-                .collect::<BTreeMap<_, _>>(),
-            label_positions: samples
-                .indices
-                .iter()
-                .map(|sample| {
-                    rule.map_or_else(Vec::new, |rule: &LabelRule| {
-                        let tokens = tokens(sample);
-                        let query = config.shown_position(tokens);
-                        rule.deciding_at(tokens, config.data.cls, query)
-                    })
-                })
-                .collect(),
+            samples: indices.clone().map(number).collect(),
+            token_strings: token_strings.collect(),
+            label_positions: indices.map(deciding).collect(),
             read_position: (inputs.cls != Some(inputs.read_position))
                 .then_some(inputs.read_position),
             config: to_json(config)?,

@@ -4,7 +4,6 @@
 pub mod burn;
 pub mod dump_volume;
 pub mod dumping;
-pub(crate) mod inputs;
 pub mod opening;
 pub mod resume;
 pub mod run_writer;

@@ -2,20 +2,19 @@
 
 use std::fmt;
 
-use headlight_experiment::Experiment;
+use headlight_experiment::TrainingState;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::config::toml::default_of;
 use headlight_experiment::config::{ExperimentConfig, Schedule};
 use serde_json::Value;
 
 use crate::Failure;
-use crate::sessions::inputs::inputs_sha256;
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::Checkpoint;
 use crate::storage::config;
-use crate::storage::run_dir::RunDir;
+use crate::storage::hash::inputs_sha256;
+use crate::storage::run_dir::{LOSS_LOG, METRICS, RunDir};
 use crate::storage::standard::shown;
-use crate::storage::weights::{FREE_LIMIT, HEADER_LIMIT};
 
 /// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so
 /// far, and a file may have moved, since its contents are compared.
@@ -32,7 +31,8 @@ const CHANGEABLE: [&str; 4] = [
 /// When there are such settings; the message lists each key with both values.
 fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<(), Failure> {
     let mut differences = Vec::new();
-    find_differences("", before, &config::to_json(now)?, &mut differences);
+    let now_named = config::with_file_names(now.clone());
+    find_differences("", before, &config::to_json(&now_named)?, &mut differences);
     differences.retain(|(key, ..)| {
         let section = key.split('.').next().unwrap_or_default();
         let is_length = ["training.epochs", "training.steps"].contains(&key.as_str());
@@ -101,13 +101,14 @@ pub(crate) fn checkpoint_of(
             "the run in {place} cannot be resumed: {reason}; {remedy}"
         ))
     };
-    let found = run.checkpoint(limit(experiment));
+    let found = run.checkpoint();
     let found = found.map_err(|failure| match failure {
         Failure::Input(reason) => refused(&reason),
         other => other,
     })?;
     let Some(checkpoint) = found else {
-        check_config(run, &config::to_json(&run.config()?)?, &experiment.config)?;
+        let begun = config::with_file_names(run.config()?);
+        check_config(run, &config::to_json(&begun)?, &experiment.config)?;
         // The checkpoint comes before the weights; without this check, a finished run would be overwritten.
         if run.has_weights() {
             return Err(refused(&"it has weights but no checkpoint"));
@@ -152,19 +153,6 @@ pub(crate) fn is_trained(session: &Session, checkpoint: &Checkpoint) -> bool {
         && is_same("steps", training.steps)
 }
 
-/// The largest checkpoint that a reader of any run reads, in bytes: weights, two moments and the best model of the largest
-/// model that a config may ask for take 4 GiB.
-pub(crate) const CHECKPOINT_LIMIT: u64 = 5 << 30;
-
-/// The largest checkpoint of an experiment that is read, in bytes: four times the model (its weights, Adam's two moments,
-/// and the best model), and at least [`FREE_LIMIT`].
-fn limit(experiment: &Experiment) -> u64 {
-    let start = experiment.start.iter();
-    let counts = start.map(|parameter| parameter.values.len() as u64);
-    let model = counts.sum::<u64>() * 4 * 4 + HEADER_LIMIT;
-    model.clamp(FREE_LIMIT, CHECKPOINT_LIMIT)
-}
-
 /// Checks that a checkpoint is of this model, and that the logs of the run reach to it.
 fn check_checkpoint(
     run: &RunDir,
@@ -188,22 +176,16 @@ fn check_checkpoint(
         return refused("the counters of its checkpoint contradict each other");
     }
     state.check(&experiment.start)?;
-    let start = experiment.start.iter();
-    let shapes = start.map(|parameter| (&parameter.name, &parameter.shape));
-    if let Some(best) = best
-        && !(best.parameters.iter())
-            .map(|parameter| (&parameter.name, &parameter.shape))
-            .eq(shapes)
-    {
-        return refused("its best model is a different model");
+    if let Some(best) = best {
+        TrainingState::of(best.parameters.clone()).check(&experiment.start)?;
     }
     if let Some(name) = state.not_finite() {
         let reason = format!("{name} of its checkpoint holds NaN or infinite numbers");
         return refused(&reason);
     }
     let logs = [
-        (run.metrics_path(), counters.metrics_bytes),
-        (run.loss_log_path(), 4 * progress.step as u64),
+        (run.file(METRICS), counters.metrics_bytes),
+        (run.file(LOSS_LOG), 4 * progress.step as u64),
     ];
     for (path, bytes) in logs {
         if path.metadata().map_or(0, |found| found.len()) < bytes {

@@ -10,15 +10,19 @@ use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Next, Observer, Progress, due, evaluation_is_due, measure};
 use headlight_experiment::{Engine, Experiment, tested};
 
+use serde_json::Value;
+
 use crate::Failure;
 use crate::sessions::dumping::{Model, Origin, dump};
-use crate::sessions::inputs::inputs_sha256;
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::{Checkpoint, Counters};
 use crate::storage::config;
 use crate::storage::environment::{Environment, SourceCommit};
 use crate::storage::files::Log;
-use crate::storage::run_dir::RunDir;
+use crate::storage::hash::inputs_sha256;
+use crate::storage::run_dir::{
+    BEST, BEST_DUMP, ENVIRONMENT, LOSS_LOG, METRICS, RunDir, STATE, STEP_WEIGHTS,
+};
 
 /// Shows the progress of a run.
 pub trait Display {
@@ -37,7 +41,7 @@ pub(crate) struct RunWriter<'a> {
     session: &'a Session,
     run: &'a RunDir,
     display: &'a dyn Display,
-    /// The config with the paths by which the run's records name its files: dumps, checkpoints, the report.
+    /// The config with the names of its files alone, as the run's records have it: dumps, checkpoints, the report.
     pub(crate) config: ExperimentConfig,
     dumped: Vec<usize>,
     log: Log,
@@ -68,14 +72,10 @@ impl<'a> RunWriter<'a> {
     ) -> Result<Self, Failure> {
         let experiment = &session.experiment;
         // Whatever stands there, it is no reason not to resume.
-        let before = run.environment().unwrap_or_default();
-        let paths = match &checkpoint {
-            Some(checkpoint) => &checkpoint.counters.config,
-            None => &before["paths"],
-        };
-        let config = config::with_paths_of(experiment.config.clone(), paths)?;
-        run.write_config(&config::with_absolute_paths(experiment.config.clone())?)?;
-        let environment = Environment::now(source, &config, &session.device);
+        let before: Value = run.json(ENVIRONMENT).ok().flatten().unwrap_or_default();
+        run.begin(&config::with_absolute_paths(experiment.config.clone())?)?;
+        let config = config::with_file_names(experiment.config.clone());
+        let environment = Environment::now(source, &config.compute, &session.device);
         let mut tracker = BestTracker::new(&experiment.config.training);
         let (mut progress, mut metrics_bytes, mut resumed_from) = (Progress::default(), 0, None);
         if let Some(Checkpoint { counters, best, .. }) = checkpoint {
@@ -86,9 +86,14 @@ impl<'a> RunWriter<'a> {
                 tracker.best = best;
             }
         }
-        run.write_environment(&environment, before, resumed_from)?;
-        let log = run.metrics_log(metrics_bytes)?;
-        let loss_log = run.loss_log(4 * progress.step as u64)?;
+        match resumed_from {
+            Some(step) if before.is_object() => {
+                run.write_json(ENVIRONMENT, &environment.resumed(before, step))?;
+            }
+            _ => run.write_json(ENVIRONMENT, &environment)?,
+        }
+        let log = Log::open(&run.file(METRICS), metrics_bytes)?;
+        let loss_log = Log::open(&run.file(LOSS_LOG), 4 * progress.step as u64)?;
         let metrics = run.step_metrics()?;
         run.rewind(
             |step| resumed_from.is_some_and(|last| step <= last) && dump_is_due(experiment, step),
@@ -124,7 +129,8 @@ impl<'a> RunWriter<'a> {
         self.tracker.as_ref()?.best.as_ref()
     }
 
-    /// Writes the best model so far, with its dump.
+    /// Writes the best model so far: its weights, then its dump. Those of an earlier step are gone by now (`rewind`), so that
+    /// whatever stops this process, no dump is beside the weights of another step.
     pub(crate) fn write_best(&self) -> Result<(), Failure> {
         let Some(BestModel {
             parameters, step, ..
@@ -133,8 +139,9 @@ impl<'a> RunWriter<'a> {
             return Ok(());
         };
         let dump = self.dump(parameters, *step)?;
-        let formats = &self.session.experiment.config.dump.formats;
-        self.run.write_best(parameters.clone(), &dump, formats)
+        self.run.write_weights(BEST, parameters.clone())?;
+        self.run
+            .write_dump(BEST_DUMP, &dump, &self.config.dump.formats)
     }
 
     /// Dumps, saves and evaluates the last step, if that was not done yet.
@@ -181,7 +188,7 @@ impl<'a> RunWriter<'a> {
         }
         // A checkpoint relies on the logs up to it.
         self.write_losses()?;
-        self.run.save(&Checkpoint {
+        let checkpoint = Checkpoint {
             counters: Counters {
                 progress: self.progress,
                 metrics_bytes: self.log.length(),
@@ -190,7 +197,8 @@ impl<'a> RunWriter<'a> {
             },
             state,
             best: self.best().cloned(),
-        })
+        };
+        self.run.write(STATE, &checkpoint.encode()?)
     }
 
     /// Writes the loss of each step so far.
@@ -207,8 +215,8 @@ impl<'a> RunWriter<'a> {
         self.last_dump = Some(self.progress.step);
         let step = self.progress.step;
         let dump = self.dump(&engine.parameters(), step)?;
-        let formats = &self.session.experiment.config.dump.formats;
-        self.run.write_dump(&dump, formats)
+        let name = format!("step-{step:06}");
+        self.run.write_dump(&name, &dump, &self.config.dump.formats)
     }
 
     /// The dump of the model after a step.
@@ -233,8 +241,8 @@ impl<'a> RunWriter<'a> {
         let mut metrics = measure(experiment, engine, self.progress)?;
         self.display.evaluated(&metrics);
         if experiment.config.training.save_weights {
-            let step = self.progress.step;
-            self.run.write_step_weights(step, engine.parameters())?;
+            let name = format!("{STEP_WEIGHTS}/step-{:06}.safetensors", self.progress.step);
+            self.run.write_weights(&name, engine.parameters())?;
         }
         if let Some(tracker) = &mut self.tracker {
             tracker.update(&metrics, engine);

@@ -104,13 +104,13 @@ impl Session {
         })
     }
 
-    /// Given weights, or else those of the config's seed, for the samples of a dataset.
+    /// Given weights for the samples of a dataset.
     ///
     /// # Errors
     /// When the model would be too large.
     pub fn with_weights(
         config: ExperimentConfig,
-        weights: Option<Vec<Parameter>>,
+        weights: Vec<Parameter>,
         dataset: Dataset,
         device: OpenDevice,
     ) -> Result<Self, Failure> {
@@ -120,12 +120,12 @@ impl Session {
             tests: Vec::new(),
             texts: None,
         };
-        let replay = weights.map(|start| Replay {
-            start,
+        let replay = Replay {
+            start: weights,
             order: Vec::new(),
-        });
+        };
         Ok(Self {
-            experiment: Experiment::new(config, Arc::new(splits), replay)?,
+            experiment: Experiment::new(config, Arc::new(splits), Some(replay))?,
             device,
             threads: 1,
         })

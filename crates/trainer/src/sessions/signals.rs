@@ -11,6 +11,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::consts::{SIGUSR1, SIGXFSZ};
 use signal_hook::flag;
 
+use crate::Failure;
+
 /// The signals that ask to stop.
 const STOPPING: &[i32] = &[
     SIGINT,
@@ -28,17 +30,22 @@ impl Signals {
     ///
     /// # Errors
     /// When the system refuses the signal handlers.
-    pub fn listen() -> io::Result<Self> {
+    pub fn listen() -> Result<Self, Failure> {
         let received = Arc::new(AtomicUsize::new(0));
         let again = Arc::new(AtomicBool::new(false));
-        // The order matters: on the first signal, the shutdown must find `again` unset.
-        for &signal in STOPPING {
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))?;
-        }
-        for &signal in STOPPING {
-            flag::register(signal, Arc::clone(&again))?;
-            flag::register_usize(signal, Arc::clone(&received), signal as usize)?;
-        }
+        let register = || -> io::Result<()> {
+            // The order matters: on the first signal, the shutdown must find `again` unset.
+            for &signal in STOPPING {
+                flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&again))?;
+            }
+            for &signal in STOPPING {
+                flag::register(signal, Arc::clone(&again))?;
+                flag::register_usize(signal, Arc::clone(&received), signal as usize)?;
+            }
+            Ok(())
+        };
+        register()
+            .map_err(|error| Failure::System(format!("signals cannot be handled: {error}")))?;
         Ok(Self(received))
     }
 

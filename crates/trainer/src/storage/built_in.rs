@@ -15,11 +15,11 @@ pub const DEFAULT: &str = "notebook";
 
 /// A file of the repository, compiled in.
 #[derive(Debug)]
-pub struct BuiltIn<T: ?Sized + 'static> {
-    /// The path below `configs` without its ending; of a recorded run, the path that a config names.
+pub struct BuiltIn {
+    /// The path below `configs` without its ending.
     pub name: &'static str,
     /// Its content.
-    pub content: &'static T,
+    pub content: &'static str,
 }
 
 macro_rules! configs {
@@ -32,7 +32,7 @@ macro_rules! configs {
 }
 
 /// All configs of `configs`.
-pub static CONFIGS: [BuiltIn<str>; 15] = configs!(
+pub static CONFIGS: [BuiltIn; 15] = configs!(
     "notebook"
     "quick"
     "token_anywhere"
@@ -54,7 +54,7 @@ pub static CONFIGS: [BuiltIn<str>; 15] = configs!(
 ///
 /// # Errors
 /// When there is none; the message names the most similar one.
-pub fn config(name: &Path) -> Result<&'static BuiltIn<str>, Failure> {
+pub fn config(name: &Path) -> Result<&'static BuiltIn, Failure> {
     let found = CONFIGS.iter().find(|config| name == Path::new(config.name));
     found.ok_or_else(|| {
         if NAMES.iter().any(|own| name == Path::new(own)) {

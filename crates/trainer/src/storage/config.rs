@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_data::{Columns, Source};
 use headlight_experiment::config::{ExperimentConfig, toml};
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
 use crate::notes::note;
 use crate::storage::built_in;
@@ -38,7 +38,7 @@ pub fn load_with(
         note(&format!("{}: {choice}", shown(path)));
     }
     let changes = changes.iter().map(|text| ("--set", text.as_str()));
-    parse_with(path, text, changes, files)
+    parse(path, text, changes, files)
 }
 
 /// As [`load_with`], with changes from any flag; each change comes with its flag, which messages name.
@@ -52,7 +52,7 @@ pub fn load_changed<'a>(
 ) -> Result<ExperimentConfig, Failure> {
     let changes: Vec<_> = changes.collect();
     let (text, _) = text_of(path, changes.iter().map(|(_, text)| *text), files)?;
-    parse_with(path, text, changes.into_iter(), files)
+    parse(path, text, changes.into_iter(), files)
 }
 
 /// The text of a config; for a data file, its own one, and what was chosen in it.
@@ -107,14 +107,6 @@ pub fn parse<'a>(
     path: &Path,
     text: String,
     changes: impl Iterator<Item = toml::Change<'a>>,
-) -> Result<ExperimentConfig, Failure> {
-    parse_with(path, text, changes, &Files::default())
-}
-
-fn parse_with<'a>(
-    path: &Path,
-    text: String,
-    changes: impl Iterator<Item = toml::Change<'a>>,
     files: &Files,
 ) -> Result<ExperimentConfig, Failure> {
     let name = shown(path);
@@ -134,7 +126,7 @@ fn parse_with<'a>(
 ///
 /// # Errors
 /// When it cannot be written as TOML.
-pub fn to_toml(config: &ExperimentConfig) -> Result<String, Failure> {
+pub(crate) fn to_toml(config: &ExperimentConfig) -> Result<String, Failure> {
     ::toml::to_string(config)
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
 }
@@ -148,85 +140,43 @@ pub(crate) fn to_json(config: &ExperimentConfig) -> Result<Json, Failure> {
         .map_err(|error| Failure::System(format!("the config cannot be written: {error}")))
 }
 
-/// The config with absolute paths. In a config, paths are relative to the working folder.
+/// The config with absolute paths, by which a run's own config names its files. In a config, paths are relative to the working
+/// folder.
 ///
 /// # Errors
 /// When the working folder cannot be found, or a path is not valid Unicode, as TOML is.
-pub fn with_absolute_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
-    with_paths(config, |_, path| {
-        let whole = std::path::absolute(path).map_err(|error| Failure::unreadable(path, &error))?;
+pub(crate) fn with_absolute_paths(
+    mut config: ExperimentConfig,
+) -> Result<ExperimentConfig, Failure> {
+    for path in paths(&mut config) {
+        let whole =
+            std::path::absolute(&*path).map_err(|error| Failure::unreadable(path, &error))?;
         if whole.to_str().is_none() {
             let reason =
                 "its path is not valid Unicode, so a config cannot name it; rename the folder";
             return Err(Failure::reading(&whole, reason));
         }
-        Ok(whole)
-    })
-}
-
-/// The config with paths relative to the working folder; paths outside the working folder stay absolute.
-///
-/// # Errors
-/// As [`with_absolute_paths`].
-pub fn with_relative_paths(config: ExperimentConfig) -> Result<ExperimentConfig, Failure> {
-    let dot = Path::new(".");
-    let here = std::env::current_dir().map_err(|error| Failure::unreadable(dot, &error))?;
-    with_paths(with_absolute_paths(config)?, |_, path| {
-        let inside = path.strip_prefix(&here).unwrap_or(path);
-        Ok(inside.to_owned())
-    })
-}
-
-/// The config with the paths by which an earlier process of the run named the same files, whatever its working folder was.
-/// Other paths stay as they are.
-///
-/// # Errors
-/// As [`with_absolute_paths`].
-pub(crate) fn with_paths_of(
-    config: ExperimentConfig,
-    before: &Json,
-) -> Result<ExperimentConfig, Failure> {
-    let absolute = paths(&with_absolute_paths(config.clone())?).unwrap_or_default();
-    with_paths(config, |key, path| {
-        let [before, now] = [before, &absolute].map(|paths| paths.pointer(key)?.as_str());
-        Ok(match (before, now) {
-            (Some(before), Some(now)) if Path::new(now).ends_with(before) => before.into(),
-            _ => path.to_owned(),
-        })
-    })
-}
-
-/// The paths of a config, as its JSON has them; `None` if it names no file.
-pub(crate) fn paths(config: &ExperimentConfig) -> Option<Json> {
-    let file = match &config.data.source {
-        Source::File(path) => path.to_str(),
-        Source::Generated { .. } | Source::Fresh { .. } => None,
-    };
-    let tests = config.tests.iter();
-    let tests: Vec<_> = tests
-        .map(|test| test.file.as_deref().and_then(Path::to_str))
-        .collect();
-    let named = tests.iter().chain([&file]);
-    let mut paths = json!({ "data": { "file": file } });
-    if !tests.is_empty() {
-        let tests = tests.iter().map(|file| json!({ "file": file }));
-        paths["tests"] = tests.collect();
-    }
-    named.flatten().next().is_some().then_some(paths)
-}
-
-/// Changes each path of a config, which comes with its place in the config's JSON.
-fn with_paths(
-    mut config: ExperimentConfig,
-    change: impl Fn(&str, &Path) -> Result<PathBuf, Failure>,
-) -> Result<ExperimentConfig, Failure> {
-    if let Source::File(path) = &mut config.data.source {
-        *path = change("/data/file", path)?;
-    }
-    for (index, test) in config.tests.iter_mut().enumerate() {
-        if let Some(path) = &mut test.file {
-            *path = change(&format!("/tests/{index}/file"), path)?;
-        }
+        *path = whole;
     }
     Ok(config)
+}
+
+/// The config with the names of its files alone, as dumps, checkpoints and pages have it: they tell nobody where a file was, and
+/// are the same wherever a run is resumed.
+pub(crate) fn with_file_names(mut config: ExperimentConfig) -> ExperimentConfig {
+    for path in paths(&mut config) {
+        *path = PathBuf::from(path.file_name().unwrap_or_default());
+    }
+    config
+}
+
+/// The paths of a config's files.
+fn paths(config: &mut ExperimentConfig) -> impl Iterator<Item = &mut PathBuf> {
+    let file = match &mut config.data.source {
+        Source::File(path) => Some(path),
+        Source::Generated { .. } | Source::Fresh { .. } => None,
+    };
+    let tests = config.tests.iter_mut();
+    file.into_iter()
+        .chain(tests.filter_map(|test| test.file.as_mut()))
 }

@@ -5,10 +5,9 @@ use std::time::SystemTime;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::config::ComputeConfig;
 
 use crate::devices::OpenDevice;
-use crate::storage::config::paths;
 
 /// All that a run may depend on besides its config.
 #[derive(Clone, Debug, Serialize)]
@@ -25,9 +24,6 @@ pub struct Environment {
     operating_system: &'static str,
     architecture: &'static str,
     arguments: Vec<String>,
-    /// The files that the config names, if any, as the dumps name them.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    paths: Option<Value>,
     /// RFC 3339, UTC.
     started: String,
 }
@@ -48,12 +44,7 @@ impl Environment {
     }
 
     /// The environment of this process, now.
-    pub(crate) fn now(
-        source: SourceCommit,
-        config: &ExperimentConfig,
-        device: &OpenDevice,
-    ) -> Self {
-        let compute = &config.compute;
+    pub(crate) fn now(source: SourceCommit, compute: &ComputeConfig, device: &OpenDevice) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
             git_commit: source.commit,
@@ -66,7 +57,6 @@ impl Environment {
             arguments: std::env::args_os()
                 .map(|argument| argument.to_string_lossy().into_owned())
                 .collect(),
-            paths: paths(config),
             started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
         }
     }

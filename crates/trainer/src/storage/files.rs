@@ -1,6 +1,6 @@
 //! Files: written whole or not at all, and read within limits.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -9,13 +9,13 @@ use serde::Serialize;
 use tempfile::TempPath;
 
 use crate::Failure;
-use crate::storage::standard::{STANDARD, shown, stored_input};
+use crate::storage::standard::{STANDARD, stored_input};
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
 
 /// The folder of a file.
-pub fn folder_of(path: &Path) -> &Path {
+fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
@@ -38,7 +38,7 @@ pub(crate) fn write_atomically(
         }
         temporary.persist(path).map_err(|failed| failed.error)
     };
-    attempt().map_err(|error| cannot_write(path, &error))
+    attempt().map_err(|error| Failure::writing(path, &error))
 }
 
 /// As [`write_atomically`], unless there is a file; returns whether there was none.
@@ -53,7 +53,7 @@ pub(crate) fn write_new(
             Ok(()) => Ok(true),
         }
     };
-    attempt().map_err(|error| cannot_write(path, &error))
+    attempt().map_err(|error| Failure::writing(path, &error))
 }
 
 /// A temporary file in the folder of `path`, written.
@@ -87,6 +87,21 @@ pub struct Log {
 }
 
 impl Log {
+    /// Opens a file to append after its first `length` bytes; drops the bytes after them.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn open(path: &Path, length: u64) -> Result<Self, Failure> {
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create(true).truncate(false);
+        let file = options.open(path);
+        Self::at(
+            file.map_err(|error| Failure::writing(path, &error))?,
+            path,
+            length,
+        )
+    }
+
     /// Appends after the first `length` bytes of a file that is open for writing; drops the bytes after them.
     ///
     /// # Errors
@@ -142,20 +157,6 @@ impl Log {
         if self.length == 0 {
             let _ = fs::remove_file(&self.path);
         }
-    }
-}
-
-/// A failure to write `path`; a missing folder is wrong input, which the user can fix.
-pub fn cannot_write(path: &Path, error: &io::Error) -> Failure {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
-            Failure::Input(format!(
-                "cannot write {}: the folder {} does not exist",
-                shown(path),
-                shown(folder)
-            ))
-        }
-        _ => Failure::writing(path, error),
     }
 }
 

@@ -8,7 +8,6 @@ pub mod dataset_file;
 pub mod environment;
 pub mod files;
 pub mod hash;
-mod manifest;
 pub mod outputs;
 pub mod run_dir;
 pub mod samples;

@@ -153,7 +153,10 @@ impl<'a> Output<'a> {
 
     /// What messages call it: its path, or standard output.
     pub fn shown(self) -> String {
-        named(self.path)
+        if self.is_standard() {
+            return STANDARD_OUTPUT.to_owned();
+        }
+        shown(self.path)
     }
 
     /// The path whose extension tells the format; `default` for standard output.
@@ -203,13 +206,6 @@ fn place(path: &Path) -> PathBuf {
         Some(folder.join(whole.file_name()?))
     });
     found.unwrap_or_else(|| path.to_owned())
-}
-
-fn named(path: &Path) -> String {
-    if path == Path::new(STANDARD) {
-        return STANDARD_OUTPUT.to_owned();
-    }
-    shown(path)
 }
 
 /// The endings of the formats that commands write.

@@ -13,13 +13,13 @@ use crate::storage::files::read_bounded;
 
 /// The largest file that is read for a small model, in bytes; for a larger model, the limit is the size of its
 /// weights. So weights of a different model are read and reported tensor by tensor, and huge files are not read.
-pub const FREE_LIMIT: u64 = 64 << 20;
+const FREE_LIMIT: u64 = 64 << 20;
 
 /// The longest header of a safetensors file, in bytes: 400 times that of the deepest model. That of a checkpoint has the
 /// config, of at most 1 MiB, as JSON within JSON.
 ///
 /// The format allows 100 MB, which can take a gigabyte once parsed.
-pub const HEADER_LIMIT: u64 = 4 << 20;
+const HEADER_LIMIT: u64 = 4 << 20;
 
 /// Reads the weights of a config's model from a file, in the model's order.
 ///
@@ -28,7 +28,8 @@ pub const HEADER_LIMIT: u64 = 4 << 20;
 pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Failure> {
     check_model_size(config)?;
     let layout = config.model.layout(config.inputs());
-    let limit = limit(&layout);
+    let count: usize = layout.iter().map(Layout::size).sum();
+    let limit = FREE_LIMIT.max(count as u64 * 4 + HEADER_LIMIT);
     let given =
         decode(&read_bounded(path, limit)?).map_err(|reason| Failure::reading(path, reason))?;
     Parameter::arrange(given, &layout).map_err(|mismatch| {
@@ -37,12 +38,6 @@ pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Fa
             format!("its weights do not match this model: {mismatch}"),
         )
     })
-}
-
-/// The largest weights file that is read for a model, in bytes.
-pub fn limit(layout: &[Layout]) -> u64 {
-    let count: usize = layout.iter().map(Layout::size).sum();
-    FREE_LIMIT.max(count as u64 * 4 + HEADER_LIMIT)
 }
 
 /// The bytes of a weights file; the same weights give the same bytes.

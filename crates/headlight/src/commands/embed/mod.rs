@@ -3,7 +3,6 @@
 mod table;
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
@@ -16,14 +15,11 @@ use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session;
 use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::shown;
-use headlight_trainer::storage::weights;
 
 use table::{Table, quoted};
 
-use super::model::which;
-
+use super::model::{ModelArguments, RunModel};
 use crate::arguments::{Force, Form, at_least_one};
 
 /// Show how far a word's vectors move apart in its sentences, and write the vectors as CSV
@@ -32,18 +28,14 @@ use crate::arguments::{Force, Form, at_least_one};
     after_help = "Example: headlight embed runs/bank-1 --word bank\nThe vectors: headlight embed runs/bank-1 --word bank --word crane --csv vectors.csv"
 )]
 pub(crate) struct Arguments {
-    /// A run directory
-    run: PathBuf,
+    #[command(flatten)]
+    model: ModelArguments,
     /// A word, or a token of a run whose samples are tokens; can be given several times
     #[arg(long = "word", value_name = "WORD", required = true)]
     words: Vec<String>,
     /// How many occurrences to take at most, in the order of the run's held-out samples
     #[arg(long, value_name = "COUNT", default_value = "40", value_parser = at_least_one)]
     occurrences: NonZeroUsize,
-    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
-    /// the best model if the run keeps it, or else those after the last step]
-    #[arg(long, value_name = "FILE")]
-    weights: Option<PathBuf>,
     /// Also write each vector, and its place in the plane of each level, as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<Destination>,
@@ -58,52 +50,50 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the run cannot be read, no sample holds the words, or the file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let run = RunDir::open(&arguments.run)?;
-    let config = run.config()?;
+    let run = &arguments.model.run;
+    let model = RunModel::open(&arguments.model, None, None)?;
+    let (config, weights) = (&model.config, Parameter::weights(&model.parameters));
     if config.data.task.is_per_position() {
         return Err(Failure::Input(format!(
             "{}: its samples have a label per position, and embed compares occurrences by the labels of their samples; give a run with one \
              label per sample",
-            shown(&arguments.run)
+            shown(run)
         )));
     }
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
-    let (file, kept) = run.chosen_model(&config, arguments.weights.as_deref())?;
-    let weights = Parameter::weights(&weights::load(&config, &file)?);
-    let splits = session::dataset(&config)?;
-    let (dataset, split) = if splits.held_out.is_empty() {
-        (&splits.train, "training")
+    let splits = session::dataset(config)?;
+    let dataset = splits.judged();
+    let split = if splits.held_out.is_empty() {
+        "training"
     } else {
-        (&splits.held_out, "held-out")
+        "held-out"
     };
     let outputs = Output::all([("csv", arguments.csv.as_ref())], arguments.output.force)?;
     arguments.form.check(&outputs)?;
     let [csv] = outputs;
-    let found = occurrences(&config, dataset, &tokens, arguments.occurrences.get());
+    let found = occurrences(config, dataset, &tokens, arguments.occurrences.get());
     if found.is_empty() {
         return Err(Failure::Input(format!(
             "--word: none of the {} of {} has {}; choose a more frequent word",
             counted(dataset.len(), &format!("{split} sample")),
-            shown(&arguments.run),
+            shown(run),
             quoted(&arguments.words)
         )));
     }
     let table = Table {
-        levels: levels(&config, &weights, dataset, &found)?,
+        levels: levels(config, &weights, dataset, &found)?,
         occurrences: found,
         dataset,
-        config: &config,
+        config,
     };
     if let Some(out) = csv {
         out.write(|file| table.write(file))?;
     }
     if arguments.form.json {
-        let step = kept.and_then(|kept| kept.step);
-        return print_json(&table.line(&arguments.run, step, &arguments.words, split));
+        return print_json(&table.json(run, model.step(), &arguments.words, split));
     }
-    let which = which(&config, kept.as_ref());
-    let which = which.map(|which| format!("\n{which}\n"));
+    let which = model.which().map(|which| format!("\n{which}\n"));
     let text = table.text(&arguments.words, split);
     print_beside(&outputs, &(text + &which.unwrap_or_default()))
 }

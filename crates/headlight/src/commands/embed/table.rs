@@ -9,37 +9,11 @@ use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::contexts::{Level, Occurrence, Plane, separation};
 use headlight_inspector::{counted, number};
-use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The fewest occurrences of a class whose separation from others is measured. Of one occurrence in each of two classes,
 /// the separation is 1 wherever the vectors are; of three in each, a random division of them separates a fifth.
 const LEAST_OF_CLASS: usize = 3;
-
-/// What `--json` prints.
-#[derive(Serialize)]
-pub(super) struct Line<'a> {
-    run: String,
-    /// The steps that the model was trained for, if they are known.
-    step: Option<usize>,
-    words: Vec<String>,
-    split: &'static str,
-    occurrences: usize,
-    /// How many of the occurrences that the classes are about have each class.
-    classes: BTreeMap<String, usize>,
-    /// The separation that classes without a meaning have on average: (classes - 1) / (occurrences - words).
-    chance: Option<f64>,
-    /// In the order of the model.
-    levels: Vec<LevelLine<'a>>,
-}
-
-#[derive(Serialize)]
-struct LevelLine<'a> {
-    level: &'a str,
-    /// As [`separation`], within each word; `None` with too few occurrences.
-    separation: Option<f64>,
-    /// The shares of the variance along the plane's two components.
-    plane: [f64; 2],
-}
 
 /// The occurrences and their vectors.
 pub(super) struct Table<'a> {
@@ -72,46 +46,49 @@ impl Table<'_> {
         counts
     }
 
-    /// Whether an occurrence counts for the separation: the classes are about it, and its own has enough of them.
-    fn counts(&self) -> Vec<bool> {
+    /// The occurrences that count for the separation: the classes are about each, and its own has enough of them. By their places.
+    fn counted(&self) -> Vec<usize> {
         let classes = self.classes();
         let mut enough = classes.values().filter(|&&count| count >= LEAST_OF_CLASS);
         let is_measured = enough.nth(1).is_some();
-        let counts = |found: &Occurrence| {
+        let counts = |&place: &usize| {
+            let found = &self.occurrences[place];
             is_measured && found.is_asked && classes[&self.label(found)] >= LEAST_OF_CLASS
         };
-        self.occurrences.iter().map(counts).collect()
+        (0..self.occurrences.len()).filter(counts).collect()
     }
 
     /// What the separation is on average if the classes have no meaning; `None` if it is not measured.
     fn chance(&self) -> Option<f64> {
-        let counts = self.counts();
-        let counted = self.occurrences.iter().zip(&counts);
-        let counted = counted.filter(|(_, counts)| **counts);
-        let counted: Vec<&Occurrence> = counted.map(|(found, _)| found).collect();
-        let different = |values: Vec<u32>| values.into_iter().collect::<BTreeSet<u32>>().len();
-        let classes = different(counted.iter().map(|found| self.label(found)).collect());
-        let words = different(counted.iter().map(|found| found.token).collect());
-        let free = counted.len().checked_sub(words)?;
-        (classes > 1 && free > 0).then(|| ((classes - 1) as f64 / free as f64).min(1.0))
+        let counted = self.counted();
+        let found = counted.iter().map(|&place| &self.occurrences[place]);
+        let classes: BTreeSet<u32> = found.clone().map(|found| self.label(found)).collect();
+        let words: BTreeSet<u32> = found.map(|found| found.token).collect();
+        let free = counted.len().checked_sub(words.len())?;
+        let chance = (classes.len().saturating_sub(1)) as f64 / free as f64;
+        (classes.len() > 1 && free > 0).then(|| chance.min(1.0))
     }
 
     /// Of the occurrences that count. Words differ from each other, so each vector is taken from the mean of its word's.
     fn separation(&self, level: &Level) -> Option<f64> {
-        let vectors = level.vectors.chunks(self.width());
-        let asked = self.occurrences.iter().zip(vectors).zip(self.counts());
-        let asked = asked.filter(|(_, counts)| *counts);
-        let asked: Vec<(&Occurrence, &[f32])> = asked.map(|(found, _)| found).collect();
-        let mut centred = Vec::with_capacity(asked.len() * self.width());
-        for (found, vector) in &asked {
-            let own = asked.iter().filter(|(other, _)| other.token == found.token);
-            let own: Vec<&[f32]> = own.map(|(_, vector)| *vector).collect();
-            for (index, value) in vector.iter().enumerate() {
+        let counted = self.counted();
+        let vector = |place: usize| &level.vectors[place * self.width()..][..self.width()];
+        let token = |place: usize| self.occurrences[place].token;
+        let mut centred = Vec::with_capacity(counted.len() * self.width());
+        for &place in &counted {
+            let own = counted
+                .iter()
+                .filter(|&&other| token(other) == token(place));
+            let own: Vec<&[f32]> = own.map(|&other| vector(other)).collect();
+            for (index, value) in vector(place).iter().enumerate() {
                 let sum: f64 = own.iter().map(|vector| f64::from(vector[index])).sum();
                 centred.push((f64::from(*value) - sum / own.len() as f64) as f32);
             }
         }
-        let labels: Vec<u32> = asked.iter().map(|(found, _)| self.label(found)).collect();
+        let labels = counted.iter();
+        let labels: Vec<u32> = labels
+            .map(|&place| self.label(&self.occurrences[place]))
+            .collect();
         separation(&centred, self.width(), &labels)
     }
 
@@ -167,33 +144,34 @@ impl Table<'_> {
         text + "plane: the share of the variance along the two principal components\n"
     }
 
-    pub(super) fn line(
+    /// What `--json` prints. `step` is the steps that the model was trained for, if they are known; the levels are in the order
+    /// of the model.
+    pub(super) fn json(
         &self,
         run: &Path,
         step: Option<usize>,
         words: &[String],
-        split: &'static str,
-    ) -> Line<'_> {
-        let levels = self.levels.iter().map(|level| LevelLine {
-            level: &level.name,
-            separation: self.separation(level),
-            plane: self.plane(level).shares,
+        split: &str,
+    ) -> Value {
+        let levels = self.levels.iter().map(|level| {
+            json!({
+                "level": level.name,
+                "separation": self.separation(level),
+                "plane": self.plane(level).shares,
+            })
         });
-        Line {
-            run: run.to_string_lossy().into_owned(),
-            step,
-            words: words.to_vec(),
-            split,
-            occurrences: self.occurrences.len(),
-            classes: {
-                let classes = self.classes().into_iter();
-                let named =
-                    classes.map(|(class, count)| (self.config.data.class_name(class), count));
-                named.collect()
-            },
-            chance: self.chance(),
-            levels: levels.collect(),
-        }
+        let classes = self.classes().into_iter();
+        let classes = classes.map(|(class, count)| (self.config.data.class_name(class), count));
+        json!({
+            "run": run.to_string_lossy(),
+            "step": step,
+            "words": words,
+            "split": split,
+            "occurrences": self.occurrences.len(),
+            "classes": classes.collect::<BTreeMap<String, usize>>(),
+            "chance": self.chance(),
+            "levels": levels.collect::<Vec<Value>>(),
+        })
     }
 
     /// A row for each occurrence at each place of the model.

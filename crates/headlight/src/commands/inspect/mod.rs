@@ -3,6 +3,7 @@
 mod chosen;
 mod page;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::printing::{note, print, print_beside};
@@ -130,26 +131,23 @@ fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
     let sample = sample_row(&dump, arguments.sample)?;
     let (layers, heads) = places(&dump, arguments.layer, arguments.head)?;
     let positions = dump.dims.positions;
-    if let Some(query) = arguments.query.filter(|&query| query >= positions) {
-        return Err(Failure::Input(format!(
-            "--query {query}: the positions of a sample go from 0 to {}",
-            positions.saturating_sub(1)
-        )));
-    }
     let quantity = if arguments.scores {
         Quantity::Scores
     } else {
         Quantity::Weights
     };
     let mut heatmap = Heatmap::of(&dump, sample, &layers, &heads, quantity);
-    if let Some(query) = arguments
-        .query
-        .filter(|query| !heatmap.positions.contains(query))
-    {
-        return Err(Failure::Input(format!(
-            "--query {query}: this position is padding; the {} tokens of the sample are the queries",
-            heatmap.positions.len()
-        )));
+    let is_shown = |query: &usize| heatmap.positions.contains(query);
+    if let Some(query) = arguments.query.filter(|query| !is_shown(query)) {
+        return Err(Failure::Input(if query < positions {
+            let tokens = heatmap.positions.len();
+            format!(
+                "--query {query}: this position is padding; the {tokens} tokens of the sample are the queries"
+            )
+        } else {
+            let last = positions.saturating_sub(1);
+            format!("--query {query}: the positions of a sample go from 0 to {last}")
+        }));
     }
     if let Some(range) = arguments.range {
         if arguments.scores && range != ColourRange::Data {
@@ -192,49 +190,40 @@ fn dump_path(arguments: &Arguments) -> Result<(PathBuf, bool), Failure> {
             shown(last)
         ));
     }
-    let found = found.cloned().map(|path| (path, false));
-    found.ok_or_else(|| {
-        let best = best.map(|(step, _)| step);
-        let steps = dumps.iter().filter_map(|path| step_of(path)).chain(best);
-        let mut steps: Vec<usize> = steps.collect();
-        steps.sort_unstable();
-        steps.dedup();
-        let steps: Vec<String> = steps.iter().map(usize::to_string).collect();
-        match (arguments.step, steps.as_slice()) {
-            (Some(step), [_, ..]) => Failure::reading(
-                &arguments.source,
-                format!(
-                    "it has no dump of step {step}; its dumps are of steps {}",
-                    steps.join(", ")
-                ),
+    if let Some(path) = found {
+        return Ok((path.clone(), false));
+    }
+    let best = best.map(|(step, _)| step);
+    let steps = dumps.iter().filter_map(|path| step_of(path)).chain(best);
+    let steps: BTreeSet<usize> = steps.collect();
+    let listed: Vec<String> = steps.iter().map(usize::to_string).collect();
+    Err(match arguments.step {
+        Some(step) if !steps.is_empty() => Failure::reading(
+            &arguments.source,
+            format!(
+                "it has no dump of step {step}; its dumps are of steps {}",
+                listed.join(", ")
             ),
-            _ => no_dumps(&arguments.source),
-        }
+        ),
+        _ => no_dumps(&arguments.source),
     })
 }
 
 /// The row of the requested sample, which is an index of the training set or, in a dump of other samples,
 /// the row itself.
 fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Failure> {
-    let numbers: Vec<usize> = dump
-        .meta
-        .samples
-        .iter()
-        .enumerate()
-        .map(|(row, index)| index.unwrap_or(row))
-        .collect();
+    let numbers = dump.meta.samples.iter().enumerate();
+    let numbers: Vec<usize> = numbers.map(|(row, index)| index.unwrap_or(row)).collect();
     let wanted = sample.or(numbers.first().copied());
-    numbers
-        .iter()
-        .position(|&number| Some(number) == wanted)
-        .ok_or_else(|| {
-            let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-            Failure::Input(match sample {
-                Some(sample) => format!(
-                    "--sample {sample}: the dump does not hold this sample; choose one of {}",
-                    numbers.join(", ")
-                ),
-                None => "the dump holds no samples".to_owned(),
-            })
+    let found = numbers.iter().position(|&number| Some(number) == wanted);
+    found.ok_or_else(|| {
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        Failure::Input(match sample {
+            Some(sample) => format!(
+                "--sample {sample}: the dump does not hold this sample; choose one of {}",
+                numbers.join(", ")
+            ),
+            None => "the dump holds no samples".to_owned(),
         })
+    })
 }

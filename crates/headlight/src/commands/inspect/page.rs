@@ -6,7 +6,7 @@ use crate::printing::{print, tell};
 use headlight_trainer::Failure;
 use headlight_trainer::documents::page::{self, Source};
 use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::storage::run_dir::{PAGE, RunDir};
 use headlight_trainer::storage::standard::shown;
 
 use crate::browser;
@@ -34,7 +34,7 @@ pub(super) fn open(source: &Path) -> Result<(), Failure> {
         let message = format!("{} has no page; write one with --html FILE", shown(source));
         return Err(Failure::Input(message));
     }
-    let page = RunDir::open(source)?.page_path();
+    let page = RunDir::open(source)?.file(PAGE);
     if !page.exists() {
         return Err(Failure::Input(format!(
             "there is no {}; write a page with --html FILE",

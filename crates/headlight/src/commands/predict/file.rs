@@ -5,13 +5,12 @@ use std::path::Path;
 
 use headlight_data::DatasetConfig;
 use headlight_data::files::{Table, write_header};
-use headlight_experiment::Predictor;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::samples::{self, Samples};
 use serde_json::Value;
 
-use super::predictions::{Count, NotWritten, Predictions, prediction_names};
+use super::predictions::{Count, Predictions, prediction_names};
 use crate::commands::model::RunModel;
 use crate::printing::note;
 
@@ -24,7 +23,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// # Errors
 /// When the samples do not match the config, a column has the name of a prediction's, the model's output is not finite, or the
 /// predictions cannot be written.
-pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
+pub(super) fn write(model: &RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
     let Samples {
         dataset,
         labelled,
@@ -54,42 +53,27 @@ pub(super) fn write(model: RunModel, path: &Path, out: Output<'_>) -> Result<Cou
     refuse_taken(path, &model.config.data, &table)?;
     let own = model.session(dataset)?;
     let experiment = &own.session.experiment;
-    let predictions = Predictions {
-        dataset: &experiment.splits.train,
-        config: &experiment.config.data,
-        padding: experiment.config.model.attention.padding_token,
+    let predictions = Predictions::of(
+        &experiment.splits.train,
+        &experiment.config.data,
+        experiment.config.model.attention.padding_token,
         labelled,
-    };
-    let mut predictor = own.predictor()?;
-    let (mut count, mut refused) = (Count::default(), None);
-    let written = out.write(|file| {
-        let predictor = predictor.as_mut();
-        let written = match separator {
-            None => write_objects(&table, &predictions, predictor, file),
-            Some(separator) => write_cells(&table, &predictions, predictor, file, separator),
-        };
-        match written {
-            Ok(found) => count = found,
-            Err(NotWritten::Io(error)) => return Err(error),
-            Err(NotWritten::Refused(failure)) => {
-                refused = Some(failure);
-                return Err(io::ErrorKind::InvalidData.into());
-            }
-        }
-        Ok(())
-    });
-    refused.map_or(written, Err)?;
-    Ok(Count { trained, ..count })
+        own.predictor()?.as_mut(),
+    )?;
+    out.write(|file| match separator {
+        None => write_objects(&table, &predictions, file),
+        Some(separator) => write_cells(&table, &predictions, file, separator),
+    })?;
+    Ok(predictions.count(trained))
 }
 
 /// Writes a row for each sample; without a separator, with that of the file.
 fn write_cells(
     table: &Table,
     predictions: &Predictions<'_>,
-    predictor: &mut dyn Predictor,
     file: &mut dyn Write,
     separator: Option<u8>,
-) -> Result<Count, NotWritten> {
+) -> io::Result<()> {
     let own = table.separator();
     let mut header = match own {
         Some(_) => table.columns().to_vec(),
@@ -108,47 +92,40 @@ fn write_cells(
     let mut csv = csv::WriterBuilder::new()
         .delimiter(separator)
         .from_writer(file);
-    let count = predictions.each(predictor, |row| {
+    for sample in 0..predictions.dataset.len() {
         let (mut cells, after) = match own {
-            Some(_) => (table.texts(row.sample).map(str::to_owned).collect(), vec![]),
-            None => (vec![row.sample.to_string()], predictions.cells_after(&row)),
+            Some(_) => (table.texts(sample).map(str::to_owned).collect(), vec![]),
+            None => (vec![sample.to_string()], predictions.cells_after(sample)),
         };
         cells.resize(columns, String::new());
-        csv.write_record(
-            cells
-                .into_iter()
-                .chain(predictions.cells(&row))
-                .chain(after),
-        )?;
-        Ok(())
-    })?;
-    csv.flush()?;
-    Ok(count)
+        cells.extend(predictions.cells(sample));
+        csv.write_record(cells.into_iter().chain(after))?;
+    }
+    csv.flush()
 }
 
 /// Writes an object for each sample.
 fn write_objects(
     table: &Table,
     predictions: &Predictions<'_>,
-    predictor: &mut dyn Predictor,
     file: &mut dyn Write,
-) -> Result<Count, NotWritten> {
-    predictions.each(predictor, |row| {
+) -> io::Result<()> {
+    for sample in 0..predictions.dataset.len() {
         let (own, after) = if let Some(lines) = table.objects() {
-            (opened(&lines[row.sample]), String::new())
+            (opened(&lines[sample]), String::new())
         } else if table.separator().is_some() {
-            let cells = table.texts(row.sample).chain(std::iter::repeat(""));
+            let cells = table.texts(sample).chain(std::iter::repeat(""));
             let pairs = table.columns().iter().zip(cells);
             let pairs = pairs
                 .map(|(name, cell)| format!("{}:{},", Value::from(&**name), Value::from(cell)));
             (format!("{{{}", pairs.collect::<String>()), String::new())
         } else {
-            let number = format!(r#"{{"sample":{},"#, row.sample);
-            (number, predictions.keys_after(&row))
+            let number = format!(r#"{{"sample":{sample},"#);
+            (number, predictions.keys_after(sample))
         };
-        writeln!(file, "{own}{}{after}}}", predictions.keys(&row))?;
-        Ok(())
-    })
+        writeln!(file, "{own}{}{after}}}", predictions.keys(sample))?;
+    }
+    Ok(())
 }
 
 /// An object as it is, opened at its end for more keys.

@@ -1,6 +1,5 @@
 //! `headlight predict`: classifies one sample, or those of a file, with a run's model.
 
-mod explain;
 mod file;
 mod positions;
 mod predictions;
@@ -8,7 +7,7 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
-use crate::printing::{note, print, print_json, tell};
+use crate::printing::{note, print, print_beside, print_json, tell};
 use clap::{ArgGroup, Args};
 use headlight_data::Task;
 use headlight_trainer::Failure;
@@ -16,12 +15,12 @@ use headlight_trainer::documents::explanation;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use self::predictions::Count;
-use super::interventions::{InterventionArguments, Interventions};
-use super::model::RunModel;
+use super::interventions::InterventionArguments;
+use super::model::{ModelArguments, RunModel};
 use crate::arguments::{Force, Form, device};
+use crate::terminal;
 
 /// Classify one sample with a run's model and show where it looks, or classify the samples of a file
 #[derive(Args, Debug)]
@@ -30,8 +29,8 @@ use crate::arguments::{Force, Form, device};
 )]
 #[command(group = ArgGroup::new("sample").args(["file", "tokens", "text"]).required(true))]
 pub(crate) struct Arguments {
-    /// A run directory
-    run: PathBuf,
+    #[command(flatten)]
+    model: ModelArguments,
     /// A file of samples: .csv, .tsv or .jsonl with the columns that the run was trained on, each of whose rows is written as it is,
     /// with the prediction after its own columns; .npz; or .txt with a sample per line. Or one of these with .gz, or - for
     /// standard input
@@ -63,10 +62,6 @@ pub(crate) struct Arguments {
     output: Force,
     #[command(flatten)]
     form: Form,
-    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
-    /// the best model if the run keeps it, or else those after the last step]
-    #[arg(long, value_name = "FILE")]
-    weights: Option<PathBuf>,
     /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
     #[arg(long, value_parser = device)]
     device: Option<String>,
@@ -77,7 +72,6 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the run or the tokens are invalid.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let weights = arguments.weights.as_deref();
     let tokens = arguments.tokens.as_deref();
     let is_id = |c: char| c.is_ascii_digit() || c.is_whitespace() || c == ',';
     let is_file = |tokens: &&str| *tokens == STANDARD || Path::new(tokens).exists();
@@ -86,29 +80,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::Input(format!(
             "--tokens {0}: token ids are needed, such as \"3 7 4\"; a file stands after the run: `headlight predict {1} {0}`",
             quoted(Path::new(file)),
-            quoted(&arguments.run)
+            quoted(&arguments.model.run)
         )));
     }
-    let model = RunModel::open(&arguments.run, weights, arguments.device.as_ref())?
-        .with(&arguments.interventions)?;
+    let (device, interventions) = (arguments.device.as_ref(), Some(&arguments.interventions));
+    let model = RunModel::open(&arguments.model, device, interventions)?;
     if let Some(path) = &arguments.file {
-        if path != Path::new(STANDARD) && !path.exists() {
-            return Err(Failure::Input(format!(
-                "there is no file {}; for one text, use --text, and for token ids --tokens",
-                shown(path)
-            )));
-        }
-        let out = output(arguments)?;
-        let which = Which::of(&model);
-        let count = file::write(model, path, out)?;
-        return tell_count(arguments, out, &count, &which);
+        return classify(arguments, &model, path);
     }
-    let config = model.config.clone();
-    let dataset = match (&arguments.text, tokens) {
-        (Some(text), _) => samples::parse_texts([text.as_str()], "--text", &config)?,
+    let config = &model.config;
+    let text = arguments.text.as_deref();
+    let dataset = match (text, tokens) {
+        (Some(text), _) => samples::parse_texts([text], "--text", config)?,
         (None, tokens) => {
             let ids: Vec<&str> = tokens.unwrap_or_default().split_whitespace().collect();
-            samples::parse(ids.join(" "), "--tokens", &config)?
+            samples::parse(ids.join(" "), "--tokens", config)?
         }
     };
     if let Some(sentence) = model.unseen(&dataset) {
@@ -121,50 +107,44 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let label = label.map(|_| dataset.label(0));
     let [picture] = Output::all([("svg", arguments.svg.as_ref())], arguments.output.force)?;
     arguments.form.check(&[picture])?;
-    let explained = if arguments.explain {
-        let text = arguments.text.as_deref();
-        Some(explanation::of_sample(
-            &config,
-            &model.parameters,
-            &dataset,
-            text,
-        )?)
-    } else {
-        None
-    };
-    let (which, interventions) = (model.which(), model.interventions.clone());
-    let dump = sample::dump(model, &dataset, is_labelled)?;
-    let mut described = sample::describe(&dump, &config, label);
-    if let Some(text) = interventions.text() {
-        described = format!("{described}{text}\n");
-    }
-    if let Some(explained) = explained {
-        let json = || sample::as_json(&dump, &config, label);
-        let described = format!(
-            "{described}{}",
-            which.map_or_else(String::new, |which| format!("{which}\n"))
-        );
-        return explain::show(
-            &explained,
-            &config,
-            &described,
-            json,
-            arguments.form,
-            picture,
-        );
+    let explained = arguments.explain.then(|| {
+        let own = explanation::of_sample(config, &model.parameters, &dataset, text)?;
+        Ok::<_, Failure>((explanation::table(&own, config), own))
+    });
+    let explained = explained.transpose()?;
+    let dump = sample::dump(&model, &dataset, is_labelled)?;
+    if let (Some(out), Some((table, _))) = (picture, &explained) {
+        out.write_all(table.svg().as_bytes())?;
     }
     if arguments.form.json {
-        let mut line = sample::as_json(&dump, &config, label);
-        add_interventions(&mut line, &interventions);
+        let mut line = sample::as_json(&dump, config, label);
+        model.interventions.add_to(&mut line);
+        if let Some((_, own)) = &explained {
+            line["explanation"] = explanation::json(own, &config.data);
+        }
         return print_json(&line);
     }
-    let which = which.map(|which| format!("\n{which}\n"));
-    let heads = sample::heads(&dump, &config, &interventions);
-    print(&(described + &heads + &which.unwrap_or_default()))
+    let mut text = sample::describe(&dump, config, label);
+    let line = |own: Option<String>| own.map_or_else(String::new, |own| own + "\n");
+    text += &line(model.interventions.text());
+    let which = line(model.which());
+    if let Some((table, _)) = &explained {
+        let table = table.text(terminal::options().width);
+        return print_beside(&[picture], &format!("{text}{which}\n{table}"));
+    }
+    text += &sample::heads(&dump, &model.interventions);
+    let gap = if which.is_empty() { "" } else { "\n" };
+    print(&[&text, gap, &which].concat())
 }
 
-/// Where the predictions for a file go.
-fn output(arguments: &Arguments) -> Result<Output<'_>, Failure> {
+/// Classifies the samples of a file, and tells how many there were, and by which model.
+fn classify(arguments: &Arguments, model: &RunModel, path: &Path) -> Result<(), Failure> {
+    if path != Path::new(STANDARD) && !path.exists() {
+        return Err(Failure::Input(format!(
+            "there is no file {}; for one text, use --text, and for token ids --tokens",
+            shown(path)
+        )));
+    }
     let out = match &arguments.out {
         Some(out) => Output::new(out, arguments.output.force)?,
         None => Output::standard(),
@@ -174,50 +154,16 @@ fn output(arguments: &Arguments) -> Result<Output<'_>, Failure> {
             "--json prints one object, and a file has many samples; add --out predictions.jsonl";
         return Err(Failure::Input(message.to_owned()));
     }
-    Ok(out)
-}
-
-/// Which model predicts: its step, that in words, and what is changed in it.
-struct Which {
-    step: Option<usize>,
-    text: Option<String>,
-    interventions: Interventions,
-}
-
-impl Which {
-    fn of(model: &RunModel) -> Self {
-        Self {
-            step: model.step(),
-            text: model.which(),
-            interventions: model.interventions.clone(),
-        }
-    }
-}
-
-/// Adds the interventions to an object, if there are any.
-fn add_interventions(line: &mut Value, interventions: &Interventions) {
-    let typed = interventions.typed();
-    if !typed.is_empty() {
-        line["interventions"] = json!(typed);
-    }
-}
-
-/// Tells how many samples were classified, and by which model.
-fn tell_count(
-    arguments: &Arguments,
-    out: Output<'_>,
-    count: &Count,
-    which: &Which,
-) -> Result<(), Failure> {
+    let count = file::write(model, path, out)?;
     if arguments.form.json {
         let mut line =
-            json!({"samples": count.samples, "correct": count.correct, "step": which.step});
-        add_interventions(&mut line, &which.interventions);
+            json!({"samples": count.samples, "correct": count.correct, "step": model.step()});
+        model.interventions.add_to(&mut line);
         return print_json(&line);
     }
     let trained = count.trained;
     let trained = trained.map(|trained| format!("{trained} of them are also training samples"));
-    let more = [which.text.clone(), which.interventions.text(), trained];
+    let more = [model.which(), model.interventions.text(), trained];
     let more = more.into_iter().flatten().map(|text| format!("; {text}"));
     tell(out, &format!("{count}{}", more.collect::<String>()))
 }

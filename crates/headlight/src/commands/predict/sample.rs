@@ -10,6 +10,7 @@ use headlight_experiment::metrics::predicted_class;
 use headlight_inspector::{counted, shorten_apart};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
+use headlight_trainer::sessions::opening::open_device;
 use serde_json::{Value, json};
 
 use super::{positions, predictions};
@@ -30,7 +31,7 @@ const LEAST_ROWS: usize = 4;
 
 /// What the model computes for the sample.
 pub(super) fn dump(
-    model: RunModel,
+    model: &RunModel,
     dataset: &Dataset,
     labelled: bool,
 ) -> Result<AttentionDump, Failure> {
@@ -44,18 +45,13 @@ pub(super) fn dump(
         step: model.step(),
         ..Origin::default()
     };
-    let own = model.session(dataset.clone())?;
     let one = Model {
-        config: &own.session.experiment.config,
-        parameters: &own.parameters,
+        config: &model.config,
+        parameters: &model.parameters,
     };
-    dumping::dump(
-        one,
-        &samples,
-        origin,
-        &own.session.device,
-        &own.interventions,
-    )
+    let device = open_device(&model.config.compute.device)?;
+    let interventions = model.interventions.engine(1)?;
+    dumping::dump(one, &samples, origin, &device, &interventions)
 }
 
 /// What the model says of the sample, and the weights of the position that the class is read from by layer, head and key.
@@ -68,18 +64,15 @@ pub(super) fn as_json(
     let predicted = if dump.dims.per_position {
         positions::as_json(dump, &config.data)
     } else {
-        let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
-        class(predicted_class(&logits))
+        class(predicted_class(&dump.logits))
     };
-    let read = dump.shown_position(0);
-    let of_reader = |layer, head| {
-        let rows = dump.weights(0, layer, head);
-        rows[read * dump.dims.positions..][..dump.dims.positions].to_vec()
+    let heads = |layer| {
+        let heads = 0..dump.dims.heads;
+        heads
+            .map(move |head| row_of_reader(dump, layer, head))
+            .collect()
     };
-    let attention = (0..dump.dims.layers)
-        .map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)))
-        .map(|heads| heads.map(|(layer, head)| of_reader(layer, head)).collect())
-        .collect::<Vec<Vec<Vec<f32>>>>();
+    let attention: Vec<Vec<&[f32]>> = (0..dump.dims.layers).map(heads).collect();
     json!({
         "step": dump.meta.step,
         "tokens": dump.tokens(0),
@@ -91,6 +84,12 @@ pub(super) fn as_json(
         "probabilities": dump.probabilities,
         "attention_of_cls": attention,
     })
+}
+
+/// The attention of the position that the class is read from. `[key]`
+fn row_of_reader(dump: &AttentionDump, layer: usize, head: usize) -> &[f32] {
+    let positions = dump.dims.positions;
+    &dump.weights(0, layer, head)[dump.shown_position(0) * positions..][..positions]
 }
 
 /// The texts of the sample's tokens.
@@ -109,8 +108,8 @@ pub(super) fn describe(
     if dump.dims.per_position {
         return positions::describe(dump, config, &words(dump));
     }
-    let logits: Vec<f64> = dump.logits.iter().map(|&logit| logit.into()).collect();
-    let predicted = data.answer(predicted_class(&logits) as usize);
+    let logits = &dump.logits;
+    let predicted = data.answer(predicted_class(logits) as usize);
     let mut text = String::new();
     if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
         let _ = writeln!(
@@ -126,7 +125,7 @@ pub(super) fn describe(
         let width = names.iter().map(|name| measure_text_width(name)).max();
         let width = width.unwrap_or(0).max("class 000".len());
         let room = COLUMNS.saturating_sub(width + NUMBERS) as f32;
-        for ((name, logit), probability) in names.iter().zip(&logits).zip(&dump.probabilities) {
+        for ((name, logit), probability) in names.iter().zip(logits).zip(&dump.probabilities) {
             let bar = bar(*probability, room.min(BAR));
             let gap = " ".repeat(width - measure_text_width(name));
             let _ = writeln!(
@@ -148,11 +147,7 @@ pub(super) fn describe(
 }
 
 /// The attention of the position that the class is read from in each head that is not removed.
-pub(super) fn heads(
-    dump: &AttentionDump,
-    config: &ExperimentConfig,
-    interventions: &Interventions,
-) -> String {
+pub(super) fn heads(dump: &AttentionDump, interventions: &Interventions) -> String {
     let mut text = String::new();
     let (names, reader) = (words(dump), dump.reader(0));
     let note = dump.mean_note();
@@ -167,7 +162,7 @@ pub(super) fn heads(
             "\nattention of {reader}, layer {layer}, head {head}{note}{removal}"
         );
         if removal.is_empty() {
-            text += &attention(dump, config, layer, head, &names, rows);
+            text += &attention(dump, layer, head, &names, rows);
         }
     }
     if heads.len() > MOST_ROWS / LEAST_ROWS {
@@ -183,21 +178,13 @@ pub(super) fn heads(
 /// The attention of the position that the class is read from on the positions with the largest weights, `rows` of them, and how much the others have.
 fn attention(
     dump: &AttentionDump,
-    config: &ExperimentConfig,
     layer: usize,
     head: usize,
     names: &[String],
     rows: usize,
 ) -> String {
-    let positions = dump.dims.positions;
-    let read = dump.shown_position(0);
-    let weights = &dump.weights(0, layer, head)[read * positions..][..positions];
-    let padding = config.model.attention.padding_token;
-    let padding = padding.map(i64::from);
-    let is_padding = |&position: &usize| Some(dump.tokens(0)[position]) == padding;
-    let mut shown: Vec<usize> = (0..positions)
-        .filter(|position| !is_padding(position))
-        .collect();
+    let weights = row_of_reader(dump, layer, head);
+    let mut shown = dump.unpadded(0);
     shown.sort_by(|&a, &b| weights[b].total_cmp(&weights[a]));
     let others = shown.split_off(rows.min(shown.len()));
     shown.sort_unstable();

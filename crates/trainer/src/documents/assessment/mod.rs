@@ -33,20 +33,18 @@ pub fn document(
     let whole = whole.map(|share| {
         format!("Accuracy of whole samples {share:.5}: the share of samples that are right at every position that counts.")
     });
+    let bits = assessment.loss / std::f64::consts::LN_2;
+    let bits = match data.task {
+        Task::NextToken => format!(" per token, which are {bits:.5} bits"),
+        Task::Classification | Task::TokenClassification => String::new(),
+    };
     let mut overall = Section {
         title: of_answers(data, "All samples"),
         paragraphs: vec![
-            match data.task {
-                Task::NextToken => format!(
-                    "Loss {:.5}: mean cross-entropy in nats per token, which are {:.5} bits; 0 is perfect.",
-                    assessment.loss,
-                    assessment.loss / std::f64::consts::LN_2
-                ),
-                _ => format!(
-                    "Loss {:.5}: mean cross-entropy in nats; 0 is perfect.",
-                    assessment.loss
-                ),
-            },
+            format!(
+                "Loss {:.5}: mean cross-entropy in nats{bits}; 0 is perfect.",
+                assessment.loss
+            ),
             format!(
                 "Accuracy {:.5}: the share of {} that are classified correctly.",
                 assessment.accuracy,

@@ -99,12 +99,7 @@ pub(super) fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
         row(names[class].clone(), of.samples.to_string(), of.ratios)
     });
     let mean = row("mean".to_owned(), String::new(), assessment.means);
-    let header = header.map(str::to_owned).to_vec();
-    Table::of_text(
-        &title,
-        "",
-        [header].into_iter().chain(rows).chain([mean]).collect(),
-    )
+    Table::of_rows(&header, rows.chain([mean])).titled(title)
 }
 
 fn cells(ratios: Ratios) -> [String; 5] {
@@ -125,13 +120,13 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option
     let width: usize = names.iter().map(|name| name.chars().count() + 3).sum();
     let matrix = assessment.confusion.matrix();
     if let Some(cells) = matrix.filter(|_| names.len() <= MOST_CLASSES && width <= MOST_WIDTH) {
-        let header = [&["label".to_owned()], &names[..]].concat();
+        let columns = names.iter().map(String::as_str);
+        let header: Vec<&str> = ["label"].into_iter().chain(columns).collect();
         let rows = names.iter().zip(cells).map(|(label, row)| {
             let counts = row.iter().map(usize::to_string);
             [label.clone()].into_iter().chain(counts).collect()
         });
-        let rows = [header].into_iter().chain(rows).collect();
-        return Some(Table::of_text(CONFUSION, "", rows));
+        return Some(Table::of_rows(&header, rows).titled(CONFUSION.to_owned()));
     }
     let cells = assessment.confusion.cells();
     let others = cells.filter(|([label, predicted], _)| label != predicted);
@@ -145,9 +140,7 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option
         "The most frequent of {} of two classes; {ALL}.",
         counted(confused.len(), "confusion")
     );
-    let header = ["label", "predicted class", "samples"]
-        .map(|name| of_answers(data, name))
-        .to_vec();
+    let counted = &*of_answers(data, "samples");
     let rows = confused.into_iter().take(MOST_CLASSES);
     let rows = rows.map(|([label, predicted], count)| {
         vec![
@@ -156,6 +149,6 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option
             count.to_string(),
         ]
     });
-    let rows = [header].into_iter().chain(rows).collect();
-    Some(Table::of_text(&title, "", rows))
+    let header = ["label", "predicted class", counted];
+    Some(Table::of_rows(&header, rows).titled(title))
 }

@@ -1,20 +1,22 @@
-//! Whether a page can train its run again.
+//! Whether a page can train its run again, and what came of the run.
 
 use std::sync::Arc;
 
-use headlight_data::Source;
+use headlight_data::{Source, Splits};
 use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::outcome::Outcome;
 use headlight_inspector::{Again, OwnData};
 use serde_json::Value;
 
-use super::samples::{Carried, carried};
+use super::samples::carried;
 use crate::Failure;
-use crate::sessions::inputs::inputs_sha256;
-use crate::sessions::resume::CHECKPOINT_LIMIT;
+use crate::sessions::session::dataset;
 use crate::sessions::test_sets::with_tests;
-use crate::storage::hash::file_sha256;
-use crate::storage::run_dir::RunDir;
+use crate::storage::checkpoint::Checkpoint;
+use crate::storage::hash::{file_sha256, inputs_sha256};
+use crate::storage::run_dir::{RunDir, WEIGHTS};
 
 /// Whether the page can train a run again: the fused engine on a CPU trained it, and its samples follow from its config or
 /// fit into the page.
@@ -42,7 +44,7 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
     Ok(Again::Live {
         config: config.clone(),
         steps: usize::try_from(steps).unwrap_or(usize::MAX),
-        weights_sha256: file_sha256(&run.weights_path())?,
+        weights_sha256: file_sha256(&run.file(WEIGHTS))?,
         data,
     })
 }
@@ -61,34 +63,45 @@ pub(super) fn inexact_seed(config: &Value) -> Option<&'static str> {
     inexact.next().map(|(key, _)| key)
 }
 
-/// The samples of a run, from the file that its config names. A run directory has no copy of the file, so its
-/// checkpoint tells whether the file still holds what the run was trained on. Otherwise the reason, as a sentence without
-/// its full stop; what the file holds is none of it, since somebody else may have written the config.
+/// The samples of a run, from the file that its config names. Otherwise the reason, as a sentence without its full stop; what the
+/// file holds is none of it, since somebody else may have written the config.
 ///
 /// # Errors
 /// When the machine cannot read a file.
 fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
-    let not = |reason: String| Ok(Err(reason));
-    let unreadable = || not("The file with the samples of this run cannot be read".to_owned());
+    let not = |reason: &str| Ok(Err(reason.to_owned()));
     let config = run.config()?;
     let Source::File(path) = &config.data.source else {
-        return not("The config of this run has changed since training".to_owned());
+        return not("The config of this run has changed since training");
     };
-    let (data, splits) = match carried(&config, path) {
-        Ok(Carried::Whole(data, splits)) => (data, *splits),
-        Ok(Carried::Nothing(why)) => return not(format!("The samples of this run {why}")),
-        Err(_) => return unreadable(),
+    let data = match carried(&config, path) {
+        Ok(Ok(data)) => data,
+        Ok(Err(why)) => return Ok(Err(format!("The samples of this run {why}"))),
+        Err(_) => return not("The file with the samples of this run cannot be read"),
     };
-    let Ok(Some(checkpoint)) = run.checkpoint(CHECKPOINT_LIMIT) else {
-        return not("The samples of this run come from a file, and without a checkpoint nothing tells whether they are still the same".to_owned());
+    let Ok(Some(checkpoint)) = run.checkpoint() else {
+        return not(
+            "The samples of this run come from a file, and without a checkpoint nothing tells whether they are still the same",
+        );
     };
-    let experiment = with_tests(&config, splits)
-        .and_then(|splits| Ok(Experiment::new(config, Arc::new(splits), None)?));
-    let Ok(experiment) = experiment else {
-        return unreadable();
-    };
-    if inputs_sha256(&experiment) != checkpoint.counters.inputs_sha256 {
-        return not("The file with the samples of this run has changed since training".to_owned());
+    match trained_on(&config, &checkpoint) {
+        Some(_) => Ok(Ok(data)),
+        None => not("The file with the samples of this run has changed since training"),
     }
-    Ok(Ok(data))
+}
+
+/// The samples that a run was trained on; `None` if they are gone or have changed since: a run directory has no copy of a
+/// dataset file, so its checkpoint tells whether the file still holds them.
+fn trained_on(config: &ExperimentConfig, checkpoint: &Checkpoint) -> Option<Arc<Splits>> {
+    let splits = dataset(config).and_then(|splits| with_tests(config, splits));
+    let experiment = Experiment::new(config.clone(), Arc::new(splits.ok()?), None).ok()?;
+    (inputs_sha256(&experiment) == checkpoint.counters.inputs_sha256).then_some(experiment.splits)
+}
+
+/// What came of a run that was trained earlier, for the model that is used. `None` without weights, or without its samples.
+pub(super) fn outcome(run: &RunDir, config: &ExperimentConfig) -> Option<Outcome> {
+    let checkpoint = run.checkpoint().ok()?.filter(|_| run.has_weights())?;
+    let splits = trained_on(config, &checkpoint)?;
+    let best = checkpoint.best.map(|best| best.step);
+    Outcome::of(config, &splits, &run.step_metrics().ok()?, best)
 }

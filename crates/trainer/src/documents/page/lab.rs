@@ -1,6 +1,5 @@
 //! The page of a config, without a run.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use headlight_data::Source;
@@ -9,10 +8,10 @@ use headlight_experiment::{Experiment, check_model_size};
 use headlight_inspector::{Lab, Page};
 
 use super::again::{EXACT, inexact_seed};
-use super::samples::{Carried, carried};
+use super::samples::carried;
 use crate::Failure;
 use crate::sessions::session::{dataset, engine_for, unsupported_by_fused};
-use crate::storage::config::to_json;
+use crate::storage::config::{to_json, with_file_names};
 use crate::storage::standard::shown;
 
 /// The page that trains a config when it is opened. It depends on the config, and on the samples of its file.
@@ -30,20 +29,15 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
     }
     config.compute.engine = EngineName::Fused;
     check_model_size(&config)?;
-    let (data, splits) = match &config.data.source {
-        Source::Generated { .. } | Source::Fresh { .. } => (None, dataset(&config)?),
+    let data = match &config.data.source {
+        Source::Generated { .. } | Source::Fresh { .. } => None,
         Source::File(path) => match carried(&config, path)? {
-            Carried::Whole(data, splits) => (Some(data), *splits),
-            Carried::Nothing(why) => {
-                return refused(format!("{}: the samples {why}", shown(path)));
-            }
+            Ok(data) => Some(data),
+            Err(why) => return refused(format!("{}: the samples {why}", shown(path))),
         },
     };
-    // Nothing in the page tells where the file was.
-    if let Source::File(path) = &mut config.data.source {
-        *path = PathBuf::from(path.file_name().unwrap_or_default());
-    }
-    let experiment = Experiment::new(config, Arc::new(splits), None)?;
+    let splits = dataset(&config)?;
+    let experiment = Experiment::new(with_file_names(config), Arc::new(splits), None)?;
     experiment.check_recording()?;
     let config = to_json(&experiment.config)?;
     if let Some(key) = inexact_seed(&config) {

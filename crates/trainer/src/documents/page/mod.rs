@@ -2,7 +2,6 @@
 
 mod again;
 mod lab;
-mod outcome;
 mod samples;
 
 use std::io::BufReader;
@@ -19,10 +18,10 @@ use crate::Failure;
 use crate::documents::evidence::evidence;
 use crate::documents::report::outcome_text;
 use crate::storage::files::open;
-use crate::storage::run_dir::{RunDir, step_of};
+use crate::storage::run_dir::{METRICS, PAGE, RunDir, step_of};
 use crate::storage::standard::shown;
 
-use again::again;
+use again::{again, outcome};
 pub use lab::lab;
 
 /// One source of a page: a run directory, or a single dump.
@@ -69,18 +68,14 @@ impl Source {
 
     /// Its file name, or its whole path if another source has the same file name.
     fn name(&self, all: &[Self]) -> String {
-        let file_name = |source: &Self| {
-            let name = source.path.file_name();
-            name.map_or_else(
-                || shown(&source.path),
-                |name| name.to_string_lossy().into_owned(),
-            )
-        };
-        let name = file_name(self);
-        if all.iter().filter(|other| file_name(other) == name).count() > 1 {
-            return shown(&self.path);
+        let own = self.path.file_name();
+        let is_same = |other: &&Self| other.path.file_name() == own;
+        match own {
+            Some(name) if all.iter().filter(is_same).count() == 1 => {
+                name.to_string_lossy().into_owned()
+            }
+            _ => shown(&self.path),
         }
-        name
     }
 }
 
@@ -185,7 +180,7 @@ fn page_run(
         page_run.evidence = evidence(run)?;
         let config = run.config()?;
         let outcome = match source.outcome.clone() {
-            None => outcome::of_run(run, &config),
+            None => outcome(run, &config),
             known => known,
         };
         page_run.outcome = outcome.map(|outcome| outcome_text(&outcome, &config.data));
@@ -205,8 +200,8 @@ pub fn write(run: &RunDir, outcome: Option<&Outcome>) -> Result<Option<PathBuf>,
     let mut source = Source::open(run.path())?;
     source.outcome = outcome.cloned();
     let html = html(&page(&[source])?)?;
-    run.write_page(&html)?;
-    Ok(Some(run.page_path()))
+    run.write(PAGE, html.as_bytes())?;
+    Ok(Some(run.file(PAGE)))
 }
 
 /// The page as HTML.
@@ -234,7 +229,7 @@ pub fn read_dump(path: &Path) -> Result<AttentionDump, Failure> {
 }
 
 fn loss(run: &RunDir) -> Result<Vec<LossPoint>, Failure> {
-    if !run.metrics_path().is_file() {
+    if !run.file(METRICS).is_file() {
         return Ok(Vec::new());
     }
     run.metrics(|row| {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use headlight_data::files::{Rows, numbers_are_names};
-use headlight_data::{CLS, Dataset, Splits, Task};
+use headlight_data::{CLS, Dataset, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_inspector::{OwnData, OwnLabel};
 
@@ -18,46 +18,44 @@ const MOST: usize = 200_000;
 /// have more than eight.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// What a page can have of a dataset file.
-pub(super) enum Carried {
-    /// All samples, and the same samples as training takes them.
-    Whole(OwnData, Box<Splits>),
-    /// Nothing. The text says why: the end of a sentence about the samples, without its full stop.
-    Nothing(String),
-}
-
-/// The samples of a config's file.
+/// The samples of a config's file; otherwise why a page cannot have them: the end of a sentence about the samples, without its
+/// full stop.
 ///
 /// # Errors
 /// When the file cannot be read, or does not fit the config.
-pub(super) fn carried(config: &ExperimentConfig, path: &Path) -> Result<Carried, Failure> {
+pub(super) fn carried(
+    config: &ExperimentConfig,
+    path: &Path,
+) -> Result<Result<OwnData, String>, Failure> {
     let file = path.metadata();
     let bytes = file
         .map_err(|error| Failure::unreadable(path, &error))?
         .len();
     if bytes > LARGEST_FILE {
-        return Ok(too_large("come from a file of", bytes as f64 / 1e6, "MB"));
+        return Ok(Err(too_large(
+            "come from a file of",
+            bytes as f64 / 1e6,
+            "MB",
+        )));
     }
     if config.data.task == Task::TokenClassification {
         let reason = "have a label per token, and a page carries one label per sample";
-        return Ok(Carried::Nothing(reason.to_owned()));
+        return Ok(Err(reason.to_owned()));
     }
     let rows = dataset_file::read(path, &config.data.columns)?;
-    let splits = fit(&rows, config)?;
+    fit(&rows, config)?;
     let data = own_data(&rows, config)?;
     let json = serde_json::to_string(&data);
     let size = json.map_or(usize::MAX, |json| json.len());
     if size > MOST {
-        return Ok(too_large("take", size as f64 / 1e3, "kB"));
+        return Ok(Err(too_large("take", size as f64 / 1e3, "kB")));
     }
-    Ok(Carried::Whole(data, Box::new(splits)))
+    Ok(Ok(data))
 }
 
-fn too_large(verb: &str, size: f64, unit: &str) -> Carried {
+fn too_large(verb: &str, size: f64, unit: &str) -> String {
     let most = MOST / 1000;
-    Carried::Nothing(format!(
-        "{verb} {size:.0} {unit}, and a page has room for {most} kB of samples"
-    ))
+    format!("{verb} {size:.0} {unit}, and a page has room for {most} kB of samples")
 }
 
 /// The samples in the file's order. A config adds `[CLS]` and padding to them, and holds some out.

@@ -22,14 +22,11 @@ const MOST_WORDS: usize = 12;
 /// The title of a report without a rule.
 pub fn title(data: &DatasetConfig) -> String {
     match data.task {
-        Task::NextToken if data.words.is_some() => {
-            let unit = data
-                .words
-                .as_ref()
-                .map_or("token", |words| words.level.name());
+        Task::NextToken => {
+            let words = data.words.as_ref();
+            let unit = words.map_or("token", |words| words.level.name());
             return format!("Which {unit} follows?");
         }
-        Task::NextToken => return "Which token follows?".to_owned(),
         Task::Classification | Task::TokenClassification => {}
     }
     let count = match data.n_classes {
@@ -43,10 +40,12 @@ pub fn title(data: &DatasetConfig) -> String {
         all if all > LISTED => format!(": {}, ...", names.join(", ")),
         _ => format!(": {}", names.join(", ")),
     };
-    match data.task {
-        Task::TokenClassification => format!("{count} classes of tokens from a file{names}"),
-        _ => format!("{count} classes from a file{names}"),
-    }
+    let of = if data.task.is_per_position() {
+        " of tokens"
+    } else {
+        ""
+    };
+    format!("{count} classes{of} from a file{names}")
 }
 
 pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Section> {

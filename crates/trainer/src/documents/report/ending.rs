@@ -1,11 +1,9 @@
 //! How training ended, and what came of it.
 
-use headlight_data::{DatasetConfig, Splits};
+use headlight_data::DatasetConfig;
 use headlight_experiment::best::BestTracker;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::outcome::Outcome;
-use headlight_experiment::train::Progress;
 use headlight_inspector::{Section, counted};
 
 use super::names::answer;
@@ -25,36 +23,6 @@ pub fn quoted_answer(data: &DatasetConfig, class: u32) -> String {
 pub fn f1_of(data: &DatasetConfig) -> Option<String> {
     let named = data.n_classes == 2 && !data.classes.is_empty();
     named.then(|| quoted_answer(data, 1))
-}
-
-/// [`outcome_text`] as a section.
-pub(super) fn outcome(outcome: &Outcome, data: &DatasetConfig) -> Section {
-    Section::of_paragraph(outcome_text(outcome, data))
-}
-
-/// That training was interrupted.
-pub(super) fn interrupted(
-    Progress { step, epoch, .. }: Progress,
-    config: &ExperimentConfig,
-    splits: &Splits,
-    shows_best: bool,
-) -> Section {
-    let training = &config.training;
-    let of = if config.data.is_fresh() {
-        format!("of {}", training.steps.unwrap_or_default())
-    } else {
-        let epochs = counted(training.total_epochs(splits.train.len()), "epoch");
-        format!("{epoch} of {epochs} finished")
-    };
-    let model = if shows_best {
-        "of the best model until then"
-    } else {
-        "from that step"
-    };
-    Section::of_paragraph(format!(
-        "Interrupted after {} ({of}); all figures are {model}.",
-        counted(step, "step"),
-    ))
 }
 
 /// Which model is the best, and whether training stopped because no later one was better.

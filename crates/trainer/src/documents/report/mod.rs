@@ -9,17 +9,11 @@ mod predictions;
 mod test_sets;
 mod training;
 
-use headlight_data::{Dataset, Splits};
-use headlight_dump::AttentionDump;
-use headlight_experiment::best::BestTracker;
-use headlight_experiment::certificate::Certificate;
-use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::measures::{MeasureName, Measured};
-use headlight_experiment::metrics::{Assessment, StepMetrics, TestMetrics};
-use headlight_experiment::outcome::Outcome;
-use headlight_experiment::train::Progress;
-use headlight_inspector::Document;
+use headlight_data::Dataset;
+use headlight_experiment::Experiment;
+use headlight_inspector::{Document, Section};
 
+use super::finished_run::FinishedRun;
 use crate::documents::{assessment, certificate, measures};
 
 pub use attention::WHOLE_MATRIX;
@@ -31,38 +25,6 @@ pub use test_sets::test_lines;
 /// The width of plots as text, in columns.
 const WIDTH: usize = 100;
 
-/// All that a report shows.
-#[derive(Debug)]
-pub struct RunReport<'a> {
-    /// The experiment.
-    pub config: &'a ExperimentConfig,
-    /// Its samples.
-    pub splits: &'a Splits,
-    /// The evaluations.
-    pub metrics: &'a [StepMetrics],
-    /// That of the model that the report shows: the best one if the run keeps it, or else the last one.
-    pub of_model: Option<&'a StepMetrics>,
-    /// That model on the held-out samples, or on the training samples if none are held out; `None` if its output
-    /// is not a number.
-    pub assessment: Option<&'a Assessment>,
-    /// What came of the training.
-    pub outcome: Option<&'a Outcome>,
-    /// That model on all test sets.
-    pub tests: &'a [TestMetrics],
-    /// What the config asks for in `report.measures`, of that model on the held-out samples, or else on the training samples.
-    pub measures: &'a [(MeasureName, Measured)],
-    /// How that model answers all possible inputs, if a measure asks for it.
-    pub certificate: Option<&'a Certificate>,
-    /// That model's dump of [`reported_samples`].
-    pub dump: &'a AttentionDump,
-    /// The layer and the head whose attention comes first.
-    pub strongest: (usize, usize),
-    /// The progress at which training was interrupted, if it was.
-    pub interrupted: Option<Progress>,
-    /// The best model, if the config keeps one.
-    pub tracker: Option<&'a BestTracker>,
-}
-
 /// The samples that a report shows: sample 0, and the first positive.
 pub fn reported_samples(shown: &Dataset) -> Vec<usize> {
     let mut samples = vec![0];
@@ -70,59 +32,53 @@ pub fn reported_samples(shown: &Dataset) -> Vec<usize> {
     samples
 }
 
-impl RunReport<'_> {
+impl FinishedRun {
     /// The report as a Markdown file.
-    pub fn markdown(&self) -> String {
-        self.document().markdown_file(WIDTH)
-    }
-
-    /// The report.
-    pub fn document(&self) -> Document {
-        let Self {
-            config,
-            splits,
-            metrics,
-            of_model,
-            dump,
-            ..
-        } = *self;
-        let rule = config.data.rule.as_ref();
-        let best = self
-            .tracker
-            .and_then(|tracker| ending::best(tracker, metrics));
-        let shows_best = best.is_some();
-        let ending = [
-            self.interrupted
-                .map(|progress| ending::interrupted(progress, config, splits, shows_best)),
-            best,
-            self.outcome
-                .map(|outcome| ending::outcome(outcome, &config.data)),
-        ];
+    pub fn report(&self, experiment: &Experiment) -> String {
+        let (config, splits) = (&experiment.config, &*experiment.splits);
+        let (data, metrics) = (&config.data, &self.metrics);
+        let of_model = self.of_model();
+        let best = self.tracker.as_ref();
+        let best = best.and_then(|tracker| ending::best(tracker, metrics));
+        let interrupted = self.interrupted(experiment).map(|sentence| {
+            let model = match best {
+                Some(_) => "of the best model until then",
+                None => "from that step",
+            };
+            Section::of_paragraph(format!("{sentence}; all figures are {model}."))
+        });
+        let outcome = self.outcome.as_ref();
+        let outcome = outcome.map(|own| Section::of_paragraph(outcome_text(own, data)));
         let samples = match splits.held_out.len() {
             0 => "training samples, since none are held out",
             _ => "held-out samples",
         };
-        let evaluation = self
-            .assessment
-            .map(|assessment| assessment::summary(samples, &config.data, assessment));
-        let mut sections: Vec<_> = ending.into_iter().flatten().collect();
+        let assessment = self.assessment.as_ref();
+        let held_out = of_model.and_then(|row| row.held_out.as_ref());
+        let counted = self.certificate.as_ref();
+
+        let mut sections: Vec<Section> = Vec::new();
+        sections.extend([interrupted, best, outcome].into_iter().flatten());
         sections.extend(data::sections(config, splits));
         sections.extend(model::sections(config));
         sections.extend(training::sections(config, metrics, of_model));
-        sections.extend(evaluation);
-        let held_out = of_model.and_then(|row| row.held_out.as_ref());
-        sections.extend(test_sets::section(splits, held_out, self.tests));
-        sections.extend(measures::section(self.measures));
-        sections.extend(
-            self.certificate
-                .map(|own| certificate::section(own, config)),
-        );
-        sections.extend(attention::sections(config, of_model, dump, self.strongest));
-        sections.push(predictions::section(config, splits.shown(), dump));
-        Document {
-            title: rule.map_or_else(|| data::title(&config.data), |rule| rule.question()),
+        sections.extend(assessment.map(|own| assessment::summary(samples, data, own)));
+        sections.extend(test_sets::section(splits, held_out, &self.tests));
+        sections.extend(measures::section(&self.measures));
+        sections.extend(counted.map(|own| certificate::section(own, config)));
+        sections.extend(attention::sections(
+            config,
+            of_model,
+            &self.dump,
+            self.strongest,
+        ));
+        sections.push(predictions::section(config, splits.shown(), &self.dump));
+        let rule = data.rule.as_ref();
+        let document = Document {
+            title: rule.map_or_else(|| data::title(data), |rule| rule.question()),
             sections,
             ..Document::default()
-        }
+        };
+        document.markdown_file(WIDTH)
     }
 }

@@ -52,13 +52,9 @@ fn positions(config: &ExperimentConfig, train: &Dataset, dump: &AttentionDump) -
         let held = dump.unpadded(shown);
         let labels = train.labels_of(sample);
         let own = &dump.logits[shown * positions * logits..][..positions * logits];
-        let answer = |&place: &usize| {
-            let own = &own[place * logits..][..logits];
-            let wide: Vec<f64> = own.iter().map(|&logit| logit.into()).collect();
-            match labels[place] {
-                IGNORED => name(IGNORED),
-                _ => name(predicted_class(&wide)),
-            }
+        let answer = |&place: &usize| match labels[place] {
+            IGNORED => name(IGNORED),
+            _ => name(predicted_class(&own[place * logits..][..logits])),
         };
         let joined = |cells: Vec<String>| cells.join(" ");
         vec![

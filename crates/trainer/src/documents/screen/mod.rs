@@ -5,23 +5,19 @@ mod positions;
 mod samples;
 mod texts;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use headlight_architecture::Parameter;
 use headlight_data::words::UNK;
 use headlight_data::{LabelRule, Source, Task};
-use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
-use headlight_experiment::metrics::TestMetrics;
-use headlight_experiment::outcome::Outcome;
-use headlight_experiment::train::Progress;
-use headlight_inspector::{Part, Screen, counted};
+use headlight_inspector::{Part, Screen};
 
 use crate::Failure;
 use crate::documents::certificate;
+use crate::documents::finished_run::FinishedRun;
 use crate::documents::report::{data_title, f1_of, quoted_answer, test_lines};
 use crate::sessions::session::is_blind;
-use crate::storage::run_dir::RunDir;
+use crate::storage::run_dir::{PAGE, REPORT, RunDir};
 use crate::storage::standard::{quoted, shown};
 
 use model::UsedModel;
@@ -32,35 +28,8 @@ const PATH: usize = 71;
 /// Of fewer samples, the held-out ones alone say little.
 const FEW: usize = 200;
 
-/// A trained run, after all of its files are written.
-#[derive(Debug)]
-pub struct Trained {
-    /// Whether the model learned its task; `None` without an evaluation.
-    pub outcome: Option<Outcome>,
-    /// How the model that is used does on all test sets.
-    pub tests: Vec<TestMetrics>,
-    /// The report as Markdown.
-    pub report: String,
-    /// The dump of the samples in the report: by the best model if the run keeps it, or else by the last one.
-    pub dump: AttentionDump,
-    /// The layer and the head to look at first, as the run's dumps say.
-    pub strongest: (usize, usize),
-    /// The step of the best model, if the run keeps one.
-    pub best_step: Option<usize>,
-    /// The parameters of the model that is used, in the model's order.
-    pub parameters: Vec<Parameter>,
-    /// The run's page; `None` if it was not written.
-    pub page: Option<PathBuf>,
-    /// The progress of training at its end.
-    pub progress: Progress,
-    /// Whether training was interrupted.
-    pub was_interrupted: bool,
-    /// Whether the run lacks its certificate, since the count was interrupted or would take too long.
-    pub is_uncounted: bool,
-}
-
-impl Trained {
-    /// The first screen of the run; `again` is its config on a command line, word by word.
+impl FinishedRun {
+    /// The first screen of the run; `again` is its config on a command line.
     ///
     /// # Errors
     /// When the model does not suit the config.
@@ -68,7 +37,7 @@ impl Trained {
         &self,
         experiment: &Experiment,
         run: &RunDir,
-        again: &[String],
+        again: &str,
     ) -> Result<Screen, Failure> {
         let data = &experiment.config.data;
         let mut model = UsedModel::new(experiment, &self.parameters)?;
@@ -77,13 +46,13 @@ impl Trained {
         if data.rule.is_none() || has_words {
             parts.push(Part::Sentences(samples::counts(experiment)));
         }
-        parts.push(Part::Sentences(self.verdict(experiment, run)?));
+        parts.push(Part::Sentences(self.verdict(experiment)));
         if data.task.is_per_position() {
             parts.extend(positions::parts(&mut model)?);
         } else if has_words {
             parts.extend(texts::parts(&mut model)?);
         } else {
-            parts.extend(samples::parts(&mut model)?);
+            parts.extend(samples::parts(&mut model, &self.dump)?);
         }
         parts.push(links(experiment, run, again));
         let title = data.rule.as_ref().map(question);
@@ -94,7 +63,7 @@ impl Trained {
     }
 
     /// What came of training, and what limits that.
-    fn verdict(&self, experiment: &Experiment, run: &RunDir) -> Result<Vec<String>, Failure> {
+    fn verdict(&self, experiment: &Experiment) -> Vec<String> {
         let config = &experiment.config;
         let name = |class: u32| quoted_answer(&config.data, class);
         let mut lines = Vec::new();
@@ -112,19 +81,9 @@ impl Trained {
             }
         }
         lines.extend(config.mean_note());
-        if let Some(certificate) = run.certificate()? {
-            lines.push(certificate::sentence(&certificate));
-        }
-        if self.was_interrupted {
-            let Progress { step, epoch, .. } = self.progress;
-            lines.push(if experiment.is_fresh() {
-                format!("Interrupted after step {step} of {}", experiment.steps())
-            } else {
-                let epochs = counted(experiment.epochs(), "epoch");
-                format!("Interrupted after step {step}, with {epoch} of {epochs} finished")
-            });
-        }
-        Ok(lines)
+        lines.extend(self.certificate.as_ref().map(certificate::sentence));
+        lines.extend(self.interrupted(experiment));
+        lines
     }
 }
 
@@ -137,28 +96,20 @@ fn has_few(experiment: &Experiment) -> bool {
     is_file && may_differ && splits.train.len() + splits.held_out.len() < FEW
 }
 
-/// The command that tests on all samples, in lines that a shell joins.
-fn folds(run: &RunDir, again: &[String]) -> String {
+/// The command that tests on all samples; where it is too long, in two lines that a shell joins.
+fn folds(run: &RunDir, again: &str) -> String {
     // The run's own name: rows of a sweep with other options would not belong.
     let name = run.path().file_name().unwrap_or_default().to_string_lossy();
     let out = quoted(Path::new(&format!("{name}-folds.jsonl")));
-    let out = format!("--out {out}");
-    let words = again.iter().map(String::as_str).chain(["--folds 5", &out]);
-    let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
-    for word in words {
-        width += 1 + word.chars().count();
-        // A backslash follows the last word of a line.
-        if width + 2 > PATH {
-            text.push_str(" \\\n          ");
-            width = 1 + word.chars().count();
-        }
-        text.push(' ');
-        text.push_str(word);
-    }
-    text
+    let (start, end) = (
+        format!("headlight sweep {again}"),
+        format!("--folds 5 --out {out}"),
+    );
+    let has_room = start.chars().count() + 1 + end.chars().count() <= PATH;
+    start + if has_room { " " } else { " \\\n          " } + &end
 }
 
-fn links(experiment: &Experiment, run: &RunDir, again: &[String]) -> Part {
+fn links(experiment: &Experiment, run: &RunDir, again: &str) -> Part {
     let link = |name: &str, target: String| [name.to_owned(), target];
     let data = &experiment.config.data;
     let own = quoted(run.path());
@@ -173,14 +124,14 @@ fn links(experiment: &Experiment, run: &RunDir, again: &[String]) -> Part {
         };
         links.push(link("Try", format!("headlight predict {own} {text}")));
     }
-    let page = run.page_path();
+    let page = run.file(PAGE);
     if page.exists() {
         let hint = "     (--open shows it)";
         let shown = shown(&page);
         let has_room = shown.len() + hint.len() <= PATH;
         links.push(link("Page", shown + if has_room { hint } else { "" }));
     }
-    links.push(link("Report", shown(&run.report_path())));
+    links.push(link("Report", shown(&run.file(REPORT))));
     if has_few(experiment) {
         links.push(link("Test all", folds(run, again)));
     }

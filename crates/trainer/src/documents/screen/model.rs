@@ -14,7 +14,7 @@ const PASS: usize = 64;
 pub(super) struct UsedModel<'a> {
     pub(super) experiment: &'a Experiment,
     frozen: Frozen,
-    weights: Vec<f32>,
+    pub(super) weights: Vec<f32>,
 }
 
 /// What the model says of a sample.
@@ -22,33 +22,19 @@ pub(super) struct UsedModel<'a> {
 pub(super) struct Said {
     /// The sample's index in its dataset.
     pub(super) sample: usize,
+    /// The predicted class; with an answer per position, each of them.
+    pub(super) classes: Vec<u32>,
     /// The probability of each class. `[class]`
     pub(super) probabilities: Vec<f64>,
-    /// The weights of the last block. `[head][query, key]`
+    /// The weights of the position that the class is read from in the last layer, if they were asked for. `[head][key]`
     pub(super) heads: Vec<Vec<f32>>,
 }
 
-/// What the model answers at each position of a sample.
-#[derive(Clone, Debug)]
-pub(super) struct Answers {
-    /// The sample's index in its dataset.
-    pub(super) sample: usize,
-    /// `[position]`
-    pub(super) classes: Vec<u32>,
-}
-
 impl Said {
-    /// The class with the largest probability; of equals, the first.
-    pub(super) fn class(&self) -> usize {
-        let classes = 0..self.probabilities.len();
-        let best = classes.reduce(|best, class| {
-            if self.probabilities[class] > self.probabilities[best] {
-                class
-            } else {
-                best
-            }
-        });
-        best.unwrap_or(0)
+    /// Whether each answer that counts is the label.
+    pub(super) fn is_right(&self, dataset: &Dataset) -> bool {
+        let mut counted = dataset.counted(self.sample);
+        counted.all(|(place, label)| self.classes[place] == label)
     }
 }
 
@@ -80,8 +66,10 @@ impl<'a> UsedModel<'a> {
         dataset: &Dataset,
         samples: &[usize],
         without: &[usize],
+        recorded: Recorded,
     ) -> Result<Vec<Said>, Error> {
-        let layers = 0..self.config().model.n_layers;
+        let config = self.config();
+        let layers = 0..config.model.n_layers;
         let removals = layers.flat_map(|layer| {
             let keys = without.iter();
             keys.map(move |&position| Intervention::RemoveKey { layer, position })
@@ -90,83 +78,41 @@ impl<'a> UsedModel<'a> {
         let mut all = Vec::new();
         for samples in samples.chunks(PASS) {
             let chosen: Vec<u32> = samples.iter().map(|&sample| sample as u32).collect();
-            let forward = self.frozen.forward(
-                &self.weights,
-                dataset,
-                &chosen,
-                &removals,
-                Recorded::Attention,
-            )?;
-            let said = samples.iter().enumerate();
-            let config = self.config();
-            all.extend(said.map(|(place, &sample)| {
-                let shown = config.shown_position(dataset.tokens(sample));
-                said_of(&forward, place, sample, shown)
-            }));
+            let weights = &self.weights;
+            let forward = self
+                .frozen
+                .forward(weights, dataset, &chosen, &removals, recorded)?;
+            let said = samples.iter().enumerate().map(|(place, &sample)| {
+                let read = config.shown_position(dataset.tokens(sample));
+                said_of(&forward, place, sample, read)
+            });
+            all.extend(said);
         }
         Ok(all)
     }
 
-    /// Its answer at each position of samples.
-    pub(super) fn answers(
-        &mut self,
-        dataset: &Dataset,
-        samples: &[usize],
-    ) -> Result<Vec<Answers>, Error> {
-        let mut all = Vec::new();
-        for samples in samples.chunks(PASS) {
-            let chosen: Vec<u32> = samples.iter().map(|&sample| sample as u32).collect();
-            let (weights, only) = (&self.weights, Recorded::Predictions);
-            let forward = self.frozen.forward(weights, dataset, &chosen, &[], only)?;
-            let (positions, logits) = (forward.dims.positions, forward.dims.logits);
-            let of_samples = forward.predictions.logits.chunks(positions * logits);
-            all.extend(samples.iter().zip(of_samples).map(|(&sample, own)| {
-                let class = |own: &[f32]| {
-                    let wide: Vec<f64> = own.iter().map(|&logit| logit.into()).collect();
-                    predicted_class(&wide)
-                };
-                Answers {
-                    sample,
-                    classes: own.chunks(logits).map(class).collect(),
-                }
-            }));
-        }
-        Ok(all)
-    }
-
-    /// The strongest head of the last block over samples of a dataset.
+    /// The strongest head of the last layer over samples of a dataset.
     pub(super) fn strongest_head(&self, dataset: &Dataset, all: &[Said]) -> usize {
-        let deciding: Vec<Vec<usize>> = all
-            .iter()
-            .map(|said| self.deciding(dataset.tokens(said.sample)))
-            .collect();
-        let looks = all.iter().zip(&deciding).map(|(said, deciding)| Look {
-            label: Some(dataset.label(said.sample)),
-            deciding,
-            ..self.look(dataset, said)
+        let (config, data) = (self.config(), &self.config().data);
+        let deciding = |said: &Said| {
+            let tokens = dataset.tokens(said.sample);
+            let rule = data.rule.as_ref();
+            rule.map_or_else(Vec::new, |rule| {
+                rule.deciding_at(tokens, data.cls, config.shown_position(tokens))
+            })
+        };
+        let deciding: Vec<Vec<usize>> = all.iter().map(deciding).collect();
+        let looks = all.iter().zip(&deciding).map(|(said, deciding)| {
+            let tokens = dataset.tokens(said.sample);
+            let keys = &config.model.attention;
+            let keys = keys.keys(config.shown_position(tokens), tokens);
+            Look {
+                label: Some(dataset.label(said.sample)),
+                deciding,
+                ..Look::alone(said.heads.iter().map(Vec::as_slice).collect(), keys)
+            }
         });
         strongest_head(&looks.collect::<Vec<_>>()).unwrap_or(0)
-    }
-
-    /// The strongest head of the last block in one sample, as `headlight predict --explain` has it.
-    pub(super) fn head_of(&self, dataset: &Dataset, said: &Said) -> usize {
-        strongest_head(&[self.look(dataset, said)]).unwrap_or(0)
-    }
-
-    fn look<'b>(&self, dataset: &Dataset, said: &'b Said) -> Look<'b> {
-        let config = self.config();
-        let read = config.shown_position(dataset.tokens(said.sample));
-        let positions = dataset.positions();
-        let heads = said.heads.iter();
-        Look::alone(
-            heads
-                .map(|head| &head[read * positions..][..positions])
-                .collect(),
-            config
-                .model
-                .attention
-                .keys(read, dataset.tokens(said.sample)),
-        )
     }
 
     /// Names a sample. Nothing but the file's own lines numbers samples of a file, so that others say what is counted.
@@ -178,54 +124,35 @@ impl<'a> UsedModel<'a> {
             }
         }
     }
-
-    /// The positions that decide a sample's label; empty if they are unknown.
-    pub(super) fn deciding(&self, tokens: &[u32]) -> Vec<usize> {
-        let data = &self.config().data;
-        let query = self.config().shown_position(tokens);
-        data.rule
-            .as_ref()
-            .map_or_else(Vec::new, |rule| rule.deciding_at(tokens, data.cls, query))
-    }
-
-    /// The text of a token.
-    pub(super) fn word(&self, token: u32) -> String {
-        let config = self.config();
-        config
-            .data
-            .token_text(token, config.model.attention.padding_token)
-    }
-
-    /// The positions of a sample that hold no padding.
-    pub(super) fn filled(&self, tokens: &[u32]) -> Vec<usize> {
-        let padding = self.config().model.attention.padding_token;
-        let positions = 0..tokens.len();
-        positions
-            .filter(|&position| Some(tokens[position]) != padding)
-            .collect()
-    }
 }
 
-/// With an answer per position, `shown` is the position whose answer it is.
-fn said_of(forward: &Forward, place: usize, sample: usize, shown: usize) -> Said {
+/// What a forward pass says of its sample at a place; `read` is the position that the class is read from, or the position that
+/// is shown.
+fn said_of(forward: &Forward, place: usize, sample: usize, read: usize) -> Said {
     let dims = forward.dims;
-    let (pairs, logits) = (dims.positions * dims.positions, dims.logits);
-    let of_sample = dims.layers * dims.heads * pairs;
-    let last = place * of_sample + (dims.layers - 1) * dims.heads * pairs;
-    let weights = &forward.arrays[Array::Weights][last..][..dims.heads * pairs];
-    let answer = if dims.per_position {
-        place * dims.positions + shown
+    let (positions, logits) = (dims.positions, dims.logits);
+    let (answers, answer) = if dims.per_position {
+        (positions, read)
     } else {
-        place
+        (1, 0)
     };
-    let given = &forward.predictions.probabilities[answer * logits..][..logits];
-    let probabilities = match *given {
+    let given = &forward.predictions.logits[place * answers * logits..][..answers * logits];
+    let probabilities = &forward.predictions.probabilities;
+    let probabilities = match probabilities[(place * answers + answer) * logits..][..logits] {
         [one] => vec![1.0 - f64::from(one), f64::from(one)],
         ref all => all.iter().map(|&one| f64::from(one)).collect(),
     };
+    // [sample, layer, head, query, key]
+    let weights = &forward.arrays[Array::Weights];
+    let of_last = ((place + 1) * dims.layers - 1) * dims.heads;
+    let row = |head| {
+        let start = ((of_last + head) * positions + read) * positions;
+        weights.get(start..start + positions).map(<[f32]>::to_vec)
+    };
     Said {
         sample,
+        classes: given.chunks(logits).map(predicted_class).collect(),
         probabilities,
-        heads: weights.chunks(pairs).map(<[f32]>::to_vec).collect(),
+        heads: (0..dims.heads).filter_map(row).collect(),
     }
 }

@@ -3,9 +3,10 @@
 
 use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::Error;
+use headlight_experiment::fused::Recorded;
 use headlight_inspector::Part;
 
-use super::model::{Answers, UsedModel};
+use super::model::{Said, UsedModel};
 
 /// The most samples that are asked about until one of each kind is found.
 const ASKED: usize = 512;
@@ -17,28 +18,23 @@ const MOST: usize = 12;
 pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
     let judged = model.experiment.splits.judged();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
-    let answers = model.answers(judged, &chosen)?;
-    let is_right = |one: &&Answers| {
-        let labels = judged.labels_of(one.sample).iter().zip(&one.classes);
-        labels
-            .clone()
-            .all(|(label, class)| [*class, IGNORED].contains(label))
-    };
-    let right = answers.iter().find(is_right);
-    let wrong = answers.iter().find(|one| !is_right(one));
-    let both = [("Correct", right), ("Wrong", wrong)];
-    let listed = both
-        .into_iter()
-        .filter_map(|(kind, one)| Some(lines(model, judged, kind, one?)));
-    Ok(listed.map(Part::Sentences).collect())
+    let all = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
+    let both = [("Correct", true), ("Wrong", false)];
+    let listed = both.into_iter().filter_map(|(kind, is_right)| {
+        let one = all.iter().find(|one| one.is_right(judged) == is_right)?;
+        Some(Part::Sentences(lines(model, judged, kind, one)))
+    });
+    Ok(listed.collect())
 }
 
 /// Tokens, labels and answers below each other.
-fn lines(model: &UsedModel<'_>, judged: &Dataset, kind: &str, one: &Answers) -> Vec<String> {
+fn lines(model: &UsedModel<'_>, judged: &Dataset, kind: &str, one: &Said) -> Vec<String> {
     let data = &model.config().data;
+    let padding = model.config().model.attention.padding_token;
     let tokens = judged.tokens(one.sample);
     let labels = judged.labels_of(one.sample);
-    let all = model.filled(tokens);
+    let held = (0..tokens.len()).filter(|&place| Some(tokens[place]) != padding);
+    let all: Vec<usize> = held.collect();
     let shown = &all[..all.len().min(MOST)];
     let name = |class: u32| match class {
         IGNORED => "\u{b7}".to_owned(),
@@ -51,7 +47,8 @@ fn lines(model: &UsedModel<'_>, judged: &Dataset, kind: &str, one: &Answers) -> 
         } else {
             one.classes[place]
         };
-        [model.word(tokens[place]), name(label), name(answer)]
+        let token = data.token_text(tokens[place], padding);
+        [token, name(label), name(answer)]
     });
     let columns: Vec<[String; 3]> = columns.collect();
     let row = |which: usize, title: &str| {

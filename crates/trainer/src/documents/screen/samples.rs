@@ -2,6 +2,8 @@
 //! of them.
 
 use headlight_data::{Dataset, Task};
+use headlight_dump::AttentionDump;
+use headlight_experiment::fused::Recorded;
 use headlight_experiment::{Error, Experiment};
 use headlight_inspector::{Part, Weights, counted, number, shorten_apart};
 
@@ -56,18 +58,18 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
 }
 
 /// The means of each class, and one sample.
-pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
+pub(super) fn parts(model: &mut UsedModel<'_>, dump: &AttentionDump) -> Result<Vec<Part>, Error> {
     let experiment = model.experiment;
     let judged = experiment.splits.judged();
     let classes = experiment.config.data.n_classes.min(MOST_CLASSES);
     let chosen: Vec<usize> = (0..classes)
         .flat_map(|class| judged.of_class(class as u32).take(OF_CLASS))
         .collect();
-    let said = model.ask(judged, &chosen, &[])?;
+    let said = model.ask(judged, &chosen, &[], Recorded::Attention)?;
     let head = model.strongest_head(judged, &said);
     Ok(vec![
         Part::Weights(means(model, judged, &said, head)),
-        Part::Weights(one(model, head)?),
+        Part::Weights(one(model, dump, head)?),
     ])
 }
 
@@ -91,9 +93,7 @@ fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> 
             .filter(|said| judged.label(said.sample) as usize == class);
         let mut sums = vec![(0.0_f64, 0.0_f64); positions];
         for said in own {
-            let read = config.shown_position(judged.tokens(said.sample));
-            let row = &said.heads[head][read * positions..][..positions];
-            let keys = keys_of(said);
+            let (row, keys) = (&said.heads[head], keys_of(said));
             for (key, (sum, count)) in sums.iter_mut().enumerate() {
                 if keys.has(key) {
                     let weight = f64::from(row[key]);
@@ -146,69 +146,64 @@ fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> 
     if count == judged.len() {
         return samples;
     }
-    let sizes = judged.class_counts(n_classes);
-    let is_cut = sizes.iter().take(MOST_CLASSES).any(|&size| size > OF_CLASS);
-    let first = if is_cut {
-        format!("at most the first {OF_CLASS}")
-    } else {
-        "those".to_owned()
-    };
     let classes = match n_classes {
         ..=MOST_CLASSES => "each class".to_owned(),
-        _ if is_cut => format!("each of the first {MOST_CLASSES} classes"),
-        _ => format!("the first {MOST_CLASSES} of {n_classes} classes"),
+        _ => format!("each of the first {MOST_CLASSES} classes"),
     };
-    format!("{count} of {samples}, {first} of {classes}")
+    format!("{count} of {samples}, at most the first {OF_CLASS} of {classes}")
 }
 
-/// The first of the samples that a run shows that is not of class 0: its probability, with and without what decides it, and its weights.
-fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
+/// The first of the samples that a run shows that is not of class 0: its probability, with and without what decides it, and its
+/// weights, which the run has dumped.
+fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<Weights, Error> {
     let config = model.config();
-    let splits = &model.experiment.splits;
-    let shown_samples = splits.shown();
-    let sample = shown_samples.positives().next().unwrap_or(0);
-    let tokens = shown_samples.tokens(sample);
-    let (positions, inputs) = (shown_samples.positions(), config.inputs());
-    let (read, cls) = (config.shown_position(tokens), inputs.cls);
-    let all = model.ask(shown_samples, &[sample], &[])?;
-    let said = &all[0];
-    let shown = model.filled(tokens);
-    let weights = &said.heads[head];
-    let mut without = model.deciding(tokens);
+    let (data, splits) = (&config.data, &model.experiment.splits);
+    let samples = splits.shown();
+    let sample = samples.positives().next().unwrap_or(0);
+    let mut dumped = dump.meta.samples.iter();
+    let dumped = dumped.position(|&own| own == Some(sample)).unwrap_or(0);
+    let (positions, read) = (dump.dims.positions, dump.shown_position(dumped));
+    let weights = dump.weights(dumped, dump.dims.layers - 1, head);
+    let row = |query: usize| &weights[query * positions..][..positions];
+    let shown = dump.unpadded(dumped);
+    let mut without = dump.meta.label_positions[dumped].clone();
     if without.is_empty() || without.len() > MOST_DECIDING {
-        let keys = shown.iter().copied().filter(|&key| Some(key) != cls);
+        let keys = shown.iter().copied().filter(|&key| Some(key) != dump.cls());
         let largest = keys.reduce(|best, key| {
-            let row = &weights[read * positions..];
+            let row = row(read);
             if row[key] > row[best] { key } else { best }
         });
         without = largest.into_iter().collect();
     }
-    let class = match config.data.n_classes {
-        2 => 1,
-        _ => said.class(),
+    let mut ask = |without: &[usize]| {
+        let said = model.ask(samples, &[sample], without, Recorded::Predictions);
+        Ok::<_, Error>(said?.swap_remove(0))
     };
-    let probability = said.probabilities[class];
-    let label = shown_samples.label(sample);
-    let kind = if said.class() == label as usize {
+    let (said, removed) = (ask(&[])?, ask(&without)?);
+    let class = match data.n_classes {
+        2 => 1,
+        _ => said.classes[0],
+    };
+    let [probability, removed] = [&said, &removed].map(|own| own.probabilities[class as usize]);
+    let kind = if said.is_right(samples) {
         "Correct"
     } else {
         "Wrong"
     };
-    let removed = model.ask(shown_samples, &[sample], &without)?[0].probabilities[class];
-    let name = match (config.data.n_classes, &config.data.classes[..]) {
+    let name = match (data.n_classes, &data.classes[..]) {
         (2, []) => String::new(),
-        _ => format!(" of {}", quoted_answer(&config.data, class as u32)),
+        _ => format!(" of {}", quoted_answer(data, class)),
     };
     let place: Vec<String> = without.iter().map(usize::to_string).collect();
     let s = if place.len() == 1 { "" } else { "s" };
-    let is_whole = config.data.seq_len <= WHOLE_MATRIX;
+    let is_whole = data.seq_len <= WHOLE_MATRIX;
     let queries = shown.iter().filter(|&&query| is_whole || query == read);
-    let row = |&query: &usize| {
-        let row = &weights[query * positions..][..positions];
+    let word = |position: usize| dump.token_string(dump.tokens(dumped)[position]);
+    let cells = |&query: &usize| {
+        let row = row(query);
         let row = shown.iter().map(|&key| row[key]).collect();
-        (model.word(tokens[query]), row)
+        (word(query), row)
     };
-    let rows: Vec<(String, Vec<f32>)> = queries.map(row).collect();
     let main = if is_whole {
         shown.iter().position(|&query| query == read)
     } else {
@@ -218,12 +213,12 @@ fn one(model: &mut UsedModel<'_>, head: usize) -> Result<Weights, Error> {
         title: format!(
             "{kind}: {}, label {}, probability{name} {probability:.3}; {removed:.3} without \
              position{s} {}",
-            model.named(splits.shown_name(), "sample", sample, shown_samples),
-            quoted_answer(&config.data, label),
+            model.named(splits.shown_name(), "sample", sample, samples),
+            quoted_answer(data, samples.label(sample)),
             place.join(" and ")
         ),
-        keys: shown.iter().map(|&key| model.word(tokens[key])).collect(),
-        rows,
+        keys: shown.iter().map(|&key| word(key)).collect(),
+        rows: queries.map(cells).collect(),
         main,
         classes: 0,
     })

@@ -2,6 +2,8 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::Error;
+use headlight_experiment::explain::{Explanation, explain};
+use headlight_experiment::fused::Recorded;
 use headlight_inspector::{Part, Word, shorten};
 
 use super::model::{Said, UsedModel};
@@ -10,53 +12,83 @@ use crate::documents::report::quoted_answer;
 /// The most texts that are asked about until one of each kind is found.
 const ASKED: usize = 512;
 
-/// Of so many correct texts, the one that a single word decides most is shown.
+/// Of so many correct texts, the one that a single word decides most is shown: the longer texts may be, the fewer.
 const CORRECT: usize = 15;
+const MOST_POSITIONS: usize = 512;
 
-/// The most words of a text that are shown, and taken away: the longer a text, the fewer others are looked at.
+/// The most words of a text that are shown.
 const WORDS: usize = 4;
-const MOST_REMOVED: usize = 64;
 
 /// The columns of a text's start.
 const START: usize = 40;
 
+/// The title of a text, and its words by how much the probability of its class changes without them, with these changes.
+type Explained = (String, Vec<(Word, f64)>);
+
 /// The words that decided in a correct text, and in a wrong one if there is one.
 pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
-    let experiment = model.experiment;
-    let judged = experiment.splits.judged();
+    let judged = model.experiment.splits.judged();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
-    let said = model.ask(judged, &chosen, &[])?;
-    let is_right = |said: &&Said| said.class() == judged.label(said.sample) as usize;
-    let right: Vec<&Said> = said.iter().filter(is_right).take(CORRECT).collect();
-    let wrong = said.iter().find(|said| !is_right(said));
-    let asked: Vec<&Said> = right.iter().copied().chain(wrong).collect();
-    let mut words = removed(model, judged, &asked)?;
-    let wrong = wrong.and_then(|said| Some((said, words.pop()?)));
-    let strength = |words: &[(Word, f64)]| words.first().map_or(0.0, |(_, change)| *change);
-    let right = right.into_iter().zip(words).reduce(|best, other| {
-        if strength(&other.1) > strength(&best.1) {
+    let said = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
+    let (right, wrong): (Vec<&Said>, Vec<&Said>) =
+        said.iter().partition(|said| said.is_right(judged));
+    let count = (MOST_POSITIONS / judged.positions()).clamp(1, CORRECT);
+    let right = right.into_iter().take(count);
+    let right = right.map(|said| explained(model, judged, "Correct", said.sample));
+    let right: Vec<Explained> = right.collect::<Result<_, _>>()?;
+    let wrong = wrong.first();
+    let wrong = wrong.map(|said| explained(model, judged, "Wrong", said.sample));
+    let strength = |one: &Explained| one.1.first().map_or(0.0, |(_, change)| *change);
+    let right = right.into_iter().reduce(|best, other| {
+        if strength(&other) > strength(&best) {
             other
         } else {
             best
         }
     });
-    let both = [("Correct", right), ("Wrong", wrong)];
-    let parts = both.into_iter().filter_map(|(kind, found)| {
-        let (said, words) = found?;
-        let words = words.into_iter().take(WORDS).map(|(word, _)| word);
-        Some(Part::Words {
-            title: title(model, judged, kind, said),
-            words: words.collect(),
-        })
+    let both = right.into_iter().chain(wrong.transpose()?);
+    let parts = both.map(|(title, words)| Part::Words {
+        title,
+        words: words
+            .into_iter()
+            .take(WORDS)
+            .map(|(word, _)| word)
+            .collect(),
     });
     Ok(parts.collect())
 }
 
-fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said) -> String {
+fn explained(
+    model: &UsedModel<'_>,
+    judged: &Dataset,
+    kind: &str,
+    sample: usize,
+) -> Result<Explained, Error> {
+    let own = explain(model.config(), &model.weights, judged, sample as u32, &[])?;
+    // Those alone that the model may look at.
+    let words = own.words.iter().filter_map(|word| {
+        let shown = Word {
+            word: word.text.clone(),
+            attention: word.attention?,
+            without: word.probability_without,
+        };
+        Some((shown, (own.probability - word.probability_without).abs()))
+    });
+    let mut words: Vec<(Word, f64)> = words.collect();
+    words.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    Ok((title(model, judged, kind, sample, &own), words))
+}
+
+fn title(
+    model: &UsedModel<'_>,
+    judged: &Dataset,
+    kind: &str,
+    sample: usize,
+    own: &Explanation,
+) -> String {
     let data = &model.config().data;
-    let class = said.class();
-    let label = judged.label(said.sample);
-    let expected = if label as usize == class {
+    let label = judged.label(sample);
+    let expected = if label == own.predicted {
         String::new()
     } else {
         format!(", not {}", quoted_answer(data, label))
@@ -66,7 +98,7 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said) -> St
     } else {
         "row"
     };
-    let tokens = judged.tokens(said.sample).iter();
+    let tokens = judged.tokens(sample).iter();
     let cls = model.config().inputs().cls;
     let words = tokens
         .enumerate()
@@ -76,62 +108,10 @@ fn title(model: &UsedModel<'_>, judged: &Dataset, kind: &str, said: &Said) -> St
     let words = shorten(&words.unwrap_or_default(), START);
     format!(
         "{kind}: {} ({words}): {}{expected}, probability {:.3} (layer {}, head {})",
-        model.named(model.split(), row, said.sample, judged),
-        quoted_answer(data, class as u32),
-        said.probabilities[class],
-        model.config().model.n_layers - 1,
-        model.head_of(judged, said)
+        model.named(model.split(), row, sample, judged),
+        quoted_answer(data, own.predicted),
+        own.probability,
+        own.layer,
+        own.head
     )
-}
-
-/// The words of each text, by how much the probability of the predicted class changes without them, and these changes.
-fn removed(
-    model: &mut UsedModel<'_>,
-    judged: &Dataset,
-    asked: &[&Said],
-) -> Result<Vec<Vec<(Word, f64)>>, Error> {
-    let config = model.config();
-    let (positions, inputs) = (judged.positions(), config.inputs());
-    let (read, cls) = (inputs.read_position, inputs.cls);
-    let samples: Vec<usize> = asked.iter().map(|said| said.sample).collect();
-    let heads: Vec<usize> = asked
-        .iter()
-        .map(|said| model.head_of(judged, said))
-        .collect();
-    let attention = |said: &Said, head: usize, key: usize| said.heads[head][read * positions + key];
-    let mut keys: Vec<usize> = (0..positions).filter(|&key| Some(key) != cls).collect();
-    if positions > MOST_REMOVED {
-        let most = |key: usize| {
-            let all = asked.iter().zip(&heads);
-            let all = all.map(|(said, &head)| attention(said, head, key));
-            all.fold(0.0, f32::max)
-        };
-        keys.sort_by(|&a, &b| most(b).total_cmp(&most(a)));
-        keys.truncate(MOST_REMOVED);
-    }
-    let mut words: Vec<Vec<(Word, f64)>> = vec![Vec::new(); asked.len()];
-    for key in keys {
-        let without = model.ask(judged, &samples, &[key])?;
-        let asked = asked.iter().zip(&heads);
-        for (((said, &head), without), words) in asked.zip(&without).zip(&mut words) {
-            let tokens = judged.tokens(said.sample);
-            let allowed = config.model.attention.keys(read, tokens);
-            let uniform = allowed.uniform(&[key]).filter(|&uniform| uniform > 0.0);
-            let Some(uniform) = uniform else {
-                continue;
-            };
-            let class = said.class();
-            let (before, after) = (said.probabilities[class], without.probabilities[class]);
-            let word = Word {
-                word: model.word(tokens[key]),
-                attention: f64::from(attention(said, head, key)) / uniform,
-                without: after,
-            };
-            words.push((word, (before - after).abs()));
-        }
-    }
-    for words in &mut words {
-        words.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    }
-    Ok(words)
 }

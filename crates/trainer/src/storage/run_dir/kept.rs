@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use headlight_experiment::best::best_evaluation;
 use headlight_experiment::config::ExperimentConfig;
 
-use super::RunDir;
+use super::{ATTENTION, BEST, BEST_DUMP, RunDir, WEIGHTS};
 use crate::Failure;
 use crate::notes::note;
 use crate::storage::standard::shown;
@@ -40,7 +40,7 @@ impl fmt::Display for KeptModel {
 impl RunDir {
     /// The model that readers of the run use: the best one if the run has kept it, or else the last one.
     pub fn kept_model(&self, config: &ExperimentConfig) -> KeptModel {
-        let is_best = config.training.keep_best.is_some() && self.best_path().is_file();
+        let is_best = config.training.keep_best.is_some() && self.file(BEST).is_file();
         self.model(config, is_best)
     }
 
@@ -66,7 +66,7 @@ impl RunDir {
             if config.training.keep_best.is_some() && !kept.is_best && self.has_ended() {
                 note(&format!(
                     "{} is not there; the model after the last step takes its place",
-                    shown(&self.best_path())
+                    shown(&self.file(BEST))
                 ));
             }
             return Ok((kept.weights.clone(), Some(kept)));
@@ -74,8 +74,8 @@ impl RunDir {
         let path = self.path_of(named);
         let given = fs::canonicalize(&path).ok();
         let is = |own: &Path| given.is_some() && fs::canonicalize(own).ok() == given;
-        let is_best = is(&self.best_path());
-        let is_own = is_best || is(&self.weights_path());
+        let is_best = is(&self.file(BEST));
+        let is_own = is_best || is(&self.file(WEIGHTS));
         let kept = is_own.then(|| self.model(config, is_best));
         Ok((path, kept))
     }
@@ -86,9 +86,9 @@ impl RunDir {
         let best = best_evaluation(&config.training, &rows);
         let steps = rows.last().map(|row| row.step);
         let (weights, step) = if is_best {
-            (self.best_path(), best.map(|best| rows[best].step))
+            (self.file(BEST), best.map(|best| rows[best].step))
         } else {
-            (self.weights_path(), steps)
+            (self.file(WEIGHTS), steps)
         };
         KeptModel {
             weights,
@@ -112,12 +112,17 @@ impl RunDir {
         Ok(self.metrics(Some)?.into_iter().rfind(is_kept))
     }
 
+    /// The npz dump of the best model, which the run may lack.
+    pub(super) fn best_npz(&self) -> PathBuf {
+        self.file(ATTENTION).join(format!("{BEST_DUMP}.npz"))
+    }
+
     /// The npz dump of the best model, with its step; `None` if the run has none.
     ///
     /// # Errors
     /// When the config is damaged.
     pub fn best_dump(&self) -> Result<Option<(usize, PathBuf)>, Failure> {
-        let path = self.best_dump_path("npz");
+        let path = self.best_npz();
         if !path.is_file() {
             return Ok(None);
         }

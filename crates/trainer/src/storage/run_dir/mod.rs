@@ -16,12 +16,11 @@ use crate::storage::files::TEMPORARY;
 use crate::storage::standard::{quoted, shown};
 
 pub use kept::KeptModel;
-use table::{
-    ATTENTION, BEST_DUMP, CHECKPOINT, ENVIRONMENT, LOCK, LOSS_LOG, MANIFEST, METRICS, PAGE, REPORT,
-    STATE,
+use table::{ATTENTION, CHECKPOINT, LOCK, MANIFEST};
+pub(crate) use table::{
+    BEST, BEST_DUMP, CERTIFICATE, ENVIRONMENT, LOSS_LOG, METRICS, STATE, STEP_WEIGHTS, WEIGHTS,
 };
-pub(crate) use table::{BEST, CERTIFICATE, CONFIG, WEIGHTS};
-pub use table::{is_file_of_run, step_of};
+pub use table::{CONFIG, PAGE, REPORT, is_file_of_run, step_of};
 pub use verify::{Damage, Verified};
 pub use writing::write_dump;
 
@@ -157,7 +156,7 @@ impl RunDir {
 
     /// Whether the run has begun, with its config written.
     pub fn is_begun(&self) -> bool {
-        self.config_path().is_file()
+        self.file(CONFIG).is_file()
     }
 
     /// The directory.
@@ -178,57 +177,13 @@ impl RunDir {
     pub fn how_to_repeat(&self) -> String {
         format!(
             "train it again: headlight train {}",
-            quoted(&self.config_path())
+            quoted(&self.file(CONFIG))
         )
     }
 
-    /// The resolved config.
-    pub fn config_path(&self) -> PathBuf {
-        self.path.join(CONFIG)
-    }
-
-    /// The weights after the last step.
-    pub(crate) fn weights_path(&self) -> PathBuf {
-        self.path.join(WEIGHTS)
-    }
-
-    /// The weights of the best evaluation.
-    fn best_path(&self) -> PathBuf {
-        self.path.join(BEST)
-    }
-
-    /// The page.
-    pub fn page_path(&self) -> PathBuf {
-        self.path.join(PAGE)
-    }
-
-    /// The evaluations, one row each.
-    pub(crate) fn metrics_path(&self) -> PathBuf {
-        self.path.join(METRICS)
-    }
-
-    /// The file with the loss of each step until the last checkpoint.
-    pub(crate) fn loss_log_path(&self) -> PathBuf {
-        self.path.join(CHECKPOINT).join(LOSS_LOG)
-    }
-
-    /// The report.
-    pub fn report_path(&self) -> PathBuf {
-        self.path.join(REPORT)
-    }
-
-    /// The checkpoint.
-    fn checkpoint_path(&self) -> PathBuf {
-        self.path.join(CHECKPOINT).join(STATE)
-    }
-
-    fn attention_path(&self) -> PathBuf {
-        self.path.join(ATTENTION)
-    }
-
-    /// The dump of the best model in a format.
-    fn best_dump_path(&self, format: &str) -> PathBuf {
-        self.attention_path().join(format!("{BEST_DUMP}.{format}"))
+    /// A file of the run, by its name in the table.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
     }
 
     /// A file that the user names for this run: if there is none of that name, the run's file may be meant.

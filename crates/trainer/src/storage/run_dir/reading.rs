@@ -7,14 +7,20 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_input::TEXT_LIMIT;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 
-use super::{CERTIFICATE, ENVIRONMENT, RunDir, paths_in, step_of};
+use super::{
+    ATTENTION, CERTIFICATE, CONFIG, LOSS_LOG, METRICS, REPORT, RunDir, STATE, WEIGHTS, paths_in,
+    step_of,
+};
 use crate::Failure;
 use crate::storage::checkpoint::Checkpoint;
 use crate::storage::config;
 use crate::storage::files::{read_bounded, read_json_lines};
 use crate::storage::weights;
+
+/// The largest checkpoint that is read, in bytes: weights, two moments and the best model of the largest model that a config
+/// may ask for take 4 GiB.
+const CHECKPOINT_LIMIT: u64 = 5 << 30;
 
 impl RunDir {
     /// Reads the config back.
@@ -22,15 +28,7 @@ impl RunDir {
     /// # Errors
     /// When it is damaged.
     pub fn config(&self) -> Result<ExperimentConfig, Failure> {
-        config::load(&self.config_path(), &[])
-    }
-
-    /// What `environment.json` holds; null if it is not there.
-    ///
-    /// # Errors
-    /// When it is damaged.
-    pub(crate) fn environment(&self) -> Result<Value, Failure> {
-        self.json(ENVIRONMENT).map(Option::unwrap_or_default)
+        config::load(&self.file(CONFIG), &[])
     }
 
     /// A file of the run as JSON, if it is there.
@@ -53,10 +51,8 @@ impl RunDir {
     /// # Errors
     /// When it cannot be read.
     pub fn losses(&self) -> Result<Vec<f32>, Failure> {
-        Ok(weights::float32(&read_bounded(
-            &self.loss_log_path(),
-            u64::MAX,
-        )?))
+        let bytes = read_bounded(&self.file(LOSS_LOG), u64::MAX)?;
+        Ok(weights::float32(&bytes))
     }
 
     /// Reads `metrics.jsonl`, and keeps what `take` returns for each row.
@@ -67,7 +63,7 @@ impl RunDir {
         &self,
         take: impl FnMut(serde_json::Value) -> Option<T>,
     ) -> Result<Vec<T>, Failure> {
-        read_json_lines(&self.metrics_path(), take)
+        read_json_lines(&self.file(METRICS), take)
     }
 
     /// The evaluations in `metrics.jsonl`.
@@ -78,7 +74,7 @@ impl RunDir {
         let rows = self.metrics(|row| Some(StepMetrics::read(&row)))?;
         let rows: Option<Vec<StepMetrics>> = rows.into_iter().collect();
         rows.ok_or_else(|| {
-            Failure::reading(&self.metrics_path(), "it has rows that are not metrics")
+            Failure::reading(&self.file(METRICS), "it has rows that are not metrics")
         })
     }
 
@@ -100,12 +96,12 @@ impl RunDir {
 
     /// Whether the run has the weights of a trained model.
     pub(crate) fn has_weights(&self) -> bool {
-        self.weights_path().is_file()
+        self.file(WEIGHTS).is_file()
     }
 
     /// Whether the run has ended or was interrupted: its report, the last file, is there.
     pub fn has_ended(&self) -> bool {
-        self.report_path().is_file()
+        self.file(REPORT).is_file()
     }
 
     /// The npz dumps, by step; that of the best model is not among them.
@@ -113,9 +109,9 @@ impl RunDir {
     /// # Errors
     /// When the folder cannot be read.
     pub fn dumps(&self) -> Result<Vec<PathBuf>, Failure> {
-        let mut paths = paths_in(&self.attention_path())?;
+        let mut paths = paths_in(&self.file(ATTENTION))?;
         let is_npz = |path: &Path| path.extension().is_some_and(|extension| extension == "npz");
-        paths.retain(|path| is_npz(path) && *path != self.best_dump_path("npz"));
+        paths.retain(|path| is_npz(path) && *path != self.best_npz());
         paths.sort_by_key(|path| step_of(path));
         Ok(paths)
     }
@@ -123,13 +119,13 @@ impl RunDir {
     /// The checkpoint, from which the run can be resumed; `None` if there is none.
     ///
     /// # Errors
-    /// When it is larger than `limit` bytes, or damaged.
-    pub(crate) fn checkpoint(&self, limit: u64) -> Result<Option<Checkpoint>, Failure> {
-        let path = self.checkpoint_path();
+    /// When it is larger than that of any model, or damaged.
+    pub(crate) fn checkpoint(&self) -> Result<Option<Checkpoint>, Failure> {
+        let path = self.file(STATE);
         if !path.is_file() {
             return Ok(None);
         }
-        let checkpoint = Checkpoint::decode(&read_bounded(&path, limit)?);
+        let checkpoint = Checkpoint::decode(&read_bounded(&path, CHECKPOINT_LIMIT)?);
         checkpoint
             .map(Some)
             .map_err(|reason| Failure::reading(&path, reason))

@@ -27,7 +27,7 @@ impl RunDir {
                 // The dump of the best model never stands without its weights.
                 self.clean(ATTENTION, |path| is_of(path, &keeps_dump))?;
             }
-            let path = self.path.join(file.name);
+            let path = self.file(file.name);
             if path.symlink_metadata().is_ok() {
                 remove(&path)?;
             }
@@ -41,7 +41,7 @@ impl RunDir {
 
     /// Removes unfinished files from a folder, and those of the run that `keeps` rejects. Others are not the run's.
     fn clean(&self, folder: &str, keeps: impl Fn(&Path) -> bool) -> Result<(), Failure> {
-        for path in paths_in(&self.path.join(folder))? {
+        for path in paths_in(&self.file(folder))? {
             if is_unfinished(&path) || is_in_folder_of_run(&path) && !keeps(&path) {
                 remove(&path)?;
             }

@@ -3,19 +3,19 @@
 use std::path::Path;
 
 /// The resolved config, the first file of a run: without it, no run has begun.
-pub(crate) const CONFIG: &str = "config.toml";
+pub const CONFIG: &str = "config.toml";
 /// The machine and the program.
-pub(super) const ENVIRONMENT: &str = "environment.json";
+pub(crate) const ENVIRONMENT: &str = "environment.json";
 /// The words, if samples are texts.
 pub(super) const TOKENIZER: &str = "tokenizer.json";
 /// The lock file. The process that writes the run holds it, so that no other process does.
 pub(super) const LOCK: &str = ".lock";
 /// The evaluations, one row each.
-pub(super) const METRICS: &str = "metrics.jsonl";
+pub(crate) const METRICS: &str = "metrics.jsonl";
 /// The folder of dumps.
 pub(super) const ATTENTION: &str = "attention";
 /// The folder of the weights at each evaluation, if the config asks for them.
-pub(super) const STEP_WEIGHTS: &str = "weights";
+pub(crate) const STEP_WEIGHTS: &str = "weights";
 /// The folder of what a run is resumed from.
 pub(super) const CHECKPOINT: &str = "checkpoint";
 /// The loss of each step.
@@ -27,11 +27,11 @@ pub(crate) const WEIGHTS: &str = "model.safetensors";
 /// How the model answers all possible inputs, if the config asks for it.
 pub(crate) const CERTIFICATE: &str = "certificate.json";
 /// The page.
-pub(super) const PAGE: &str = "inspector.html";
+pub const PAGE: &str = "inspector.html";
 /// The hashes of the files.
 pub(super) const MANIFEST: &str = "manifest.sha256";
 /// The last file of a run: with it, the run has ended.
-pub(super) const REPORT: &str = "report.md";
+pub const REPORT: &str = "report.md";
 
 /// When a file is written, and so when it goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,11 +95,11 @@ pub fn is_file_of_run(path: &Path) -> bool {
 }
 
 /// The name of the best model's dump, without its format.
-pub(super) const BEST_DUMP: &str = "best";
-/// The loss of each step until the checkpoint, float32, little-endian; in the folder of the checkpoint.
-pub(super) const LOSS_LOG: &str = "losses.f32";
-/// The checkpoint, in its folder.
-pub(super) const STATE: &str = "state.safetensors";
+pub(crate) const BEST_DUMP: &str = "best";
+/// The loss of each step until the checkpoint, float32, little-endian.
+pub(crate) const LOSS_LOG: &str = "checkpoint/losses.f32";
+/// The checkpoint.
+pub(crate) const STATE: &str = "checkpoint/state.safetensors";
 
 /// Whether a run writes a file of this name into one of its folders.
 pub(super) fn is_in_folder_of_run(path: &Path) -> bool {
