@@ -14,6 +14,7 @@ ANY = settings(max_examples=150, deadline=None, suppress_health_check=list(Healt
 # What the documentation promises. Memory and recursion are Python's own.
 PROMISED = (ValueError, TypeError)
 
+SAMPLES = np.ones((2, 6), dtype=int)
 ARRAYS = hnp.arrays(
     dtype=st.one_of(
         hnp.integer_dtypes(), hnp.unsigned_integer_dtypes(), hnp.floating_dtypes(), hnp.boolean_dtypes(), hnp.complex_number_dtypes(), hnp.unicode_string_dtypes()
@@ -22,16 +23,12 @@ ARRAYS = hnp.arrays(
 )
 SCALARS = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20), st.binary(max_size=9))
 THINGS = st.recursive(SCALARS, lambda inner: st.one_of(st.lists(inner, max_size=7), st.dictionaries(st.text(max_size=9), inner, max_size=4)), max_leaves=20)
+POSITIONS = st.one_of(st.integers(-3, 9), THINGS)
 
 
 @pytest.fixture(scope="module")
 def model():
     return hl.train("quick").model
-
-
-@pytest.fixture(scope="module")
-def out(model):
-    return model(np.ones((2, 6), dtype=int))
 
 
 def tried(call):
@@ -41,73 +38,59 @@ def tried(call):
         assert str(error)
 
 
-@ANY
-@given(samples=st.one_of(ARRAYS, THINGS))
-def test_samples(model, samples):
-    tried(lambda: model(samples).logits)
-
-
-@ANY
-@given(tokens=hnp.arrays(np.int64, st.tuples(st.integers(0, 4), st.integers(5, 8)), elements=st.integers(-2, 60)))
-def test_samples_of_nearly_the_right_form(model, tokens):
-    tried(lambda: model(tokens).query)
-
-
-@ANY
-@given(layer=THINGS, head=THINGS, key=THINGS)
-def test_interventions(out, layer, head, key):
-    tried(lambda: out.without(head=(layer, head)))
-    tried(lambda: out.without(key=key))
-    tried(lambda: out.without(block=layer))
-
-
-@ANY
-@given(place=THINGS, position=st.one_of(st.integers(-3, 9), THINGS), vector=st.one_of(ARRAYS, THINGS))
-def test_vectors(out, place, position, vector):
-    tried(lambda: out.patched(place, position, vector))
-    tried(lambda: out.patched("output", position, vector))
-    tried(lambda: out.with_weights(0, 0, position, vector))
-
-
-@ANY
-@given(sections=st.dictionaries(st.sampled_from(["data", "model", "training", "dump", "seed", "nothing"]), THINGS, max_size=3))
-def test_changes_of_a_config(sections):
-    changed = {**sections, "training": {"epochs": 1}}
-    tried(lambda: hl.train("quick", **changed) if "seed" not in changed else hl.train("quick", seed=changed.pop("seed"), **changed))
-
-
-@ANY
-@given(config=st.dictionaries(st.text(max_size=9), THINGS, max_size=4))
-def test_configs(config):
-    tried(lambda: hl.train(config))
-
-
-@ANY
-@given(seeds=st.one_of(THINGS, st.builds(range, st.integers(-2, 2), st.integers(-2, 2))), grid=st.one_of(st.none(), st.dictionaries(st.text(max_size=20), st.lists(THINGS, max_size=2), max_size=2)))
-def test_sweeps(seeds, grid):
-    few = seeds if not isinstance(seeds, int) or seeds < 3 else 3
-    tried(lambda: hl.sweep("quick", seeds=few, grid=grid, training={"epochs": 1}))
+# What is called, with strategies for its arguments.
+TRIED = {
+    "samples": (lambda model, samples: model(samples).logits, st.one_of(ARRAYS, THINGS)),
+    "samples of nearly the right form": (
+        lambda model, tokens: model(tokens).query,
+        hnp.arrays(np.int64, st.tuples(st.integers(0, 4), st.integers(5, 8)), elements=st.integers(-2, 60)),
+    ),
+    "a head": (lambda model, layer, head: model(SAMPLES).without(head=(layer, head)), THINGS, THINGS),
+    "a key": (lambda model, key: model(SAMPLES).without(key=key), THINGS),
+    "a block": (lambda model, layer: model(SAMPLES).without(block=layer), THINGS),
+    "a patch": (lambda model, *patch: model(SAMPLES).patched("output", *patch), POSITIONS, st.one_of(ARRAYS, THINGS)),
+    "a patch anywhere": (lambda model, *patch: model(SAMPLES).patched(*patch), THINGS, POSITIONS, st.one_of(ARRAYS, THINGS)),
+    "weights of a query": (lambda model, position, vector: model(SAMPLES).with_weights(0, 0, position, vector), POSITIONS, st.one_of(ARRAYS, THINGS)),
+    "changes of a config": (
+        lambda model, sections, seed: hl.train("quick", seed=seed, **{**sections, "training": {"epochs": 1}}),
+        st.dictionaries(st.sampled_from(["data", "model", "training", "dump", "nothing"]), THINGS, max_size=3),
+        st.one_of(st.none(), THINGS),
+    ),
+    "configs": (lambda model, config: hl.train(config), st.dictionaries(st.text(max_size=9), THINGS, max_size=4)),
+    "sweeps": (
+        lambda model, seeds, grid: hl.sweep("quick", seeds=min(seeds, 3) if isinstance(seeds, int) else seeds, grid=grid, training={"epochs": 1}),
+        st.one_of(THINGS, st.builds(range, st.integers(-2, 2), st.integers(-2, 2))),
+        st.one_of(st.none(), st.dictionaries(st.text(max_size=20), st.lists(THINGS, max_size=2), max_size=2)),
+    ),
+    "attention of other models": (
+        lambda model, weights, tokens, scores: hl.show(weights, tokens, scores=scores),
+        st.one_of(ARRAYS, THINGS),
+        st.one_of(ARRAYS, THINGS),
+        st.one_of(st.none(), ARRAYS),
+    ),
+    "attention of nearly the right form": (
+        lambda model, weights, count: hl.show(weights, list(range(count))),
+        hnp.arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(0, 4), st.integers(0, 4)), elements=st.floats(0, 1)),
+        st.integers(0, 4),
+    ),
+    "arrays": (lambda model, *columns: hl.datasets.from_arrays(*columns), st.one_of(ARRAYS, THINGS), st.one_of(ARRAYS, THINGS)),
+    "texts": (lambda model, *columns: hl.datasets.from_texts(*columns), st.one_of(ARRAYS, THINGS), st.one_of(ARRAYS, THINGS)),
+    "logits": (lambda model, logit: model.attribute(SAMPLES, logit), THINGS),
+    "weights": (
+        lambda model, weights: hl.Model.from_weights("quick", weights),
+        st.one_of(THINGS, st.dictionaries(THINGS.filter(lambda key: isinstance(key, (str, int))), ARRAYS, max_size=3)),
+    ),
+}
 
 
 @pytest.mark.filterwarnings("ignore:the weights:UserWarning")
+@pytest.mark.parametrize("name", TRIED)
 @ANY
-@given(weights=st.one_of(ARRAYS, THINGS), tokens=st.one_of(ARRAYS, THINGS), scores=st.one_of(st.none(), ARRAYS))
-def test_attention_of_other_models(weights, tokens, scores):
-    tried(lambda: hl.show(weights, tokens, scores=scores))
-
-
-@pytest.mark.filterwarnings("ignore:the weights:UserWarning")
-@ANY
-@given(weights=hnp.arrays(np.float64, st.tuples(st.integers(1, 3), st.integers(0, 4), st.integers(0, 4)), elements=st.floats(0, 1)), count=st.integers(0, 4))
-def test_attention_of_nearly_the_right_form(weights, count):
-    tried(lambda: hl.show(weights, list(range(count))))
-
-
-@ANY
-@given(tokens=st.one_of(ARRAYS, THINGS), labels=st.one_of(ARRAYS, THINGS))
-def test_datasets(tokens, labels):
-    tried(lambda: hl.datasets.from_arrays(tokens, labels))
-    tried(lambda: hl.datasets.from_texts(tokens, labels))
+@given(data=st.data())
+def test_anything(model, name, data):
+    call, *strategies = TRIED[name]
+    arguments = [data.draw(strategy) for strategy in strategies]
+    tried(lambda: call(model, *arguments))
 
 
 @ANY
@@ -120,43 +103,96 @@ def test_texts(texts, labels, tmp_path_factory):
         assert not path.exists()
 
 
-@ANY
-@given(logit=THINGS)
-def test_logits(model, logit):
-    tried(lambda: model.attribute(np.ones((1, 6), dtype=int), logit))
-
-
-@ANY
-@given(weights=st.one_of(THINGS, st.dictionaries(THINGS.filter(lambda key: isinstance(key, (str, int))), ARRAYS, max_size=3)))
-def test_weights(weights):
-    tried(lambda: hl.Model.from_weights("quick", weights))
+PAIR = [[1, 2, 42, 4, 5, 6], [1, 2, 3, 4, 5, 6]]
 
 
 @pytest.mark.parametrize(
-    "call, word",
+    ("call", "error", "word"),
     [
-        (lambda: hl.train("quick", seed=2**63), "seed"),
-        (lambda: hl.train("quick", training=dict(epochs=10**30)), "training.epochs"),
-        (lambda: hl.train("quick", training=dict(learning_rate=float("nan"))), "training.learning_rate"),
-        (lambda: hl.train("quick", model=[16]), "model"),
-        (lambda: hl.train("quick", model=None), "model"),
-        (lambda: hl.sweep("quick", seeds=0), "seeds"),
-        (lambda: hl.sweep("quick", seeds=2, grid=[1]), "grid"),
-        (lambda: hl.sweep("quick", seeds=2, grid={"training.epochs": []}), "training.epochs"),
-        (lambda: hl.sweep("quick", seeds=2, grid={"training.learning_rate": [float("inf")]}), "training.learning_rate"),
-        (lambda: hl.datasets.from_texts([None], ["a"]), "text 0"),
-        (lambda: hl.show([[1.0]], None), "tokens"),
-        (lambda: hl.show([[1.0]], ["a"], title=3), "title"),
-        (lambda: hl.datasets.from_arrays([], []), "tokens are empty"),
-        (lambda: hl.datasets.from_texts(["a"], [1], path="samples.npz"), "csv"),
-        (lambda: hl.fit("quick").save("weights.npz"), "safetensors"),
-        (lambda: hl.fit("quick")([[]]), "sample 0"),
-        (lambda: hl.fit("quick")([[1, 2, 3, 4, 5, 6]]).without(key=[1, 2]), "pair"),
+        (lambda run: hl.train("nope"), ValueError, "nope"),
+        (lambda run: hl.train(3), TypeError, "config"),
+        (lambda run: hl.train({"data": None}), TypeError, "data"),
+        (lambda run: hl.train({"data": {"file": object()}}), TypeError, "data.file"),
+        (lambda run: hl.train({"data": {"file": "missing.csv"}}), ValueError, "missing.csv"),
+        (lambda run: hl.train({"data": {"file": "gone.npz", "vocab_size": 9, "seq_len": 4, "n_classes": 2}, "model": {"d_model": 8}, "training": {"epochs": 1}}), ValueError, "gone.npz"),
+        (lambda run: hl.train("quick", seed=2**63), PROMISED, "seed"),
+        (lambda run: hl.train("quick", training={"epoch": 3}), ValueError, "training.epoch"),
+        (lambda run: hl.train("quick", training={"epochs": 10**30}), PROMISED, "training.epochs"),
+        (lambda run: hl.train("quick", training={"learning_rate": float("nan")}), ValueError, "training.learning_rate"),
+        (lambda run: hl.train("quick", model=[16]), PROMISED, "model"),
+        (lambda run: hl.train("quick", model=None), PROMISED, "model"),
+        (lambda run: hl.train("quick", resume=True), ValueError, "run"),
+        (lambda run: hl.Run.open("/nope"), ValueError, "/nope"),
+        (lambda run: run.at(-1), ValueError, "step"),
+        (lambda run: run.at(10**9), ValueError, "step"),
+        (lambda run: run.at(0.5), TypeError, "step"),
+        (lambda run: run.model([[1, 2]]), ValueError, "seq_len"),
+        (lambda run: run.model([[]]), ValueError, "sample 0"),
+        (lambda run: run.model(np.ones((2, 6))), TypeError, "whole numbers.*float64"),
+        (lambda run: run.model(np.full((1, 6), -1)), ValueError, "-1"),
+        (lambda run: run.model(np.full((1, 6), 2**40)), ValueError, "1099511627776"),
+        (lambda run: run.model(np.full((1, 6), 999)), ValueError, "vocab_size"),
+        (lambda run: run.model(np.ones((1, 7), dtype=int)), ValueError, "seq_len"),
+        (lambda run: run.model(np.ones((1, 1, 6), dtype=int)), ValueError, "axes"),
+        (lambda run: run.model("text"), ValueError, "token ids"),
+        (lambda run: run.model(np.array([["a"], ["b"]])), TypeError, "tokens"),
+        (lambda run: run.model(run.samples).without(), TypeError, "head"),
+        (lambda run: run.model(run.samples).without(head=(9, 0)), ValueError, "block 9"),
+        (lambda run: run.model(run.samples).without(head=0), TypeError, "head"),
+        (lambda run: run.model(run.samples).without(key=70), ValueError, "position"),
+        (lambda run: run.model(run.samples).without(key=-1), ValueError, "key=-1"),
+        (lambda run: run.model(run.samples).without(key=[1, 2]), PROMISED, "pair"),
+        (lambda run: run.model(run.samples).without(block=0.5), TypeError, "block"),
+        (lambda run: run.model(run.samples).patched("nowhere", 0, [0] * 8), ValueError, "nowhere"),
+        (lambda run: run.model(run.samples).patched("output", 0, [0] * 3), ValueError, "8"),
+        (lambda run: run.model(run.samples).patched("embeddings", 0, [0] * 8, layer=99), ValueError, "layer=99.*layer 0"),
+        (lambda run: run.model(run.samples).with_weights(0, 0, 0, [np.nan] * 7), ValueError, "finite"),
+        (lambda run: run.model(run.samples).nothing, AttributeError, "nothing"),
+        (lambda run: run.model.attribute(run.samples, logit=7), ValueError, "logit"),
+        (lambda run: run.model.qk(1, 0), ValueError, "layer"),
+        (lambda run: run.model.qk(-1, 0), ValueError, "layer"),
+        (lambda run: run.model.ov(0, 1), ValueError, "head"),
+        (lambda run: run.model.ov(0, 0.5), TypeError, "head"),
+        (lambda run: run.model.save("weights.npz"), PROMISED, "safetensors"),
+        (lambda run: hl.trace(run.samples, run.model(run.samples)), TypeError, "output"),
+        (lambda run: hl.trace(run.model(PAIR), run.model(PAIR)), ValueError, "pair 0"),
+        (lambda run: hl.trace(run.model(PAIR), run.model(PAIR[:1])), ValueError, "samples"),
+        (lambda run: hl.trace(run.model(PAIR), run.model(PAIR[::-1]), logit=9), ValueError, "logit"),
+        (lambda run: hl.trace(run.model(run.samples[:0]), run.model(run.samples[:0])), ValueError, "sample"),
+        (lambda run: hl.trace(run.model(PAIR), hl.fit("notebook", seed=8, training={"epochs": 1})(PAIR[::-1])), ValueError, "model"),
+        (lambda run: hl.sweep("quick", seeds=0), PROMISED, "seeds"),
+        (lambda run: hl.sweep("quick", seeds=range(0)), ValueError, "seeds"),
+        (lambda run: hl.sweep("quick", seeds=range(0, 9, 2)), ValueError, "seeds"),
+        (lambda run: hl.sweep("quick", seeds=range(-3, 2)), ValueError, "seed"),
+        (lambda run: hl.sweep("quick", seeds=[0, 1]), TypeError, "seeds"),
+        (lambda run: hl.sweep("quick", seeds="0..3"), TypeError, "seeds"),
+        (lambda run: hl.sweep("quick", seeds=2, threads=0), ValueError, "threads"),
+        (lambda run: hl.sweep("quick", seeds=2, grid=[1]), PROMISED, "grid"),
+        (lambda run: hl.sweep("quick", seeds=2, grid={"training.nope": [1]}), ValueError, "training.nope"),
+        (lambda run: hl.sweep("quick", seeds=2, grid={"training.epochs": []}), PROMISED, "training.epochs"),
+        (lambda run: hl.sweep("quick", seeds=2, grid={"training.learning_rate": 1e-3}), TypeError, "training.learning_rate"),
+        (lambda run: hl.sweep("quick", seeds=2, grid={"training.learning_rate": [float("inf")]}), PROMISED, "training.learning_rate"),
+        (lambda run: hl.datasets.from_arrays([], []), PROMISED, "tokens are empty"),
+        (lambda run: hl.datasets.from_arrays([[1.5]], [1]), TypeError, "tokens"),
+        (lambda run: hl.datasets.from_arrays([[1]], [1, 2]), ValueError, "labels"),
+        (lambda run: hl.datasets.from_arrays([[1]], [{}]), TypeError, "label"),
+        (lambda run: hl.datasets.from_arrays([[1]], ["a"], held_out_tokens=[[1]], held_out_labels=[0]), TypeError, "held_out_labels"),
+        (lambda run: hl.datasets.from_arrays([[1]], [1], path="samples"), ValueError, "npz"),
+        (lambda run: hl.datasets.from_texts(["a"], []), ValueError, "labels"),
+        (lambda run: hl.datasets.from_texts([None], ["a"]), PROMISED, "text 0"),
+        (lambda run: hl.datasets.from_texts(["a", 3], [0, 1]), TypeError, "text 1"),
+        (lambda run: hl.datasets.from_texts(["a"], [1], path="samples.npz"), PROMISED, "csv"),
+        (lambda run: hl.show([[1.0]], None), PROMISED, "tokens"),
+        (lambda run: hl.show([[1.0]], ["a"], title=3), PROMISED, "title"),
+        (lambda run: hl.AttentionClassifier().fit(np.array([["a", 0.5]] * 4, dtype=object), [0, 1] * 2), ValueError, "fractions"),
+        (lambda run: hl.AttentionClassifier().fit([[1, 2]] * 4, [0] * 4), ValueError, "class"),
+        (lambda run: hl.AttentionClassifier(d_model=0).fit([[1, 2]] * 4, [0, 1] * 2), ValueError, "d_model"),
     ],
 )
-def test_the_message_names_the_argument(call, word):
-    with pytest.raises(PROMISED, match=word):
-        call()
+def test_bad_input_is_a_sentence_with_the_argument(run, call, error, word):
+    with pytest.raises(error, match=word) as raised:
+        call(run)
+    assert 10 < len(str(raised.value)) < 600
 
 
 def test_an_array_that_changes_meanwhile(model):
@@ -192,21 +228,32 @@ def test_models_are_shared_by_threads(model):
     assert len(found) == 8 and all((logits == expected).all() for logits in found)
 
 
-def test_memory_stays_flat(model):
-    """Resident memory after 10,000 calls, beside that after 500."""
+CALLS = {
+    "look": lambda model, clean, corrupted: model(np.ones((20, 6), dtype=int)).context,
+    "fit": lambda model, clean, corrupted: hl.fit("quick", training={"epochs": 1}),
+    "attribute": lambda model, clean, corrupted: model.attribute(clean.tokens[:1]),
+    "trace": lambda model, clean, corrupted: hl.trace(clean, corrupted).effect,
+    "patched": lambda model, clean, corrupted: corrupted.patched("output", 3, clean.output[:, 0, 3]).words,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_memory_stays_flat(model, name):
+    """Resident memory after 2,000 calls, beside that after 200, with the smallest model."""
     pages = pytest.importorskip("resource")
 
     def resident() -> int:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[1]) * pages.getpagesize()
 
-    tokens = np.ones((20, 6), dtype=int)
-    for _ in range(500):
-        model(tokens).context
+    clean, corrupted = (model([tokens]) for tokens in PAIR)
+    call = lambda: CALLS[name](model, clean, corrupted)
+    for _ in range(200):
+        call()
     gc.collect()
     before = resident()
-    for _ in range(10_000):
-        model(tokens).context
+    for _ in range(10_000 if name == "look" else 2000):
+        call()
     gc.collect()
     assert resident() - before < 4 << 20
 

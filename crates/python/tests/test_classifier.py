@@ -34,17 +34,6 @@ def test_tools():
         assert search.predict([[9, 9, 5, 9]]) == ["yes"]
 
 
-def test_categories_may_be_names():
-    rng = np.random.default_rng(0)
-    X = rng.choice(["red", "green", "blue"], (200, 3))
-    y = X[:, 0] == "red"
-    classifier = hl.AttentionClassifier(epochs=15, learning_rate=1e-2).fit(X, y)
-    assert classifier.score(X, y) > 0.95
-    # A name that no sample had.
-    with pytest.warns(UserWarning, match="2 of 3"):
-        assert classifier.predict(np.array([["red", "violet", "violet"]], dtype=object)) == [True]
-
-
 @pytest.mark.parametrize(
     ("kind", "classes", "names"),
     [

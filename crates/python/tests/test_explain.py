@@ -21,10 +21,7 @@ def found(run):
         return run.explain(TEXT)
 
 
-def test_the_command_line_has_the_same_numbers(run, found, request):
-    program = request.config.getoption("--program")
-    if program is None:
-        pytest.skip("no --program")
+def test_the_command_line_has_the_same_numbers(run, found, program):
     command = [program, "predict", str(run.path), "--text", TEXT, "--explain"]
     printed = subprocess.run([*command, "--json"], check=True, capture_output=True, text=True).stdout
     theirs = json.loads(printed)["explanation"]

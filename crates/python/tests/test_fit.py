@@ -41,13 +41,6 @@ def test_a_fit_is_the_best_model_if_one_is_kept():
     assert fitted.weights_sha256 == hl.Model.open(run.path, "best.safetensors").weights_sha256
 
 
-def test_a_fit_is_pickled():
-    fitted = hl.fit("quick")
-    again = pickle.loads(pickle.dumps(fitted))
-    assert again.weights_sha256 == fitted.weights_sha256 and again.step == fitted.step
-    assert again.metrics.equals(fitted.metrics) and (again.loss == fitted.loss).all()
-
-
 def test_a_callback_stops_the_training(tmp_path):
     def heard(training, stop, **more):
         rows = []
@@ -115,10 +108,3 @@ def test_a_sweep_says_which_runs_failed():
     assert "failed" not in repr(whole)
     with pytest.raises(ValueError, match="no grid"):
         whole.model(1, point=3)
-
-
-def test_a_sweep_is_saved_as_html(tmp_path):
-    sweep = hl.sweep("quick", seeds=2)
-    sweep.save_html(tmp_path / "sweep.html")
-    assert (tmp_path / "sweep.html").read_text(encoding="utf-8") == sweep.html()
-    assert "<svg" in sweep.html()

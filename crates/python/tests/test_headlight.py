@@ -18,20 +18,6 @@ from ten import TEN
 ROOT = Path(__file__).parents[3]
 CONFIGS = ROOT / "configs"
 
-@pytest.fixture(scope="module")
-def run():
-    return hl.train("notebook", seed=3, training={"epochs": 3})
-
-
-@pytest.fixture(scope="module")
-def program(request):
-    """The command line, if it is built: `--program PATH`."""
-    path = request.config.getoption("--program")
-    if path is None:
-        pytest.skip("no --program")
-    return path
-
-
 # The causal mask of one config hides all tokens from [CLS], so Headlight warns.
 @pytest.mark.filterwarnings("ignore:the mask lets")
 @pytest.mark.parametrize(("name", "sections"), TEN)
@@ -90,23 +76,14 @@ def test_the_dump_of_the_run_has_the_same_numbers(run):
 def test_an_output_lists_the_arrays_of_its_model(run):
     listed = set(dir(run.model(run.samples)))
     assert {"scores", "weights", "query", "output"} <= listed and "feed_forward_hidden" not in listed
-    # The docstring names every array of every model.
-    model = hl.train("quick", model={"d_ff": 4}).model
-    described = hl.Output.__doc__ or ""
-    for name in model._model.array_names():
-        assert re.search(rf"\b{name.removeprefix('attention_')}\b.*:", described), name
+    # The docstring and the types name every array of every model.
+    names = {name.removeprefix("attention_") for name in hl.fit("quick", model={"d_ff": 4})._model.array_names()}
+    assert names | {"mask"} == set(hl.Output.__annotations__) - {"_names"}
+    assert all(re.search(rf"\b{name}\b.*:", hl.Output.__doc__ or "") for name in names), names
 
 
-def test_arrays_have_the_values_of_numpy(run):
-    """Scores, weights, context and the intervention, from queries, keys and values in float64."""
+def test_interventions_have_the_values_of_numpy(run):
     out = run.model(run.samples)
-    query, key, value = (getattr(out, name).astype(np.float64) for name in ("query", "key", "value"))
-    scores = query @ key.swapaxes(-1, -2) / np.sqrt(query.shape[-1])
-    np.testing.assert_allclose(out.scores, scores, atol=1e-5)
-    weights = np.exp(scores - scores.max(-1, keepdims=True))
-    weights /= weights.sum(-1, keepdims=True)
-    np.testing.assert_allclose(out.weights, weights, atol=1e-6)
-    np.testing.assert_allclose(out.context, weights @ value, atol=1e-5)
     assert (out.without(head=(0, 0)).context == 0).all()
     without = out.without(key=3)
     assert (without.weights[..., 3] == 0).all()
@@ -115,16 +92,6 @@ def test_arrays_have_the_values_of_numpy(run):
     np.testing.assert_allclose(even.context[:, 0, 0, 0], out.value[:, 0, 0].mean(-2), atol=1e-6)
     patched = out.patched("embeddings", 3, out.embeddings[1, 3])
     np.testing.assert_array_equal(patched.embeddings[0, 3], out.embeddings[1, 3])
-
-
-def test_attribution_adds_up_to_the_logit(run):
-    tokens = run.samples[:3]
-    values = run.model.attribute(tokens)
-    assert values.shape == tokens.shape
-    logits = run.model(tokens).logits
-    # The same baseline for all samples.
-    baseline = logits - values.sum(1)
-    np.testing.assert_allclose(baseline, baseline[0], atol=2e-2)
 
 
 def test_cls_may_be_left_out(run):
@@ -168,6 +135,10 @@ def test_objects_are_pickled(run):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(changed)).logits, changed.logits)
     sweep = hl.sweep("quick", seeds=3)
     assert pickle.loads(pickle.dumps(sweep)).rows == sweep.rows
+    fitted = hl.fit("quick")
+    again = pickle.loads(pickle.dumps(fitted))
+    assert again.weights_sha256 == fitted.weights_sha256 and again.step == fitted.step
+    assert again.metrics.equals(fitted.metrics) and (again.loss == fitted.loss).all()
 
 
 def test_a_cell_shows_the_page(run):
@@ -223,22 +194,17 @@ def test_texts(tmp_path):
         with_words.model("a zebra")
 
 
-def test_samples_of_arrays():
-    rng = np.random.default_rng(0)
-    tokens = rng.integers(1, 9, (400, 5))
-    labels = tokens[:, 1] == 4
-    file = hl.datasets.from_arrays(tokens[:300], labels[:300].astype(int), held_out_tokens=tokens[300:], held_out_labels=labels[300:].astype(int))
+@pytest.mark.parametrize("names", [[0, 1], ["no", "yes"]])
+def test_samples_of_arrays(names):
+    tokens = np.random.default_rng(0).integers(1, 9, (400, 5))
+    labels = np.array(names)[(tokens[:, 1] == 4).astype(int)]
+    file = hl.datasets.from_arrays(tokens[:300], labels[:300], held_out_tokens=tokens[300:], held_out_labels=labels[300:])
     trained = hl.train({"data": {"file": file}, "model": {"d_model": 8}, "training": {"epochs": 20, "learning_rate": 1e-2}})
     assert trained.metrics["held_out_accuracy"].iloc[-1] > 0.95
-
-
-def test_labels_may_be_names():
-    rng = np.random.default_rng(0)
-    tokens = rng.integers(1, 5, (60, 3))
-    file = hl.datasets.from_arrays(tokens, np.where(tokens[:, 0] == 2, "yes", "no"), held_out_tokens=tokens[:9], held_out_labels=["no"] * 9)
-    trained = hl.train({"data": {"file": file}, "model": {"d_model": 8}, "training": {"epochs": 40, "learning_rate": 1e-2}})
-    assert trained.config["data"]["classes"] == ["no", "yes"]
-    assert list(trained.model.predict([[2, 1, 1], [1, 2, 2]])) == [1, 0]
+    assert trained.config["data"].get("classes", [0, 1]) == names
+    assert list(trained.model.predict([[2, 4, 1, 1, 1], [4, 1, 2, 2, 2]])) == [1, 0]
+    # Held-out samples may lack a class.
+    hl.datasets.from_arrays(tokens, labels, held_out_tokens=tokens[:9], held_out_labels=names[:1] * 9)
 
 
 def test_a_rule_is_any_function():
@@ -329,74 +295,6 @@ def test_ctrl_c_stops_and_the_run_goes_on(tmp_path):
     stopped = hl.Run.open(tmp_path / "run").steps
     resumed = hl.train("notebook", run=tmp_path / "run", resume=True, dump={"every_epochs": 0}, training={"epochs": stopped // 500 + 1})
     assert resumed.steps > stopped > 0
-
-
-@pytest.mark.parametrize(
-    ("call", "error"),
-    [
-        (lambda run: hl.train("nope"), ValueError),
-        (lambda run: hl.train(3), TypeError),
-        (lambda run: hl.train({"data": None}), TypeError),
-        (lambda run: hl.train({"data": {"file": object()}}), TypeError),
-        (lambda run: hl.train("quick", training={"epoch": 3}), ValueError),
-        (lambda run: hl.train("quick", training={"learning_rate": float("nan")}), ValueError),
-        (lambda run: hl.train("quick", resume=True), ValueError),
-        (lambda run: hl.train({"data": {"file": "missing.csv"}}), ValueError),
-        (lambda run: hl.train("quick", training={"learning_rate": 1e30}), (hl.Diverged, ValueError)),
-        (lambda run: hl.Run.open("/nope"), ValueError),
-        (lambda run: run.at(-1), ValueError),
-        (lambda run: run.at(10**9), ValueError),
-        (lambda run: run.at(0.5), TypeError),
-        (lambda run: run.model([[1, 2]]), ValueError),
-        (lambda run: run.model([[1, 2], [3]]), (TypeError, ValueError)),
-        (lambda run: run.model(np.ones((2, 6))), TypeError),
-        (lambda run: run.model(np.full((1, 6), -1)), ValueError),
-        (lambda run: run.model(np.full((1, 6), 2**40)), ValueError),
-        (lambda run: run.model(np.full((1, 6), 999)), ValueError),
-        (lambda run: run.model(np.ones((1, 7), dtype=int)), ValueError),
-        (lambda run: run.model(np.ones((1, 1, 6), dtype=int)), ValueError),
-        (lambda run: run.model("text"), ValueError),
-        (lambda run: run.model(run.samples).without(), TypeError),
-        (lambda run: run.model(run.samples).without(head=(9, 0)), ValueError),
-        (lambda run: run.model(run.samples).without(key=70), ValueError),
-        (lambda run: run.model(run.samples).without(key=-1), ValueError),
-        (lambda run: run.model(run.samples).without(head=0), TypeError),
-        (lambda run: run.model(run.samples).without(block=0.5), TypeError),
-        (lambda run: run.model(run.samples).patched("nowhere", 0, [0] * 8), ValueError),
-        (lambda run: run.model(run.samples).patched("output", 0, [0] * 3), ValueError),
-        (lambda run: run.model(run.samples).patched("embeddings", 0, [0] * 8, layer=99), ValueError),
-        (lambda run: run.model(["a", None]), ValueError),
-        (lambda run: run.model(np.array([["a"], ["b"]])), TypeError),
-        (lambda run: run.model(run.samples).with_weights(0, 0, 0, [np.nan] * 7), ValueError),
-        (lambda run: run.model.attribute(run.samples, logit=7), ValueError),
-        (lambda run: run.model(run.samples).nothing, AttributeError),
-        (lambda run: hl.sweep("quick", seeds=range(0)), ValueError),
-        (lambda run: hl.sweep("quick", seeds=range(0, 9, 2)), ValueError),
-        (lambda run: hl.sweep("quick", seeds=range(-3, 2)), ValueError),
-        (lambda run: hl.sweep("quick", seeds=[0, 1]), TypeError),
-        (lambda run: hl.sweep("quick", seeds="0..3"), TypeError),
-        (lambda run: hl.sweep("quick", seeds=2, grid={"training.learning_rate": 1e-3}), TypeError),
-        (lambda run: hl.sweep("quick", seeds=2, threads=0), ValueError),
-        (lambda run: hl.sweep("quick", seeds=2, grid={"training.nope": [1]}), ValueError),
-        (lambda run: hl.datasets.from_arrays([[1.5]], [1]), TypeError),
-        (lambda run: hl.datasets.from_arrays([[1]], [1, 2]), ValueError),
-        (lambda run: hl.datasets.from_arrays([[1]], [{}]), TypeError),
-        (lambda run: hl.datasets.from_arrays([[1]], ["a"], held_out_tokens=[[1]], held_out_labels=[0]), TypeError),
-        (lambda run: hl.datasets.from_arrays([[1]], [1], path="samples"), ValueError),
-        (lambda run: hl.datasets.from_texts(["a"], []), ValueError),
-        (lambda run: hl.datasets.from_texts(["a"], [np.nan]), ValueError),
-        (lambda run: hl.datasets.from_texts(["a", 3], [0, 1]), TypeError),
-        (lambda run: hl.AttentionClassifier().fit([["a", None]] * 4, [0, 1] * 2), ValueError),
-        (lambda run: hl.AttentionClassifier().fit(np.array([["a", 0.5]] * 4, dtype=object), [0, 1] * 2), ValueError),
-        (lambda run: hl.train({"data": {"file": "gone.npz", "vocab_size": 9, "seq_len": 4, "n_classes": 2}}), ValueError),
-        (lambda run: hl.AttentionClassifier().fit([[1, 2]] * 4, [0] * 4), ValueError),
-        (lambda run: hl.AttentionClassifier(d_model=0).fit([[1, 2]] * 4, [0, 1] * 2), ValueError),
-    ],
-)
-def test_bad_input_is_a_sentence(run, call, error):
-    with pytest.raises(error) as raised:
-        call(run)
-    assert 10 < len(str(raised.value)) < 600
 
 
 def test_a_sweep_may_take_the_name_of_one_that_was_read(tmp_path):

@@ -5,11 +5,6 @@ import numpy as np
 import pytest
 
 
-@pytest.fixture(scope="module")
-def run():
-    return hl.train("notebook", seed=3)
-
-
 def results(clean):
     """What an output gives anew."""
     vector = [0.5] * 8
@@ -71,13 +66,6 @@ def test_tokens_are_read_only_copies(run):
         out.tokens.flags.writeable = True
     with pytest.raises(AttributeError):
         out.tokens = samples
-
-
-def test_embeddings_have_no_other_layer(run):
-    out = run.model(run.samples)
-    with pytest.raises(ValueError, match="layer=99.*layer 0"):
-        out.patched("embeddings", 3, [0] * 8, layer=99)
-    assert (out.patched("embeddings", 3, [0] * 8, layer=0).logits == out.patched("embeddings", 3, [0] * 8).logits).all()
 
 
 @pytest.mark.parametrize("heads", [False, True])

@@ -36,11 +36,17 @@ def test_axes(given, samples, expected):
     assert shown._repr_html_().startswith("<iframe")
 
 
-def test_a_page_is_saved(tmp_path):
-    shown = hl.show(weights(3), np.arange(3), title="<&>")
-    shown.save(tmp_path / "page.html")
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == shown.html()
+def test_a_page_is_saved(run, tmp_path):
+    shown, sweep = hl.show(weights(3), np.arange(3), title="<&>"), hl.sweep("quick", seeds=2)
+    traced = hl.trace(run.model(run.samples[:1]), run.model(run.samples[1:2]))
+    for page, save in [(shown, shown.save), (sweep, sweep.save_html), (traced, traced.save_html)]:
+        save(tmp_path / "page.html")
+        assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html()
     assert "<title>&lt;&amp;&gt;</title>" in shown.html()
+    # A sweep in a cell is a picture, whose style is nobody else's.
+    assert "<svg" in sweep.html() and "<style" in sweep.svg
+    shown = sweep._repr_html_()
+    assert shown.startswith("<img") and "<style" not in shown and "<svg" not in shown
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Patches, traces and attributions."""
 
-import gc
 import os
 import signal
 import threading
@@ -70,6 +69,8 @@ def test_a_trace_is_what_patches_give(model, pair):
     assert of_heads.effect.shape == (layers, clean.context.shape[2], positions)
     patched = corrupted.patched("context", 0, clean.context[:, 1, 1, 0], layer=1, head=1)
     np.testing.assert_array_equal(of_heads.logits[:, 1, 1, 0], patched.logits)
+    with pytest.raises(ValueError, match="read-only"):
+        traced.effect[:] = 5
     # A trace is of what the corrupted output is, its own changes among it.
     changed = hl.trace(clean, corrupted.without(head=(0, 0)))
     np.testing.assert_array_equal(
@@ -77,30 +78,12 @@ def test_a_trace_is_what_patches_give(model, pair):
     )
 
 
-def test_a_trace_is_shown_and_saved(pair, tmp_path):
+def test_a_trace_shows_itself(pair):
     traced = hl.trace(*pair)
     assert "\n" not in repr(traced) and "block x position" in repr(traced)
-    traced.save_html(tmp_path / "trace.html")
-    assert (tmp_path / "trace.html").read_text(encoding="utf-8") == traced.html()
     one = hl.trace(*(own._changed([]) for own in pair))
     assert "<table" in one._repr_html_()
     assert "corrupted logit (0) and the clean one (1)" in one.html()
-
-
-def test_what_cannot_be_traced_is_refused(model, pair):
-    clean, corrupted = pair
-    other = hl.fit("quick")
-    for call, error in [
-        (lambda: hl.trace(clean, clean), ValueError),
-        (lambda: hl.trace(clean, model(clean.tokens[:1])), ValueError),
-        (lambda: hl.trace(clean.tokens, corrupted), TypeError),
-        (lambda: hl.trace(clean, corrupted, logit=9), ValueError),
-        (lambda: hl.trace(model(clean.tokens[:0]), model(clean.tokens[:0])), ValueError),
-        (lambda: hl.trace(other([[1, 2, 3, 4, 5, 6]]), hl.fit("quick", seed=8)([[1, 2, 3, 4, 5, 7]])), ValueError),
-    ]:
-        with pytest.raises(error) as raised:
-            call()
-        assert 10 < len(str(raised.value)) < 600
 
 
 def test_words_of_an_output(model):
@@ -132,39 +115,3 @@ def test_ctrl_c_ends_an_attribution(model, pair):
     with pytest.raises(KeyboardInterrupt):
         model.attribute(tokens)
     assert time.monotonic() - start < 10
-
-
-CALLS = {
-    "fit": lambda model, clean, corrupted: hl.fit("quick", training={"epochs": 1}),
-    "attribute": lambda model, clean, corrupted: model.attribute(clean.tokens[:1]),
-    "trace": lambda model, clean, corrupted: hl.trace(clean, corrupted).effect,
-    "patched": lambda model, clean, corrupted: corrupted.patched("output", 3, clean.output[:, 0, 3]).words,
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_memory_stays_flat(name, pair):
-    """Resident memory after 2,000 calls, beside that after 200, with the smallest model."""
-    resource = pytest.importorskip("resource")
-
-    def resident() -> int:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * resource.getpagesize()
-
-    small = hl.fit("quick")
-    clean, corrupted = small([[1, 2, 3, 4, 5, 6]]), small([[1, 2, 3, 4, 5, 7]])
-    for _ in range(200):
-        CALLS[name](small, clean, corrupted)
-    gc.collect()
-    before = resident()
-    for _ in range(2000):
-        CALLS[name](small, clean, corrupted)
-    gc.collect()
-    assert resident() - before < 4 << 20
-
-
-def test_a_trace_cannot_be_changed():
-    model = hl.fit("quick")
-    trace = hl.trace(model([[7, 7, 42, 7, 7, 7]]), model([[7, 7, 9, 7, 7, 7]]))
-    with pytest.raises(ValueError):
-        trace.effect[:] = 5

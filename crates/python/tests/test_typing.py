@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import headlight as hl
-
 ROOT = Path(__file__).parents[3]
 
 # A line with `# error` must fail, any other must pass.
@@ -57,9 +55,3 @@ def test_errors_are_where_they_are_expected(tmp_path):
     found = {int(line) for line in re.findall(r"code\.py:(\d+): error", said)}
     expected = {number for number, line in enumerate(CODE.splitlines(), 1) if line.endswith("# error")}
     assert found == expected, said
-
-
-def test_every_array_has_a_type():
-    names = hl.train("quick", model={"d_ff": 4}).model._model.array_names()
-    known = set(hl.Output.__annotations__)
-    assert {name.removeprefix("attention_") for name in names} | {"mask"} == known - {"_names"}
