@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes the readers of foreign files (crates/fuzz): scripts/checks/fuzz.sh SECONDS [TARGET]...
 #
-# Each target runs for SECONDS, from its seeds and from the inputs that earlier runs found (target/fuzz). A panic,
+# Each target runs for SECONDS, from its corpus and from the inputs that earlier runs found (target/fuzz). A panic,
 # more than 256 MB of memory, or an input that takes over 10 seconds ends it with exit code 1 and leaves the input
 # in target/fuzz/findings. Needs a C++ compiler. SEED (default 1) repeats a run.
 set -euo pipefail
@@ -19,11 +19,11 @@ cp target/release/fuzz "$work/fuzz"
 failed=0
 total=0
 for target in ${@:-$("$work/fuzz")}; do
-    mkdir -p "$work/found/$target" "$work/seeds/$target"
+    mkdir -p "$work/found/$target"
     log="$work/$target.log"
     status=0
-    # -max_len is large enough for every seed; -use_value_profile guides comparisons of whole words.
-    HEADLIGHT_FUZZ=$target HEADLIGHT_FUZZ_SEEDS=$work/seeds/$target "$work/fuzz" "$work/found/$target" "$work/seeds/$target" \
+    # -max_len is large enough for every valid input; -use_value_profile guides comparisons of whole words.
+    HEADLIGHT_FUZZ=$target "$work/fuzz" "$work/found/$target" "crates/fuzz/corpus/$target" \
         -seed="${SEED:-1}" -max_total_time="$seconds" -timeout=10 -max_len=65536 -rss_limit_mb=1024 \
         -use_value_profile=1 -print_final_stats=1 -artifact_prefix="$work/findings/$target-" \
         > "$log" 2>&1 || status=$?
