@@ -1,21 +1,13 @@
 //! Sizes and switches, parameters by name and shape, initial weights, masks.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
+use common::inputs;
 use headlight_architecture::{
     Initial, Inputs, Layer, Mask, ModelConfig, Parameter, Positions, ProjectionKind, Scale,
 };
 use headlight_data::Stream;
-
-fn inputs(vocab_size: usize, positions: usize) -> Inputs {
-    Inputs {
-        vocab_size,
-        positions,
-        cls: Some(0),
-        read_position: 0,
-        n_classes: 2,
-        per_position: false,
-    }
-}
 
 fn notebook(seed: u64) -> Vec<Parameter> {
     ModelConfig::new(8, 1, 1).initial_parameters(inputs(51, 7), &mut Stream::Weights.rng(seed))

@@ -1,8 +1,11 @@
 //! Config keys of a model: defaults, limits, and what TOML or JSON may hold.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
+mod common;
+
+use common::inputs;
 use headlight_architecture::{
-    AttentionConfig, Inputs, Mask, ModelConfig, Positions, ProjectionKind, Scale,
+    AttentionConfig, Mask, ModelConfig, Positions, ProjectionKind, Scale,
 };
 use headlight_keys::Value as _;
 use serde_json::{Value, from_value, json, to_value};
@@ -11,17 +14,6 @@ fn model(change: impl FnOnce(&mut ModelConfig)) -> ModelConfig {
     let mut config = ModelConfig::new(8, 2, 1);
     change(&mut config);
     config
-}
-
-fn inputs(vocab_size: usize, positions: usize) -> Inputs {
-    Inputs {
-        vocab_size,
-        positions,
-        cls: Some(0),
-        read_position: 0,
-        n_classes: 2,
-        per_position: false,
-    }
 }
 
 #[test]

@@ -1,7 +1,11 @@
 //! Masks, padding, projections and feed-forward layers.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../../architecture/tests/common/mod.rs"]
+mod common;
+
 use burn::tensor::{Bool, Device, Int, Tensor, TensorData};
+use common::inputs;
 use headlight_architecture::{
     Inputs, Mask, ModelConfig, NormPlace, Parameter, Positions, ProjectionKind, Scale,
 };
@@ -32,17 +36,6 @@ fn model(config: &ModelConfig, inputs: Inputs, seed: u64) -> TransformerClassifi
 fn tokens(rows: &[Vec<i32>]) -> Tensor<2, Int> {
     let shape = [rows.len(), rows[0].len()];
     Tensor::from_data(TensorData::new(rows.concat(), shape), &Device::flex())
-}
-
-fn inputs(positions: usize) -> Inputs {
-    Inputs {
-        vocab_size: 20,
-        positions,
-        cls: Some(0),
-        read_position: 0,
-        n_classes: 2,
-        per_position: false,
-    }
 }
 
 #[test]
@@ -80,10 +73,10 @@ fn parameters_are_named_after_their_place() {
     let with = |projections| {
         let mut config = config.clone();
         config.attention.projections = projections;
-        let model = model(&config, inputs(5), 0);
+        let model = model(&config, inputs(20, 5), 0);
         let listed = model.parameters();
         // The layout and the module tree list the same parameters.
-        let drawn = config.initial_parameters(inputs(5), &mut ChaCha8Rng::seed_from_u64(0));
+        let drawn = config.initial_parameters(inputs(20, 5), &mut ChaCha8Rng::seed_from_u64(0));
         let shapes = |parameters: &[Parameter]| -> Vec<(String, Vec<usize>)> {
             let pair = |parameter: &Parameter| (parameter.name.clone(), parameter.shape.clone());
             parameters.iter().map(pair).collect()
@@ -116,7 +109,7 @@ fn without_projections_queries_keys_and_values_are_the_input() {
     let mut config = ModelConfig::new(6, 2, 1);
     config.attention.projections = ProjectionKind::None;
     config.attention.scale = Scale::Off;
-    let output = model(&config, inputs(4), 3).forward(tokens(&[vec![0, 3, 9, 1]]));
+    let output = model(&config, inputs(20, 4), 3).forward(tokens(&[vec![0, 3, 9, 1]]));
     let attention = &output.layers[0].attention;
     assert_eq!(
         values(attention.query.clone()),
@@ -177,7 +170,7 @@ proptest! {
     ) {
         let mut config = config;
         config.attention.mask = Mask::Matrix(mask.clone());
-        let output = model(&config, inputs(5), seed).forward(tokens(&[vec![0, 1, 2, 3, 4]]));
+        let output = model(&config, inputs(20, 5), seed).forward(tokens(&[vec![0, 1, 2, 3, 4]]));
         prop_assert!(values(output.logits)[0].is_finite());
         for layer in output.layers {
             let weights = values(layer.attention.weights);
@@ -202,7 +195,7 @@ proptest! {
     ) {
         let mut config = config;
         config.attention.mask = Mask::Causal;
-        let model = model(&config, inputs(6), seed);
+        let model = model(&config, inputs(20, 6), seed);
         let sample = |rest: &[i32]| [&[0, first], rest].concat();
         let output = model.forward(tokens(&[sample(&others[..4]), sample(&others[4..])]));
         let logits = values(output.logits);
@@ -226,7 +219,7 @@ proptest! {
         let mut config = config;
         config.attention.padding_token = Some(19);
         let length = 1 + sample.len();
-        let long = model(&config, inputs(8), seed);
+        let long = model(&config, inputs(20, 8), seed);
         let mut padded = [&[0], &sample[..]].concat();
         padded.resize(8, 19);
         let output = long.forward(tokens(&[padded]));
@@ -242,7 +235,7 @@ proptest! {
                 parameter.values.truncate(length * config.d_model);
             }
         }
-        let short = TransformerClassifier::new(&config, inputs(length), parameters, &Device::flex());
+        let short = TransformerClassifier::new(&config, inputs(20, length), parameters, &Device::flex());
         let short = short.unwrap();
         let alone = short.forward(tokens(&[[&[0], &sample[..]].concat()]));
         let (padded, alone) = (values(output.logits)[0], values(alone.logits)[0]);
@@ -258,7 +251,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let mut config = ModelConfig::new(4 * n_heads, n_heads, 1);
-        let last = Inputs { cls: Some(5), read_position: 5, ..inputs(6) };
+        let last = Inputs { cls: Some(5), read_position: 5, ..inputs(20, 6) };
         let sample = [&sample[..], &[0]].concat();
         let free = model(&config, last, seed).forward(tokens(std::slice::from_ref(&sample)));
         config.attention.mask = Mask::Causal;

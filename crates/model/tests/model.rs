@@ -1,23 +1,16 @@
 //! The model's shapes, parameters and initial weights, and properties of any attention.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+#[path = "../../architecture/tests/common/mod.rs"]
+mod common;
+
 use burn::tensor::{Device, Int, Tensor, TensorData};
-use headlight_architecture::{Inputs, ModelConfig, Parameter};
+use common::inputs;
+use headlight_architecture::{ModelConfig, Parameter};
 use headlight_model::TransformerClassifier;
 use proptest::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
-
-fn inputs(vocab_size: usize, positions: usize) -> Inputs {
-    Inputs {
-        vocab_size,
-        positions,
-        cls: Some(0),
-        read_position: 0,
-        n_classes: 2,
-        per_position: false,
-    }
-}
 
 /// The notebook's initial parameters, and the model built from them.
 fn notebook(seed: u64) -> (Vec<Parameter>, TransformerClassifier) {

@@ -3,6 +3,8 @@
 
 #[path = "../../../architecture/tests/definition/mod.rs"]
 pub mod definition;
+#[path = "../../../architecture/tests/common/mod.rs"]
+mod small;
 
 use definition::{Definition, Values, draw::Draw};
 use headlight_architecture::{Inputs, ModelConfig, Reads};
@@ -11,6 +13,7 @@ use headlight_fused::{
     Training,
 };
 use proptest::prelude::*;
+pub use small::inputs;
 
 /// Parameters and samples of a model.
 #[derive(Clone, Debug)]
@@ -26,18 +29,6 @@ pub struct Problem {
 /// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
 pub fn spread(index: usize) -> f32 {
     (index as f64 * 0.618_033_988_749_894_9).fract() as f32
-}
-
-/// Inputs of two classes with `[CLS]` first.
-pub fn inputs(vocab_size: usize, positions: usize) -> Inputs {
-    Inputs {
-        vocab_size,
-        positions,
-        cls: Some(0),
-        read_position: 0,
-        n_classes: 2,
-        per_position: false,
-    }
 }
 
 /// The notebook's model with so many samples.
