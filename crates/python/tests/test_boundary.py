@@ -5,6 +5,7 @@ import threading
 
 import headlight as hl
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -104,6 +105,8 @@ def test_texts(texts, labels, tmp_path_factory):
 
 
 PAIR = [[1, 2, 42, 4, 5, 6], [1, 2, 3, 4, 5, 6]]
+TEXTS = ["a good film", "a bad film"]
+DATES = pd.to_datetime(["2020-01-01", "2020-01-02"])
 
 
 @pytest.mark.parametrize(
@@ -153,6 +156,8 @@ PAIR = [[1, 2, 42, 4, 5, 6], [1, 2, 3, 4, 5, 6]]
         (lambda run: run.model.qk(-1, 0), ValueError, "layer"),
         (lambda run: run.model.ov(0, 1), ValueError, "head"),
         (lambda run: run.model.ov(0, 0.5), TypeError, "head"),
+        (lambda run: run.model(run.samples).logit_attribution(), ValueError, r"model\.norm.*attribute"),
+        (lambda run: hl.fit("quick", model={"norm": "none", "classifier_hidden": 5})(PAIR).logit_attribution(), ValueError, "classifier_hidden.*attribute"),
         (lambda run: run.model.save("weights.npz"), PROMISED, "safetensors"),
         (lambda run: hl.trace(run.samples, run.model(run.samples)), TypeError, "output"),
         (lambda run: hl.trace(run.model(PAIR), run.model(PAIR)), ValueError, "pair 0"),
@@ -187,6 +192,16 @@ PAIR = [[1, 2, 42, 4, 5, 6], [1, 2, 3, 4, 5, 6]]
         (lambda run: hl.AttentionClassifier().fit(np.array([["a", 0.5]] * 4, dtype=object), [0, 1] * 2), ValueError, "fractions"),
         (lambda run: hl.AttentionClassifier().fit([[1, 2]] * 4, [0] * 4), ValueError, "class"),
         (lambda run: hl.AttentionClassifier(d_model=0).fit([[1, 2]] * 4, [0, 1] * 2), ValueError, "d_model"),
+        (lambda run: hl.AttentionClassifier().fit(TEXTS, ["good", np.nan]), ValueError, "label of text 1"),
+        (lambda run: hl.AttentionClassifier().fit(TEXTS, ["good", None]), ValueError, "label of text 1"),
+        (lambda run: hl.AttentionClassifier().fit(TEXTS, np.array(["good", None], dtype=object)), ValueError, "label of text 1"),
+        (lambda run: hl.AttentionClassifier().fit([["a", "q"], [np.nan, "q"]], ["x", "y"]), ValueError, "row 1, column 0"),
+        (lambda run: hl.datasets.from_arrays([[1, 2], [2, 1]], ["a", np.nan]), ValueError, "label of sample 1"),
+        (lambda run: hl.AttentionClassifier(epochs=1).fit(TEXTS * 9, ["good", "bad"] * 9).predict([[1, 2, 3]]), ValueError, "texts"),
+        (lambda run: hl.AttentionClassifier(epochs=1).fit(TEXTS * 9, ["good", "bad"] * 9).predict(np.array([TEXTS[:1]])), ValueError, "texts"),
+        (lambda run: hl.AttentionClassifier().fit(pd.DataFrame({"a": DATES, "b": [1, 2]}), [0, 1]), PROMISED, "Timestamp"),
+        (lambda run: hl.AttentionClassifier().fit(pd.DataFrame({"a": DATES}), [0, 1]), PROMISED, "dates"),
+        (lambda run: hl.AttentionClassifier().fit(pd.DataFrame([[1, 2]] * 2, columns=["a", "a"]), [0, 1]), ValueError, "two columns with the name 'a'"),
     ],
 )
 def test_bad_input_is_a_sentence_with_the_argument(run, call, error, word):

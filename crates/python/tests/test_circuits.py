@@ -280,11 +280,3 @@ def test_tied_embeddings_add_up():
     assert "classifier.weight" not in model.weights
     found = check_sum(model([[1, 2], [6, 0]]))
     assert found["embeddings"].shape == (2, 7)
-
-
-def test_logits_that_are_no_sum_are_refused(models):
-    with pytest.raises(ValueError, match=r"model\.norm.*attribute"):
-        models("post")(TOKENS).logit_attribution()
-    hidden = random_model({"model": {"norm": "none", "classifier_hidden": 5}})
-    with pytest.raises(ValueError, match=r"classifier_hidden.*attribute"):
-        hidden(TOKENS).logit_attribution()

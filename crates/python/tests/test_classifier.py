@@ -81,24 +81,6 @@ def test_a_data_frame_may_hold_names_and_numbers():
         classifier.predict(gap)
 
 
-def test_what_is_missing_is_named_also_in_lists():
-    texts = ["a good film", "a bad film"] * 10
-    for labels in (["good", np.nan] * 10, np.array(["good", None] * 10, dtype=object), ["good", None] * 10):
-        with pytest.raises(ValueError, match="label of text 1"):
-            hl.AttentionClassifier().fit(texts, labels)
-    with pytest.raises(ValueError, match="row 1, column 0"):
-        hl.AttentionClassifier().fit([["a", "q"], [np.nan, "q"]] * 10, ["x", "y"] * 10)
-    with pytest.raises(ValueError, match="label of sample 1"):
-        hl.datasets.from_arrays([[1, 2], [2, 1]], ["a", np.nan])
-
-
-def test_a_classifier_of_texts_refuses_other_samples():
-    classifier = hl.AttentionClassifier(epochs=1).fit(["a good film", "a bad film"] * 10, ["good", "bad"] * 10)
-    for samples in ([[1, 2, 3]], np.array([["a good film"]])):
-        with pytest.raises(ValueError, match="texts"):
-            classifier.predict(samples)
-
-
 def test_a_table_of_texts_is_refused():
     frame = pd.DataFrame({"text": [f"{word} film number {number}" for number in range(20) for word in ("good", "bad")]})
     y = ["pos", "neg"] * 20
@@ -145,18 +127,6 @@ def test_numbers_that_are_too_large_are_refused():
             hl.AttentionClassifier().fit(large, [0, 1] * 2)
     names = hl.AttentionClassifier(epochs=1).fit([["a", 10**25], ["a", 10**25 + 1]] * 2, [0, 1] * 2)
     assert len(names.categories_) == 3
-
-
-def test_columns_that_cannot_be_categories():
-    dates = pd.to_datetime(["2020-01-01", "2020-01-02"] * 4)
-    y = [0, 1] * 4
-    for frame, word in [
-        (pd.DataFrame({"a": dates, "b": [1, 2] * 4}), "Timestamp"),
-        (pd.DataFrame({"a": dates}), "dates"),
-        (pd.DataFrame([[1, 2]] * 8, columns=["a", "a"]), "two columns with the name 'a'"),
-    ]:
-        with pytest.raises((TypeError, ValueError), match=word):
-            hl.AttentionClassifier().fit(frame, y)
 
 
 @pytest.mark.parametrize("names", [lambda number: number, "id {}".format])

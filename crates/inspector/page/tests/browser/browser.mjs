@@ -97,18 +97,14 @@ export async function save(page, selector) {
   return { name: file.suggestedFilename(), bytes: readFileSync(await file.path()) };
 }
 
-/** Axe finds nothing, in light and in dark. @param {import("playwright-core").Page} page */
-export async function checkAxe(page) {
+/** Axe finds nothing in light or in dark, and nothing is wider than the window. @param {import("playwright-core").Page} page @param {string} [element] that is not to scroll */
+export async function checkLook(page, element = "main") {
   for (const colorScheme of /** @type {const} */ (["dark", "light"])) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(AXE);
     const { violations } = await page.evaluate(() => globalThis.axe.run(document));
     assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html.slice(0, 120))]), [], colorScheme);
   }
-}
-
-/** Nothing is wider than the window. @param {import("playwright-core").Page} page @param {string} [element] that is not to scroll */
-export async function checkFits(page, element = "main") {
   const size = page.viewportSize();
   for (const width of [360, 768, 1280, 1920]) {
     await page.setViewportSize({ width, height: 900 });

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkAxe, checkFits, experiment, hashOf, headlight, openLive, paste, place, save, settled, show, texts, train } from "./browser.mjs";
+import { checkLook, experiment, hashOf, headlight, openLive, paste, place, save, settled, show, texts, train } from "./browser.mjs";
 
 const run = train("notebook", "notebook");
 const CSV = `label,token_0,token_1,token_2,token_3,split
@@ -40,8 +40,7 @@ test("controls change the model, and a wrong choice is named", async (t) => {
   await page.press("#set-training-momentum", "Enter");
   await page.waitForSelector("#settings .failed");
   assert.match(await page.textContent("#settings .failed"), /Momentum/);
-  await checkFits(page, "#experiment");
-  await checkAxe(page);
+  await checkLook(page, "#experiment");
 });
 
 test("a closed position and a head that is off change the answer, and their end takes it back", async (t) => {
@@ -100,8 +99,7 @@ test("all that a reader can save stands in one dialog", async (t) => {
   await page.waitForSelector("#save-dialog[open]");
   assert.match(await page.textContent("#save-local"), /only on this computer/);
   assert.deepEqual(await page.locator("#save-dialog li button").evaluateAll((all) => all.map(({ id }) => id.slice(5))), ["address", "page", "svg", "png", "csv", "json", "config", "model"]);
-  await checkFits(page, "#save-dialog");
-  await checkAxe(page);
+  await checkLook(page, "#save-dialog");
   const shown = (await texts(page, "#grid-now td[role=gridcell]")).map(Number);
   const csv = (await save(page, "#save-csv")).bytes.toString().trim().split("\n").slice(1).map((line) => Number(line.slice(line.lastIndexOf(",") + 1)));
   const json = JSON.parse((await save(page, "#save-json")).bytes.toString()).panels[0].values.flat();

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkAxe, checkFits, headlight, open, openLive, place, settled, show, texts, train } from "./browser.mjs";
+import { checkLook, headlight, open, openLive, place, settled, show, texts, train } from "./browser.mjs";
 
 const SHORT = ["data.samples=400", "data.held_out=50", "training.epochs=1", "dump.every_steps=5"];
 
@@ -20,8 +20,7 @@ test("a run of another engine stays recorded, and nothing in its page needs one"
   await page.click("#walk button");
   await page.click(".stages li:first-child button");
   assert.doesNotMatch(await page.textContent("#walk"), /NaN|undefined|Infinity/);
-  await checkFits(page);
-  await checkAxe(page);
+  await checkLook(page);
 });
 
 test("other weights than the run's are said, and the recording stays", async (t) => {
@@ -54,8 +53,7 @@ test("several runs stand in one page, and can be compared", async (t) => {
   const [second, difference] = [await grid("now"), await grid("difference")];
   assert.notDeepEqual(first, second);
   assert.ok(difference.every((value, at) => Math.abs(value - (second[at] - first[at])) < 1.01e-4));
-  await checkFits(page);
-  await checkAxe(page);
+  await checkLook(page);
 });
 
 test("a model that answers at each position is asked at one of them", async (t) => {
@@ -80,7 +78,7 @@ training = { epochs = 3, batch_size = 16, learning_rate = 3e-3 }
   const query = await page.evaluate(() => globalThis.headlight.here.value.query);
   await page.keyboard.press("ArrowRight");
   assert.equal(await page.evaluate(() => globalThis.headlight.here.value.query), query + 1);
-  await checkAxe(page);
+  await checkLook(page);
 });
 
 test("without [CLS] no text speaks of it", async (t) => {
@@ -107,8 +105,7 @@ test("attention from anywhere has its tokens, its numbers, and no training", asy
   assert.equal(await page.locator("#time, [role=tab], .answer, #guide").count(), 0);
   await page.click("#card .tiles li:first-child button");
   assert.equal(await page.evaluate(() => globalThis.headlight.view.value.query), 0);
-  await checkFits(page);
-  await checkAxe(page);
+  await checkLook(page);
 });
 
 test("a worked example is walked through a step at a time", async (t) => {
@@ -122,6 +119,5 @@ test("a worked example is walked through a step at a time", async (t) => {
   await page.selectOption("#query", { index: 1 });
   await page.click(".stages li:first-child button");
   assert.equal(await page.locator("#walk .stage").count(), titles.length - 1);
-  await checkFits(page);
-  await checkAxe(page);
+  await checkLook(page);
 });

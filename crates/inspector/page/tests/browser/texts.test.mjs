@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { checkAxe, checkFits, headlight, openLive, paste, place, save, show, texts, train } from "./browser.mjs";
+import { checkLook, headlight, openLive, paste, place, save, show, texts, train } from "./browser.mjs";
 
 headlight("lab", "negation", "--quiet", "--html", "lab.html");
 
@@ -80,8 +80,7 @@ test("pasted and dropped texts give the weights of `headlight train FILE`", asyn
     await drop(page, name, text);
     assert.equal(await outcome(page), train(`run-${name}`, name).hash, name);
   }
-  await checkFits(page);
-  await checkAxe(page);
+  await checkLook(page);
 });
 
 test("a typed sentence is what `predict --text` makes of it, and a word's plane that of `embed`", async (t) => {
@@ -107,8 +106,7 @@ test("a typed sentence is what `predict --text` makes of it, and a word's plane 
   assert.match(await page.textContent("#word-said"), /zeppelin/);
   await page.click("#words details summary");
   await page.locator("#words .sentences button").first().click();
-  await checkFits(page);
-  await checkAxe(page);
+  await checkLook(page);
 });
 
 test("the page continues a prompt as `headlight generate` does", async (t) => {
