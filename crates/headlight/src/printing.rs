@@ -7,7 +7,6 @@ use std::sync::OnceLock;
 use headlight_inspector::terminal::visible;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::Output;
-use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
 /// What a command tells on standard error besides errors.
@@ -95,7 +94,7 @@ pub(crate) fn tell(output: Output<'_>, text: &str) -> Result<(), Failure> {
     if output.is_standard() {
         return print_beside(&[Some(output)], text);
     }
-    print(&format!("{}: {text}\n", shown(output.path())))
+    print(&format!("{}: {text}\n", output.shown()))
 }
 
 /// Prints what a command tells beside its outputs: on standard output, unless one of them goes there.

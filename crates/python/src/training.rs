@@ -58,7 +58,10 @@ pub(crate) fn train(
             count: session.experiment.steps(),
             waits: has_callback,
         };
-        let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
+        let source = SourceCommit {
+        commit: env!("HEADLIGHT_COMMIT"),
+        dirty: env!("HEADLIGHT_DIRTY"),
+    };
         training.train(&run, source, &sent, stopped).map(|_| ())
     })
 }

@@ -70,10 +70,8 @@ impl<'a> Training<'a> {
         force: bool,
     ) -> Result<Self, Failure> {
         let mut engine = session.engine()?;
-        let mut checkpoint = None;
-        if let Some(run) = begun {
-            checkpoint = resume::checkpoint_of(run, session)?;
-        }
+        let checkpoint = begun.map(|run| resume::checkpoint_of(run, session));
+        let checkpoint = checkpoint.transpose()?.flatten();
         if let Some(checkpoint) = &checkpoint {
             engine.restore(&checkpoint.state)?;
         }

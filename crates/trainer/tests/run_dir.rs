@@ -10,10 +10,11 @@ fn one_process_at_a_time_holds_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
     let run = RunDir::create(&path).unwrap();
-    for opened in [RunDir::reopen(&path), RunDir::create(&path)] {
+    let resumed = RunDir::to_resume(&path, true).map(Option::unwrap);
+    for opened in [resumed, RunDir::create(&path)] {
         let failure = opened.unwrap_err();
         assert!(matches!(failure, Failure::Input(_)), "{failure}");
     }
     drop(run);
-    RunDir::reopen(&path).unwrap();
+    assert!(RunDir::to_resume(&path, true).unwrap().is_some());
 }

@@ -161,16 +161,17 @@ fn own(
 ) -> Result<(Dataset, Option<Split>), Failure> {
     let splits = session::dataset(config)?;
     let none = splits.held_out.is_empty();
-    if none && split == Some(Split::HeldOut) {
+    let refused = match split {
+        Some(Split::HeldOut) if none => Some(("held-out", "holds out no samples", "train")),
+        Some(Split::Train) if config.data.is_fresh() => {
+            let why = "drew its own samples for each step (data.samples = \"fresh\")";
+            Some(("train", why, "held-out"))
+        }
+        _ => None,
+    };
+    if let Some((split, why, other)) = refused {
         return Err(Failure::Input(format!(
-            "--split held-out: the run in {} holds out no samples; use --split train, or give a dataset file",
-            shown(run)
-        )));
-    }
-    if config.data.is_fresh() && split == Some(Split::Train) {
-        return Err(Failure::Input(format!(
-            "--split train: each step of the run in {} drew its own samples (data.samples = \"fresh\"); use --split held-out, \
-             or give a dataset file",
+            "--split {split}: the run in {} {why}; use --split {other}, or give a dataset file",
             shown(run)
         )));
     }

@@ -49,9 +49,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let choice = choice.unwrap_or_default();
         note(&format!("{}: {choice}", shown(&arguments.name)));
         (stem.into_owned(), explained(&text), TRAIN)
-    } else if let Some((name, text)) = walkthrough(&arguments.name) {
+    } else if let Some(Ok(own)) = arguments.name.to_str().map(headlight_walkthrough::built_in) {
         let use_it = "to compute it: headlight walkthrough";
-        (name.to_owned(), text.to_owned(), use_it)
+        (own.name.to_owned(), own.text.to_owned(), use_it)
     } else {
         let config = built_in::config(&arguments.name)?;
         let name = Path::new(config.name).file_name().unwrap_or_default();
@@ -71,12 +71,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// What a written config is for.
 const TRAIN: &str = "to train with it: headlight train";
-
-/// The name and the text of a built-in walkthrough.
-fn walkthrough(name: &Path) -> Option<(&'static str, &'static str)> {
-    let found = headlight_walkthrough::built_in(name.to_str()?).ok()?;
-    Some((found.name, found.text))
-}
 
 /// Each config with the first sentence of its comment.
 fn list() -> String {

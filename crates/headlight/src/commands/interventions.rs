@@ -69,26 +69,6 @@ struct Typed {
     samples: usize,
 }
 
-impl InterventionArguments {
-    /// What is removed, as it was typed, and what that means.
-    fn removals(&self, config: &ExperimentConfig) -> Vec<(String, Vec<Intervention>)> {
-        let heads = self.without_head.iter().map(|&(layer, head)| {
-            let own = Intervention::RemoveHead { layer, head };
-            (format!("--without-head {layer}.{head}"), vec![own])
-        });
-        let positions = self.without_position.iter().map(|&position| {
-            let of = |layer| Intervention::RemoveKey { layer, position };
-            let own = (0..config.model.n_layers).map(of).collect();
-            (format!("--without-position {position}"), own)
-        });
-        let blocks = self.without_block.iter().map(|&layer| {
-            let own = Intervention::RemoveBlock { layer };
-            (format!("--without-block {layer}"), vec![own])
-        });
-        heads.chain(positions).chain(blocks).collect()
-    }
-}
-
 impl Interventions {
     /// Reads the dumps, and checks all but the number of samples.
     ///
@@ -103,12 +83,26 @@ impl Interventions {
         let Some(arguments) = arguments else {
             return Ok(Self(all));
         };
-        for (text, own) in arguments.removals(config) {
+        let mut remove = |text: String, own: Vec<Intervention>| {
             for intervention in &own {
                 check(&text, config, intervention, 1)?;
             }
             let samples = 1;
             all.push(Typed { text, own, samples });
+            Ok::<_, Failure>(())
+        };
+        for &(layer, head) in &arguments.without_head {
+            let own = Intervention::RemoveHead { layer, head };
+            remove(format!("--without-head {layer}.{head}"), vec![own])?;
+        }
+        for &position in &arguments.without_position {
+            let of = |layer| Intervention::RemoveKey { layer, position };
+            let own = (0..config.model.n_layers).map(of).collect();
+            remove(format!("--without-position {position}"), own)?;
+        }
+        for &layer in &arguments.without_block {
+            let own = Intervention::RemoveBlock { layer };
+            remove(format!("--without-block {layer}"), vec![own])?;
         }
         for (place, position, file) in &arguments.patch {
             let (&place, &position) = (place, position);

@@ -62,19 +62,7 @@ impl Command {
     /// # Errors
     /// Why the command failed.
     pub(crate) fn run(&self, program: fn() -> clap::Command) -> Result<(), Failure> {
-        let result = self.attempt(program);
-        if let Self::Train(_) | Self::Sweep(_) | Self::Reproduce(_) = self {
-            return result;
-        }
-        // No other command trains a model of its own: weights that compute NaN are wrong input.
-        result.map_err(|failure| match failure {
-            Failure::Diverged(message) => Failure::Input(message),
-            other => other,
-        })
-    }
-
-    fn attempt(&self, program: fn() -> clap::Command) -> Result<(), Failure> {
-        match self {
+        let result = match self {
             Self::Init(arguments) => init::run(arguments),
             Self::Train(arguments) => train::run(arguments),
             Self::Data(arguments) => data::run(arguments),
@@ -96,6 +84,14 @@ impl Command {
             Self::Devices(arguments) => devices::run(arguments),
             Self::Completions(arguments) => completions::run(arguments, program()),
             Self::Man(arguments) => man::run(arguments, program()),
+        };
+        if let Self::Train(_) | Self::Sweep(_) | Self::Reproduce(_) = self {
+            return result;
         }
+        // No other command trains a model of its own: weights that compute NaN are wrong input.
+        result.map_err(|failure| match failure {
+            Failure::Diverged(message) => Failure::Input(message),
+            other => other,
+        })
     }
 }

@@ -112,7 +112,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let display = TrainingDisplay::new(steps, start, &experiment.config);
     let began = Instant::now();
-    let source = SourceCommit::of_build(env!("HEADLIGHT_COMMIT"), env!("HEADLIGHT_DIRTY"));
+    let source = SourceCommit {
+        commit: env!("HEADLIGHT_COMMIT"),
+        dirty: env!("HEADLIGHT_DIRTY"),
+    };
     let stopped = || signals.received().is_some();
     let trained = training.train(&run, source, &display, stopped)?;
     detail(&format!(

@@ -9,7 +9,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::storage::files::read_bounded;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
-use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Mistake, Walkthrough, built_in};
+use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Walkthrough, built_in};
 
 use crate::arguments::Force;
 use crate::printing::{print, print_beside};
@@ -70,29 +70,26 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Finds a built-in walkthrough by name, or reads one from a file.
 fn find(name: &str) -> Result<Walkthrough, Failure> {
     let path = Path::new(name);
-    match built_in(name) {
-        Ok(built_in) => {
-            Walkthrough::read(built_in.text.as_bytes()).map_err(|mistake| invalid(path, &mistake))
-        }
+    let found = match built_in(name) {
+        Ok(built_in) => Walkthrough::read(built_in.text.as_bytes()),
         // A name that looks like a path is read as a file, so that the message is about the file.
         Err(_) if path.exists() || path.components().count() > 1 || path.extension().is_some() => {
             Walkthrough::read(&read_bounded(path, MOST_BYTES)?)
-                .map_err(|mistake| invalid(path, &mistake))
         }
-        Err(nearest) => Err(Failure::Input(match nearest {
-            Some(nearest) => {
-                format!("unknown walkthrough `{name}`, and no such file; did you mean `{nearest}`?")
-            }
-            None => format!(
-                "unknown walkthrough `{name}`, and no such file; `headlight walkthrough` lists the built-in ones"
-            ),
-        })),
-    }
-}
-
-fn invalid(path: &Path, mistake: &Mistake) -> Failure {
-    let space = if mistake.place.is_some() { "" } else { " " };
-    Failure::Input(format!("{}:{space}{mistake}", shown(path)))
+        Err(nearest) => {
+            let remedy = match nearest {
+                Some(nearest) => format!("did you mean `{nearest}`?"),
+                None => "`headlight walkthrough` lists the built-in ones".to_owned(),
+            };
+            return Err(Failure::Input(format!(
+                "unknown walkthrough `{name}`, and no such file; {remedy}"
+            )));
+        }
+    };
+    found.map_err(|mistake| {
+        let space = if mistake.place.is_some() { "" } else { " " };
+        Failure::Input(format!("{}:{space}{mistake}", shown(path)))
+    })
 }
 
 fn text(made: Result<String, serde_json::Error>) -> Result<String, Failure> {

@@ -1,6 +1,5 @@
 //! How a model answers all possible inputs, as a section of a document and in a file of the run.
 
-use headlight_data::CLS;
 use headlight_experiment::certificate::{Certificate, ClassAnswers, Example, Sampled};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::grouped;
@@ -55,9 +54,8 @@ fn shown(example: &Example) -> Input {
 /// The section.
 pub fn section(certificate: &Certificate, config: &ExperimentConfig) -> Section {
     let mut tables = vec![classes(certificate)];
-    let cls = config.inputs().cls;
     for class in &certificate.classes {
-        tables.extend(worst(class, cls));
+        tables.extend(worst(class, config));
         tables.extend(common(class));
     }
     let what = format!(
@@ -101,10 +99,12 @@ fn classes(certificate: &Certificate) -> Table {
 }
 
 /// The inputs with the smallest margins.
-fn worst(class: &ClassAnswers, cls: Option<usize>) -> Option<Table> {
+fn worst(class: &ClassAnswers, config: &ExperimentConfig) -> Option<Table> {
     let row = |example: &Example| {
+        let tokens = example.tokens.iter();
+        let tokens = tokens.map(|&token| config.data.token_text(token, None));
         vec![
-            tokens(&example.tokens, cls),
+            tokens.collect::<Vec<_>>().join(" "),
             example.predicted.to_string(),
             number(Some(example.margin), 3),
         ]
@@ -158,16 +158,6 @@ fn common(class: &ClassAnswers) -> Option<Table> {
         class.class
     );
     Some(Table::of_rows(&header, rows).titled(title))
-}
-
-/// An input as text.
-fn tokens(tokens: &[u32], cls: Option<usize>) -> String {
-    let text = |(position, &token): (usize, &u32)| match cls {
-        Some(cls) if cls == position && token == CLS => "[CLS]".to_owned(),
-        _ => token.to_string(),
-    };
-    let texts: Vec<String> = tokens.iter().enumerate().map(text).collect();
-    texts.join(" ")
 }
 
 /// A share that may be tiny.

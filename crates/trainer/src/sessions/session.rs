@@ -30,7 +30,11 @@ pub struct Session {
 
 /// That the position that the class is read from sees no other, so that nothing can be learned from them, and what to do.
 pub(crate) fn blind_reader(config: &ExperimentConfig) -> Option<String> {
-    let remedy = match (is_blind(config), config.reads_cls(), config.data.cls) {
+    let (inputs, attention) = (config.inputs(), &config.model.attention);
+    let is_blind = config.model.pooling != Some(Pooling::Mean)
+        && inputs.positions > 1
+        && attention.is_blind(inputs.read_position, inputs.positions);
+    let remedy = match (is_blind, config.reads_cls(), config.data.cls) {
         (false, ..) => return None,
         (true, true, ClsPlace::First) => "data.cls = \"last\"",
         (true, true, _) => "data.cls = \"first\"",
@@ -46,15 +50,6 @@ pub(crate) fn blind_reader(config: &ExperimentConfig) -> Option<String> {
          model.attention.mask, or {remedy}",
         config.reader()
     ))
-}
-
-/// Whether the position that the class is read from sees no other.
-pub(crate) fn is_blind(config: &ExperimentConfig) -> bool {
-    let inputs = config.inputs();
-    let attention = &config.model.attention;
-    config.model.pooling != Some(Pooling::Mean)
-        && inputs.positions > 1
-        && attention.is_blind(inputs.read_position, inputs.positions)
 }
 
 impl Session {

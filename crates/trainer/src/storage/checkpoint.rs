@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::Failure;
-use crate::storage::weights::{OwnedTensor, float32, tensors};
+use crate::storage::weights::{float32, serialize, tensors};
 
 /// The key of the counters in the metadata.
 const COUNTERS: &str = "headlight";
@@ -77,26 +77,15 @@ impl Checkpoint {
         let metadata =
             serde_json::to_string(&metadata).map_err(|error| failed(error.to_string()))?;
         let metadata = HashMap::from([(COUNTERS.to_owned(), metadata)]);
-        safetensors::serialize(self.tensors(), Some(metadata))
-            .map_err(|error| failed(error.to_string()))
-    }
-
-    fn tensors(&self) -> Vec<(String, OwnedTensor)> {
-        let named = |prefix: &str, parameter: &Parameter| {
-            let tensor = OwnedTensor::float32(parameter.shape.clone(), &parameter.values);
-            (format!("{prefix}{}", parameter.name), tensor)
-        };
-        let flat = |values: &[f32]| OwnedTensor::float32(vec![values.len()], values);
         let best = self.best.iter().flat_map(|best| &best.parameters);
+        let moments = [(FIRST, &self.state.first), (SECOND, &self.state.second)];
+        let moments =
+            moments.map(|(name, values)| (name.to_owned(), vec![values.len()], &values[..]));
         let parameters = self.state.parameters.iter();
-        parameters
-            .map(|parameter| named("", parameter))
-            .chain(best.map(|parameter| named(BEST, parameter)))
-            .chain([
-                (FIRST.to_owned(), flat(&self.state.first)),
-                (SECOND.to_owned(), flat(&self.state.second)),
-            ])
-            .collect()
+        let tensors = parameters.map(|own| named("", own));
+        let tensors = tensors.chain(best.map(|own| named(BEST, own)));
+        let tensors = tensors.chain(moments);
+        serialize(tensors, Some(metadata)).map_err(|error| failed(error.to_string()))
     }
 
     /// Reads a checkpoint's bytes.
@@ -151,4 +140,10 @@ impl Checkpoint {
             counters: metadata.counters,
         })
     }
+}
+
+/// A parameter as a tensor, whose name has a prefix.
+fn named<'a>(prefix: &str, parameter: &'a Parameter) -> (String, Vec<usize>, &'a [f32]) {
+    let name = format!("{prefix}{}", parameter.name);
+    (name, parameter.shape.clone(), &parameter.values)
 }

@@ -47,8 +47,8 @@ impl Environment {
     pub(crate) fn now(source: SourceCommit, compute: &ComputeConfig, device: &OpenDevice) -> Self {
         Self {
             version: env!("CARGO_PKG_VERSION"),
-            git_commit: source.commit,
-            git_dirty: source.dirty,
+            git_commit: Some(source.commit).filter(|commit| !commit.is_empty()),
+            git_dirty: source.dirty.parse().ok(),
             engine: compute.engine.name(),
             device: compute.device.clone(),
             adapter: device.adapter.clone(),
@@ -62,20 +62,11 @@ impl Environment {
     }
 }
 
-/// The source that a program was built from: what its build script found.
+/// The source that a program was built from: what its build script found. Without git, both are empty.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceCommit {
-    commit: Option<&'static str>,
-    dirty: Option<bool>,
-}
-
-impl SourceCommit {
-    /// The source from the build script's values: a commit, and `true` if tracked files differed from it. Without git,
-    /// both are empty.
-    pub fn of_build(commit: &'static str, dirty: &'static str) -> Self {
-        Self {
-            commit: Some(commit).filter(|commit| !commit.is_empty()),
-            dirty: dirty.parse().ok(),
-        }
-    }
+    /// The commit.
+    pub commit: &'static str,
+    /// `true` if tracked files differed from it.
+    pub dirty: &'static str,
 }

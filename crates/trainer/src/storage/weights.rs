@@ -1,12 +1,13 @@
 //! A model's weights as safetensors: float32, `[in, out]`, names as in `headlight-architecture`.
 
-use std::borrow::Cow;
+use std::collections::HashMap;
 use std::path::Path;
 
 use headlight_architecture::{Layout, Parameter};
 use headlight_experiment::check_model_size;
 use headlight_experiment::config::ExperimentConfig;
-use safetensors::tensor::{Dtype, SafeTensors, View};
+use safetensors::SafeTensorError;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use crate::Failure;
 use crate::storage::files::read_bounded;
@@ -45,49 +46,30 @@ pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Fa
 /// # Errors
 /// When the number of a parameter's values does not match its shape.
 pub fn encode(parameters: Vec<Parameter>) -> Result<Vec<u8>, Failure> {
-    let tensors = parameters.into_iter().map(|parameter| {
-        let tensor = OwnedTensor::float32(parameter.shape, &parameter.values);
-        (parameter.name, tensor)
-    });
-    safetensors::serialize(tensors, None)
+    let tensors = parameters.into_iter();
+    let tensors = tensors.map(|own| (own.name, own.shape, own.values));
+    serialize(tensors, None)
         .map_err(|error| Failure::System(format!("the weights cannot be written: {error}")))
 }
 
-/// A tensor of a safetensors file, little-endian.
-#[derive(Debug)]
-pub(crate) struct OwnedTensor {
-    dtype: Dtype,
-    shape: Vec<usize>,
-    bytes: Vec<u8>,
-}
-
-impl OwnedTensor {
-    pub(crate) fn float32(shape: Vec<usize>, values: &[f32]) -> Self {
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes());
-        Self {
-            dtype: Dtype::F32,
-            shape,
-            bytes: bytes.collect(),
-        }
-    }
-}
-
-impl View for OwnedTensor {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
+/// The bytes of a safetensors file of float32 tensors, each with its name and shape.
+///
+/// # Errors
+/// When the number of a tensor's values does not match its shape.
+pub(crate) fn serialize<V: AsRef<[f32]>>(
+    tensors: impl Iterator<Item = (String, Vec<usize>, V)>,
+    metadata: Option<HashMap<String, String>>,
+) -> Result<Vec<u8>, SafeTensorError> {
+    let tensors = tensors.map(|(name, shape, values)| {
+        let bytes = values.as_ref().iter().flat_map(|value| value.to_le_bytes());
+        (name, shape, bytes.collect::<Vec<u8>>())
+    });
+    let tensors: Vec<_> = tensors.collect();
+    let views = tensors.iter().map(|(name, shape, bytes)| {
+        let view = TensorView::new(Dtype::F32, shape.clone(), bytes);
+        view.map(|view| (name, view))
+    });
+    safetensors::serialize(views.collect::<Result<Vec<_>, _>>()?, metadata)
 }
 
 /// The numbers of a float32 tensor.

@@ -59,8 +59,8 @@ pub(super) fn inexact_seed(config: &Value) -> Option<&'static str> {
         ("data.seed", &config["data"]["seed"]),
     ];
     let is_inexact = |seed: &Value| seed.as_u64().is_some_and(|seed| seed > EXACT);
-    let mut inexact = seeds.into_iter().filter(|(_, seed)| is_inexact(seed));
-    inexact.next().map(|(key, _)| key)
+    let inexact = seeds.into_iter().find(|(_, seed)| is_inexact(seed));
+    inexact.map(|(key, _)| key)
 }
 
 /// The samples of a run, from the file that its config names. Otherwise the reason, as a sentence without its full stop; what the

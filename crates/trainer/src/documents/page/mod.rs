@@ -4,6 +4,7 @@ mod again;
 mod lab;
 mod samples;
 
+use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
@@ -45,14 +46,10 @@ impl Source {
     /// # Errors
     /// When the path is neither, or the run holds no npz dump.
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let is_run = path.is_dir();
-        let (run, dumps, best) = if is_run {
-            let run = RunDir::open(path)?;
-            let dumps = run.dumps()?;
-            let best = run.best_dump()?;
-            (Some(run), dumps, best)
-        } else {
-            (None, vec![path.to_owned()], None)
+        let run = path.is_dir().then(|| RunDir::open(path)).transpose()?;
+        let (dumps, best) = match &run {
+            Some(run) => (run.dumps()?, run.best_dump()?),
+            None => (vec![path.to_owned()], None),
         };
         if dumps.is_empty() {
             return Err(no_dumps(path));
@@ -90,11 +87,9 @@ pub fn no_dumps(source: &Path) -> Failure {
 /// When a file cannot be read, or the sources do not belong together.
 pub fn page(sources: &[Source]) -> Result<Page, Failure> {
     let mut page = Page::default();
-    let mut questions = Vec::new();
-    for (index, source) in sources.iter().enumerate() {
-        let real = |source: &Source| std::fs::canonicalize(&source.path).ok();
-        let mut earlier = sources[..index].iter();
-        if earlier.any(|other| real(other) == real(source)) {
+    let (mut questions, mut named) = (Vec::new(), BTreeSet::new());
+    for source in sources {
+        if !named.insert(std::fs::canonicalize(&source.path).ok()) {
             return Err(Failure::reading(&source.path, "it is named twice"));
         }
         let Some(path) = source.dumps.last() else {

@@ -13,9 +13,6 @@ use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};
 /// The most positives, and the most names of classes, that are listed.
 const LISTED: usize = 5;
 
-/// That there is no set of training samples.
-const FRESH: &str = "Each step draws its own samples.";
-
 /// The most frequent words that are listed.
 const MOST_WORDS: usize = 12;
 
@@ -71,19 +68,24 @@ pub(super) fn sections(config: &ExperimentConfig, splits: &Splits) -> Vec<Sectio
     sections
 }
 
+/// How many samples there are; `more` is about those that the run shows.
+fn sizes(splits: &Splits, is_fresh: bool, more: &str) -> String {
+    let shown = format!("{} sample", splits.shown_name());
+    let shown = counted(splits.shown().len(), &shown) + more;
+    if is_fresh {
+        return format!("Each step draws its own samples. {shown}.");
+    }
+    let held_out = counted(splits.held_out.len(), "held-out sample");
+    format!("{shown}; {held_out}.")
+}
+
 /// The number of positives, and the first of them.
 fn positives(config: &ExperimentConfig, splits: &Splits) -> Section {
     let (shown, is_fresh) = (splits.shown(), config.data.is_fresh());
     let (all, count) = (shown.len(), shown.positives().count());
     let rate = share(count, shown);
-    let counts = if is_fresh {
-        format!("{FRESH} {all} held-out samples, {count} of them positive ({rate:.1}%).")
-    } else {
-        format!(
-            "{all} training samples, {count} of them positive ({rate:.1}%); {}.",
-            counted(splits.held_out.len(), "held-out sample")
-        )
-    };
+    let positive = format!(", {count} of them positive ({rate:.1}%)");
+    let counts = sizes(splits, is_fresh, &positive);
     let width = all.to_string().len();
     let first = shown.positives().take(LISTED);
     let mut lines: Vec<String> = first
@@ -123,16 +125,13 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
     } else {
         "samples"
     };
-    let counts = if data.is_fresh() {
-        let held_out = shown.len();
-        format!("{FRESH} {held_out} held-out samples, which the table counts.")
+    let is_fresh = data.is_fresh();
+    let which = if is_fresh {
+        ", which the table counts"
     } else {
-        format!(
-            "{}; {}.",
-            counted(shown.len(), "training sample"),
-            counted(splits.held_out.len(), "held-out sample")
-        )
+        ""
     };
+    let counts = sizes(splits, is_fresh, which);
     let table = Table::of_rows(&["class", places, "share"], rows);
     let table = Section::titled("Data", [counts], [table]);
     let positive = (data.classes.len() == 2 && !data.task.is_per_position()).then(|| {

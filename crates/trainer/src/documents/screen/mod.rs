@@ -16,7 +16,7 @@ use crate::Failure;
 use crate::documents::certificate;
 use crate::documents::finished_run::FinishedRun;
 use crate::documents::report::{data_title, f1_of, quoted_answer, test_lines};
-use crate::sessions::session::is_blind;
+use crate::sessions::session::blind_reader;
 use crate::storage::run_dir::{PAGE, REPORT, RunDir};
 use crate::storage::standard::{quoted, shown};
 
@@ -73,7 +73,7 @@ impl FinishedRun {
             lines.extend(outcome.baseline_texts(name, parts));
             lines.extend(outcome.remarks(name, parts));
             lines.extend(test_lines(&self.tests));
-            if is_blind(config) {
+            if blind_reader(config).is_some() {
                 let reader = config.reader();
                 lines.push(format!(
                     "The mask lets {reader} look at no token but itself"

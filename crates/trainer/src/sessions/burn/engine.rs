@@ -85,28 +85,21 @@ impl Predictor for BurnEngine<'_> {
         }
         if let Some(last) = output.layers.last() {
             let weights = last.attention.weights.clone();
-            if self.model.inputs.per_position {
-                let means = weights.mean_dim(1); // [batch, 1, query, key]
-                predictions
-                    .attention
-                    .extend(means.into_data().iter::<f64>());
-                return;
-            }
-            let shown: Vec<usize> = samples
-                .iter()
-                .map(|&sample| {
-                    let tokens = dataset.tokens(sample as usize);
-                    self.experiment.config.shown_position(tokens)
-                })
-                .collect();
-            let read = self.model.inputs.read_position;
-            if shown.iter().all(|&position| position == read) {
-                let rows = weights.slice(s![.., .., read..read + 1, ..]).mean_dim(1); // [batch, 1, 1, position]
-                predictions.attention.extend(rows.into_data().iter::<f64>());
+            let (inputs, config) = (&self.model.inputs, &self.experiment.config);
+            let (positions, read) = (inputs.positions, inputs.read_position);
+            let shown = |&sample: &u32| config.shown_position(dataset.tokens(sample as usize));
+            let shown: Vec<usize> = samples.iter().map(shown).collect();
+            let is_one = !inputs.per_position && shown.iter().all(|&position| position == read);
+            let queries = if is_one { read..read + 1 } else { 0..positions };
+            let means = weights
+                .slice(s![.., .., queries, ..])
+                .mean_dim(1)
+                .into_data(); // [batch, 1, query, key]
+            let means = means.iter::<f64>();
+            if is_one || inputs.per_position {
+                predictions.attention.extend(means);
             } else {
-                let means = weights.mean_dim(1).into_data(); // [batch, 1, query, key]
-                let means: Vec<f64> = means.iter::<f64>().collect();
-                let positions = self.model.inputs.positions;
+                let means: Vec<f64> = means.collect();
                 let rows = means.chunks(positions * positions).zip(shown);
                 let row = |(mean, query): (&[f64], usize)| {
                     mean[query * positions..][..positions].to_vec()

@@ -84,26 +84,16 @@ impl RunDir {
     /// Opens the directory of a run to resume it, if there is one and `resume` asks for it.
     ///
     /// # Errors
-    /// As [`reopen`](Self::reopen).
-    pub fn to_resume(path: &Path, resume: bool) -> Result<Option<Self>, Failure> {
-        let is_there = resume && path.exists();
-        is_there.then(|| Self::reopen(path)).transpose()
-    }
-
-    /// Opens the directory of a run to resume it; creates the directory if it does not exist.
-    ///
-    /// # Errors
     /// When another process is writing it, or it holds files but no run.
-    pub fn reopen(path: &Path) -> Result<Self, Failure> {
-        if !path.exists() {
-            return Self::create(path);
+    pub fn to_resume(path: &Path, resume: bool) -> Result<Option<Self>, Failure> {
+        if !resume || !path.exists() {
+            return Ok(None);
         }
-        fs::read_dir(path).map_err(|error| Failure::unreadable(path, &error))?;
         let is_foreign = !paths_in(path)?.iter().all(|path| may_precede_config(path));
         if is_foreign && !path.join(CONFIG).is_file() {
             return Err(not_a_run(path));
         }
-        Self::locked(path, File::create)
+        Self::locked(path, File::create).map(Some)
     }
 
     /// Locks a directory. A new run creates its lock file, which fails if another run has taken the directory's name.
