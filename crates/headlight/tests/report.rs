@@ -388,22 +388,22 @@ fn a_last_line_that_was_cut_short_is_left_out() {
     assert_eq!(fs::read_to_string(&path).unwrap(), cut);
 }
 
-/// Rows that come twice are written once, an empty shard is reported, and without rows no file is written.
+/// Rows that come twice are written once, an empty shard and a missing row are reported, and without rows no file is written.
 #[test]
 fn doubled_and_empty_shards_are_reported() {
     let folder = folder("merge_doubled");
     let [one, empty, out] = ["one.jsonl", "empty.jsonl", "all.jsonl"].map(|name| folder.join(name));
-    let rows_of_one = row(0, None, 1.0, None) + &failed(1, "diverged");
+    let rows_of_one = row(0, None, 1.0, None) + &failed(1, "diverged") + &row(3, None, 1.0, None);
     fs::write(&one, &rows_of_one).unwrap();
     fs::write(&empty, "").unwrap();
     let all = [text(&one), text(&empty), text(&one), "--out", text(&out)];
     let finished = run(&[&["merge"], &all[..]].concat()).done();
-    for part in ["all.jsonl", "2", "1"] {
+    for part in ["all.jsonl", "3", "1"] {
         assert!(mentions(&finished.stdout, part), "{}", finished.stdout);
     }
-    ended(&finished, 0, &["empty.jsonl"]);
+    ended(&finished, 0, &["empty.jsonl", "seed 2"]);
     assert_eq!(fs::read_to_string(&out).unwrap(), rows_of_one);
-    assert_eq!(rows(&out).len(), 2);
+    assert_eq!(rows(&out).len(), 3);
     fs::remove_file(&out).unwrap();
     let nothing = ["merge", text(&empty), "--out", text(&out)];
     refuses(&folder, &nothing, &["empty.jsonl"]);

@@ -6,13 +6,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
-use std::thread::sleep;
-use std::time::Duration;
 
-use crate::common::runs::{assert_same, attempt, command, copy, files, finish, half};
+use crate::common::runs::{assert_same, attempt, copy, files, finish, half};
 use crate::common::{
-    Finished, QUICK, contents, ended, folder, headlight, refused, refuses_typed, run, send, text,
-    typed,
+    Finished, QUICK, contents, ended, folder, headlight, refused, refuses_typed, run, text, typed,
 };
 
 /// A run's files but for its dumps, which quote the config of their time, except for the last ones.
@@ -58,25 +55,6 @@ fn longer_training_is_the_longer_run() {
     }
 }
 
-/// A run that is resumed and improves replaces its best model, with its dump. While it trains, neither of an earlier step is
-/// there.
-#[test]
-fn a_better_model_replaces_the_best_one() {
-    let path = half(&folder("better"), "fused");
-    let best = ["best.safetensors", "attention/best.npz"].map(|name| path.join(name));
-    let bytes = || best.each_ref().map(|file| fs::read(file).ok());
-    let before = bytes();
-    assert!(before.iter().all(Option::is_some));
-    let begun = command(&path, "fused", "training.epochs=10000").spawn();
-    let mut begun = begun.unwrap();
-    while !path.join("attention/step-000120.npz").exists() {
-        sleep(Duration::from_micros(100));
-    }
-    send(&begun, "KILL");
-    begun.wait().unwrap();
-    assert_eq!(bytes(), [None, None]);
-}
-
 /// What cannot be resumed is named, and left as it is; its config repeats the run.
 #[test]
 fn a_damaged_run_is_to_be_trained_again() {
@@ -107,27 +85,6 @@ fn a_damaged_run_is_to_be_trained_again() {
         fs::remove_dir_all(&damaged).unwrap();
         fs::remove_dir_all(&again).unwrap();
     }
-}
-
-/// The weights of each evaluation are those of an undisturbed run, also after an interruption between two of them.
-#[test]
-fn the_weights_of_evaluations_survive_a_kill() {
-    let folder = folder("step_weights");
-    let save = "training.save_weights=true";
-    let weights = |path: &Path| contents(&path.join("weights"));
-    let [whole, path] = ["whole", "run"].map(|name| folder.join(name));
-    finish(&whole, "fused", save);
-    finish(&path, "fused", &format!("{save} training.epochs=1"));
-    // As an interruption after step 111 leaves it.
-    let first = path.join("weights/step-000025.safetensors");
-    fs::copy(first, path.join("weights/step-000111.safetensors")).unwrap();
-    finish(&path, "fused", save);
-    let (found, expected) = (weights(&path), weights(&whole));
-    assert!(found.into_values().eq(expected.clone().into_values()));
-    let manifest = fs::read_to_string(path.join("manifest.sha256")).unwrap();
-    let listed = manifest.matches("  weights/step-").count();
-    assert_eq!(listed, expected.len());
-    run(&["verify", text(&path)]).done();
 }
 
 #[test]
@@ -214,20 +171,6 @@ fn other_samples_are_refused() {
         fs::write(&data, lines[..count].join("\n") + "\n").unwrap();
         refuses_typed(&folder, &train("epochs=3"), &["run", "[data]"]);
     }
-}
-
-#[test]
-fn one_process_writes_a_run() {
-    let path = folder("one-process").join("run");
-    let first = command(&path, "burn", "training.epochs=10000").spawn();
-    let mut first = first.unwrap();
-    while !path.join("metrics.jsonl").exists() {
-        sleep(Duration::from_millis(1));
-    }
-    let second = attempt(&path, "burn", "");
-    send(&first, "INT");
-    assert_eq!(first.wait().unwrap().code(), Some(130));
-    refused(&second, &[text(&path)]);
 }
 
 /// Processes of different seeds that begin at once: one trains the run, and the others refuse it.

@@ -120,40 +120,6 @@ fn a_signal_leaves_whole_rows_and_the_same_command_resumes() {
     }
 }
 
-#[test]
-fn rows_that_contradict_each_other_are_not_merged() {
-    let folder = folder("merge_refused");
-    let sweep = |seeds: &str, out: &str| {
-        typed(&folder, &format!("{SWEEP} --seeds {seeds} --out {out}")).done();
-    };
-    sweep("0..3", "rows.jsonl");
-    sweep("3..5", "other.jsonl --set training.batch_size=32");
-    sweep("5..7", "gap.jsonl");
-    fs::write(folder.join("words.jsonl"), "once upon a time\n").unwrap();
-    let rows = fs::read_to_string(folder.join("rows.jsonl")).unwrap();
-    let forged = rows.replace("\"accuracy\":0", "\"accuracy\":1");
-    fs::write(folder.join("forged.jsonl"), forged).unwrap();
-    let cases: [(&str, &[&str]); 5] = [
-        ("rows.jsonl --out all.xlsx", &["all.xlsx", ".jsonl", ".csv"]),
-        ("none.jsonl --out all.jsonl", &["none.jsonl"]),
-        ("words.jsonl --out all.jsonl", &["words.jsonl", "line 1"]),
-        (
-            "rows.jsonl other.jsonl --out all.jsonl",
-            &["other.jsonl", "line 1"],
-        ),
-        (
-            "rows.jsonl forged.jsonl --out all.jsonl",
-            &["forged.jsonl", "rows.jsonl", "seed 0"],
-        ),
-    ];
-    for (merge, parts) in cases {
-        refuses_typed(&folder, &format!("merge {merge}"), parts);
-    }
-    // Rows that are missing in between are named.
-    let merged = typed(&folder, "merge gap.jsonl rows.jsonl --out all.jsonl");
-    ended(&merged, 0, &["2", "seed 3", "seed 4"]);
-}
-
 /// A results file that holds something else, or rows that no sweep writes, stays as it is.
 #[test]
 fn what_is_no_row_of_this_sweep_is_left_alone() {

@@ -11,11 +11,12 @@ use headlight_trainer::storage::checkpoint::Checkpoint;
 use super::{Finished, headlight, text};
 
 /// Dumps, evaluations and checkpoints fall on different steps.
-const SETTINGS: [&str; 6] = [
+const SETTINGS: [&str; 7] = [
     "dump.every_steps=30",
     "dump.every_epochs=0",
     "training.evaluate_every=25",
     "training.keep_best=held_out_loss",
+    "training.save_weights=true",
     "checkpoint.every_steps=7",
     "training.epochs=2",
 ];
@@ -53,8 +54,8 @@ pub fn half(folder: &Path, engine: &str) -> PathBuf {
 /// The files of a run, except for those that hold dates, or hashes of these.
 pub fn files(run: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
-    for name in ["", "attention", "checkpoint"] {
-        let entries = fs::read_dir(run.join(name)).unwrap();
+    for name in ["", "attention", "checkpoint", "weights"] {
+        let entries = fs::read_dir(run.join(name)).into_iter().flatten();
         let paths = entries.map(|entry| entry.unwrap().path());
         for path in paths.filter(|path| path.is_file()) {
             let bytes = fs::read(&path).unwrap();

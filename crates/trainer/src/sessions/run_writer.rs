@@ -92,13 +92,13 @@ impl<'a> RunWriter<'a> {
             }
             _ => run.write_json(ENVIRONMENT, &environment)?,
         }
+        run.rewind(|step| {
+            resumed_from.is_some_and(|last| step <= last) && dump_is_due(experiment, step)
+        })?;
         let log = Log::open(&run.file(METRICS), metrics_bytes)?;
         let loss_log = Log::open(&run.file(LOSS_LOG), 4 * progress.step as u64)?;
         let metrics = run.step_metrics()?;
-        run.rewind(
-            |step| resumed_from.is_some_and(|last| step <= last) && dump_is_due(experiment, step),
-            |step| metrics.iter().any(|row| row.step == step),
-        )?;
+        run.keep_weights(|step| metrics.iter().any(|row| row.step == step))?;
         Ok(Self {
             session,
             run,

@@ -11,21 +11,16 @@ use crate::Failure;
 
 impl RunDir {
     /// Removes what a run that is trained further no longer is, and what killed processes left unfinished. Keeps the
-    /// dumps of the steps that `keeps_dump` accepts, and the weights of those that `keeps_weights` accepts.
+    /// dumps of the steps that `keeps_dump` accepts. The row of a best model is cut off later: readers look its step up there.
     ///
     /// # Errors
     /// When a file cannot be removed.
-    pub(crate) fn rewind(
-        &self,
-        keeps_dump: impl Fn(usize) -> bool,
-        keeps_weights: impl Fn(usize) -> bool,
-    ) -> Result<(), Failure> {
-        let is_of = |path: &Path, keeps: &dyn Fn(usize) -> bool| step_of(path).is_some_and(keeps);
+    pub(crate) fn rewind(&self, keeps_dump: impl Fn(usize) -> bool) -> Result<(), Failure> {
         let ends = FILES.iter().filter(|file| file.written == Written::AtEnd);
         for file in ends {
             if file.name == BEST {
                 // The dump of the best model never stands without its weights.
-                self.clean(ATTENTION, |path| is_of(path, &keeps_dump))?;
+                self.clean(ATTENTION, |path| step_of(path).is_some_and(&keeps_dump))?;
             }
             let path = self.file(file.name);
             if path.symlink_metadata().is_ok() {
@@ -33,10 +28,17 @@ impl RunDir {
             }
         }
         self.clean("", |_| true)?;
-        self.clean(STEP_WEIGHTS, |path| is_of(path, &keeps_weights))?;
         self.clean(CHECKPOINT, |path| {
             path.ends_with(LOSS_LOG) || path.ends_with(STATE)
         })
+    }
+
+    /// Removes the weights of evaluations that the run no longer has.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub(crate) fn keep_weights(&self, keeps: impl Fn(usize) -> bool) -> Result<(), Failure> {
+        self.clean(STEP_WEIGHTS, |path| step_of(path).is_some_and(&keeps))
     }
 
     /// Removes unfinished files from a folder, and those of the run that `keeps` rejects. Others are not the run's.
