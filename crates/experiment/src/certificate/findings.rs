@@ -1,5 +1,7 @@
 //! What a certificate says.
 
+use core::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::search::Tally;
@@ -63,7 +65,7 @@ pub struct CommonToken {
 }
 
 impl Certificate {
-    pub(super) fn new(tally: Tally, first: &[u32]) -> Self {
+    pub(super) fn new(tally: Tally, of_positions: &[Range<u32>]) -> Self {
         let worst = tally.smallest.into_iter().map(|own| own.found);
         let classes = worst.zip(tally.tokens).enumerate();
         let answers = |(class, (worst, tokens)): (usize, (Vec<Example>, Vec<Vec<u64>>))| {
@@ -74,7 +76,7 @@ impl Certificate {
                 wrong,
                 smallest_margin: worst.first().map(|example| example.margin),
                 worst,
-                common: common([&tokens, &tally.all[class]], [wrong, inputs], first),
+                common: common([&tokens, &tally.all[class]], [wrong, inputs], of_positions),
                 tokens,
             }
         };
@@ -100,7 +102,7 @@ impl Certificate {
 fn common(
     [tokens, all]: [&[Vec<u64>]; 2],
     [wrong, inputs]: [u64; 2],
-    first: &[u32],
+    of_positions: &[Range<u32>],
 ) -> Vec<CommonToken> {
     let right = inputs - wrong;
     let free: Vec<usize> = (0..tokens.len())
@@ -118,7 +120,7 @@ fn common(
             per_right_input += (all[position][token] - own) as f64 / right as f64;
         }
         CommonToken {
-            token: first[position] + token as u32,
+            token: of_positions[position].start + token as u32,
             per_wrong_input: positions.iter().sum(),
             per_right_input,
             positions,
@@ -143,7 +145,7 @@ mod tests {
     fn tokens_of_wrong_inputs_are_compared_with_right_ones() {
         let tokens = [vec![4, 0, 0], vec![4], vec![3, 1, 0]];
         let all = [vec![5, 3, 2], vec![10], vec![5, 2, 3]];
-        let found = common([&tokens, &all], [4, 10], &[1, 0, 1]);
+        let found = common([&tokens, &all], [4, 10], &[1..4, 0..1, 1..4]);
         let expected = CommonToken {
             token: 1,
             per_wrong_input: 1.75,
@@ -151,6 +153,6 @@ mod tests {
             positions: vec![1.0, 0.0, 0.75],
         };
         assert_eq!(found, [expected]);
-        assert_eq!(common([&tokens, &tokens], [4, 4], &[1, 0, 1]), []);
+        assert_eq!(common([&tokens, &tokens], [4, 4], &[1..4, 0..1, 1..4]), []);
     }
 }

@@ -11,10 +11,7 @@ use headlight_data::rules::Reader;
 /// The most cells of the table of states.
 const MOST_CELLS: usize = 1 << 22;
 
-/// At a position, any token is possible.
-pub(super) const ANY: u32 = u32::MAX;
-
-/// Which state follows which. Samples are given by the token of each position, counted from its first one, or [`ANY`].
+/// Which state follows which. Samples are given by the tokens that each position may hold.
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
     positions: Vec<Position>,
@@ -34,6 +31,8 @@ pub(super) struct Counts {
 
 #[derive(Clone, Debug)]
 struct Position {
+    /// The first token, and how many there are.
+    first: u32,
     tokens: usize,
     /// States after it, numbered from 0.
     states: usize,
@@ -44,17 +43,18 @@ struct Position {
 }
 
 impl Position {
-    /// Calls `each` with a state before, one after and how many tokens lead there.
-    fn each(&self, token: u32, mut each: impl FnMut(usize, usize, u64)) {
-        if token == ANY {
+    /// Calls `each` with a state before, one after and how many of some tokens lead there.
+    fn each(&self, tokens: &[u32], mut each: impl FnMut(usize, usize, u64)) {
+        if tokens.len() == self.tokens {
             for &(before, after, count) in &self.any {
                 each(before as usize, after as usize, count);
             }
         } else {
-            let column = self.steps.iter().skip(token as usize).step_by(self.tokens);
-            column
-                .enumerate()
-                .for_each(|(before, &after)| each(before, after as usize, 1));
+            for (before, steps) in self.steps.chunks_exact(self.tokens).enumerate() {
+                for &token in tokens {
+                    each(before, steps[(token - self.first) as usize] as usize, 1);
+                }
+            }
         }
     }
 }
@@ -89,6 +89,7 @@ impl Labels {
             }
             states = next;
             positions.push(Position {
+                first: tokens.start,
                 tokens: tokens.len(),
                 states: states.len(),
                 steps,
@@ -105,25 +106,25 @@ impl Labels {
     /// The class of a sample.
     pub(super) fn of(&self, tokens: &[u32]) -> u32 {
         let step = |state: usize, (position, &token): (&Position, &u32)| {
-            position.steps[state * position.tokens + token as usize] as usize
+            position.steps[state * position.tokens + (token - position.first) as usize] as usize
         };
         self.ends[self.positions.iter().zip(tokens).fold(0, step)]
     }
 
     /// Counts the samples of each class.
-    pub(super) fn count(&self, tokens: &[u32], counts: &mut Counts) {
+    pub(super) fn count(&self, tokens: &[&[u32]], counts: &mut Counts) {
         let Counts { before, of_class } = counts;
         before.resize_with(self.positions.len() + 1, Vec::new);
         before[0].clear();
         before[0].push(1);
-        for (index, (position, &token)) in self.positions.iter().zip(tokens).enumerate() {
-            let [own, next] = &mut before[index..index + 2] else {
+        for (index, (position, own)) in self.positions.iter().zip(tokens).enumerate() {
+            let [ways, next] = &mut before[index..index + 2] else {
                 return;
             };
             next.clear();
             next.resize(position.states, 0);
-            position.each(token, |before, after, count| {
-                next[after] += own[before] * count;
+            position.each(own, |before, after, count| {
+                next[after] += ways[before] * count;
             });
         }
         of_class.clear();
@@ -137,7 +138,7 @@ impl Labels {
     /// them.
     pub(super) fn add_tokens(
         &self,
-        tokens: &[u32],
+        tokens: &[&[u32]],
         Counts { before, .. }: &Counts,
         class: u32,
         into: &mut [Vec<u64>],
@@ -148,13 +149,10 @@ impl Labels {
             .map(|&own| u64::from(own == class))
             .collect();
         for (index, position) in self.positions.iter().enumerate().rev() {
-            let own = match tokens[index] {
-                ANY => 0..position.tokens as u32,
-                token => token..token + 1,
-            };
-            for token in own {
-                position.each(token, |state, next, _| {
-                    into[index][token as usize] += before[index][state] * after[next];
+            for &token in tokens[index] {
+                position.each(&[token], |state, next, _| {
+                    into[index][(token - position.first) as usize] +=
+                        before[index][state] * after[next];
                 });
             }
             let mut sums = vec![0; before[index].len()];

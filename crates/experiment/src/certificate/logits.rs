@@ -80,9 +80,12 @@ impl Logits {
         (self.square * square + self.eps).sqrt()
     }
 
-    /// A logit.
-    pub(super) fn of(&self, class: usize, y: &[f64], size: f64) -> f64 {
-        dot(&self.directions[class], y) / size + self.offsets[class]
+    /// All of them, at a `y` of this `s`.
+    pub(super) fn all(&self, y: &[f64], size: f64) -> Vec<f64> {
+        let pairs = self.directions.iter().zip(&self.offsets);
+        pairs
+            .map(|(direction, offset)| dot(direction, y) / size + offset)
+            .collect()
     }
 }
 

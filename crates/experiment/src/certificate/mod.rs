@@ -1,22 +1,20 @@
 //! How a model answers every input that is possible, counted exactly: as the fused engine answers it.
 //!
 //! For models of one block whose answer is read from one position. What that position's query finds is a sum over positions of what
-//! each token adds (`table.rs`), and the logits are a function of it (`logits.rs`). The search (`walk.rs`) goes from prefix
-//! to prefix; where what is left cannot change the answer (`bounds.rs`), it counts all inputs of a prefix at once, by their labels
-//! (`labels.rs`). It computes in float64. Inputs whose margin is near 0 are answered by the engine itself (`answers.rs`, `near.rs`).
+//! each token adds (`table.rs`), and the logits are a function of it (`logits.rs`). The search (`walk.rs`) divides inputs into
+//! regions (`region.rs`); where all inputs of one have the same answer (`bounds.rs`), it counts them at once, by their labels (`labels.rs`). It computes in float64. Inputs whose margin is near 0 are answered by the engine itself (`answers.rs`, `near.rs`).
 //! The inputs with the smallest margins (`smallest.rs`) are found in the same way. Of models whose logits are another function, or whose
-//! scores are too far apart, the engine answers every input (`every.rs`).
+//! scores are too far apart, the engine answers every input.
 
 mod answers;
 mod bounds;
 mod check;
-mod every;
 mod findings;
 mod labels;
 mod logits;
 mod near;
-mod prefix;
 mod progress;
+mod region;
 mod sample;
 mod search;
 mod smallest;
@@ -32,13 +30,13 @@ use crate::config::ExperimentConfig;
 use crate::error::Error;
 use answers::Answers;
 use check::tokens;
-use labels::{ANY, Counts, Labels};
+use labels::{Counts, Labels};
 use logits::Logits;
 use near::Near;
 use progress::Progress;
 use search::{Search, Tally};
 use table::Table;
-use walk::Inputs;
+use walk::{Goal, Model, walk};
 
 /// Counts how a config's model answers all inputs, and finds so many `examples` of each class with the smallest margins. Threads change no
 /// result. `watch` is told the share that is counted; its error ends the count.
@@ -64,49 +62,54 @@ pub fn certify(
         config,
         rule,
         labels: labels.as_ref(),
-        first: &tokens.iter().map(|tokens| tokens.start).collect::<Vec<_>>(),
-        counts: &tokens
-            .iter()
-            .map(ExactSizeIterator::len)
-            .collect::<Vec<_>>(),
+        tokens: &tokens,
         answers: &answers,
         examples,
         threads,
         progress: &Progress::new(inputs, watch),
     };
     let mut tally = match Logits::new(config, weights) {
-        Some(logits) => by_prefixes(&search, weights, &logits)?,
-        None => every::every(&search, None)?,
+        Some(logits) => by_bounds(&search, weights, &logits)?,
+        None => ask(&search, None)?,
     };
     if let Some(labels) = &labels {
-        let (any, mut counts) = (vec![ANY; tokens.len()], Counts::default());
-        labels.count(&any, &mut counts);
+        let region = search.region(None);
+        let mut counts = Counts::default();
+        labels.count(&region.tokens(), &mut counts);
         for (class, all) in tally.all.iter_mut().enumerate() {
-            labels.add_tokens(&any, &counts, class as u32, all);
+            labels.add_tokens(&region.tokens(), &counts, class as u32, all);
         }
     }
-    Ok(Certificate::new(tally, search.first))
+    Ok(Certificate::new(tally, &tokens))
+}
+
+/// Asks the engine about all inputs, or about those with a token at the position that is read.
+fn ask(search: &Search<'_>, own: Option<u32>) -> Result<Tally, Error> {
+    let (model, list) = (None, None);
+    let mut tally = Tally::new(search);
+    walk(search, search.region(own), Goal { model, list }, &mut tally)?;
+    Ok(tally)
 }
 
 /// Searches the inputs of each token at the position that is read.
-fn by_prefixes(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Result<Tally, Error> {
+fn by_bounds(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Result<Tally, Error> {
     let read = search.config.inputs().read_position;
     let near = Near::new(search, weights, logits)?;
     let mut tally = Tally::new(search);
-    for own in 0..search.counts[read] as u32 {
+    for own in search.tokens[read].clone() {
         let Some(table) = Table::new(search, weights, logits, own)? else {
-            tally.add(every::every(search, Some(own))?);
+            tally.add(ask(search, Some(own))?);
             continue;
         };
-        let inputs = Inputs {
-            search,
-            table: &table,
-            logits,
-            near,
+        let model = Model { table, near };
+        let classes = 0..if search.examples > 0 {
+            search.classes()
+        } else {
+            0
         };
-        walk::count(&inputs, &mut tally)?;
-        for class in (0..search.classes()).filter(|_| search.examples > 0) {
-            walk::list(&inputs, class, &mut tally)?;
+        for list in [None].into_iter().chain(classes.map(Some)) {
+            let (all, model) = (model.table.region.clone(), Some(&model));
+            walk(search, all, Goal { model, list }, &mut tally)?;
         }
     }
     Ok(tally)

@@ -2,8 +2,8 @@
 
 use headlight_data::Stream;
 
+use super::answers::margin;
 use super::logits::Logits;
-use super::prefix::Prefix;
 use super::search::Search;
 use super::table::Table;
 use crate::error::Error;
@@ -65,26 +65,27 @@ fn differences(
     let mut answers = search.answers.clone();
     let mut differences = Vec::new();
     for _ in 0..ASKED / SHARED {
-        let own = numbers(search.counts[read] as u32);
+        let all = &search.tokens[read];
+        let own = all.start + numbers(all.len() as u32);
         let Some(table) = Table::new(search, weights, logits, own)? else {
             continue;
         };
-        let mut prefix = Prefix::new(&table, logits);
         let (mut samples, mut labels, mut margins) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..SHARED {
-            let mut token = 0;
-            for length in 0..table.len() {
-                token = numbers(prefix.next(length) as u32) as usize;
-                prefix.set(length, token);
+            let mut region = table.region.clone();
+            for position in 0..region.places.len() {
+                let count = region.places[position].tokens.len();
+                region = region.with(position, &[numbers(count as u32) as usize]);
             }
-            prefix.complete();
             let label = numbers(search.classes() as u32);
-            let margin = prefix.last.margin(label as usize, token);
-            margins.push((margin, prefix.last.inverse(token)));
+            table.each(&region, |tokens, logits, inverse| {
+                margins.push((margin(logits, label as usize), inverse));
+                samples.extend_from_slice(tokens);
+                Ok(())
+            })?;
             labels.push(label);
-            samples.extend_from_slice(&prefix.tokens);
         }
-        let answers = answers.of(&search.absolute(&samples), &labels)?;
+        let answers = answers.of(&samples, &labels)?;
         let pairs = answers.into_iter().zip(margins);
         differences
             .extend(pairs.map(|((_, found), (margin, inverse))| ((found - margin).abs(), inverse)));

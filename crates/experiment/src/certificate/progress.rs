@@ -17,11 +17,13 @@ const FIRST: f64 = 60.0;
 /// More seconds are refused.
 const MOST: f64 = 3600.0;
 
+/// Is told the share that is done; its error ends the count.
+type Watch<'a> = &'a (dyn Fn(f64) -> Result<(), Error> + Sync);
+
 /// How far a certificate is.
-#[derive(Debug)]
 pub(super) struct Progress<'a> {
     /// Inputs that are counted, and all of them.
-    pub(super) done: AtomicU64,
+    done: AtomicU64,
     all: u64,
     /// Whether threads should end before they are done.
     stop: AtomicBool,
@@ -29,24 +31,20 @@ pub(super) struct Progress<'a> {
     watch: Watch<'a>,
 }
 
-/// Is told the share that is done; its error ends the count.
-pub(super) struct Watch<'a>(&'a (dyn Fn(f64) -> Result<(), Error> + Sync));
-
-impl std::fmt::Debug for Watch<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Watch")
-    }
-}
-
 impl<'a> Progress<'a> {
-    pub(super) fn new(all: u64, watch: &'a (dyn Fn(f64) -> Result<(), Error> + Sync)) -> Self {
+    pub(super) fn new(all: u64, watch: Watch<'a>) -> Self {
         Self {
             done: AtomicU64::new(0),
             all,
             stop: AtomicBool::new(false),
             start: Instant::now(),
-            watch: Watch(watch),
+            watch,
         }
+    }
+
+    /// More inputs are counted.
+    pub(super) fn add(&self, inputs: u64) {
+        self.done.fetch_add(inputs, Ordering::Relaxed);
     }
 
     pub(super) fn is_stopped(&self) -> bool {
@@ -59,7 +57,7 @@ impl<'a> Progress<'a> {
     /// The watch's, or that it would take too long.
     pub(super) fn look(&self) -> Result<(), Error> {
         let share = self.done.load(Ordering::Relaxed) as f64 / self.all as f64;
-        (self.watch.0)(share)?;
+        (self.watch)(share)?;
         let seconds = self.start.elapsed().as_secs_f64();
         let whole = seconds / share.max(f64::MIN_POSITIVE);
         if seconds > FIRST && whole > MOST {

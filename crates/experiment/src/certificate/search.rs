@@ -1,23 +1,25 @@
 //! What every search over inputs needs, and what it counts.
 
+use core::ops::Range;
+use std::sync::Arc;
+
 use headlight_data::LabelRule;
 
 use super::answers::Answers;
-use super::labels::{ANY, Labels};
+use super::labels::Labels;
 use super::progress::Progress;
+use super::region::{Place, Region};
 use super::smallest::{Example, Smallest};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 
 /// Shared by all threads.
-#[derive(Debug)]
 pub(super) struct Search<'a> {
     pub(super) config: &'a ExperimentConfig,
     pub(super) rule: &'a LabelRule,
     pub(super) labels: Option<&'a Labels>,
-    /// The first token of each position, and how many it can have.
-    pub(super) first: &'a [u32],
-    pub(super) counts: &'a [usize],
+    /// Those that each position may hold.
+    pub(super) tokens: &'a [Range<u32>],
     pub(super) answers: &'a Answers,
     /// Examples of each class.
     pub(super) examples: usize,
@@ -26,21 +28,28 @@ pub(super) struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The class of an input, whose tokens count from the first of each position.
+    /// The class of an input.
     pub(super) fn label(&self, tokens: &[u32]) -> u32 {
-        if let Some(labels) = self.labels {
-            return labels.of(tokens);
-        }
         let data = &self.config.data;
-        self.rule
-            .label_for(&self.absolute(tokens), data.cls, data.n_classes)
+        match self.labels {
+            Some(labels) => labels.of(tokens),
+            None => self.rule.label_for(tokens, data.cls, data.n_classes),
+        }
     }
 
-    /// The tokens of inputs, one after the other, that count from the first of each position.
-    pub(super) fn absolute(&self, tokens: &[u32]) -> Vec<u32> {
-        let first = self.first.iter().cycle();
-        let pairs = tokens.iter().zip(first);
-        pairs.map(|(token, first)| token + first).collect()
+    /// All inputs, or those with a token at the position that is read, without what tokens add.
+    pub(super) fn region(&self, own: Option<u32>) -> Region {
+        let read = self.config.inputs().read_position;
+        let place = |(position, all): (usize, &Range<u32>)| {
+            let tokens = match own {
+                Some(own) if position == read => vec![own],
+                _ => all.clone().collect(),
+            };
+            Arc::new(Place::new(tokens, Vec::new(), 1))
+        };
+        Region {
+            places: self.tokens.iter().enumerate().map(place).collect(),
+        }
     }
 
     pub(super) fn classes(&self) -> usize {
@@ -58,7 +67,6 @@ pub(super) struct Tally {
     pub(super) tokens: Vec<Vec<Vec<u64>>>,
     /// The same of all inputs of each class, right or wrong; where labels tell it, they are not counted one by one.
     pub(super) all: Vec<Vec<Vec<u64>>>,
-    is_by_labels: bool,
     /// Inputs that the engine computed.
     pub(super) computed: u64,
     /// Examples of each class.
@@ -72,13 +80,13 @@ impl Tally {
             most: search.examples,
             found: Vec::new(),
         };
-        let counts: Vec<Vec<u64>> = search.counts.iter().map(|&count| vec![0; count]).collect();
+        let counts = search.tokens.iter().map(|all| vec![0; all.len()]);
+        let counts: Vec<Vec<u64>> = counts.collect();
         Self {
             inputs: vec![0; classes],
             wrong: vec![0; classes],
             tokens: vec![counts.clone(); classes],
             all: vec![counts; classes],
-            is_by_labels: search.labels.is_some(),
             computed: 0,
             smallest: vec![none; classes],
         }
@@ -104,36 +112,20 @@ impl Tally {
         }
     }
 
-    /// Counts inputs of one class with these tokens, [`ANY`] among them.
-    pub(super) fn count(&mut self, tokens: &[u32], label: u32, answer: u32, inputs: u64) {
-        let label = label as usize;
-        self.inputs[label] += inputs;
-        if label != answer as usize {
-            self.wrong[label] += inputs;
-            add_tokens(&mut self.tokens[label], tokens, inputs);
-        }
-        if !self.is_by_labels {
-            add_tokens(&mut self.all[label], tokens, inputs);
-        }
-    }
-}
-
-/// Adds inputs to those with each token. `[position][token]`
-fn add_tokens(counts: &mut [Vec<u64>], tokens: &[u32], inputs: u64) {
-    for (counts, &token) in counts.iter_mut().zip(tokens) {
-        if token == ANY {
-            let each = inputs / counts.len() as u64;
-            for count in counts {
-                *count += each;
-            }
-        } else {
-            counts[token as usize] += inputs;
+    /// Counts an input.
+    pub(super) fn count(&mut self, search: &Search<'_>, tokens: &[u32], label: u32, answer: u32) {
+        let (class, is_wrong) = (label as usize, label != answer);
+        self.inputs[class] += 1;
+        self.wrong[class] += u64::from(is_wrong);
+        for (position, (token, all)) in tokens.iter().zip(search.tokens).enumerate() {
+            let index = (token - all.start) as usize;
+            self.tokens[class][position][index] += u64::from(is_wrong);
+            self.all[class][position][index] += u64::from(search.labels.is_none());
         }
     }
 }
 
 /// Inputs that wait for the engine.
-#[derive(Clone, Debug)]
 pub(super) struct Queue<'a> {
     search: &'a Search<'a>,
     answers: Answers,
@@ -164,15 +156,12 @@ impl<'a> Queue<'a> {
     /// # Errors
     /// When an answer is not finite.
     pub(super) fn ask(&mut self, tally: &mut Tally, counts: bool) -> Result<(), Error> {
-        let tokens = self.search.absolute(&self.tokens);
-        let answers = self.answers.of(&tokens, &self.labels)?;
-        let positions = self.search.first.len();
-        let own = self.tokens.chunks_exact(positions);
-        let inputs = own.zip(tokens.chunks_exact(positions)).zip(&self.labels);
-        for (((own, tokens), &label), (predicted, margin)) in inputs.zip(answers) {
+        let answers = self.answers.of(&self.tokens, &self.labels)?;
+        let inputs = self.tokens.chunks_exact(self.search.tokens.len());
+        for ((tokens, &label), (predicted, margin)) in inputs.zip(&self.labels).zip(answers) {
             if counts {
                 tally.computed += 1;
-                tally.count(own, label, predicted, 1);
+                tally.count(self.search, tokens, label, predicted);
             }
             tally.smallest[label as usize].push(Example {
                 tokens: tokens.to_vec(),

@@ -1,7 +1,5 @@
 //! The inputs of a class with the smallest margins.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use serde::{Deserialize, Serialize};
 
 /// An input as the engine answers it.
@@ -45,27 +43,5 @@ impl Smallest {
             Some(last) if self.found.len() == self.most => last.margin,
             _ => f64::INFINITY,
         }
-    }
-}
-
-/// The limit of all threads. It only falls.
-#[derive(Debug)]
-pub(super) struct Limit(AtomicU64);
-
-impl Limit {
-    pub(super) fn new(limit: f64) -> Self {
-        Self(AtomicU64::new(limit.to_bits()))
-    }
-
-    pub(super) fn get(&self) -> f64 {
-        f64::from_bits(self.0.load(Ordering::Relaxed))
-    }
-
-    pub(super) fn lower(&self, limit: f64) {
-        let lower = |old| (limit < f64::from_bits(old)).then_some(limit.to_bits());
-        // It is an error if it is lower already.
-        let _ = self
-            .0
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, lower);
     }
 }

@@ -7,15 +7,15 @@
 //! y = x_q + b_o + Σ_heads (Σ_p e m) / (Σ_p e)
 //! ```
 //!
-//! and the logits are a function of `y`. So an input is a sum of rows `(e, e m)` of a table, and a *prefix*, the tokens of the first
-//! positions in some order, is a sum of which the rest is open.
+//! and the logits are a function of `y`. So an input is a sum of rows `(e, e m)` of a table.
 
-use core::ops::Range;
+use std::sync::Arc;
 
 use headlight_architecture::mathematics::exp;
 
 use super::answers::not_finite;
-use super::logits::{Logits, centre, parameter};
+use super::logits::{Logits, centre, dot, parameter};
+use super::region::{Place, Region, range};
 use super::search::Search;
 use crate::error::Error;
 use crate::experiment::samples_per_pass;
@@ -24,75 +24,15 @@ use crate::fused::{Array, Frozen, Recorded};
 /// How far apart the scores of a head may be: bounds have squares of exponentials, and e^600 is 1e260.
 const WIDEST: f64 = 600.0;
 
-/// Inputs with one token at the position that is read.
+/// Inputs with one token at the position that is read, and how their residual stream follows from the rows of a region.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
-    /// The positions in the order in which a prefix has them: the one that is read, and then those that move the answer most.
-    pub(super) order: Vec<usize>,
-    /// The tokens of each position, counted from its first one. `[position]`
-    pub(super) tokens: Vec<Range<u32>>,
-    /// How many inputs have a prefix of each length.
-    pub(super) inputs: Vec<u64>,
+pub(super) struct Table<'a> {
+    pub(super) logits: &'a Logits,
     pub(super) heads: usize,
     /// `x_q + b_o`
     pub(super) base: Vec<f64>,
-    /// In the order of prefixes.
-    pub(super) places: Vec<Place>,
-    /// What is left after each length of prefix.
-    pub(super) rests: Vec<Rest>,
-}
-
-/// A position.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) tokens: usize,
-    /// Rows of tokens as columns. `[head, 1 + width][token]`
-    pub(super) columns: Vec<f64>,
-    /// The middles of columns.
-    pub(super) middles: Vec<f64>,
-    /// Squared distances of `e m` from its middle. `[head][token]`
-    pub(super) away: Vec<f64>,
-}
-
-/// What positions can add.
-#[derive(Clone, Debug)]
-pub(super) struct Rest {
-    /// The sum of middles. `[head, 1 + width]`
-    pub(super) centre: Vec<f64>,
-    /// The least and the largest sum of `e`. `[head]`
-    pub(super) least: Vec<f64>,
-    pub(super) most: Vec<f64>,
-}
-
-impl Place {
-    fn new(rows: &[&[f64]], stride: usize) -> Self {
-        let column = |i: usize| rows.iter().map(move |row| row[i]);
-        let middles: Vec<f64> = (0..rows[0].len())
-            .map(|i| {
-                let [low, high] = range(column(i));
-                f64::midpoint(low, high)
-            })
-            .collect();
-        let heads = middles.len() / stride;
-        let away = |head: usize| {
-            let middle = &middles[head * stride + 1..][..stride - 1];
-            rows.iter().map(move |row| {
-                let own = &row[head * stride + 1..][..stride - 1];
-                own.iter().zip(middle).map(|(a, b)| (a - b) * (a - b)).sum()
-            })
-        };
-        Self {
-            tokens: rows.len(),
-            columns: (0..middles.len()).flat_map(column).collect(),
-            away: (0..heads).flat_map(away).collect(),
-            middles,
-        }
-    }
-
-    /// One of the columns.
-    pub(super) fn column(&self, i: usize) -> &[f64] {
-        &self.columns[i * self.tokens..][..self.tokens]
-    }
+    /// All of the inputs.
+    pub(super) region: Region,
 }
 
 /// Makes `e` of scores, and `e m` of what follows them. Rows have parts of this size, one for each head. Returns whether the
@@ -119,13 +59,7 @@ fn exponentials(rows: &mut [Vec<Vec<f64>>], stride: usize) -> bool {
     true
 }
 
-fn range(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
-    numbers.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], number| {
-        [low.min(number), high.max(number)]
-    })
-}
-
-impl Table {
+impl<'a> Table<'a> {
     /// Of the inputs that have this token where the answer is read; `None` if the scores of its query are too far apart.
     ///
     /// In one block, keys and values depend on a position and its token alone. So inputs that hold the same token everywhere else give
@@ -136,7 +70,7 @@ impl Table {
     pub(super) fn new(
         search: &Search<'_>,
         weights: &[f32],
-        logits: &Logits,
+        logits: &'a Logits,
         own: u32,
     ) -> Result<Option<Self>, Error> {
         let (config, read) = (search.config, search.config.inputs().read_position);
@@ -149,21 +83,19 @@ impl Table {
                 &format!("blocks.0.attention.output.{part}"),
             )
         });
-        let is_free = |position: usize| position != read && search.counts[position] > 1;
-        let sample = |token: u32| -> Vec<u32> {
-            let held = |position: usize| match position {
-                _ if position == read => own,
-                _ if is_free(position) => token,
-                _ => 0,
-            };
-            search.absolute(&(0..search.counts.len()).map(held).collect::<Vec<_>>())
+        let region = search.region(Some(own));
+        let sets = region.tokens();
+        let sample = |index: usize| -> Vec<u32> {
+            let held = |set: &&[u32]| set[index.min(set.len() - 1)];
+            sets.iter().map(held).collect()
         };
-        let count = search.counts.iter().copied().max().unwrap_or(1) as u32;
-        let all: Vec<u32> = (0..count).collect();
-        let (mut base, mut rows) = (Vec::new(), vec![Vec::new(); search.counts.len()]);
+        let count = sets.iter().map(|set| set.len()).max().unwrap_or(0);
+        let all: Vec<usize> = (0..count).collect();
+        let positions = sets.len();
+        let (mut base, mut rows) = (Vec::new(), vec![Vec::new(); positions]);
         let mut frozen = Frozen::new(config)?;
         for some in all.chunks(samples_per_pass(config)) {
-            let samples = some.iter().map(|&token| sample(token));
+            let samples = some.iter().map(|&index| sample(index));
             let dataset = config.unlabelled(samples).map_err(Error::Input)?;
             let chosen: Vec<u32> = (0..some.len() as u32).collect();
             let forward = frozen.forward(weights, &dataset, &chosen, &[], Recorded::All)?;
@@ -171,11 +103,10 @@ impl Table {
                 .map(|array| &forward.arrays[array][..]);
             for sample in 0..some.len() {
                 for (position, rows) in rows.iter_mut().enumerate() {
-                    // A position that holds one token alone needs one sample.
-                    if !is_free(position) && !rows.is_empty() {
+                    // Other positions may hold more tokens.
+                    if rows.len() == sets[position].len() {
                         continue;
                     }
-                    let positions = search.counts.len();
                     let is_seen = config.model.attention.mask.allows(read, position);
                     let mut row = Vec::with_capacity(heads * (1 + width));
                     for head in 0..heads {
@@ -215,11 +146,6 @@ impl Table {
         {
             return Err(not_finite(""));
         }
-        let tokens = (0..rows.len()).map(|position| match position {
-            _ if position == read => own..own + 1,
-            _ => 0..rows[position].len() as u32,
-        });
-        let tokens = tokens.collect();
         if !exponentials(&mut rows, 1 + width) {
             return Ok(None);
         }
@@ -229,165 +155,50 @@ impl Table {
             vectors.for_each(|cells| centre(&mut cells[1..]));
             centre(&mut base);
         }
-        Ok(Some(Self::of_rows(&rows, tokens, heads, base, read)))
-    }
-
-    /// From the rows of all tokens. `[position][token][head, 1 + width]`
-    fn of_rows(
-        rows: &[Vec<Vec<f64>>],
-        tokens: Vec<Range<u32>>,
-        heads: usize,
-        base: Vec<f64>,
-        read: usize,
-    ) -> Self {
-        let stride = 1 + base.len();
-        // By how much the tokens of a position differ in what they add, `x_q + b_o` among it.
-        let spread = |rows: &[Vec<f64>]| -> f64 {
-            let cells = (0..heads * stride).filter(|i| i % stride > 0);
-            let add = |i: usize, row: &[f64]| row[i] + row[i - i % stride] * base[i % stride - 1];
-            let ranges = cells.map(|i| range(rows.iter().map(|row| add(i, row))));
-            ranges.map(|[low, high]| high - low).sum()
+        let place = |(position, rows): (usize, &Vec<Vec<f64>>)| {
+            let cells = (0..rows[0].len()).flat_map(|i| rows.iter().map(move |row| row[i]));
+            Arc::new(Place::new(
+                sets[position].to_vec(),
+                cells.collect(),
+                1 + width,
+            ))
         };
-        let spreads: Vec<f64> = rows.iter().map(|rows| spread(rows)).collect();
-        let mut order: Vec<usize> = (0..rows.len()).collect();
-        order.sort_by(|&a, &b| {
-            let own = spreads[b].total_cmp(&spreads[a]);
-            (a != read).cmp(&(b != read)).then(own)
-        });
-        let places: Vec<Place> = order
-            .iter()
-            .map(|&position| {
-                let rows: Vec<&[f64]> = rows[position].iter().map(Vec::as_slice).collect();
-                Place::new(&rows, stride)
-            })
-            .collect();
-        let mut inputs = vec![1];
-        let mut rests = vec![Rest {
-            centre: vec![0.0; heads * stride],
-            least: vec![0.0; heads],
-            most: vec![0.0; heads],
-        }];
-        for place in places.iter().rev() {
-            inputs.push(inputs[inputs.len() - 1] * place.tokens as u64);
-            let mut rest = rests[rests.len() - 1].clone();
-            add(&mut rest.centre, &place.middles);
-            for head in 0..heads {
-                let [low, high] = range(place.column(head * stride).iter().copied());
-                rest.least[head] += low;
-                rest.most[head] += high;
-            }
-            rests.push(rest);
-        }
-        inputs.reverse();
-        rests.reverse();
-        Self {
-            order,
-            tokens,
-            inputs,
+        let places = rows.iter().enumerate().map(place).collect();
+        Ok(Some(Self {
+            logits,
             heads,
             base,
-            places,
-            rests,
-        }
+            region: Region { places },
+        }))
     }
 
-    /// How many positions a prefix can have.
-    pub(super) fn len(&self) -> usize {
-        self.places.len()
-    }
-
-    /// The sums of a prefix of this length with one more token, counted from the first that its place has here.
-    pub(super) fn extend(&self, sums: &[f64], length: usize, token: usize, longer: &mut Vec<f64>) {
-        let place = &self.places[length];
-        let row = place.columns.iter().skip(token).step_by(place.tokens);
-        longer.clear();
-        longer.extend(sums.iter().zip(row).map(|(sum, cell)| sum + cell));
-    }
-
-    /// The logits of the inputs with a prefix that lacks one token, from its sums. `[class][token]`
-    pub(super) fn last(&self, logits: &Logits, sums: &[f64], scratch: &mut Last) {
-        let (place, stride) = (&self.places[self.len() - 1], 1 + self.base.len());
-        let count = place.tokens;
-        let Last {
-            logits: found,
-            shares,
-            y,
-            sizes,
-        } = scratch;
-        shares.clear();
-        for (head, sums) in sums.chunks_exact(stride).enumerate() {
-            let column = place.column(head * stride).iter();
-            shares.extend(column.map(|e| 1.0 / (sums[0] + e)));
-        }
-        found.clear();
-        found.resize(count * logits.offsets.len(), 0.0);
-        sizes.clear();
-        sizes.resize(count, 0.0);
-        for (i, base) in self.base.iter().enumerate() {
-            y.clear();
-            y.resize(count, *base);
-            for (head, shares) in shares.chunks_exact(count).enumerate() {
-                let (i, column) = (head * stride + 1 + i, place.column(head * stride + 1 + i));
-                for ((y, share), cell) in y.iter_mut().zip(shares).zip(column) {
-                    *y += (sums[i] + cell) * share;
-                }
+    /// Calls `each` with the tokens of every input of a region, its logits and `1 / s`.
+    ///
+    /// # Errors
+    /// When `each` has one.
+    pub(super) fn each(
+        &self,
+        region: &Region,
+        mut each: impl FnMut(&[u32], &[f64], f64) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let stride = 1 + self.base.len();
+        let (mut sums, mut y) = (Vec::new(), Vec::new());
+        region.each(|chosen, tokens| {
+            sums.clear();
+            sums.resize(self.heads * stride, 0.0);
+            for (place, &token) in region.places.iter().zip(chosen) {
+                let row = place.columns.iter().skip(token).step_by(place.tokens.len());
+                sums.iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, cell)| *sum += cell);
             }
-            sizes
-                .iter_mut()
-                .zip(&*y)
-                .for_each(|(size, y)| *size += y * y);
-            for (found, direction) in found.chunks_exact_mut(count).zip(&logits.directions) {
-                add_times(found, direction[i], y);
+            y.clone_from(&self.base);
+            for sums in sums.chunks_exact(stride) {
+                add_times(&mut y, 1.0 / sums[0], &sums[1..]);
             }
-        }
-        for size in &mut *sizes {
-            *size = 1.0 / logits.size(*size);
-        }
-        for (found, offset) in found.chunks_exact_mut(count).zip(&logits.offsets) {
-            let cells = found.iter_mut().zip(&*sizes);
-            cells.for_each(|(logit, inverse)| *logit = *logit * inverse + offset);
-        }
-    }
-}
-
-/// The logits that [`Table::last`] finds, and its numbers on the way.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Last {
-    /// `[class][token]`
-    pub(super) logits: Vec<f64>,
-    /// `[head][token]`
-    shares: Vec<f64>,
-    y: Vec<f64>,
-    /// In the end `1 / s`. `[token]`
-    sizes: Vec<f64>,
-}
-
-impl Last {
-    /// The class with the largest logit for a token.
-    pub(super) fn leading(&self, token: usize) -> usize {
-        let logits = self.logits.iter().skip(token).step_by(self.sizes.len());
-        let largest = logits.enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-        largest.map_or(0, |(class, _)| class)
-    }
-
-    /// A class's logit less the largest other one, for a token.
-    pub(super) fn margin(&self, class: usize, token: usize) -> f64 {
-        let count = self.sizes.len();
-        let logits = self.logits.iter().skip(token).step_by(count).enumerate();
-        let (mut own, mut other) = (f64::NAN, f64::NEG_INFINITY);
-        for (index, &logit) in logits {
-            if index == class {
-                own = logit;
-            } else {
-                other = other.max(logit);
-            }
-        }
-        own - other
-    }
-
-    /// `1 / s` for a token.
-    pub(super) fn inverse(&self, token: usize) -> f64 {
-        self.sizes[token]
+            let size = self.logits.size(dot(&y, &y));
+            each(tokens, &self.logits.all(&y, size), 1.0 / size)
+        })
     }
 }
 

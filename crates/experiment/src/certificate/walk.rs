@@ -1,269 +1,250 @@
-//! Goes through all inputs, prefix by prefix: what follows a prefix is counted at once if it cannot change the answer, or left out if its
-//! margins are too large.
+//! Goes through all inputs, region by region: what a region holds is counted at once if its answer cannot be another, or left out if its
+//! margins are too large; otherwise it is divided.
 
+use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use super::answers::margin;
+use super::bounds::Centre;
 use super::labels::Counts;
-use super::logits::Logits;
 use super::near::Near;
-use super::prefix::Prefix;
+use super::region::{Region, range};
 use super::search::{Queue, Search, Tally};
-use super::smallest::Limit;
 use super::table::Table;
 use crate::error::Error;
+use crate::metrics::predicted_class;
 
 /// Inputs that the engine computes at once.
-const TO_COUNT: usize = 256;
-const TO_LIST: usize = 16;
+const TOGETHER: usize = 64;
 
-/// Inputs with the same answer whose labels are found one by one before the next look at whether to stop, at most.
-const LABELLED: u64 = 1 << 14;
+/// A region of so few inputs is not divided, since each can be computed.
+const FEW: u64 = 64;
 
-/// Prefixes that threads take from one list, at least, if inputs have so many.
-const TASKS: u64 = 256;
+/// Nor is one of so few, where the engine answers each; and their labels can be found one by one.
+const PART: u64 = 1 << 14;
 
-/// Prefixes between two reports of what is counted.
-const LOOK: u32 = 1024;
+/// Regions that threads take from one list, if there are so many.
+const TASKS: usize = 256;
 
-/// The inputs that a search goes through, shared by all threads.
+/// What is known of a model.
 #[derive(Debug)]
-pub(super) struct Inputs<'a> {
-    pub(super) search: &'a Search<'a>,
-    pub(super) table: &'a Table,
-    pub(super) logits: &'a Logits,
+pub(super) struct Model<'a> {
+    pub(super) table: Table<'a>,
     /// Margins that are no larger are the engine's to find.
     pub(super) near: Near,
 }
 
-/// What a search is for.
+/// What a walk is for.
 #[derive(Clone, Copy, Debug)]
-enum Goal<'a> {
-    Count,
-    /// The inputs of a class with the smallest margins.
-    List(usize, &'a Limit),
+pub(super) struct Goal<'a> {
+    /// Without one, the engine answers every input.
+    pub(super) model: Option<&'a Model<'a>>,
+    /// The class whose inputs with the smallest margins are listed; without one, answers are counted.
+    pub(super) list: Option<usize>,
 }
 
-/// Counts the answers to all inputs.
+/// Goes through the inputs of a region, and adds to a tally what it finds.
 ///
 /// # Errors
 /// As [`Progress::each`](super::progress::Progress::each), and when an answer is not finite.
-pub(super) fn count(inputs: &Inputs<'_>, tally: &mut Tally) -> Result<(), Error> {
-    walk(inputs, Goal::Count, tally)
-}
-
-/// Finds the inputs of a class with the smallest margins.
-///
-/// # Errors
-/// As [`count`].
-pub(super) fn list(inputs: &Inputs<'_>, class: usize, tally: &mut Tally) -> Result<(), Error> {
-    let limit = Limit::new(tally.smallest[class].limit());
-    walk(inputs, Goal::List(class, &limit), tally)
-}
-
-fn walk(inputs: &Inputs<'_>, goal: Goal<'_>, tally: &mut Tally) -> Result<(), Error> {
-    let (table, search) = (inputs.table, inputs.search);
-    let count = |length: usize| table.inputs[0] / table.inputs[length];
-    let last = table.len() - 1;
-    let length = (0..last).find(|&length| count(length) >= TASKS);
-    let length = length.unwrap_or(last);
-    let mut tasks: Vec<u64> = (0..count(length)).collect();
-    if let Goal::List(class, _) = goal {
-        // Where margins are small in the middle, the limit soon falls.
-        let mut prefix = Prefix::new(table, inputs.logits);
-        let mut lead = |task: u64| {
-            prefix.number(length, task);
-            prefix.centre(length);
-            prefix.bounds.lead(class)
-        };
-        let mut leads: Vec<(f64, u64)> = tasks.iter().map(|&task| (lead(task), task)).collect();
+pub(super) fn walk(
+    search: &Search<'_>,
+    all: Region,
+    goal: Goal<'_>,
+    tally: &mut Tally,
+) -> Result<(), Error> {
+    let worker = || {
+        let mut own = Tally::new(search);
+        own.smallest.clone_from(&tally.smallest);
+        Worker {
+            search,
+            goal,
+            counts: Counts::default(),
+            tally: own,
+            queue: Queue::new(search),
+        }
+    };
+    let mut first = worker();
+    let (mut tasks, mut open) = (VecDeque::from([all]), Vec::new());
+    while tasks.len() < TASKS
+        && let Some(region) = tasks.pop_front_if(|region| region.inputs() > goal.few())
+    {
+        search.progress.look()?;
+        first.step(&region, &mut open)?;
+        tasks.extend(open.drain(..).rev());
+    }
+    let mut tasks = Vec::from(tasks);
+    if let (Some(model), Some(class)) = (goal.model, goal.list) {
+        // Where margins are small in the middle, those that an input must have to be listed soon fall.
+        let lead = |task: &Region| margin(&Centre::new(&model.table, task).logits(), class);
+        let mut leads: Vec<_> = tasks.into_iter().map(|task| (lead(&task), task)).collect();
         leads.sort_by(|a, b| a.0.total_cmp(&b.0));
         tasks = leads.into_iter().map(|(_, task)| task).collect();
     }
     let next = AtomicUsize::new(0);
     let parts = search.progress.each(search.threads, || {
-        let mut worker = Worker {
-            inputs,
-            goal,
-            prefix: Prefix::new(table, inputs.logits),
-            counts: Counts::default(),
-            tally: Tally::new(search),
-            queue: Queue::new(search),
-            done: 0,
-            visits: 0,
-        };
-        while let Some(&task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            worker.prefix.number(length, task);
-            worker.visit(length, None)?;
+        let mut worker = worker();
+        while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let mut open = vec![task.clone()];
+            while let Some(region) = open.pop() {
+                worker.step(&region, &mut open)?;
+            }
         }
-        worker.ask()?;
-        worker.look();
-        Ok(worker.tally)
+        worker.end()
     })?;
-    for part in parts {
+    for part in parts.into_iter().chain([first.end()]) {
         tally.add(part?);
     }
     Ok(())
 }
 
+impl Goal<'_> {
+    /// Inputs of a region that is not divided.
+    fn few(&self) -> u64 {
+        self.model.map_or(PART, |_| FEW)
+    }
+}
+
 /// One thread's part.
 struct Worker<'a> {
-    inputs: &'a Inputs<'a>,
+    search: &'a Search<'a>,
     goal: Goal<'a>,
-    prefix: Prefix<'a>,
     counts: Counts,
     tally: Tally,
     queue: Queue<'a>,
-    /// Inputs that are counted since the last look, and visits.
-    done: u64,
-    visits: u32,
 }
 
 impl Worker<'_> {
-    /// Tells what is counted.
-    fn look(&mut self) {
-        let done = core::mem::take(&mut self.done);
-        let progress = self.inputs.search.progress;
-        progress.done.fetch_add(done, Ordering::Relaxed);
+    /// What was counted.
+    fn end(mut self) -> Result<Tally, Error> {
+        self.ask()?;
+        Ok(self.tally)
     }
 
     /// Asks the engine about the inputs that wait for it.
     fn ask(&mut self) -> Result<(), Error> {
-        let is_count = matches!(self.goal, Goal::Count);
-        self.queue.ask(&mut self.tally, is_count)?;
-        if let Goal::List(class, limit) = self.goal {
-            limit.lower(self.tally.smallest[class].limit());
-        }
-        Ok(())
+        self.queue.ask(&mut self.tally, self.goal.list.is_none())
     }
 
-    /// Goes through all inputs with the prefix of this length; perhaps all of them have a label.
-    fn visit(&mut self, length: usize, mut label: Option<u32>) -> Result<(), Error> {
-        self.visits += 1;
-        if self.visits.is_multiple_of(LOOK) {
-            self.look();
-        }
-        let (search, table) = (self.inputs.search, self.inputs.table);
+    /// Decides what it can of a region, and adds the rest in two parts to those that are open.
+    fn step(&mut self, region: &Region, open: &mut Vec<Region>) -> Result<(), Error> {
+        let search = self.search;
         if search.progress.is_stopped() {
             return Ok(());
         }
-        if let (None, Some(labels)) = (label, search.labels) {
-            labels.count(&self.prefix.tokens, &mut self.counts);
-            let mut counts = self.counts.of_class.iter();
-            let is_all = |&count: &u64| count == table.inputs[length];
-            label = counts.position(is_all).map(|label| label as u32);
-            if let Goal::List(class, _) = self.goal
-                && self.counts.of_class[class] == 0
-            {
+        if let (Some(class), Some(labels)) = (self.goal.list, search.labels) {
+            labels.count(&region.tokens(), &mut self.counts);
+            if self.counts.of_class[class] == 0 {
                 return Ok(());
             }
         }
-        if length + 1 == table.len() {
-            return self.complete(length, label);
+        if region.inputs() <= self.goal.few() {
+            return self.compute(region);
         }
-        self.prefix.centre(length);
-        let near = self.inputs.near;
-        let (class, threshold) = match self.goal {
-            Goal::Count => (self.prefix.bounds.leading(), near.least),
-            Goal::List(class, _) => match self.limit() {
-                limit if limit.is_finite() => (class, limit),
+        let (class, least, decide) = self.bounds(region);
+        // The position whose tokens differ most.
+        let spread = |&position: &usize| {
+            let [low, high] = range(least[position].iter().copied());
+            high - low
+        };
+        let several = (0..least.len()).filter(|&position| least[position].len() > 1);
+        let widest = several.max_by(|a, b| spread(a).total_cmp(&spread(b)));
+        let position = widest.unwrap_or(0);
+        let values = &least[position];
+        let (decided, mut left): (Vec<usize>, Vec<usize>) =
+            (0..values.len()).partition(|&token| decide && values[token] > 0.0);
+        if self.goal.list.is_none() && !decided.is_empty() {
+            self.add(&region.with(position, &decided), class as u32)?;
+        }
+        left.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+        if let (Some(&first), Some(&last)) = (left.first(), left.last()) {
+            let middle = f64::midpoint(values[first], values[last]);
+            let low = left.partition_point(|&token| values[token] < middle);
+            let low = if low == 0 { left.len() / 2 } else { low };
+            let (low, high) = left.split_at(low);
+            let halves = [high, low].into_iter().filter(|half| !half.is_empty());
+            open.extend(halves.map(|half| region.with(position, half)));
+        }
+        Ok(())
+    }
+
+    /// A class, how far each token of a region makes sure of it ([`Centre::least`]), and whether what is above 0 is decided.
+    fn bounds(&self, region: &Region) -> (usize, Vec<Vec<f64>>, bool) {
+        let Some(model) = self.goal.model else {
+            let none = |tokens: &&[u32]| vec![0.0; tokens.len()];
+            return (0, region.tokens().iter().map(none).collect(), false);
+        };
+        let (centre, near) = (Centre::new(&model.table, region), model.near);
+        let logits = centre.logits();
+        let (class, threshold, decide) = match self.goal.list {
+            None => {
+                let can_label = self.search.labels.is_some() || region.inputs() <= PART;
+                (predicted_class(&logits) as usize, near.least, can_label)
+            }
+            Some(class) => match self.tally.smallest[class].limit() {
+                limit if limit.is_finite() => (class, limit + near.least, true),
                 // Without a limit all that matters is the order.
-                _ => (class, self.prefix.bounds.lead(class)),
+                _ => (class, margin(&logits, class), false),
             },
         };
-        let bounds = self.prefix.bounds.least(class, threshold, near.scaled);
-        let mut order: Vec<usize> = (0..bounds.len()).collect();
-        if let Goal::List(..) = self.goal {
-            order.sort_by(|&a, &b| bounds[a].total_cmp(&bounds[b]));
-        }
-        for token in order {
-            let is_above = bounds[token] > 0.0;
-            match self.goal {
-                Goal::List(..) if is_above && self.limit() <= threshold => {}
-                Goal::Count if is_above && self.can_add(length + 1) => {
-                    self.prefix.name(length, token);
-                    self.add(length + 1, class as u32, label);
-                }
-                _ => {
-                    self.prefix.set(length, token);
-                    self.visit(length + 1, label)?;
-                }
-            }
-        }
-        self.prefix.clear(length);
-        Ok(())
+        (class, centre.least(class, threshold, near.scaled), decide)
     }
 
-    /// The largest margin in float64 of an input that can be among the smallest, less what `s` adds to it.
-    fn limit(&self) -> f64 {
-        match self.goal {
-            Goal::Count => f64::INFINITY,
-            Goal::List(_, limit) => limit.get() + self.inputs.near.least,
-        }
-    }
-
-    /// Whether inputs with the prefix of a length can be counted without a long way through all of them.
-    fn can_add(&self, length: usize) -> bool {
-        self.inputs.search.labels.is_some() || self.inputs.table.inputs[length] <= LABELLED
-    }
-
-    /// Counts the inputs with the prefix of a length, all of which have the same answer.
-    fn add(&mut self, length: usize, answer: u32, label: Option<u32>) {
-        let (search, inputs) = (self.inputs.search, self.inputs.table.inputs[length]);
-        let tokens = &self.prefix.tokens;
-        if let Some(label) = label {
-            self.tally.count(tokens, label, answer, inputs);
-        } else if let Some(labels) = search.labels {
-            labels.count(tokens, &mut self.counts);
+    /// Counts the inputs of a region, all of which have the same answer.
+    fn add(&mut self, region: &Region, answer: u32) -> Result<(), Error> {
+        let (search, tally) = (self.search, &mut self.tally);
+        if let Some(labels) = search.labels {
+            let tokens = region.tokens();
+            labels.count(&tokens, &mut self.counts);
             for (class, &count) in self.counts.of_class.iter().enumerate() {
-                self.tally.inputs[class] += count;
+                tally.inputs[class] += count;
                 if class != answer as usize && count > 0 {
-                    self.tally.wrong[class] += count;
-                    let into = &mut self.tally.tokens[class];
-                    labels.add_tokens(tokens, &self.counts, class as u32, into);
+                    tally.wrong[class] += count;
+                    let into = &mut tally.tokens[class];
+                    labels.add_tokens(&tokens, &self.counts, class as u32, into);
                 }
             }
-        } else if length < self.inputs.table.len() {
-            for token in 0..self.prefix.next(length) {
-                self.prefix.name(length, token);
-                self.add(length + 1, answer, None);
-            }
-            self.prefix.clear(length);
-            return;
         } else {
-            let label = search.label(tokens);
-            self.tally.count(tokens, label, answer, 1);
+            region.each(|_, tokens| {
+                tally.count(search, tokens, search.label(tokens), answer);
+                Ok(())
+            })?;
         }
-        self.done += inputs;
+        search.progress.add(region.inputs());
+        Ok(())
     }
 
-    /// Goes through the inputs with the prefix, which lacks one token.
-    fn complete(&mut self, length: usize, label: Option<u32>) -> Result<(), Error> {
-        let search = self.inputs.search;
-        self.prefix.complete();
-        for token in 0..self.prefix.next(length) {
-            self.prefix.name(length, token);
-            let (tokens, last) = (&self.prefix.tokens, &self.prefix.last);
-            if let Goal::List(class, _) = self.goal {
-                let scaled = self.inputs.near.scaled * last.inverse(token);
-                if last.margin(class, token) > self.limit() + scaled {
-                    continue;
+    /// Goes through the inputs of a region.
+    fn compute(&mut self, region: &Region) -> Result<(), Error> {
+        let (search, goal) = (self.search, self.goal);
+        match goal.model {
+            None => region.each(|_, tokens| self.wait(tokens, search.label(tokens)))?,
+            Some(model) => model.table.each(region, |tokens, logits, inverse| {
+                let (label, answer) = (search.label(tokens), predicted_class(logits));
+                let (class, limit) = match goal.list {
+                    Some(class) => (class, self.tally.smallest[class].limit()),
+                    None => (answer as usize, 0.0),
+                };
+                let is_small = margin(logits, class) <= limit + model.near.at(inverse);
+                match goal.list {
+                    None if !is_small => self.tally.count(search, tokens, label, answer),
+                    Some(class) if !is_small || label as usize != class => {}
+                    _ => self.wait(tokens, label)?,
                 }
-                let label = label.unwrap_or_else(|| search.label(tokens));
-                if label as usize == class && self.queue.push(tokens, label) == TO_LIST {
-                    self.ask()?;
-                }
-                continue;
-            }
-            let label = label.unwrap_or_else(|| search.label(tokens));
-            let answer = last.leading(token);
-            self.done += 1;
-            if last.margin(answer, token) > self.inputs.near.at(last.inverse(token)) {
-                self.tally.count(tokens, label, answer as u32, 1);
-            } else if self.queue.push(tokens, label) == TO_COUNT {
-                self.ask()?;
-            }
+                Ok(())
+            })?,
         }
-        self.prefix.clear(length);
+        if goal.list.is_none() {
+            search.progress.add(region.inputs());
+        }
         Ok(())
+    }
+
+    /// Leaves an input to the engine.
+    fn wait(&mut self, tokens: &[u32], label: u32) -> Result<(), Error> {
+        match self.queue.push(tokens, label) {
+            TOGETHER => self.ask(),
+            _ => Ok(()),
+        }
     }
 }

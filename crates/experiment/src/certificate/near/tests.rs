@@ -24,14 +24,11 @@ fn the_engine_is_nearer_than_half_of_the_distance() {
             continue;
         };
         let tokens = tokens(config);
-        let counts: Vec<usize> = tokens.iter().map(ExactSizeIterator::len).collect();
-        let first: Vec<u32> = tokens.iter().map(|tokens| tokens.start).collect();
         let search = Search {
             config,
             rule: check(config).unwrap(),
             labels: None,
-            first: &first,
-            counts: &counts,
+            tokens: &tokens,
             answers: &Answers::new(config, weights).unwrap(),
             examples: 0,
             threads: 1,
