@@ -38,7 +38,8 @@ impl<'a> Centre<'a> {
         let stride = 1 + table.base.len();
         let mut sums = vec![0.0; table.heads * stride];
         for place in &region.places {
-            add(&mut sums, &place.middles);
+            let cells = sums.iter_mut().zip(place.middles());
+            cells.for_each(|(sum, middle)| *sum += middle);
         }
         let mut y = table.base.clone();
         let mean = |sums: &[f64]| -> Vec<f64> {
@@ -86,9 +87,9 @@ impl<'a> Centre<'a> {
         self.region.places.iter().map(AsRef::as_ref)
     }
 
-    /// The least and the largest `Σ_p e` of a head.
-    fn range(&self, head: usize) -> [f64; 2] {
-        [0, 1].map(|end| self.places().map(|place| place.ranges[head][end]).sum())
+    /// The least and the largest sum of a column.
+    fn range(&self, i: usize) -> [f64; 2] {
+        [0, 1].map(|end| self.places().map(|place| place.ranges[i][end]).sum())
     }
 
     /// The same for a class over another.
@@ -133,7 +134,7 @@ impl<'a> Centre<'a> {
             let values: Vec<Vec<f64>> = values.collect();
             let least = |values: &Vec<f64>| range(values.iter().copied())[0];
             let least: Vec<f64> = values.iter().map(least).collect();
-            let [low, high] = self.range(head);
+            let [low, high] = self.range(first);
             for (position, (totals, values)) in totals.iter_mut().zip(&values).enumerate() {
                 let rest = least[..position].iter().chain(&least[position + 1..]);
                 let rest: f64 = rest.sum();
@@ -153,18 +154,19 @@ impl<'a> Centre<'a> {
             let first = head * (1 + self.table.base.len());
             let mut own = 0.0;
             for place in self.places() {
-                let (exponentials, middle) = (place.column(first), place.middles[first]);
+                let middles: Vec<f64> = place.middles().skip(first).collect();
                 let mut squares = vec![0.0; place.tokens.len()];
-                for (i, mean) in (first + 1..).zip(mean) {
-                    let cells = place.column(i).iter().zip(exponentials);
-                    for (square, (cell, e)) in squares.iter_mut().zip(cells) {
-                        let away = cell - place.middles[i] - (e - middle) * mean;
+                for (i, (mean, middle)) in mean.iter().zip(&middles[1..]).enumerate() {
+                    let cells = place.column(first + 1 + i).iter();
+                    let cells = cells.zip(place.column(first)).zip(&mut squares);
+                    for ((cell, e), square) in cells {
+                        let away = cell - middle - (e - middles[0]) * mean;
                         *square += away * away;
                     }
                 }
                 own += range(squares.into_iter())[1].sqrt();
             }
-            radius += own / self.range(head)[0];
+            radius += own / self.range(first)[0];
         }
         radius *= self.table.logits.square.sqrt();
         if radius < 0.8 * self.size {

@@ -21,7 +21,7 @@ pub(super) struct Labels {
 }
 
 /// How many samples have some tokens.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Counts {
     /// Those that lead to each state. `[position][state]`
     before: Vec<Vec<u64>>,
@@ -112,26 +112,20 @@ impl Labels {
     }
 
     /// Counts the samples of each class.
-    pub(super) fn count(&self, tokens: &[&[u32]], counts: &mut Counts) {
-        let Counts { before, of_class } = counts;
-        before.resize_with(self.positions.len() + 1, Vec::new);
-        before[0].clear();
-        before[0].push(1);
+    pub(super) fn count(&self, tokens: &[&[u32]]) -> Counts {
+        let mut before = vec![vec![1]];
         for (index, (position, own)) in self.positions.iter().zip(tokens).enumerate() {
-            let [ways, next] = &mut before[index..index + 2] else {
-                return;
-            };
-            next.clear();
-            next.resize(position.states, 0);
-            position.each(own, |before, after, count| {
-                next[after] += ways[before] * count;
+            let mut next = vec![0; position.states];
+            position.each(own, |state, after, count| {
+                next[after] += before[index][state] * count;
             });
+            before.push(next);
         }
-        of_class.clear();
-        of_class.resize(self.classes, 0);
+        let mut of_class = vec![0; self.classes];
         for (&class, count) in self.ends.iter().zip(&before[self.positions.len()]) {
             of_class[class as usize] += count;
         }
+        Counts { before, of_class }
     }
 
     /// Adds the samples of a class to those with each token at each position, `[position][token]`; [`count`](Self::count) has counted

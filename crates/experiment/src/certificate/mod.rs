@@ -30,7 +30,7 @@ use crate::config::ExperimentConfig;
 use crate::error::Error;
 use answers::Answers;
 use check::tokens;
-use labels::{Counts, Labels};
+use labels::Labels;
 use logits::Logits;
 use near::Near;
 use progress::Progress;
@@ -74,8 +74,7 @@ pub fn certify(
     };
     if let Some(labels) = &labels {
         let region = search.region(None);
-        let mut counts = Counts::default();
-        labels.count(&region.tokens(), &mut counts);
+        let counts = labels.count(&region.tokens());
         for (class, all) in tally.all.iter_mut().enumerate() {
             labels.add_tokens(&region.tokens(), &counts, class as u32, all);
         }

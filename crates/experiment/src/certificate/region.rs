@@ -8,32 +8,19 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) tokens: Vec<u32>,
-    /// Cells of a row for each head, `1 + width`.
-    stride: usize,
     /// Rows of tokens as columns; none where the engine answers every input. `[head, 1 + width][token]`
     pub(super) columns: Vec<f64>,
-    /// The middles of columns.
-    pub(super) middles: Vec<f64>,
-    /// The least and the largest `e`. `[head]`
+    /// The least and the largest of each column. `[head, 1 + width]`
     pub(super) ranges: Vec<[f64; 2]>,
 }
 
 impl Place {
-    /// From columns of rows that have so many cells for each head.
-    pub(super) fn new(tokens: Vec<u32>, columns: Vec<f64>, stride: usize) -> Self {
-        let count = tokens.len();
-        let ranges = columns.chunks_exact(count);
-        let ranges: Vec<[f64; 2]> = ranges.map(|own| range(own.iter().copied())).collect();
-        let middles: Vec<f64> = ranges
-            .iter()
-            .map(|[low, high]| f64::midpoint(*low, *high))
-            .collect();
+    pub(super) fn new(tokens: Vec<u32>, columns: Vec<f64>) -> Self {
+        let ranges = columns.chunks_exact(tokens.len());
         Self {
+            ranges: ranges.map(|own| range(own.iter().copied())).collect(),
             tokens,
-            stride,
             columns,
-            middles,
-            ranges: ranges.into_iter().step_by(stride).collect(),
         }
     }
 
@@ -45,8 +32,13 @@ impl Place {
             columns
                 .flat_map(|column| chosen.iter().map(|&token| column[token]))
                 .collect(),
-            self.stride,
         )
+    }
+
+    /// The middles of columns.
+    pub(super) fn middles(&self) -> impl Iterator<Item = f64> {
+        let ranges = self.ranges.iter();
+        ranges.map(|[low, high]| f64::midpoint(*low, *high))
     }
 
     pub(super) fn column(&self, i: usize) -> &[f64] {

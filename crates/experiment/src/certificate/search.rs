@@ -45,7 +45,7 @@ impl Search<'_> {
                 Some(own) if position == read => vec![own],
                 _ => all.clone().collect(),
             };
-            Arc::new(Place::new(tokens, Vec::new(), 1))
+            Arc::new(Place::new(tokens, Vec::new()))
         };
         Region {
             places: self.tokens.iter().enumerate().map(place).collect(),

@@ -157,11 +157,7 @@ impl<'a> Table<'a> {
         }
         let place = |(position, rows): (usize, &Vec<Vec<f64>>)| {
             let cells = (0..rows[0].len()).flat_map(|i| rows.iter().map(move |row| row[i]));
-            Arc::new(Place::new(
-                sets[position].to_vec(),
-                cells.collect(),
-                1 + width,
-            ))
+            Arc::new(Place::new(sets[position].to_vec(), cells.collect()))
         };
         let places = rows.iter().enumerate().map(place).collect();
         Ok(Some(Self {

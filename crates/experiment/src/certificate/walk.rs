@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::answers::margin;
 use super::bounds::Centre;
-use super::labels::Counts;
 use super::near::Near;
 use super::region::{Region, range};
 use super::search::{Queue, Search, Tally};
@@ -59,7 +58,6 @@ pub(super) fn walk(
         Worker {
             search,
             goal,
-            counts: Counts::default(),
             tally: own,
             queue: Queue::new(search),
         }
@@ -109,7 +107,6 @@ impl Goal<'_> {
 struct Worker<'a> {
     search: &'a Search<'a>,
     goal: Goal<'a>,
-    counts: Counts,
     tally: Tally,
     queue: Queue<'a>,
 }
@@ -132,11 +129,10 @@ impl Worker<'_> {
         if search.progress.is_stopped() {
             return Ok(());
         }
-        if let (Some(class), Some(labels)) = (self.goal.list, search.labels) {
-            labels.count(&region.tokens(), &mut self.counts);
-            if self.counts.of_class[class] == 0 {
-                return Ok(());
-            }
+        if let (Some(class), Some(labels)) = (self.goal.list, search.labels)
+            && labels.count(&region.tokens()).of_class[class] == 0
+        {
+            return Ok(());
         }
         if region.inputs() <= self.goal.few() {
             return self.compute(region);
@@ -195,13 +191,13 @@ impl Worker<'_> {
         let (search, tally) = (self.search, &mut self.tally);
         if let Some(labels) = search.labels {
             let tokens = region.tokens();
-            labels.count(&tokens, &mut self.counts);
-            for (class, &count) in self.counts.of_class.iter().enumerate() {
+            let counts = labels.count(&tokens);
+            for (class, &count) in counts.of_class.iter().enumerate() {
                 tally.inputs[class] += count;
                 if class != answer as usize && count > 0 {
                     tally.wrong[class] += count;
                     let into = &mut tally.tokens[class];
-                    labels.add_tokens(&tokens, &self.counts, class as u32, into);
+                    labels.add_tokens(&tokens, &counts, class as u32, into);
                 }
             }
         } else {
