@@ -20,37 +20,9 @@ use crate::watched::{Listeners, watched};
 /// How often progress is sent, in steps: to wake the caller's thread takes longer than a step.
 const OFTEN: usize = 64;
 
-/// A model trained in memory.
-#[pyclass(frozen, module = "headlight._headlight")]
-pub(crate) struct Fitted {
-    model: Py<Model>,
-    best: Option<(usize, Py<Model>)>,
-    /// Evaluations as JSON, one after the other, with a line for each.
-    #[pyo3(get)]
-    metrics: String,
-    losses: Vec<f32>,
-}
-
-#[pymethods]
-impl Fitted {
-    /// The model after the last step.
-    #[getter]
-    fn model(&self, py: Python<'_>) -> Py<Model> {
-        self.model.clone_ref(py)
-    }
-
-    /// The step of the best model, and that model, if the config keeps one.
-    #[getter]
-    fn best(&self, py: Python<'_>) -> Option<(usize, Py<Model>)> {
-        let best = self.best.as_ref();
-        best.map(|(step, model)| (*step, model.clone_ref(py)))
-    }
-
-    /// The loss of each step's batch, before the step. `[step]`
-    fn losses<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f32>> {
-        PyArray1::from_slice(py, &self.losses)
-    }
-}
+/// The last model; the best one with its step, if the config keeps one; evaluations as JSON, with a line for each; and the loss of
+/// each step's batch, before the step `[step]`.
+type Fitted = (Model, Option<(usize, Model)>, String, Py<PyArray1<f32>>);
 
 /// Trains a config in memory: the same steps and evaluations as `train` takes. `progress` is called with the steps taken and
 /// all steps, `callback` with each evaluation.
@@ -110,15 +82,9 @@ pub(crate) fn fit(
                 fitting.losses,
             ))
         })?;
-    let best = best.map(|(step, parameters)| {
-        Py::new(py, Model::of(config.clone(), parameters)).map(|model| (step, model))
-    });
-    Ok(Fitted {
-        best: best.transpose()?,
-        model: Py::new(py, Model::of(config, parameters))?,
-        metrics,
-        losses,
-    })
+    let best = best.map(|(step, parameters)| (step, Model::of(config.clone(), parameters)));
+    let losses = PyArray1::from_vec(py, losses).unbind();
+    Ok((Model::of(config, parameters), best, metrics, losses))
 }
 
 /// Keeps evaluations, losses and the best model.

@@ -30,7 +30,7 @@ mod headlight_python {
     #[pymodule_export]
     use crate::failure::Diverged;
     #[pymodule_export]
-    use crate::fitting::{Fitted, fit};
+    use crate::fitting::fit;
     #[pymodule_export]
     use crate::model::Model;
     #[pymodule_export]

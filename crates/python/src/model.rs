@@ -7,7 +7,7 @@ use std::thread;
 use headlight_architecture::{NormKind, Parameter, Pooling, Positions};
 use headlight_data::words::Encoder;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Frozen, Intervention, Place, Recorded, dims};
+use headlight_experiment::fused::{Array, Frozen, Recorded, dims};
 use headlight_experiment::generate::{Sampling, generate};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::{ROWS_AHEAD, Sink, work};
@@ -17,8 +17,7 @@ use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::weights;
 use numpy::{
-    Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArray5,
-    PyReadonlyArrayDyn,
+    Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -26,7 +25,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::config::Config;
 use crate::failure::{raised, warn};
-use crate::interventions::intervention;
+use crate::interventions::{Change, intervention};
 use crate::watched::{Listeners, watched};
 
 /// A config's model with weights.
@@ -40,10 +39,6 @@ pub(crate) struct Model {
 impl Model {
     pub(crate) fn of(config: ExperimentConfig, parameters: Vec<Parameter>) -> Self {
         Self { config, parameters }
-    }
-
-    fn n_logits(&self) -> usize {
-        dims(&self.config, 0).map_or(0, |dims| dims.logits)
     }
 
     /// All weights, one after the other.
@@ -178,9 +173,8 @@ impl Model {
         Ok(parts)
     }
 
-    /// Continues a prompt with a model of the next token: of each sample its tokens without `[CLS]`, whether the model ended it, and the
-    /// logarithm of its probability.
-    #[pyo3(signature = (prompt, count, temperature, top_k, seed))]
+    /// Continues a prompt with a model of the next token: the text of each sample, if the model has words, and its tokens without
+    /// `[CLS]`.
     fn generate(
         &self,
         py: Python<'_>,
@@ -189,7 +183,7 @@ impl Model {
         temperature: f64,
         top_k: Option<usize>,
         seed: u64,
-    ) -> PyResult<Vec<(Vec<u32>, bool, f64)>> {
+    ) -> PyResult<Vec<(Option<String>, Vec<u32>)>> {
         let sampling = Sampling {
             temperature,
             top_k,
@@ -197,10 +191,10 @@ impl Model {
         };
         let found = py.detach(|| generate(&self.config, &self.weights(), &prompt, count, sampling));
         let found = found.map_err(|error| PyValueError::new_err(error.to_string()))?;
-        let each = found.into_iter();
-        Ok(each
-            .map(|one| (one.tokens, one.has_ended, one.log_probability))
-            .collect())
+        let words = self.config.data.words.as_ref();
+        let text = |tokens: &[u32]| words.map(|words| words.join(tokens));
+        let each = found.into_iter().map(|one| one.tokens);
+        Ok(each.map(|tokens| (text(&tokens), tokens)).collect())
     }
 
     /// A text as tokens without `[CLS]` and padding; no text has none.
@@ -212,22 +206,6 @@ impl Model {
                 "the model was trained on token ids; give the prompt as token ids",
             )),
         }
-    }
-
-    /// Tokens as a text.
-    fn joined(&self, tokens: Vec<u32>) -> Option<String> {
-        let words = self.config.data.words.as_ref();
-        words.map(|words| words.join(&tokens))
-    }
-
-    /// Refuses models with an answer per position.
-    fn check_one_answer(&self) -> PyResult<()> {
-        if self.config.data.task.is_per_position() {
-            return Err(PyValueError::new_err(
-                "the model answers at each position, and this function is about one answer per sample",
-            ));
-        }
-        Ok(())
     }
 
     /// The names of the arrays that the model computes beside the mask.
@@ -242,17 +220,17 @@ impl Model {
     }
 
     /// What the model computes for samples with `[CLS]`: arrays by name. Without `all`, predictions, scores and weights
-    /// alone. `changes` are interventions, each a dict with its `kind`.
+    /// alone. `changes` are interventions, see [`Change`].
     fn forward<'py>(
         &self,
         py: Python<'py>,
         tokens: PyReadonlyArray2<'py, u32>,
-        changes: Vec<Bound<'py, PyDict>>,
+        changes: Vec<Change>,
         all: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let tokens = Tokens::of(&tokens);
-        let changes: Vec<Intervention> =
-            changes.iter().map(intervention).collect::<PyResult<_>>()?;
+        let changes = changes.into_iter().map(intervention);
+        let changes = changes.collect::<PyResult<Vec<_>>>()?;
         let recorded = if all {
             Recorded::All
         } else {
@@ -295,62 +273,6 @@ impl Model {
         rows.map(|row| row.iter().map(text).collect()).collect()
     }
 
-    /// The logits of changed samples if one vector of each is replaced too: by `vectors[block, head, position]`, one vector
-    /// per sample. `of_heads`: they are the context of each head; else the input of each block, and there is one head.
-    /// `[block, head, position, sample, logit]`
-    fn trace<'py>(
-        &self,
-        py: Python<'py>,
-        tokens: PyReadonlyArray2<'py, u32>,
-        changes: Vec<Bound<'py, PyDict>>,
-        vectors: PyReadonlyArray5<'py, f32>,
-        of_heads: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        self.check_one_answer()?;
-        let tokens = Tokens::of(&tokens);
-        let changes: Vec<Intervention> =
-            changes.iter().map(intervention).collect::<PyResult<_>>()?;
-        let &[_, heads, positions, samples, width] = vectors.as_array().shape() else {
-            return Err(PyValueError::new_err("five axes are needed"));
-        };
-        let mut shape = vectors.as_array().shape().to_vec();
-        shape[4] = self.n_logits();
-        let vectors: Vec<f32> = vectors.as_array().iter().copied().collect();
-        let logits = watched(py, Listeners::default(), |_, signals| {
-            let dataset = self
-                .config
-                .unlabelled(tokens.rows())
-                .map_err(Failure::Input)?;
-            let chosen: Vec<u32> = (0..dataset.len() as u32).collect();
-            let (mut frozen, weights) = (Frozen::new(&self.config)?, self.weights());
-            let mut logits = Vec::new();
-            let each = vectors.chunks_exact((samples * width).max(1));
-            for (index, vector) in each.enumerate() {
-                if signals.received().is_some() {
-                    break;
-                }
-                let (row, position) = (index / positions, index % positions);
-                let (block, head) = (row / heads, row % heads);
-                let place = match block {
-                    _ if of_heads => Place::Head(block, head),
-                    0 => Place::Embeddings,
-                    later => Place::Output(later - 1),
-                };
-                let mut all = changes.clone();
-                all.push(Intervention::Replace {
-                    place,
-                    position,
-                    vector: vector.to_vec(),
-                });
-                let found =
-                    frozen.forward(&weights, &dataset, &chosen, &all, Recorded::Predictions)?;
-                logits.extend(found.predictions.logits);
-            }
-            Ok(logits)
-        })?;
-        array(py, logits, &shape)
-    }
-
     /// Integrated gradients of a logit: what each number of the first block's input adds to it. `[sample, position,
     /// d_model]`
     fn attribute<'py>(
@@ -359,7 +281,6 @@ impl Model {
         tokens: PyReadonlyArray2<'py, u32>,
         logit: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.check_one_answer()?;
         let tokens = Tokens::of(&tokens);
         let values = watched(py, Listeners::default(), |_, signals| {
             let dataset = self

@@ -10,16 +10,10 @@ use pyo3::prelude::*;
 
 use crate::failure::{raised, warn};
 
-/// The page of runs and dumps, each given by its path.
+/// The page of a run.
 #[pyfunction]
-pub(crate) fn page(py: Python<'_>, paths: Vec<PathBuf>) -> PyResult<String> {
-    let html = py.detach(|| {
-        let sources = paths
-            .iter()
-            .map(|path| pages::Source::open(path))
-            .collect::<Result<Vec<_>, _>>()?;
-        pages::html(&pages::page(&sources)?)
-    });
+pub(crate) fn page(py: Python<'_>, run: PathBuf) -> PyResult<String> {
+    let html = py.detach(|| pages::html(&pages::page(&[pages::Source::open(&run)?])?));
     warn(py)?;
     html.map_err(raised)
 }

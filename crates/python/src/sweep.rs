@@ -17,8 +17,7 @@ use crate::failure::{raised, warn};
 use crate::watched::{Listeners, Report, watched};
 
 /// Trains all runs that are not in the results file yet: the file is that of `headlight sweep`. `changes` and `grid` are
-/// JSON: sections, and a list of keys with their values. `progress` is called with the runs done and all runs. Returns the
-/// pictures as SVG.
+/// JSON: sections, and a list of keys with their values. `progress` is called with the runs done and all runs.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)] // They are the sweep's own.
 pub(crate) fn sweep(
@@ -30,7 +29,7 @@ pub(crate) fn sweep(
     threads: Option<usize>,
     out: PathBuf,
     progress: Option<Py<PyAny>>,
-) -> PyResult<String> {
+) -> PyResult<()> {
     let listeners = Listeners {
         progress: progress.as_ref(),
         ..Listeners::default()
@@ -65,13 +64,7 @@ pub(crate) fn sweep(
         if worked.is_err() {
             results.discard_empty();
         }
-        worked?;
-        if signals.received().is_some() {
-            return Ok(String::new());
-        }
-        let summary = Summary::of(&out, &ReportChoices::default())?;
-        let title = counted(summary.runs(), "run");
-        Ok(summary.picture(&title))
+        worked
     })
 }
 

@@ -59,9 +59,9 @@ pub(crate) fn train(
             waits: has_callback,
         };
         let source = SourceCommit {
-        commit: env!("HEADLIGHT_COMMIT"),
-        dirty: env!("HEADLIGHT_DIRTY"),
-    };
+            commit: env!("HEADLIGHT_COMMIT"),
+            dirty: env!("HEADLIGHT_DIRTY"),
+        };
         training.train(&run, source, &sent, stopped).map(|_| ())
     })
 }

@@ -129,9 +129,9 @@ def _scores(out: Output, layer: int) -> NDArray[Any]:
     scores = out.scores[:, layer].copy()
     if out._model.structure()["masked"]:
         scores = np.where(out.mask[:, np.newaxis], scores, np.float32(-np.inf))
-    for change in out._changes:
-        if change["kind"] == "key" and change["layer"] == layer:
-            scores[..., change["position"]] = -np.inf
+    for kind, where, _ in out._changes:
+        if kind == "key" and where[0] == layer:
+            scores[..., where[1]] = -np.inf
     return scores
 
 

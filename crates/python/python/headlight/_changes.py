@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ._arrays import numbers
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+# `head`, `key`, `block`, `weights` or a place, such as `output.0` or `head.0.1`; numbers that say where; and new values.
+Change: TypeAlias = tuple[str, list[int], list[float]]
 
 
 class Changeable:
@@ -29,28 +32,28 @@ class Changeable:
     ) -> Self:
         """What the model computes without a head `(layer, head)`, without a block, or with a key
         masked: `key=(layer, position)`, or `key=position` for all layers. A changed output can be changed further."""
-        changes: list[dict[str, Any]] = []
+        changes: list[Change] = []
         if head is not None:
             layer, own = pair(head, "head")
-            changes.append({"kind": "head", "layer": layer, "head": own})
+            changes.append(("head", [layer, own], []))
         if block is not None:
-            changes.append({"kind": "block", "layer": index(block, "block")})
+            changes.append(("block", [index(block, "block")], []))
         if isinstance(key, list):
             raise TypeError(f"key={key!r:.100}: give a position, or a pair (layer, position); for several keys, call without() on the result again")
         if isinstance(key, tuple):
             layer, position = pair(key, "key")
-            changes.append({"kind": "key", "layer": layer, "position": position})
+            changes.append(("key", [layer, position], []))
         elif key is not None:
             position = index(key, "key")
-            changes.extend({"kind": "key", "layer": layer, "position": position} for layer in range(self._layers))
+            changes.extend(("key", [layer, position], []) for layer in range(self._layers))
         if not changes:
             raise TypeError("without() needs at least one of head=, block= and key=")
         return self._changed(changes)
 
     def with_weights(self, layer: int, head: int, query: int, weights: Any) -> Self:
         """What the model computes if `weights` replace a query's attention weights. `weights`: `[key]`"""
-        place = {"layer": index(layer, "layer"), "head": index(head, "head"), "query": index(query, "query")}
-        return self._changed([{"kind": "weights", **place, "weights": _vector(weights, "weights")}])
+        place = [index(layer, "layer"), index(head, "head"), index(query, "query")]
+        return self._changed([("weights", place, _vector(weights, "weights"))])
 
     def patched(self, place: str, position: int, vector: Any, layer: int = 0, head: int | None = None) -> Self:
         """What the model computes if `vector` replaces the vector at a position (activation patching).
@@ -67,10 +70,10 @@ class Changeable:
             )
         if head is not None and place != "context":
             raise ValueError(f"head={head!r:.100}: only the `context` has a vector for each head, not {place!r:.100}")
-        where = {"layer": index(layer, "layer"), "position": index(position, "position")}
+        own = place if place == "embeddings" else f"{place}.{index(layer, 'layer')}"
         if head is not None:
-            where["head"] = index(head, "head")
-        return self._changed([{"kind": "vector", "place": place, **where, "vector": self._vectors(vector)}])
+            own = f"head.{layer}.{index(head, 'head')}"
+        return self._changed([(own, [index(position, "position")], self._vectors(vector))])
 
     def _vectors(self, values: Any) -> list[float]:
         """One vector, or one for each sample, as numbers one after the other."""
@@ -79,7 +82,7 @@ class Changeable:
             raise ValueError(f"vector: {shape[0]} vectors were given, but there are {len(self)} samples; give one for each, or one for all")
         return vectors if len(shape) == 2 else _vector(values, "vector")
 
-    def _changed(self, changes: list[dict[str, Any]]) -> Self:
+    def _changed(self, changes: list[Change]) -> Self:
         """What the model computes with these changes, too."""
         raise NotImplementedError
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _headlight
+from ._changes import Change
 
 
 def head_matrix(model: _headlight.Model, name: str, layer: int, head: int) -> NDArray[np.float64]:
@@ -35,8 +36,20 @@ def head_matrix(model: _headlight.Model, name: str, layer: int, head: int) -> ND
     return (own[columns] if name == "output" else own[:, columns]).astype(np.float64)
 
 
+def one_answer(model: _headlight.Model) -> dict[str, Any]:
+    """The structure of a model that answers once per sample.
+
+    Raises:
+        ValueError: It answers at each position.
+    """
+    parts = model.structure()
+    if parts["per_position"]:
+        raise ValueError("the model answers at each position, and this function is about one answer per sample")
+    return parts
+
+
 def logit_attribution(
-    model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]
+    model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[Change]
 ) -> dict[str, NDArray[np.float32]]:
     """What each part of a model adds to each logit; see `Output.logit_attribution`."""
     stream = _Stream(model, tokens, changes)
@@ -47,9 +60,8 @@ def logit_attribution(
 class _Stream:
     """The residual stream at the positions that the classifier reads, part by part."""
 
-    def __init__(self, model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]) -> None:
-        model.check_one_answer()
-        self.parts_of_model = model.structure()
+    def __init__(self, model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[Change]) -> None:
+        self.parts_of_model = one_answer(model)
         _check(self.parts_of_model)
         self.model, self.tokens, self.changes = model, tokens, changes
         self.weights = {name: values.astype(np.float64) for name, values in model.parameters().items()}
@@ -127,11 +139,11 @@ class _Stream:
 
     def _replace(self, place: str, layer: int, before: dict[str, NDArray[np.float64]]) -> None:
         """What the changes of the output do to the stream at a place, in their order."""
-        for change in self.changes:
-            if change["kind"] == "block" and (change["layer"], "output") == (layer, place):
+        for kind, where, _ in self.changes:
+            if (kind, where, place) == ("block", [layer], "output"):
                 self.added = {name: before.get(name, np.zeros_like(values)) for name, values in self.added.items()}
-            if change["kind"] == "vector" and (change["layer"], change["place"]) == (layer, place):
-                row = self.positions == change["position"]
+            if kind == f"{place}.{layer}":
+                row = self.positions == where[0]
                 if not row.any():
                     continue
                 # The vector stands for all that was there.

@@ -64,7 +64,7 @@ def fit(
     """
     resolved = resolve(config, changes_of(seed, sections))
     with shown(progress, "step") as report:
-        return Fit(_headlight.fit(resolved, report, heard(callback)))
+        return Fit(*_headlight.fit(resolved, report, heard(callback)))
 
 
 class Fit(Model):
@@ -78,11 +78,10 @@ class Fit(Model):
     step: int
     loss: NDArray[np.float32]
 
-    def __init__(self, fitted: _headlight.Fitted, *, last: bool = False) -> None:
-        self.loss = fitted.losses()
-        self._rows: str = fitted.metrics
-        best = None if last else fitted.best
-        self.step, model = best if best is not None else (len(self.loss), fitted.model)
+    def __init__(self, last: _headlight.Model, best: tuple[int, _headlight.Model] | None, rows: str, loss: NDArray[np.float32]) -> None:
+        self.loss = loss
+        self._rows = rows
+        self.step, model = best if best is not None else (len(loss), last)
         super().__init__(model)
 
     @property

@@ -24,9 +24,7 @@ def generated(
         if number is not None and not least <= number < 2**63:
             raise ValueError(f"{name}={number}: it must be {least} or more")
     tokens = model.prompt(prompt) if isinstance(prompt, str) else [_token(own) for own in prompt]
-    found = model.generate(tokens, count, temperature, top_k, seed)
-    texts = [model.joined(own) for own, _, _ in found]
-    return [own if text is None else text for text, (own, _, _) in zip(texts, found)]
+    return [own if text is None else text for text, own in model.generate(tokens, count, temperature, top_k, seed)]
 
 
 def _token(value: Any) -> int:

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from . import _headlight
 from ._arrays import array, finite
 from ._cache import Cache
-from ._changes import Changeable, index
+from ._changes import Change, Changeable, index
 from ._certificate import Certificate, Sampled, certificate, sampled
-from ._circuits import head_matrix, logit_attribution
+from ._circuits import head_matrix, logit_attribution, one_answer
 from ._config import resolve
 from ._explanation import Explanation, explanation
 from ._generation import generated
@@ -147,6 +147,7 @@ class Model:
 
         The baseline is zero: a vector of zeros at each position of the first block's input (Sundararajan, Taly and Yan 2017).
         """
+        one_answer(self._model)
         values: NDArray[np.float32] = self._model.attribute(self.tokens(samples), index(logit, "logit")).sum(axis=2)
         return values
 
@@ -279,7 +280,7 @@ class Output(Changeable):
 
     _names = {"scores": "attention_scores", "weights": "attention_weights", "mask": "attention_mask"}
 
-    def __init__(self, model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]) -> None:
+    def __init__(self, model: _headlight.Model, tokens: NDArray[np.uint32], changes: list[Change]) -> None:
         self._model = model
         self._changes = changes
         # Bytes never change: their array cannot be made writable, as a copy could.
@@ -349,7 +350,7 @@ class Output(Changeable):
         """The text of each token, as the page shows it: its word, or its number if the model has no words. `[sample][position]`"""
         return self._model.words(self._tokens)
 
-    def _changed(self, changes: list[dict[str, Any]]) -> Output:
+    def _changed(self, changes: list[Change]) -> Output:
         return Output(self._model, self._tokens, [*self._changes, *changes])
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -363,5 +364,5 @@ class Output(Changeable):
         return len(self._tokens)
 
 
-def _output(model: Model, tokens: NDArray[np.uint32], changes: list[dict[str, Any]]) -> Output:
+def _output(model: Model, tokens: NDArray[np.uint32], changes: list[Change]) -> Output:
     return Output(model._model, tokens, changes)

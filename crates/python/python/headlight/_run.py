@@ -235,7 +235,7 @@ class Run(Page):
 
     def html(self) -> str:
         """The page of the run, one HTML file that needs no network."""
-        return _headlight.page([self._folder])
+        return _headlight.page(self._folder)
 
     def save(self, path: str | os.PathLike[str]) -> Run:
         """Copies the run into a new directory, and returns the run there."""

@@ -62,8 +62,8 @@ def sweep(
             path = config
         file = Path(folder) / "rows.jsonl" if out is None else Path(out)
         with shown(progress, "run") as report:
-            svg = _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
-        swept = Sweep(_rows(file), svg, _origin(config, sections))
+            _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
+        swept = Sweep(_rows(file), _headlight.sweep_picture(file), _origin(config, sections))
     failed = swept._failed
     if failed:
         warnings.warn(f"{len(failed)} of {len(swept)} runs failed; the first, of seed {failed[0]['seed']}: {failed[0]['error']}", stacklevel=2)
@@ -160,7 +160,8 @@ class Sweep(Page):
             section, dot, key = name.partition(".")
             if dot:
                 sections[section] = {**sections.get(section, {}), key: value}
-        fitted = Fit(_headlight.fit(resolve(config, sections), None, None), last=True)
+        last, _, rows, loss = _headlight.fit(resolve(config, sections), None, None)
+        fitted = Fit(last, None, rows, loss)
         if fitted.weights_sha256 != row["weights_sha256"]:
             raise ValueError(
                 f"seed {seed} trained to weights with the SHA-256 {fitted.weights_sha256}, but its row has {row['weights_sha256']}; give the config "

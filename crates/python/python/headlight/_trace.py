@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._changes import index
+from ._circuits import one_answer
 from ._model import Output
 from ._page import Page, document
 
@@ -42,6 +43,7 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
     else:
         inputs = np.concatenate([ours["embeddings"][:, np.newaxis], ours["output"][:, :-1]], axis=1)
         vectors = inputs.transpose(1, 2, 0, 3)[:, np.newaxis]
+    one_answer(clean._model)
     chosen = index(logit, "logit")
     end, start = (_logit(own["logits"], chosen) for own in (ours, theirs))
     if clean._model.safetensors() != corrupted._model.safetensors():
@@ -51,8 +53,12 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
         raise ValueError(
             f"pair {same[0]} has the logit {end[same[0]]:.4g} for both samples, so there is nothing to trace; leave the pair out"
         )
-    found = corrupted._model.trace(corrupted.tokens, corrupted._changes, np.ascontiguousarray(vectors), heads)
-    logits = np.moveaxis(found[..., chosen], -1, 0)
+    found = []
+    for block, head, position in np.ndindex(vectors.shape[:3]):
+        place = f"head.{block}.{head}" if heads else f"output.{block - 1}" if block else "embeddings"
+        change = (place, [position], vectors[block, head, position].ravel().tolist())
+        found.append(_logit(corrupted._model.forward(corrupted.tokens, [*corrupted._changes, change], False)["logits"], chosen))
+    logits = np.moveaxis(np.reshape(found, (*vectors.shape[:3], -1)), -1, 0)
     return Trace(logits if heads else logits[:, :, 0], end, start, clean.words, corrupted.words)
 
 
