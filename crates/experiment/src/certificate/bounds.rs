@@ -11,12 +11,13 @@
 //!
 //! - `s` is a norm of `(y / √d, √ε)`, so it is convex. If `K` is not negative, `F` is above its tangent `F(c) + G · (y - c)` with
 //!   `G = δ + K c / (d s(c))` (Boyd and Vandenberghe 2004, 3.1.3).
-//! - If `K` is negative, `F` is below its tangent by no more than `|K|` times what `s` is above its own. With `R` the largest length of
-//!   `y - c` in that norm, this is at most `R² / 2 (s(c) - R)`, since `sqrt(l² + p²) ≤ l + p² / (2 l)`, and at most `2 R`.
+//! - If `K` is negative, `F` is below its tangent by no more than `|K|` times what `s` is above its own. With `R`, `A` and `P` the
+//!   largest lengths of `y - c` in that norm, of its part along `c` and of its part perpendicular to it, this is at most `2 R`, and at
+//!   most `P² / 2 (s(c) - A)`, since `sqrt(l² + p²) ≤ l + p² / (2 l)`.
 //!
 //! With `z = e m - e c_h` for a head's part `c_h` of the centre, `y - c = Σ_heads (Σ_p z) / (Σ_p e)`. So the tangent is a sum of such
-//! ratios, whose numerators are sums of one number for each token, of which each position has a least one; and `R` is at most a sum of
-//! such ratios of largest lengths.
+//! ratios, whose numerators are sums of one number for each token, of which each position has a least one; and `R`, `A` and `P`
+//! are at most sums of such ratios of largest lengths.
 
 use super::logits::dot;
 use super::region::{Place, Region, range};
@@ -149,28 +150,34 @@ impl<'a> Centre<'a> {
 
     /// How far `s` can be above its tangent.
     fn bend(&self) -> f64 {
-        let mut radius = 0.0;
+        let square = self.table.logits.square;
+        let (mut along, mut across, mut radius) = (0.0, 0.0, 0.0);
         for (head, mean) in self.means.iter().enumerate() {
             let first = head * (1 + self.table.base.len());
-            let mut own = 0.0;
+            let low = self.range(first)[0];
             for place in self.places() {
                 let middles: Vec<f64> = place.middles().skip(first).collect();
-                let mut squares = vec![0.0; place.tokens.len()];
+                // Of what each token adds less the middle, the length along `c`, and the square of the whole length.
+                let mut lengths = vec![(0.0, 0.0); place.tokens.len()];
                 for (i, (mean, middle)) in mean.iter().zip(&middles[1..]).enumerate() {
                     let cells = place.column(first + 1 + i).iter();
-                    let cells = cells.zip(place.column(first)).zip(&mut squares);
-                    for ((cell, e), square) in cells {
+                    let cells = cells.zip(place.column(first)).zip(&mut lengths);
+                    for ((cell, e), (turn, whole)) in cells {
                         let away = cell - middle - (e - middles[0]) * mean;
-                        *square += away * away;
+                        *turn += square / self.size * self.y[i] * away;
+                        *whole += square * away * away;
                     }
                 }
-                own += range(squares.into_iter())[1].sqrt();
+                let turns = lengths.iter().map(|(turn, _)| turn.abs());
+                along += range(turns)[1] / low;
+                let rests = lengths.iter().map(|(turn, whole)| whole - turn * turn);
+                across += range(rests)[1].max(0.0).sqrt() / low;
+                radius += range(lengths.iter().map(|(_, whole)| *whole))[1].sqrt() / low;
             }
-            radius += own / self.range(first)[0];
         }
-        radius *= self.table.logits.square.sqrt();
-        if radius < 0.8 * self.size {
-            radius * radius / (2.0 * (self.size - radius))
+        // Squares of large numbers may be infinite, and their differences then are none.
+        if radius.is_finite() && along < self.size {
+            f64::min(2.0 * radius, across * across / (2.0 * (self.size - along)))
         } else {
             2.0 * radius
         }
