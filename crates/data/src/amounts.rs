@@ -1,25 +1,35 @@
 //! How many samples there are for training, and how many are held out.
 
-use std::fmt;
-
 use headlight_keys::{Choice, Kind, Number, Value};
-use serde::de::{self, Visitor};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value as Json;
 
 /// The name of samples that each step draws.
 const FRESH: &str = "fresh";
 
 /// `data.samples`: a number, or `"fresh"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Samples {
+pub enum Samples {
     /// So many, which each epoch shuffles.
     Number(usize),
     /// Those that each step draws.
     Fresh,
 }
 
+impl Samples {
+    /// How many there are before the first step.
+    pub(crate) fn count(self) -> usize {
+        match self {
+            Self::Number(count) => count,
+            Self::Fresh => 0,
+        }
+    }
+}
+
 /// `data.held_out`: a number, or a share.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub(crate) enum HeldOut {
     /// So many samples.
     Number(usize),
@@ -43,42 +53,42 @@ pub(crate) fn resolved(
             "`held_out` is {share:?}; it must be a whole number of samples, or a share of them, at least 0 and below 1"
         ));
     }
-    match (samples, held_out) {
-        (Some(Samples::Number(_) | Samples::Fresh), HeldOut::Number(count)) => Ok((samples, count)),
-        (Some(Samples::Fresh), HeldOut::Share(share)) => Err(format!(
-            "`held_out` is {share:?}, but fresh samples (samples = \"fresh\") have no number that it could be a share \
-             of; set held_out to a whole number"
-        )),
-        (None | Some(Samples::Number(_)), _) => {
-            let Some(listed) = listed()? else {
-                return match (samples, held_out) {
-                    (_, HeldOut::Number(count)) => Ok((samples, count)),
-                    (Some(Samples::Number(count)), HeldOut::Share(share)) => {
-                        Ok((samples, part(count, share, false)))
-                    }
-                    (_, HeldOut::Share(_)) => Err(
-                        "`held_out` is a share, and the config does not say of how many samples; set held_out to a \
-                         whole number, or hold out a part of a file with `fold`"
-                            .to_owned(),
-                    ),
-                };
-            };
-            let (train, held_out) = match held_out {
-                HeldOut::Number(count) => (listed.saturating_sub(count), count),
-                HeldOut::Share(share) => {
-                    let train = part(listed, share, true);
-                    (train, listed - train)
-                }
-            };
-            match samples {
-                Some(Samples::Number(given)) if given != train => Err(format!(
-                    "`samples` is {given}, but the share in `held_out` leaves {train} of {listed} samples to train on; \
-                     remove samples, or set held_out to a whole number"
-                )),
-                // Too many held-out samples are refused as such.
-                _ => Ok((Some(Samples::Number(train.max(1))), held_out)),
-            }
+    let listed = match (samples, held_out) {
+        (Some(_), HeldOut::Number(count)) => return Ok((samples, count)),
+        (Some(Samples::Fresh), HeldOut::Share(share)) => {
+            return Err(format!(
+                "`held_out` is {share:?}, but fresh samples (samples = \"fresh\") have no number that it could be a share \
+                 of; set held_out to a whole number"
+            ));
         }
+        _ => listed()?,
+    };
+    let (train, held_out) = match (samples, held_out, listed) {
+        (_, HeldOut::Number(count), None) => return Ok((samples, count)),
+        (Some(Samples::Number(count)), HeldOut::Share(share), None) => {
+            return Ok((samples, part(count, share, false)));
+        }
+        (_, HeldOut::Share(_), None) => {
+            return Err(
+                "`held_out` is a share, and the config does not say of how many samples; set held_out to a whole number, \
+                 or hold out a part of a file with `fold`"
+                    .to_owned(),
+            );
+        }
+        (_, HeldOut::Number(count), Some(listed)) => (listed.saturating_sub(count), count),
+        (_, HeldOut::Share(share), Some(listed)) => {
+            let train = part(listed, share, true);
+            (train, listed - train)
+        }
+    };
+    match samples {
+        Some(Samples::Number(given)) if given != train => Err(format!(
+            "`samples` is {given}, but the share in `held_out` leaves {train} of {} samples to train on; remove samples, \
+             or set held_out to a whole number",
+            train + held_out
+        )),
+        // Too many held-out samples are refused as such.
+        _ => Ok((Some(Samples::Number(train.max(1))), held_out)),
     }
 }
 
@@ -137,34 +147,14 @@ impl Serialize for Samples {
 
 impl<'de> Deserialize<'de> for Samples {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-
-        impl Visitor<'_> for Any {
-            type Value = Samples;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of samples or \"fresh\"")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Samples, E> {
-                (text == FRESH)
-                    .then_some(Samples::Fresh)
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-
-            fn visit_u64<E: de::Error>(self, count: u64) -> Result<Samples, E> {
-                Ok(Samples::Number(number(count)))
-            }
-
-            fn visit_i64<E: de::Error>(self, count: i64) -> Result<Samples, E> {
-                match u64::try_from(count) {
-                    Ok(count) => self.visit_u64(count),
-                    Err(_) => Err(E::invalid_value(de::Unexpected::Signed(count), &self)),
-                }
-            }
+        let value = Json::deserialize(deserializer)?;
+        match (number(&value), value.as_str()) {
+            (Some(count), _) => Ok(Self::Number(count)),
+            (_, Some(FRESH)) => Ok(Self::Fresh),
+            _ => Err(D::Error::custom(format!(
+                "{value} is neither a number of samples nor {FRESH:?}"
+            ))),
         }
-
-        deserializer.deserialize_any(Any)
     }
 }
 
@@ -181,47 +171,21 @@ impl Value for HeldOut {
     }
 }
 
-impl Serialize for HeldOut {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Number(count) => count.serialize(serializer),
-            Self::Share(share) => share.serialize(serializer),
-        }
-    }
-}
-
 impl<'de> Deserialize<'de> for HeldOut {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-
-        impl Visitor<'_> for Any {
-            type Value = HeldOut;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of samples, or a share of them below 1")
-            }
-
-            fn visit_u64<E: de::Error>(self, count: u64) -> Result<HeldOut, E> {
-                Ok(HeldOut::Number(number(count)))
-            }
-
-            fn visit_i64<E: de::Error>(self, count: i64) -> Result<HeldOut, E> {
-                match u64::try_from(count) {
-                    Ok(count) => self.visit_u64(count),
-                    Err(_) => Err(E::invalid_value(de::Unexpected::Signed(count), &self)),
-                }
-            }
-
-            fn visit_f64<E: de::Error>(self, share: f64) -> Result<HeldOut, E> {
-                Ok(HeldOut::Share(share))
-            }
+        let value = Json::deserialize(deserializer)?;
+        match (number(&value), value.as_f64()) {
+            (Some(count), _) => Ok(Self::Number(count)),
+            (_, Some(share)) => Ok(Self::Share(share)),
+            _ => Err(D::Error::custom(format!(
+                "{value} is neither a number of samples nor a share of them below 1"
+            ))),
         }
-
-        deserializer.deserialize_any(Any)
     }
 }
 
 /// A count, which a machine of 32 bits may not hold; then it is refused as too large.
-fn number(count: u64) -> usize {
-    usize::try_from(count).unwrap_or(usize::MAX)
+fn number(value: &Json) -> Option<usize> {
+    let count = value.as_u64()?;
+    Some(usize::try_from(count).unwrap_or(usize::MAX))
 }

@@ -20,9 +20,6 @@ pub struct Batch {
 
 impl Batch {
     /// The samples of `dataset` with these indices.
-    ///
-    /// # Panics
-    /// When an index is out of range.
     pub fn gather(dataset: &Dataset, samples: &[u32]) -> Self {
         let mut batch = Self {
             tokens: Vec::with_capacity(samples.len() * dataset.positions()),
@@ -63,11 +60,7 @@ impl Batches {
     /// # Panics
     /// When `batch_size` is 0.
     pub fn in_order(dataset: &Dataset, batch_size: usize) -> Self {
-        assert!(batch_size > 0, "batch_size is 0; a batch needs a sample");
-        Self {
-            order: (0..dataset.len() as u32).collect(),
-            batch_size,
-        }
+        Self::given((0..dataset.len() as u32).collect(), batch_size)
     }
 
     /// The samples of `dataset`, reshuffled for `epoch`.

@@ -56,44 +56,52 @@ pub struct DatasetConfig {
 }
 
 /// The columns of a CSV file, or the keys of a JSONL file, that a config names.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Columns {
     /// That of texts; without a name, `text`, unless the file has tokens.
     pub text: Option<String>,
+    /// Those of categories, each a position of the samples; empty if samples are tokens or texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<String>,
     /// That of labels; without a name, `label`.
     pub label: Option<String>,
-    /// Those of categories, each a position of the samples; empty if samples are tokens or texts.
-    #[serde(default)]
-    pub features: Vec<String>,
 }
 
 /// The origin of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// Drawn from a seed.
-    Generated {
-        /// The generator that draws tokens.
-        generator: Generator,
-        /// Number of training samples.
-        samples: usize,
-        /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
-        positive_rate: Option<f64>,
-        /// Whether the possible classes have equal shares.
-        balanced: bool,
-    },
-    /// Drawn from a seed, anew for each step.
-    Fresh {
-        /// The generator that draws tokens.
-        generator: Generator,
-        /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
-        positive_rate: Option<f64>,
-        /// Whether the possible classes have equal shares.
-        balanced: bool,
-        /// Whether no step draws a held-out sample.
-        exclude_held_out: bool,
-    },
+    Generated(Generated),
     /// Read from an npz, CSV, TSV or JSONL file.
     File(PathBuf),
+}
+
+/// How samples are drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Generated {
+    /// The generator that draws tokens.
+    pub generator: Generator,
+    /// The training samples.
+    pub samples: Samples,
+    /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
+    pub positive_rate: Option<f64>,
+    /// Whether the possible classes have equal shares.
+    pub balanced: bool,
+    /// Of fresh samples, whether no step draws a held-out one.
+    pub exclude_held_out: bool,
+}
+
+impl Generated {
+    /// So many samples, whose classes are left to chance.
+    pub fn new(generator: Generator, samples: usize) -> Self {
+        Self {
+            generator,
+            samples: Samples::Number(samples),
+            positive_rate: None,
+            balanced: false,
+            exclude_held_out: true,
+        }
+    }
 }
 
 impl Columns {
@@ -150,7 +158,13 @@ impl DatasetConfig {
 
     /// Whether each step draws its own samples, so that there are no epochs.
     pub fn is_fresh(&self) -> bool {
-        matches!(self.source, Source::Fresh { .. })
+        matches!(
+            self.source,
+            Source::Generated(Generated {
+                samples: Samples::Fresh,
+                ..
+            })
+        )
     }
 
     /// The vocabulary and the form of generated samples.
@@ -171,8 +185,8 @@ impl DatasetConfig {
             n_classes: Some(self.n_classes),
             label_noise: self.label_noise,
             samples: match self.source {
-                Source::Generated { samples, .. } => Some(Samples::Number(samples)),
-                Source::Fresh { .. } | Source::File(_) => None,
+                Source::Generated(own) => Some(own.samples),
+                Source::File(_) => None,
             },
             ..Keys::default()
         };
@@ -381,72 +395,25 @@ fn source(keys: &mut Keys, number: Option<Samples>) -> Result<Source, String> {
         (None, Some(_)) if keys.rule.is_none() => {
             Err("missing key `rule`: generated samples need a rule for their labels".to_owned())
         }
-        (None, Some(Samples::Number(samples))) => Ok(Source::Generated {
-            generator: keys.generator.or(own).unwrap_or(Generator::Numpy),
+        (None, Some(samples)) => Ok(Source::Generated(Generated {
+            generator: keys.generator.or(own).unwrap_or(match samples {
+                Samples::Number(_) => Generator::Numpy,
+                Samples::Fresh => Generator::Chacha,
+            }),
             samples,
             positive_rate: keys.positive_rate,
             balanced: keys.balanced,
-        }),
-        (None, Some(Samples::Fresh)) => Ok(Source::Fresh {
-            generator: keys.generator.or(own).unwrap_or(Generator::Chacha),
-            positive_rate: keys.positive_rate,
-            balanced: keys.balanced,
             exclude_held_out: keys.exclude_held_out,
-        }),
+        })),
     }
 }
 
 impl From<DatasetConfig> for Keys {
     fn from(config: DatasetConfig) -> Self {
         let is_default = config.n_classes == 2 && !matches!(config.source, Source::File(_));
-        let exclude_held_out = !matches!(
-            config.source,
-            Source::Fresh {
-                exclude_held_out: false,
-                ..
-            }
-        );
-        let (file, generator, samples, positive_rate, balanced) = match config.source {
-            Source::File(path) => (Some(path), None, None, None, false),
-            Source::Generated {
-                generator,
-                samples,
-                positive_rate,
-                balanced,
-            } => {
-                let samples = Samples::Number(samples);
-                (
-                    None,
-                    Some(generator),
-                    Some(samples),
-                    positive_rate,
-                    balanced,
-                )
-            }
-            Source::Fresh {
-                generator,
-                positive_rate,
-                balanced,
-                ..
-            } => {
-                let samples = Samples::Fresh;
-                (
-                    None,
-                    Some(generator),
-                    Some(samples),
-                    positive_rate,
-                    balanced,
-                )
-            }
-        };
-        Self {
+        let keys = Self {
             seed: config.seed,
             task: config.task,
-            file,
-            generator,
-            samples,
-            positive_rate,
-            balanced,
             text: config.columns.text,
             label: config.columns.label,
             features: config.columns.features,
@@ -456,11 +423,25 @@ impl From<DatasetConfig> for Keys {
             classes: config.classes,
             cls: config.cls,
             held_out: HeldOut::Number(config.held_out),
-            exclude_held_out,
             fold: config.fold,
             label_noise: config.label_noise,
             rule: config.rule,
             words: config.words,
+            ..Self::default()
+        };
+        match config.source {
+            Source::File(path) => Self {
+                file: Some(path),
+                ..keys
+            },
+            Source::Generated(own) => Self {
+                generator: Some(own.generator),
+                samples: Some(own.samples),
+                positive_rate: own.positive_rate,
+                balanced: own.balanced,
+                exclude_held_out: own.exclude_held_out,
+                ..keys
+            },
         }
     }
 }

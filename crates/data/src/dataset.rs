@@ -79,22 +79,12 @@ pub struct TextCounts {
 impl TextCounts {
     /// What a reader should know, as sentences; empty if nothing was lost.
     pub fn losses(&self, seq_len: usize) -> Vec<String> {
-        let counted = |count: usize, one: &str, many: &str| match count {
-            1 => format!("1 {one}"),
-            _ => format!("{count} {many}"),
-        };
         let parts = self.parts.name();
         let mut sentences = Vec::new();
         if self.cut_texts > 0 {
-            let one = parts.trim_end_matches('s');
             sentences.push(format!(
-                "{} cut to the first {seq_len} {parts}; {} dropped.",
-                counted(self.cut_texts, "text was", "texts were"),
-                counted(
-                    self.cut_words,
-                    &format!("{one} was"),
-                    &format!("{parts} were")
-                ),
+                "Texts that are cut to the first {seq_len} {parts}: {}, which lose {} {parts}.",
+                self.cut_texts, self.cut_words
             ));
         }
         // The vocabulary is made from training texts, whose words it mostly has.
@@ -115,13 +105,9 @@ impl TextCounts {
             }
         }
         if self.empty > 0 {
+            let empty = self.empty;
             sentences.push(format!(
-                "{} [UNK].",
-                counted(
-                    self.empty,
-                    &format!("text has no {parts}; it becomes"),
-                    &format!("texts have no {parts}; each becomes")
-                ),
+                "Texts without {parts}, each of which becomes [UNK]: {empty}."
             ));
         }
         sentences.extend(self.repetition());
@@ -280,18 +266,12 @@ impl Dataset {
     }
 
     /// The tokens of a sample, including `[CLS]`.
-    ///
-    /// # Panics
-    /// When the index is out of range.
     pub fn tokens(&self, sample: usize) -> &[u32] {
         &self.tokens[sample * self.positions..(sample + 1) * self.positions]
     }
 
     /// The class of a sample; of labels per position, the first that counts, or 0. Class 0 is called negative, all others
     /// positive.
-    ///
-    /// # Panics
-    /// When the index is out of range.
     pub fn label(&self, sample: usize) -> u32 {
         if !self.per_position {
             return self.labels[sample];
@@ -301,18 +281,12 @@ impl Dataset {
     }
 
     /// The labels of a sample. `[answer]`
-    ///
-    /// # Panics
-    /// When the index is out of range.
     pub fn labels_of(&self, sample: usize) -> &[u32] {
         let answers = self.answers();
         &self.labels[sample * answers..][..answers]
     }
 
     /// The labels of a sample that count, each with its place among them all: its position, if samples have a label per position.
-    ///
-    /// # Panics
-    /// When the index is out of range.
     pub fn counted(&self, sample: usize) -> impl Iterator<Item = (usize, u32)> + '_ {
         let labels = self.labels_of(sample).iter().copied().enumerate();
         labels.filter(|&(_, label)| label != IGNORED)

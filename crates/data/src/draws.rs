@@ -1,22 +1,26 @@
 //! Draws samples with the shares of classes that a config asks for.
 
+use std::borrow::Borrow;
+use std::collections::HashSet;
+use std::hash::Hash;
+
 use headlight_keys::InvalidValue;
 use rand::Rng;
 
-use crate::config::{DatasetConfig, Source};
-use crate::generator::Generator;
+use crate::config::{DatasetConfig, Generated, Source};
 use crate::random::shuffle;
 use crate::rules::LabelRule;
 use crate::sampler::Sampler;
+
+/// Draws before the search for a row that is not known gives up.
+const ATTEMPTS: usize = 10_000;
 
 /// Draws rows, with the shares of classes that the config asks for.
 pub(crate) struct Draws<'a> {
     pub(crate) sampler: Sampler,
     pub(crate) rule: &'a LabelRule,
     pub(crate) n_classes: usize,
-    pub(crate) generator: Generator,
-    positive_rate: Option<f64>,
-    balanced: bool,
+    pub(crate) own: Generated,
 }
 
 impl<'a> Draws<'a> {
@@ -25,19 +29,8 @@ impl<'a> Draws<'a> {
     /// # Errors
     /// When samples come from a file, or have no rule.
     pub(crate) fn of(config: &'a DatasetConfig) -> Result<Self, InvalidValue> {
-        let (generator, positive_rate, balanced) = match &config.source {
-            Source::Generated {
-                generator,
-                positive_rate,
-                balanced,
-                ..
-            }
-            | Source::Fresh {
-                generator,
-                positive_rate,
-                balanced,
-                ..
-            } => (*generator, *positive_rate, *balanced),
+        let own = match &config.source {
+            Source::Generated(own) => *own,
             Source::File(path) => {
                 let message = format!(
                     "the samples come from the file {}, but only generated samples are supported here; \
@@ -54,9 +47,7 @@ impl<'a> Draws<'a> {
             sampler: config.sampler(),
             rule,
             n_classes: config.n_classes,
-            generator,
-            positive_rate,
-            balanced,
+            own,
         })
     }
 
@@ -69,14 +60,14 @@ impl<'a> Draws<'a> {
         rng: &mut impl Rng,
     ) -> Vec<Option<u32>> {
         let classes = self.rule.possible_classes(self.sampler, self.n_classes);
-        let mut labels: Vec<_> = match self.positive_rate {
+        let mut labels: Vec<_> = match self.own.positive_rate {
             Some(rate) => {
                 let until = |samples: u64| (rate * samples as f64).round() as u64;
                 let positives = (until(before + samples as u64) - until(before)) as usize;
                 let is_positive = (0..samples).map(|sample| sample < positives);
                 is_positive.map(|label| Some(label.into())).collect()
             }
-            None if self.balanced => {
+            None if self.own.balanced => {
                 let first = before % (classes.len() as u64).max(1);
                 let classes = classes.cycle().skip(first as usize);
                 classes.take(samples).map(Some).collect()
@@ -90,7 +81,7 @@ impl<'a> Draws<'a> {
     /// The classes that [`labels`](Self::labels) can ask for; `None` where chance decides.
     pub(crate) fn wanted(&self) -> Vec<Option<u32>> {
         let classes = self.rule.possible_classes(self.sampler, self.n_classes);
-        match self.positive_rate {
+        match self.own.positive_rate {
             Some(rate) => {
                 let shares = [1.0 - rate, rate].into_iter().zip(0..);
                 shares
@@ -98,16 +89,36 @@ impl<'a> Draws<'a> {
                     .map(|(_, class)| Some(class))
                     .collect()
             }
-            None if self.balanced => classes.map(Some).collect(),
+            None if self.own.balanced => classes.map(Some).collect(),
             None => vec![None],
         }
     }
 
-    /// A row of a class, unless chance decides.
-    pub(crate) fn draw(&self, class: Option<u32>, rng: &mut impl Rng) -> Vec<u32> {
+    /// A row of a class, unless chance decides. Sentences have a composition that is `held_out`, or one that is not.
+    pub(crate) fn draw(&self, class: Option<u32>, held_out: bool, rng: &mut impl Rng) -> Vec<u32> {
         match class {
-            None => self.rule.compose(false, self.sampler, rng),
+            None => self.rule.compose(held_out, self.sampler, rng),
             Some(class) => self.rule.draw(class, self.n_classes, self.sampler, rng),
         }
+    }
+
+    /// As [`draw`](Self::draw), none of the known rows.
+    ///
+    /// # Errors
+    /// When the search gives up: with the beginning of a message.
+    pub(crate) fn draw_unknown(
+        &self,
+        class: Option<u32>,
+        held_out: bool,
+        known: &HashSet<impl Borrow<[u32]> + Eq + Hash>,
+        rng: &mut impl Rng,
+    ) -> Result<Vec<u32>, String> {
+        let mut drawn = (0..ATTEMPTS).map(|_| self.draw(class, held_out, rng));
+        let found = drawn.find(|row| !known.contains(row.as_slice()));
+        found.ok_or_else(|| {
+            let of_class = class.map_or_else(String::new, |class| format!(" of class {class}"));
+            let (count, split) = (known.len(), if held_out { "training" } else { "held-out" });
+            format!("too few samples{of_class} differ from the {count} {split} samples")
+        })
     }
 }

@@ -35,9 +35,6 @@ impl TokenDropout {
     }
 
     /// The samples of a batch for a step, which counts from 0, and all of their indices.
-    ///
-    /// # Panics
-    /// When an index is out of range.
     pub fn apply(&mut self, train: &Dataset, step: usize, batch: &[u32]) -> (&Dataset, &[u32]) {
         let mut rng = Stream::TokenDropout.rng(self.seed);
         rng.set_word_pos(step as u128 * NUMBERS_PER_STEP);

@@ -5,15 +5,12 @@ use std::collections::HashSet;
 use headlight_keys::InvalidValue;
 use rand::Rng;
 
+use crate::amounts::Samples;
 use crate::config::{DatasetConfig, Source};
 use crate::dataset::Dataset;
 use crate::draws::Draws;
-use crate::generator::Generator;
 use crate::random::Stream;
 use crate::task::IGNORED;
-
-/// Draws per sample before the search for one that is not held out gives up.
-const ATTEMPTS: usize = 10_000;
 
 /// How many 32-bit numbers of the stream are reserved for each step. A sample uses a few for each of its positions.
 const NUMBERS_PER_STEP: u128 = 1 << 40;
@@ -37,16 +34,16 @@ impl Fresh {
         batch_size: usize,
         seed: u64,
     ) -> Option<Self> {
-        let Source::Fresh {
-            exclude_held_out, ..
-        } = config.source
-        else {
+        let Source::Generated(own) = &config.source else {
             return None;
         };
+        if own.samples != Samples::Fresh {
+            return None;
+        }
         let excluded = (0..held_out.len()).map(|sample| held_out.tokens(sample).to_vec());
         Some(Self {
             config: config.clone(),
-            excluded: excluded.filter(|_| exclude_held_out).collect(),
+            excluded: excluded.filter(|_| own.exclude_held_out).collect(),
             batch_size,
             seed,
         })
@@ -97,19 +94,10 @@ impl Fresh {
         class: Option<u32>,
         rng: &mut impl Rng,
     ) -> Result<Vec<u32>, InvalidValue> {
-        let mut drawn = (0..ATTEMPTS).map(|_| match draws.generator {
-            Generator::All => draws.sampler.any(|| rng.next_u32()),
-            _ => draws.draw(class, rng),
-        });
-        drawn
-            .find(|row| !self.excluded.contains(row))
-            .ok_or_else(|| {
-                let of_class = class.map_or_else(String::new, |class| format!(" of class {class}"));
-                let message = format!(
-                    "the held-out samples leave no sample{of_class} to train on; hold out fewer, or set \
-                     exclude_held_out = false"
-                );
-                InvalidValue::new("held_out", message)
-            })
+        let row = draws.draw_unknown(class, false, &self.excluded, rng);
+        row.map_err(|reason| {
+            let remedy = "hold out fewer, or set exclude_held_out = false";
+            InvalidValue::new("held_out", format!("{reason}; {remedy}"))
+        })
     }
 }

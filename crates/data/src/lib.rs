@@ -9,17 +9,12 @@
 //!
 //! ```
 //! use headlight_data::rules::TokenAtPosition;
-//! use headlight_data::{DatasetConfig, Generator};
+//! use headlight_data::{DatasetConfig, Generated, Generator, Source};
 //!
 //! let config = DatasetConfig {
 //!     task: headlight_data::Task::Classification,
 //!     seed: 0,
-//!     source: headlight_data::Source::Generated {
-//!         generator: Generator::Numpy,
-//!         samples: 8_000,
-//!         positive_rate: None,
-//!         balanced: false,
-//!     },
+//!     source: Source::Generated(Generated::new(Generator::Numpy, 8_000)),
 //!     columns: headlight_data::Columns::default(),
 //!     words: None,
 //!     vocab_size: 51,
@@ -61,11 +56,11 @@ mod test_set;
 mod validate;
 pub mod words;
 
-pub use amounts::part;
+pub use amounts::{Samples, part};
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
-pub use config::{Columns, DatasetConfig, Source};
-pub use corpora::{Corpus, Reading};
+pub use config::{Columns, DatasetConfig, Generated, Source};
+pub use corpora::{Corpus, MARKER, Reading};
 pub use dataset::{Dataset, Parts, Splits, TextCounts};
 pub use dropout::TokenDropout;
 pub use fold::Fold;

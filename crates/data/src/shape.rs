@@ -144,7 +144,12 @@ impl SampleShape {
             first += u32::from(token == first);
             format!("{token} = padding")
         });
-        let others = [cls_name(self.cls), &padding];
+        let cls = if self.cls.is_somewhere() {
+            "0 = [CLS]"
+        } else {
+            ""
+        };
+        let others = [cls, &padding];
         let others: Vec<&str> = others.into_iter().filter(|name| !name.is_empty()).collect();
         let besides = match &others[..] {
             [] => String::new(),
@@ -173,9 +178,4 @@ impl SampleShape {
         let own = cls(ClsPlace::First).into_iter().chain(own.iter().copied());
         own.chain(cls(ClsPlace::Last))
     }
-}
-
-/// `[CLS]` and its token, for messages; empty if samples do not have it.
-fn cls_name(cls: ClsPlace) -> &'static str {
-    if cls.is_somewhere() { "0 = [CLS]" } else { "" }
 }

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use headlight_keys::{InvalidValue, Range, Section, section};
 
-use crate::config::{DatasetConfig, Source};
+use crate::amounts::Samples;
+use crate::config::{DatasetConfig, Generated, Source};
 use crate::dataset::Dataset;
 use crate::draws::Draws;
 use crate::generator::Generator;
@@ -17,9 +18,6 @@ const NAME_LIMIT: usize = 40;
 
 /// The number of samples, if the config neither gives it nor holds samples out.
 const SAMPLES: usize = 1000;
-
-/// Draws per sample before the search for one that is not a training sample gives up.
-const ATTEMPTS: usize = 100;
 
 section! {
     /// A `[[tests]]` section: samples that the model is tested on besides the held-out ones. What it leaves out is as in `[data]`.
@@ -69,32 +67,21 @@ impl DatasetConfig {
             let message = "a file has its own number of samples; remove `samples` or `file`";
             return Err(InvalidValue::new("samples", message));
         }
-        let (generator, positive_rate, balanced) = match self.source {
-            Source::Generated {
-                generator,
-                positive_rate,
-                balanced,
-                ..
-            }
-            | Source::Fresh {
-                generator,
-                positive_rate,
-                balanced,
-                ..
-            } => (generator, positive_rate, balanced),
-            Source::File(_) => (Generator::Chacha, None, false),
+        let own = match self.source {
+            Source::Generated(own) => own,
+            Source::File(_) => Generated::new(Generator::Chacha, samples),
         };
-        let source = match (&test.file, generator) {
-            (Some(path), _) => Source::File(path.clone()),
-            (None, generator) => Source::Generated {
-                generator: match generator {
-                    Generator::Sentences => generator,
+        let source = match &test.file {
+            Some(path) => Source::File(path.clone()),
+            None => Source::Generated(Generated {
+                generator: match own.generator {
+                    Generator::Sentences => Generator::Sentences,
                     _ => Generator::Chacha,
                 },
-                samples,
-                positive_rate,
-                balanced,
-            },
+                samples: Samples::Number(samples),
+                exclude_held_out: true,
+                ..own
+            }),
         };
         let own = Self {
             source,
@@ -131,28 +118,16 @@ impl DatasetConfig {
     pub fn draw_test(&self, test: &TestSet, train: &Dataset) -> Result<Dataset, InvalidValue> {
         let own = self.of_test(test)?;
         let draws = Draws::of(&own)?;
-        let (sampler, rule) = (draws.sampler, draws.rule);
         let mut rng = Stream::Tests.rng(own.seed);
         let mut samples = Dataset::empty(own.seq_len, own.cls).for_task(own.task);
-        let seen: HashSet<&[u32]> = train.all_tokens().chunks(train.positions()).collect();
-        let Source::Generated { samples: count, .. } = own.source else {
-            return Ok(samples);
-        };
-        for label in draws.labels(0, count, &mut rng) {
-            let mut rows = (0..ATTEMPTS).map(|_| match draws.generator {
-                Generator::Sentences => rule.compose(true, sampler, &mut rng),
-                _ => draws.draw(label, &mut rng),
-            });
-            let Some(row) = rows.find(|row| !seen.contains(row.as_slice())) else {
-                let of_class = label.map_or_else(String::new, |class| format!(" of class {class}"));
-                let message = format!(
-                    "cannot find {count} samples that differ from the {} for training: too few{of_class} are possible; change \
-                     seq_len, or remove this set",
-                    train.len()
-                );
-                return Err(InvalidValue::new("samples", message));
-            };
-            samples.push_labelled(&row, rule, own.n_classes);
+        let known: HashSet<&[u32]> = train.all_tokens().chunks(train.positions()).collect();
+        for class in draws.labels(0, draws.own.samples.count(), &mut rng) {
+            let row = draws.draw_unknown(class, true, &known, &mut rng);
+            let row = row.map_err(|reason| {
+                let remedy = "change seq_len, or remove this set";
+                InvalidValue::new("samples", format!("{reason}; {remedy}"))
+            })?;
+            samples.push_labelled(&row, draws.rule, own.n_classes);
         }
         own.make_noisy(&mut samples);
         Ok(samples)

@@ -2,7 +2,8 @@
 
 use headlight_keys::InvalidValue;
 
-use crate::config::{DatasetConfig, POSITIVE_RATE, Source};
+use crate::amounts::Samples;
+use crate::config::{DatasetConfig, Generated, POSITIVE_RATE, Source};
 use crate::generator::Generator;
 use crate::task::Task;
 
@@ -32,29 +33,14 @@ impl DatasetConfig {
                 "`fold` and `held_out` both choose the held-out samples; remove one of them",
             );
         }
-        let (generator, samples, positive_rate, balanced) = match self.source {
-            Source::File(_) => return Ok(()),
-            Source::Generated {
-                generator,
-                samples,
-                positive_rate,
-                balanced,
-            } => (generator, samples, positive_rate, balanced),
-            Source::Fresh {
-                generator,
-                positive_rate,
-                balanced,
-                exclude_held_out,
-            } => {
-                self.validate_fresh(generator, exclude_held_out)?;
-                (generator, 0, positive_rate, balanced)
-            }
+        let Source::Generated(own) = &self.source else {
+            return Ok(());
         };
-        self.validate_generated(generator, samples)?;
-        if balanced {
-            self.validate_balanced(generator, positive_rate)?;
+        if own.samples == Samples::Fresh {
+            self.validate_fresh(own)?;
         }
-        self.validate_positive_rate(generator, positive_rate)
+        self.validate_generated(own.generator, own.samples.count())?;
+        self.validate_shares(own)
     }
 
     fn validate_task(&self) -> Result<(), InvalidValue> {
@@ -155,13 +141,9 @@ impl DatasetConfig {
         }
     }
 
-    fn validate_fresh(
-        &self,
-        generator: Generator,
-        exclude_held_out: bool,
-    ) -> Result<(), InvalidValue> {
+    fn validate_fresh(&self, own: &Generated) -> Result<(), InvalidValue> {
         let (held_out, count) = (self.held_out as u64, self.sampler().count());
-        match generator {
+        match own.generator {
             Generator::Numpy => refused(
                 "generator",
                 "the numpy generator cannot draw fresh samples for each step; set generator = \"chacha\", or samples to a number",
@@ -170,11 +152,11 @@ impl DatasetConfig {
                 "held_out",
                 "each step draws fresh samples, so held-out ones are needed to judge the model on and to dump; set held_out to 1 or more",
             ),
-            Generator::Sentences if !exclude_held_out => refused(
+            Generator::Sentences if !own.exclude_held_out => refused(
                 "exclude_held_out",
                 "held-out sentences differ by composition, and no step draws one; remove exclude_held_out",
             ),
-            _ if exclude_held_out && held_out > count / 2 => refused(
+            _ if own.exclude_held_out && held_out > count / 2 => refused(
                 "held_out",
                 format!(
                     "held_out is {held_out}, more than half of the {count} different samples, which no step could draw; \
@@ -185,70 +167,49 @@ impl DatasetConfig {
         }
     }
 
-    fn validate_balanced(
-        &self,
-        generator: Generator,
-        positive_rate: Option<f64>,
-    ) -> Result<(), InvalidValue> {
-        match generator {
-            _ if self.task.is_per_position() => refused(
-                "balanced",
-                "samples have a label per position, so that they have no class; remove balanced",
-            ),
-            _ if positive_rate.is_some() => refused(
-                "balanced",
-                "positive_rate and balanced both set the shares of classes; remove one of them",
-            ),
-            Generator::Chacha if self.sampler().n_tokens() == 1 => refused(
-                "balanced",
-                "only one sample is possible, so there is one class; raise vocab_size",
-            ),
-            Generator::Chacha => Ok(()),
-            _ => refused(
-                "balanced",
-                "only the generator chacha can balance classes; set generator = \"chacha\", or remove balanced",
-            ),
-        }
-    }
-
-    fn validate_positive_rate(
-        &self,
-        generator: Generator,
-        positive_rate: Option<f64>,
-    ) -> Result<(), InvalidValue> {
-        let n_classes = self.n_classes;
-        match (positive_rate, generator) {
-            (Some(_), _) if self.task.is_per_position() => refused(
-                "positive_rate",
-                "samples have a label per position, so that they have no class; remove positive_rate",
-            ),
-            (Some(_), Generator::Sentences) => refused(
-                "positive_rate",
-                "in generated sentences, each class is as likely as the others; remove positive_rate",
-            ),
-            (Some(_), _) if n_classes > 2 => refused(
-                "positive_rate",
-                format!(
-                    "there are {n_classes} classes; the share of positives can be set for two only; remove it"
-                ),
-            ),
-            (Some(_), Generator::All) => refused(
-                "positive_rate",
-                "generator = \"all\" takes each sample at most once, so the rule alone decides the share of positives; remove positive_rate",
-            ),
-            (Some(_), Generator::Numpy) => refused(
-                "positive_rate",
-                "the numpy generator leaves the share of positives to chance; set generator = \"chacha\" or remove positive_rate",
-            ),
-            // Every rule holds for a sample of one repeated token.
-            (Some(rate), Generator::Chacha) if rate < 1.0 && self.sampler().n_tokens() == 1 => {
-                refused(
-                    "positive_rate",
-                    "with vocab_size = 2 only one sample is possible, and it is positive; raise vocab_size",
-                )
+    /// Checks what sets the shares of classes.
+    fn validate_shares(&self, own: &Generated) -> Result<(), InvalidValue> {
+        let (n_classes, rate) = (self.n_classes, own.positive_rate);
+        let key = match (rate, own.balanced) {
+            (None, false) => return Ok(()),
+            (Some(_), false) => "positive_rate",
+            (_, true) => "balanced",
+        };
+        let reason = match own.generator {
+            _ if self.task.is_per_position() => {
+                "samples have a label per position, so that they have no class"
             }
-            (rate, _) => POSITIVE_RATE.check("positive_rate", &rate),
-        }
+            _ if rate.is_some() && own.balanced => {
+                "positive_rate and balanced both set the shares of classes"
+            }
+            Generator::Sentences => "in generated sentences, each class is as likely as the others",
+            _ if rate.is_some() && n_classes > 2 => {
+                let message = format!(
+                    "there are {n_classes} classes; the share of positives can be set for two only; remove it"
+                );
+                return refused(key, message);
+            }
+            Generator::All => {
+                "generator = \"all\" takes each sample at most once, so the rule alone decides the shares of classes"
+            }
+            Generator::Numpy => {
+                return refused(
+                    key,
+                    format!(
+                        "the numpy generator leaves the shares of classes to chance; set generator = \"chacha\", or remove {key}"
+                    ),
+                );
+            }
+            // Every rule holds for a sample of one repeated token.
+            Generator::Chacha if rate != Some(1.0) && self.sampler().n_tokens() == 1 => {
+                return refused(
+                    key,
+                    "with vocab_size = 2 only one sample is possible, so there is one class; raise vocab_size",
+                );
+            }
+            Generator::Chacha => return POSITIVE_RATE.check(key, &rate),
+        };
+        refused(key, format!("{reason}; remove {key}"))
     }
 
     /// Checks that there are as many different samples as the generator `all` is asked for.

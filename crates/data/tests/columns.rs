@@ -6,9 +6,9 @@ mod common;
 use std::fmt::Write;
 use std::io::Cursor;
 
-use common::completed;
+use common::{completed, read};
 use headlight_data::files::{
-    Choice, ChosenSamples, Contents, FileKeys, Format, Rows, Table, ToName, read, write,
+    Choice, ChosenSamples, Contents, FileKeys, Format, Rows, Table, write,
 };
 use headlight_data::words::PAD;
 use headlight_data::{Columns, DatasetConfig, Splits};
@@ -27,7 +27,11 @@ fn owned(names: &[&str]) -> Vec<String> {
 }
 
 /// What is chosen: the samples, their columns, that of labels, and what is left out; or the message.
-fn chosen(format: Format, text: &str, named: &Columns) -> Result<Choice, (String, Option<ToName>)> {
+fn chosen(
+    format: Format,
+    text: &str,
+    named: &Columns,
+) -> Result<Choice, (String, Option<&'static str>)> {
     let table = Table::read(Cursor::new(text), format, "mine").unwrap();
     let choice = table.choose(named);
     choice.map_err(|error| (error.message, error.to_name))
@@ -113,20 +117,20 @@ fn columns_are_chosen_by_name_or_by_what_repeats() {
 
 /// The header, `--text`, `--label`; what the user has to name, and a part of the message.
 const REFUSED: &str = "
-text,plan,size         |       |       | Labels | its columns are `text`, `plan`, `size`
-plan,size              |       |       | Labels | its columns are `plan`, `size`
-id,said                |       |       | Labels | `id`, `said`
-text,class,mood        |       |       | Labels | usual names: `class`, `mood`
-sentence,review,label  |       |       | Texts  | usual names: `sentence`, `review`
-id,said,label          |       |       | Texts  | `id`, `said`, `label`
-text,label             | nix   |       | Texts  | no column `nix`; its columns are `text`, `label`
-text,label             |       | nix   | Labels | no column `nix`
-text,label             |       | text  | Labels | a different label in each row
-text,plan,price        |       | price | Labels | fractions
-text,one               |       | one   | Labels | all rows
-text,none              |       | none  | Labels | empty
-text,label             | label |       | Labels | a different label in each row
-id,label,price         | id    |       | Texts  | holds numbers, such as 0
+text,plan,size         |       |       | label | its columns are `text`, `plan`, `size`
+plan,size              |       |       | label | its columns are `plan`, `size`
+id,said                |       |       | label | `id`, `said`
+text,class,mood        |       |       | label | usual names: `class`, `mood`
+sentence,review,label  |       |       | text  | usual names: `sentence`, `review`
+id,said,label          |       |       | text  | `id`, `said`, `label`
+text,label             | nix   |       | text  | no column `nix`; its columns are `text`, `label`
+text,label             |       | nix   | label | no column `nix`
+text,label             |       | text  | label | a different label in each row
+text,plan,price        |       | price | label | fractions
+text,one               |       | one   | label | all rows
+text,none              |       | none  | label | empty
+text,label             | label |       | label | a different label in each row
+id,label,price         | id    |       | text  | holds numbers, such as 0
 ";
 
 #[test]
@@ -134,7 +138,7 @@ fn columns_that_cannot_be_told_are_listed() {
     for [header, text, label, to_name, part] in cases(REFUSED) {
         let refused = chosen(Format::Csv, &frame(header), &named(text, label, &[])).unwrap_err();
         assert!(refused.0.contains(part), "{header}: {refused:?}");
-        assert_eq!(format!("{:?}", refused.1.unwrap()), to_name, "{header}");
+        assert_eq!(refused.1.unwrap(), to_name, "{header}");
     }
     let rows = (0..600).map(|n| format!("a{n},{}\n", n % 300));
     let many = format!("said,kind\n{}", rows.collect::<String>());
@@ -236,10 +240,12 @@ fn empty_cells_and_labels_that_read_as_missing_are_counted() {
         let is_told = |note: &String| told.iter().all(|part| note.contains(part));
         assert!(notes.iter().any(is_told), "{name}: {notes:?}");
     }
-    assert!(rows.without_labels().is_empty());
+    let (config, _) = completed(&rows, FileKeys::default(), &Columns::default());
+    assert_eq!(rows.missing_labels(&config), None);
     let csv = csv.replace("NA,", ",q");
     let rows = of_features(Format::Csv, &csv).unwrap();
-    assert!(rows.without_labels().contains("2 of 4"));
+    let missing = rows.missing_labels(&config).unwrap();
+    assert!(missing.contains("2 of 4"), "{missing}");
 }
 
 /// What is written is read back, or refused.

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_data::rules::{Count, TokenAnywhere, TokenAtPosition};
-use headlight_data::{ClsPlace, DatasetConfig, Generator, LabelRule, Source};
+use headlight_data::{ClsPlace, DatasetConfig, Generated, Generator, LabelRule, Samples, Source};
 use serde_json::json;
 
 /// What a config parses to, or the message.
@@ -16,12 +16,10 @@ fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig 
         words: None,
         task: headlight_data::Task::Classification,
         seed: 0,
-        source: Source::Generated {
-            generator,
-            samples: 10,
+        source: Source::Generated(Generated {
             positive_rate,
-            balanced: false,
-        },
+            ..Generated::new(generator, 10)
+        }),
         vocab_size: 5,
         seq_len: 3,
         n_classes: 2,
@@ -39,12 +37,7 @@ fn keys_have_defaults() {
     let rule = json!({ "kind": "token-at-position", "token": 3, "position": 2 });
     let config = parsed(json!({ "samples": 7, "vocab_size": 5, "seq_len": 3, "rule": rule }));
     let expected = DatasetConfig {
-        source: Source::Generated {
-            generator: Generator::Numpy,
-            samples: 7,
-            positive_rate: None,
-            balanced: false,
-        },
+        source: Source::Generated(Generated::new(Generator::Numpy, 7)),
         rule: Some(LabelRule::from(TokenAtPosition {
             token: 3,
             position: 2,
@@ -182,8 +175,8 @@ fn check(start: &DatasetConfig, cases: &[Case]) {
 }
 
 fn set_samples(config: &mut DatasetConfig, count: usize) {
-    if let Source::Generated { samples, .. } = &mut config.source {
-        *samples = count;
+    if let Source::Generated(own) = &mut config.source {
+        own.samples = Samples::Number(count);
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use headlight_data::rules::TokenAnywhere;
 use headlight_data::words::{FIRST_WORD, PAD};
-use headlight_data::{Corpus, DatasetConfig, Generator, LabelRule, Source, Stream};
+use headlight_data::{Corpus, DatasetConfig, Generated, Generator, LabelRule, Source, Stream};
 
 const DRAWN: usize = 20_000;
 
@@ -317,12 +317,7 @@ fn a_grammar_goes_with_its_generator_and_words() {
     };
     assert_eq!(
         invalid(|config| {
-            config.source = Source::Generated {
-                generator: Generator::Chacha,
-                samples: 5,
-                positive_rate: None,
-                balanced: false,
-            };
+            config.source = Source::Generated(Generated::new(Generator::Chacha, 5));
         }),
         "generator"
     );
@@ -330,12 +325,10 @@ fn a_grammar_goes_with_its_generator_and_words() {
         invalid(|config| {
             config.classes.clear();
             config.n_classes = 2;
-            config.source = Source::Generated {
-                generator: Generator::Sentences,
-                samples: 5,
+            config.source = Source::Generated(Generated {
                 positive_rate: Some(0.5),
-                balanced: false,
-            };
+                ..Generated::new(Generator::Sentences, 5)
+            });
         }),
         "positive_rate"
     );

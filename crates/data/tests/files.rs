@@ -8,11 +8,14 @@ mod common;
 use std::io::Cursor;
 use std::path::Path;
 
+use common::read;
 use headlight_data::files::{
-    Contents, FileError, FileKeys, FitError, Format, Rows, Table, listed, read, write,
+    Contents, FileError, FileKeys, FitError, Format, Rows, Table, listed, write,
 };
 use headlight_data::rules::{TokenAnywhere, TokenAtPosition};
-use headlight_data::{ClsPlace, Columns, DatasetConfig, Generator, LabelRule, Source, Splits};
+use headlight_data::{
+    ClsPlace, Columns, DatasetConfig, Generated, Generator, LabelRule, Source, Splits,
+};
 use headlight_npz::{NpzReader, NpzWriter};
 
 fn rule() -> LabelRule {
@@ -28,12 +31,10 @@ fn splits() -> Splits {
         words: None,
         task: headlight_data::Task::Classification,
         seed: 3,
-        source: Source::Generated {
-            generator: Generator::Chacha,
-            samples: 40,
+        source: Source::Generated(Generated {
             positive_rate: Some(0.5),
-            balanced: false,
-        },
+            ..Generated::new(Generator::Chacha, 40)
+        }),
         vocab_size: 9,
         seq_len: 5,
         n_classes: 2,
@@ -710,12 +711,7 @@ fn padding_is_refused_between_tokens() {
     }
     // A rule counts tokens that receive no attention, too.
     let generated = DatasetConfig {
-        source: Source::Generated {
-            generator: Generator::Numpy,
-            samples: 2,
-            positive_rate: None,
-            balanced: false,
-        },
+        source: Source::Generated(Generated::new(Generator::Numpy, 2)),
         ..config
     };
     assert_eq!(dataset(&generated, "3 8 4"), Ok(vec![0, 3, 8, 4]));
@@ -736,7 +732,7 @@ fn some_labels_may_be_missing_for_a_model() {
         ),
     ] {
         let rows = read_as(name, text).unwrap();
-        assert!(!rows.is_labelled());
+        assert!(rows.missing_labels(&config).is_some());
         assert_eq!(
             rows.dataset(&config, None).unwrap().all_tokens(),
             [0, 2, 0, 3]
@@ -755,7 +751,7 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
     };
     let text = "split,token_0,token_1\ntest,1,2\ntrain,3,\ntest,4,5\n";
     let rows = read_as("new.csv", text).unwrap();
-    assert!(!rows.is_labelled());
+    assert!(rows.missing_labels(&config).is_some());
     let expected = [0, 1, 2, 8, 0, 3, 8, 8, 0, 4, 5, 8];
     assert_eq!(
         rows.dataset(&config, Some(8)).unwrap().all_tokens(),

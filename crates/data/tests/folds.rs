@@ -1,9 +1,12 @@
 //! The folds of a file.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
 use std::collections::BTreeMap;
 
-use headlight_data::files::{Format, Rows, read};
+use common::read;
+use headlight_data::files::{Format, Rows};
 use headlight_data::{Columns, Dataset, DatasetConfig, Fold, Source, Splits};
 
 /// 23 samples, each another number; every third has label 1, and the rest label 0.

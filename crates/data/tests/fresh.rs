@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use headlight_data::{Dataset, DatasetConfig, Fresh, Source};
+use headlight_data::{Dataset, DatasetConfig, Fresh, Samples, Source};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -221,8 +221,11 @@ fn a_config_comes_back_from_its_keys() {
 /// The numbers of training and held-out samples of a config.
 fn counted(more: &Value) -> Result<(usize, usize), String> {
     let config = parsed(more)?;
-    let Source::Generated { samples, .. } = config.source else {
+    let Source::Generated(own) = config.source else {
         return Err("not generated".to_owned());
+    };
+    let Samples::Number(samples) = own.samples else {
+        return Err("fresh".to_owned());
     };
     Ok((samples, config.held_out))
 }

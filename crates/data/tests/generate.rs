@@ -7,7 +7,9 @@ use std::collections::{HashMap, HashSet};
 
 use common::{anywhere, at, before, count, equal, sum};
 use headlight_data::rules::SumMod;
-use headlight_data::{Batches, ClsPlace, Dataset, DatasetConfig, Generator, LabelRule, Source};
+use headlight_data::{
+    Batches, ClsPlace, Dataset, DatasetConfig, Generated, Generator, LabelRule, Source,
+};
 use proptest::prelude::*;
 
 fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> DatasetConfig {
@@ -16,12 +18,10 @@ fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> Datase
         words: None,
         task: headlight_data::Task::Classification,
         seed: 7,
-        source: Source::Generated {
-            generator: Generator::Chacha,
-            samples,
+        source: Source::Generated(Generated {
             positive_rate,
-            balanced: false,
-        },
+            ..Generated::new(Generator::Chacha, samples)
+        }),
         vocab_size: 11,
         seq_len: 4,
         n_classes: 2,
@@ -231,12 +231,7 @@ fn pairs(samples: usize, held_out: usize, cls: ClsPlace) -> DatasetConfig {
         modulus: 3,
     };
     let mut config = config(LabelRule::from(rule), samples, None);
-    config.source = Source::Generated {
-        generator: Generator::All,
-        samples,
-        positive_rate: None,
-        balanced: false,
-    };
+    config.source = Source::Generated(Generated::new(Generator::All, samples));
     (config.vocab_size, config.seq_len) = (3 + cls.first_token(), 2);
     (config.n_classes, config.cls, config.held_out) = (3, cls, held_out);
     config
@@ -299,12 +294,10 @@ fn more_samples_than_there_are_is_said() {
         assert!(is_valid || found == Err("generator".to_owned()));
     }
     let mut rated = pairs(5, 4, ClsPlace::None);
-    rated.source = Source::Generated {
-        generator: Generator::All,
-        samples: 5,
+    rated.source = Source::Generated(Generated {
         positive_rate: Some(0.5),
-        balanced: false,
-    };
+        ..Generated::new(Generator::All, 5)
+    });
     assert_eq!(rated.validate().unwrap_err().key, "positive_rate");
 }
 

@@ -1,9 +1,12 @@
 //! Labels that are wrong on purpose.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
 use std::io::Cursor;
 
-use headlight_data::files::{Format, Rows, read};
+use common::read;
+use headlight_data::files::{Format, Rows};
 use headlight_data::{Columns, Dataset, DatasetConfig};
 use serde_json::{Value, json};
 

@@ -1,9 +1,12 @@
 //! Rules with a label per position, and samples with such labels in files.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod common;
+
 use std::io::Cursor;
 
-use headlight_data::files::{Contents, FileKeys, Format, Rows, read, write};
+use common::read;
+use headlight_data::files::{Contents, FileKeys, Format, Rows, write};
 use headlight_data::rules::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
 use headlight_data::{ClsPlace, Columns, Dataset, DatasetConfig, IGNORED, LabelRule, Task};
 use serde_json::json;

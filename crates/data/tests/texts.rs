@@ -7,8 +7,8 @@ mod common;
 use std::fmt::Write;
 use std::io::Cursor;
 
-use common::completed;
-use headlight_data::files::{FileKeys, Format, Rows, Table, read};
+use common::{completed, read};
+use headlight_data::files::{FileKeys, Format, Rows, Table};
 use headlight_data::words::{FIRST_WORD, PAD, UNK};
 use headlight_data::{Columns, DatasetConfig, Splits, TextCounts, Words};
 

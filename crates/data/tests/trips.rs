@@ -7,9 +7,9 @@ mod common;
 
 use std::io::Cursor;
 
-use common::completed;
+use common::{completed, read};
 
-use headlight_data::files::{Contents, FileKeys, Format, Rows, read, write};
+use headlight_data::files::{Contents, FileKeys, Format, Rows, write};
 use headlight_data::{ClsPlace, Columns, DatasetConfig, LabelRule, Source, Splits, Words};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

@@ -10,7 +10,7 @@ use std::path::Path;
 use headlight_architecture::UNIFORM_BELOW;
 use headlight_data::files::{LABELS, TEXTS};
 use headlight_data::rules::{Choice, Counts, Setting};
-use headlight_data::{ClsPlace, LabelRule, Sampler};
+use headlight_data::{ClsPlace, LabelRule, MARKER, Sampler};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::metrics::PAGE;
 use serde::Serialize;
@@ -59,8 +59,7 @@ impl From<Choice> for Written {
 }
 
 fn choices() -> impl Iterator<Item = (&'static str, Choice)> {
-    let kinds = LabelRule::KINDS.iter();
-    kinds.filter_map(|(name, kind)| Some((*name, kind.choice?)))
+    LabelRule::CHOICES.iter().copied()
 }
 
 /// The config of a file of texts, apart from what the file gives.
@@ -82,7 +81,6 @@ fn texts() -> Value {
 #[test]
 fn the_page_has_what_the_core_describes() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../inspector/page/src/described.js");
-    let markers = LabelRule::KINDS.iter();
     let parts = [
         "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment --test page`: what the core describes.\n".to_owned(),
         object(
@@ -93,7 +91,7 @@ fn the_page_has_what_the_core_describes() {
         object(
             "MARKERS",
             "string",
-            markers.filter_map(|(name, kind)| Some((*name, kind.marker?))),
+            [("sentence", MARKER)].into_iter(),
         ),
     ];
     let metrics =

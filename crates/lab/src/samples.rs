@@ -32,7 +32,7 @@ pub(crate) struct Given {
 /// When the config or a sample is invalid.
 pub(crate) fn splits(config: &ExperimentConfig, given: Option<&Given>) -> Result<Splits, String> {
     match (&config.data.source, given) {
-        (Source::Generated { .. } | Source::Fresh { .. }, None) => {
+        (Source::Generated(_), None) => {
             let generated = config.data.generate();
             generated.map_err(|invalid| told(&invalid.within("data")))
         }
@@ -46,7 +46,7 @@ pub(crate) fn splits(config: &ExperimentConfig, given: Option<&Given>) -> Result
             texts::fit(&rows, &config.data, config.model.attention.padding_token)
         }
         (Source::File(_), Some(given)) => given.fit(config),
-        (Source::Generated { .. } | Source::Fresh { .. }, Some(_)) => Err(
+        (Source::Generated(_), Some(_)) => Err(
             "samples were given, but the config generates its own; set data.file, or leave the samples out"
                 .to_owned(),
         ),

@@ -2,13 +2,11 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{
-    ChosenSamples, FileError, FileKeys, FitError, Format, Rows, Table, ToName,
-};
+use headlight_data::files::{ChosenSamples, FileError, FileKeys, FitError, Format, Rows, Table};
 use headlight_data::words::UNK;
-use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Source, Splits};
+use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Splits};
 use headlight_experiment::Experiment;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::message::Message;
 use crate::refusal::told;
@@ -20,12 +18,10 @@ use crate::refusal::told;
 pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
     let table = read(table, name).map_err(|error| error.message)?;
     let choice = table.choose(&Columns::default()).map_err(|error| {
-        let column = match error.to_name {
-            Some(ToName::Texts) => "; name the column of texts `text`",
-            Some(ToName::Labels) => "; name the column of labels `label`",
-            None => "",
-        };
-        error.message + column
+        let remedy = error
+            .to_name
+            .map(|key| format!("; name the column of {key}s `{key}`"));
+        error.message + &remedy.unwrap_or_default()
     })?;
     if choice.samples != ChosenSamples::Texts {
         return Err(
@@ -37,22 +33,12 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
     let rows = table.samples(&columns).map_err(|error| error.message)?;
     let keys = rows.complete(FileKeys::default());
     let padding_token = keys.padding_token;
-    let config = DatasetConfig {
-        task: headlight_data::Task::Classification,
-        seed: keys.seed,
-        source: Source::File(name.into()),
-        columns,
-        words: keys.words,
-        vocab_size: keys.vocab_size.unwrap_or_default(),
-        seq_len: keys.seq_len.unwrap_or_default(),
-        n_classes: keys.n_classes.unwrap_or_default(),
-        classes: keys.classes.unwrap_or_default(),
-        cls: keys.cls,
-        held_out: keys.held_out.unwrap_or_default(),
-        fold: keys.fold,
-        label_noise: 0.0,
-        rule: None,
-    };
+    // The keys of `[data]` that a run's own config would have.
+    let mut data = json!(keys);
+    data["text"] = json!(columns.text);
+    data["label"] = json!(columns.label);
+    data["held_out"] = json!(keys.held_out.unwrap_or_default());
+    let config = keys.config(name, columns);
     let splits = fit(&rows, &config, padding_token)?;
     if splits.held_out.is_empty() {
         return Err(format!(
@@ -65,7 +51,7 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
     let notes: Vec<String> = notes.into_iter().flatten().chain(rows.notes(&[])).collect();
     let head = json!({
         "choice": choice.describe(),
-        "data": section(&config),
+        "data": data,
         "padding_token": padding_token,
         "train": counts(&splits.train),
         "held_out": counts(&splits.held_out),
@@ -111,7 +97,7 @@ pub(crate) fn unknown(table: &str, experiment: &Experiment) -> Vec<Vec<String>> 
     let rows = rows.unwrap_or_default();
     let texts = rows.held_out_texts(data).into_iter().enumerate();
     let unknown = texts.map(|(sample, text)| {
-        let mut words = data.words.as_ref().map(|words| words.written(text));
+        let mut words = data.words.as_ref().map(|words| words.split(text));
         let mut next = || words.as_mut().and_then(Iterator::next).unwrap_or_default();
         let tokens = samples.tokens(sample).iter();
         let typed = tokens.map(|&token| match token {
@@ -125,28 +111,4 @@ pub(crate) fn unknown(table: &str, experiment: &Experiment) -> Vec<Vec<String>> 
         typed.collect()
     });
     unknown.collect()
-}
-
-/// The keys of `[data]` that a run's own config would have.
-fn section(config: &DatasetConfig) -> Value {
-    let mut data = json!({
-        "text": config.columns.text,
-        "label": config.columns.label,
-        "vocab_size": config.vocab_size,
-        "seq_len": config.seq_len,
-        "n_classes": config.n_classes,
-        "held_out": config.held_out,
-    });
-    if !config.classes.is_empty() {
-        data["classes"] = json!(config.classes);
-    }
-    if let Some(words) = &config.words {
-        data["words"] = json!({
-            "lowercase": words.lowercase,
-            "min_count": words.min_count,
-            "max_words": words.max_words,
-            "vocabulary": words.vocabulary,
-        });
-    }
-    data
 }

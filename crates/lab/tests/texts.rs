@@ -97,7 +97,10 @@ fn a_table_of_a_spreadsheet_gives_the_weights_of_the_command_line() {
     assert_eq!(described["train"], json!([4, 4]));
     assert_eq!(described["held_out"], json!([1, 1]));
     let notes = described["notes"].to_string();
-    assert!(notes.contains("1 text has no words"), "{notes}");
+    assert!(
+        notes.contains("Texts without words, each of which becomes [UNK]: 1"),
+        "{notes}"
+    );
     assert!(notes.contains("of held-out texts"), "{notes}");
     let (begun, ended) = trained(&config, REVIEWS);
     assert_eq!(

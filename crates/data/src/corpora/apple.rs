@@ -3,7 +3,9 @@
 //! Each sentence has both: one does something, to the other somebody does something. So neither the words nor the place
 //! of the marker tell which is asked.
 
-use super::grammar::{Composition, Grammar, Reading, asked, composition, marker, one_of, sentence};
+use super::grammar::{
+    Composition, Facts, Grammar, MARKER, Reading, asked, composition, marker, one_of, sentence,
+};
 
 pub(super) struct Apple;
 
@@ -38,20 +40,14 @@ impl Grammar for Apple {
             .collect()
     }
 
-    fn classes(&self) -> &'static [&'static str] {
-        &["firm", "fruit"]
-    }
-
-    fn seq_len(&self) -> usize {
-        13
-    }
-
-    fn question(&self) -> &'static str {
-        "Is the marked apple the firm or the fruit?"
-    }
-
-    fn deciding(&self) -> &'static str {
-        "what the marked apple does, and to what, or what is done to it"
+    fn facts(&self) -> Facts {
+        Facts {
+            marker: Some(MARKER),
+            classes: &["firm", "fruit"],
+            seq_len: 13,
+            question: "Is the marked apple the firm or the fruit?",
+            deciding: "what the marked apple does, and to what, or what is done to it",
+        }
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {

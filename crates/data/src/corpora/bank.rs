@@ -2,7 +2,9 @@
 //!
 //! Each sentence has one phrase for each meaning; so the words fit both.
 
-use super::grammar::{Composition, Grammar, Reading, asked, composition, marker, one_of, sentence};
+use super::grammar::{
+    Composition, Facts, Grammar, MARKER, Reading, asked, composition, marker, one_of, sentence,
+};
 
 pub(super) struct Bank;
 
@@ -67,20 +69,14 @@ impl Grammar for Bank {
             .collect()
     }
 
-    fn classes(&self) -> &'static [&'static str] {
-        &["river bank", "money bank", "bird", "machine"]
-    }
-
-    fn seq_len(&self) -> usize {
-        15
-    }
-
-    fn question(&self) -> &'static str {
-        "What does the word after * mean?"
-    }
-
-    fn deciding(&self) -> &'static str {
-        "the words after the marked one that only one meaning has"
+    fn facts(&self) -> Facts {
+        Facts {
+            marker: Some(MARKER),
+            classes: &["river bank", "money bank", "bird", "machine"],
+            seq_len: 15,
+            question: "What does the word after * mean?",
+            deciding: "the words after the marked one that only one meaning has",
+        }
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {

@@ -1,7 +1,7 @@
 //! What the grammars share: how one is described, and how its sentences are put together.
 
 /// The word before the one that is asked about.
-pub(crate) const MARKER: &str = "*";
+pub const MARKER: &str = "*";
 
 /// The answer to a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,22 +21,26 @@ pub(super) fn composition(parts: [usize; 3]) -> Composition {
     parts.map(|part| part as u64)
 }
 
+/// What is known of a grammar, whatever the sentence.
+pub(super) struct Facts {
+    /// The word before the one that is asked about; `None` if the question is about the whole sentence.
+    pub(super) marker: Option<&'static str>,
+    /// The names of the classes.
+    pub(super) classes: &'static [&'static str],
+    /// The most words of a sentence.
+    pub(super) seq_len: usize,
+    /// The question, as a title.
+    pub(super) question: &'static str,
+    /// Which words decide the answer, as the end of a sentence.
+    pub(super) deciding: &'static str,
+}
+
 /// What a grammar consists of.
 pub(super) trait Grammar {
     /// Lists of words; with the marker, they are the vocabulary.
     fn lists(&self) -> Vec<&'static [&'static str]>;
-    /// The word before the one that is asked about; `None` if the question is about the whole sentence.
-    fn marker(&self) -> Option<&'static str> {
-        Some(MARKER)
-    }
-    /// The names of the classes.
-    fn classes(&self) -> &'static [&'static str];
-    /// The most words of a sentence.
-    fn seq_len(&self) -> usize;
-    /// The question, as a title.
-    fn question(&self) -> &'static str;
-    /// Which words decide the answer, as the end of a sentence.
-    fn deciding(&self) -> &'static str;
+    /// What is known of it.
+    fn facts(&self) -> Facts;
     /// A sentence with its composition; `choose(n)` gives a number below n. The composition follows from the sentence's
     /// words without their order: so the sentence that has them in another order, and another answer, is in the same split.
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition);

@@ -22,9 +22,8 @@ use crate::cls::{CLS, ClsPlace};
 use crate::random::uniform_below;
 use crate::words::{FIRST_WORD, PAD, SPECIAL, UNK};
 
-pub(crate) use grammar::MARKER;
-pub use grammar::Reading;
 use grammar::{Composition, Grammar, asked};
+pub use grammar::{MARKER, Reading};
 
 /// One in this many compositions is held out.
 const HELD_OUT: u64 = 5;
@@ -63,7 +62,7 @@ impl Corpus {
         WORDS[self as usize].get_or_init(|| {
             let lists = self.grammar().lists();
             let phrases = lists.into_iter().flatten();
-            let mut words: Vec<_> = self.grammar().marker().into_iter().collect();
+            let mut words: Vec<_> = self.grammar().facts().marker.into_iter().collect();
             for word in phrases.flat_map(|phrase| phrase.split(' ')) {
                 if !words.contains(&word) {
                     words.push(word);
@@ -75,22 +74,22 @@ impl Corpus {
 
     /// The names of the classes.
     pub fn classes(self) -> &'static [&'static str] {
-        self.grammar().classes()
+        self.grammar().facts().classes
     }
 
     /// The most words of a sentence.
     pub fn seq_len(self) -> usize {
-        self.grammar().seq_len()
+        self.grammar().facts().seq_len
     }
 
     /// The question about each sentence, as a title.
     pub fn question(self) -> &'static str {
-        self.grammar().question()
+        self.grammar().facts().question
     }
 
     /// Which words decide the answer, as the end of a sentence.
     pub fn deciding(self) -> &'static str {
-        self.grammar().deciding()
+        self.grammar().facts().deciding
     }
 
     /// A sentence, of the compositions that are held out or of the others.

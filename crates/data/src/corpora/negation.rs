@@ -2,7 +2,9 @@
 //!
 //! There is one `not` if both qualities are of a kind, and at most one if they are not; so the words fit both answers.
 
-use super::grammar::{Composition, Grammar, Reading, asked, composition, marker, one_of, sentence};
+use super::grammar::{
+    Composition, Facts, Grammar, MARKER, Reading, asked, composition, marker, one_of, sentence,
+};
 
 pub(super) struct Negation;
 
@@ -26,20 +28,14 @@ impl Grammar for Negation {
         vec![&["the", "not", ","], VERBS, JOINTS, THINGS, GOOD, BAD]
     }
 
-    fn classes(&self) -> &'static [&'static str] {
-        &["bad", "good"]
-    }
-
-    fn seq_len(&self) -> usize {
-        12
-    }
-
-    fn question(&self) -> &'static str {
-        "Is the thing after * said to be good?"
-    }
-
-    fn deciding(&self) -> &'static str {
-        "the quality of the marked thing, and the word not before it"
+    fn facts(&self) -> Facts {
+        Facts {
+            marker: Some(MARKER),
+            classes: &["bad", "good"],
+            seq_len: 12,
+            question: "Is the thing after * said to be good?",
+            deciding: "the quality of the marked thing, and the word not before it",
+        }
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {

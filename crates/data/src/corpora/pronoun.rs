@@ -2,7 +2,9 @@
 //!
 //! Each sentence has a quality of animals and one of places; so the words fit both answers.
 
-use super::grammar::{Composition, Grammar, Reading, asked, composition, marker, one_of, sentence};
+use super::grammar::{
+    Composition, Facts, Grammar, MARKER, Reading, asked, composition, marker, one_of, sentence,
+};
 
 pub(super) struct Pronoun;
 
@@ -20,20 +22,14 @@ impl Grammar for Pronoun {
         vec![others, ANIMALS, CROSSED, SAT_ON, OF_ANIMALS, OF_PLACES]
     }
 
-    fn classes(&self) -> &'static [&'static str] {
-        &["animal", "place"]
-    }
-
-    fn seq_len(&self) -> usize {
-        19
-    }
-
-    fn question(&self) -> &'static str {
-        "Is the marked \"it\" the animal or the place?"
-    }
-
-    fn deciding(&self) -> &'static str {
-        "the quality of the marked \"it\""
+    fn facts(&self) -> Facts {
+        Facts {
+            marker: Some(MARKER),
+            classes: &["animal", "place"],
+            seq_len: 19,
+            question: "Is the marked \"it\" the animal or the place?",
+            deciding: "the quality of the marked \"it\"",
+        }
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {

@@ -3,7 +3,7 @@
 //! Half of the clauses are negated, whatever their quality is. So each word is as frequent in both classes. Other than in
 //! the other grammars, the words of most sentences have no other order with another answer.
 
-use super::grammar::{Composition, Grammar, Reading, sentence};
+use super::grammar::{Composition, Facts, Grammar, Reading, sentence};
 
 pub(super) struct Sentiment;
 
@@ -113,24 +113,14 @@ impl Grammar for Sentiment {
             .collect()
     }
 
-    fn marker(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn classes(&self) -> &'static [&'static str] {
-        &["negative", "positive"]
-    }
-
-    fn seq_len(&self) -> usize {
-        14
-    }
-
-    fn question(&self) -> &'static str {
-        "Is the sentence positive?"
-    }
-
-    fn deciding(&self) -> &'static str {
-        "the words that say good or bad, and those that negate them"
+    fn facts(&self) -> Facts {
+        Facts {
+            marker: None,
+            classes: &["negative", "positive"],
+            seq_len: 14,
+            question: "Is the sentence positive?",
+            deciding: "the words that say good or bad, and those that negate them",
+        }
     }
 
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition) {

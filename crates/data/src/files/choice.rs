@@ -4,6 +4,7 @@
 use std::collections::HashSet;
 
 use super::labels::whole_number;
+use super::samples::token_number;
 use super::table::{Form, Kind, Table, listed};
 use crate::config::Columns;
 
@@ -59,20 +60,14 @@ pub enum ChosenSamples {
 pub struct ChoiceError {
     /// What is wrong.
     pub message: String,
-    /// The column that the user has to name, if that helps.
-    pub to_name: Option<ToName>,
+    /// The key whose column the user has to name, `text` or `label`, if that helps.
+    pub to_name: Option<&'static str>,
 }
 
-/// A column that a user has to name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ToName {
-    /// That of texts.
-    Texts,
-    /// That of labels.
-    Labels,
-}
+const TEXT: &str = "text";
+const LABEL: &str = "label";
 
-fn refused<T>(to_name: ToName, message: String) -> Result<T, ChoiceError> {
+fn refused<T>(to_name: &'static str, message: String) -> Result<T, ChoiceError> {
     Err(ChoiceError {
         message,
         to_name: Some(to_name),
@@ -97,14 +92,10 @@ impl Choice {
                 format!("samples: the columns {features}; labels: column `{label}`")
             }
         };
-        let left_out = self
-            .left_out
-            .iter()
-            .map(|(name, reason)| match (&**name, *reason) {
-                ("", _) => "the column without a name".to_owned(),
-                (name, "") => format!("`{name}`"),
-                (name, reason) => format!("`{name}` ({reason})"),
-            });
+        let left_out = self.left_out.iter().map(|(name, reason)| match *reason {
+            "" => format!("`{name}`"),
+            reason => format!("`{name}` ({reason})"),
+        });
         let left_out: Vec<String> = left_out.collect();
         if !left_out.is_empty() {
             line += "; left out: ";
@@ -151,12 +142,12 @@ impl Column<'_> {
         let name = self.name;
         if !self.are_plain {
             let message = format!("the column `{name}` holds lists or objects, not texts");
-            return refused(ToName::Texts, message);
+            return refused(TEXT, message);
         }
         if self.are_numbers && self.filled > 0 {
             let first = self.first;
             let message = format!("the column `{name}` holds numbers, such as {first}, not texts");
-            return refused(ToName::Texts, message);
+            return refused(TEXT, message);
         }
         Ok(())
     }
@@ -183,7 +174,7 @@ impl Column<'_> {
             ),
             _ => return Ok(()),
         };
-        refused(ToName::Labels, format!("the column `{name}` {reason}"))
+        refused(LABEL, format!("the column `{name}` {reason}"))
     }
 }
 
@@ -203,7 +194,7 @@ impl Table {
         let columns = self.contents();
         let is_tokens = |column: &Column<'_>| match self.form {
             Form::Objects(_) => column.name == "tokens" && !column.are_plain,
-            _ => is_token_column(column.name),
+            _ => token_number(column.name).is_some(),
         };
         let is_of_arrays = matches!(self.form, Form::Arrays(_));
         let has_tokens = named.text.is_none()
@@ -228,15 +219,17 @@ impl Table {
         let own_label = named.label.as_ref().and_then(|name| self.find(name));
         let mut text = None;
         if !has_tokens && named.features.is_empty() {
-            text = self.called(named.text.as_ref(), &TEXTS, own_label, ToName::Texts)?;
+            text = self.called(named.text.as_ref(), &TEXTS, own_label, TEXT)?;
         }
         let is_known = has_tokens || text.is_some() || !named.features.is_empty();
-        let label = self.called(named.label.as_ref(), &LABELS, text, ToName::Labels)?;
+        let label = self.called(named.label.as_ref(), &LABELS, text, LABEL)?;
         let rest = columns.iter().enumerate().filter(|&(index, column)| {
             let is_used = Some(index) == text || Some(index) == label;
             let is_sample = has_tokens && is_tokens(column)
                 || named.features.iter().any(|name| name == column.name);
-            !is_used && !is_sample && !column.name.eq_ignore_ascii_case("split")
+            // A column without a name numbers the rows.
+            let is_other = ["", "split"].contains(&&*column.name.to_ascii_lowercase());
+            !is_used && !is_sample && !is_other
         });
         let mut rest: Vec<&Column<'_>> = rest.map(|(_, column)| column).collect();
         let label = match label {
@@ -266,8 +259,8 @@ impl Table {
         if let Some(text) = text {
             text.check_text()?;
             chosen.samples = ChosenSamples::Texts;
-            let named = rest.iter().filter(|column| !column.name.is_empty());
-            chosen.left_out = named.map(|column| (column.name.to_owned(), "")).collect();
+            let left_out = rest.iter().map(|column| (column.name.to_owned(), ""));
+            chosen.left_out = left_out.collect();
         } else if !has_tokens {
             self.add_categories(&rest, label, &mut chosen)?;
         }
@@ -300,7 +293,7 @@ impl Table {
             label.name,
             self.listed()
         );
-        refused(ToName::Texts, message)
+        refused(TEXT, message)
     }
 
     /// What the columns hold.
@@ -339,7 +332,7 @@ impl Table {
         named: Option<&String>,
         usual: &[&str],
         except: Option<usize>,
-        to_name: ToName,
+        to_name: &'static str,
     ) -> Result<Option<usize>, ChoiceError> {
         if let Some(name) = named {
             return match self.find(name) {
@@ -388,7 +381,7 @@ impl Table {
         match found[..] {
             [label] => Ok(label),
             _ => refused(
-                ToName::Labels,
+                LABEL,
                 format!(
                     "no column has a usual name of labels, such as `label` or `class`; {}",
                     self.listed()
@@ -396,11 +389,4 @@ impl Table {
             ),
         }
     }
-}
-
-/// Whether a column of a table holds a token of each sample.
-fn is_token_column(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    name.strip_prefix("token_")
-        .is_some_and(|number| number.parse::<u32>().is_ok())
 }

@@ -1,25 +1,30 @@
 //! The keys of a config whose values its dataset file can give.
 
-use serde::Deserialize;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
 
 use super::rows::Rows;
 use crate::cls::{CLS, ClsPlace};
+use crate::config::{Columns, DatasetConfig, Source};
 use crate::fold::Fold;
 use crate::task::Task;
 use crate::words::Words;
 
-/// The keys of a config whose values its dataset file can give; `None` where the config does not set one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// The keys of a config whose values its dataset file can give; `None` where the config does not set one. Those that the file does
+/// not give are not written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FileKeys {
     /// `data.seed`, which the file does not give: with `held_out`, it decides which texts give their words.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub seed: u64,
     /// `data.task`, which the file does not give: it says what the classes are.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub task: Task,
     /// `data.held_out`, which only texts give.
     pub held_out: Option<usize>,
     /// `data.fold`, which the file does not give: it decides in place of `held_out`.
+    #[serde(skip_serializing)]
     pub fold: Option<Fold>,
     /// `data.words`, which only texts give.
     pub words: Option<Words>,
@@ -30,13 +35,36 @@ pub struct FileKeys {
     /// `data.n_classes`.
     pub n_classes: Option<usize>,
     /// `data.classes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub classes: Option<Vec<String>>,
     /// `data.cls`, which the file does not give: it says where the file's `[CLS]` is, if it has one.
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     pub cls: ClsPlace,
     /// `model.attention.padding_token`.
     #[serde(skip)]
     pub padding_token: Option<u32>,
+}
+
+impl FileKeys {
+    /// The config of a file's samples, to which these keys are [complete](Rows::complete).
+    pub fn config(self, file: impl Into<PathBuf>, columns: Columns) -> DatasetConfig {
+        DatasetConfig {
+            seed: self.seed,
+            task: self.task,
+            source: Source::File(file.into()),
+            columns,
+            words: self.words,
+            vocab_size: self.vocab_size.unwrap_or_default(),
+            seq_len: self.seq_len.unwrap_or_default(),
+            n_classes: self.n_classes.unwrap_or_default(),
+            classes: self.classes.unwrap_or_default(),
+            cls: self.cls,
+            held_out: self.held_out.unwrap_or_default(),
+            fold: self.fold,
+            label_noise: 0.0,
+            rule: None,
+        }
+    }
 }
 
 impl Rows {

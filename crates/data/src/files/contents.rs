@@ -6,7 +6,7 @@ use std::{fmt, io};
 use headlight_input::{LINE_LIMIT, size};
 use serde_json::Value;
 
-use super::labels::{Label, mixed};
+use super::labels::{Label, Labels};
 use super::rows::{Rows, value};
 use crate::config::DatasetConfig;
 use crate::dataset::Splits;
@@ -107,9 +107,10 @@ impl<'a> Contents<'a> {
         if features.is_empty() {
             return vec![text.into()];
         }
-        let values = features.iter().zip(text.split(VALUE_END));
+        let values = features.iter().zip(text.split_inclusive(VALUE_END));
         let values = values.map(|(name, word)| {
-            let own = word.strip_prefix(&*value(name, ""));
+            // All but the name and the end.
+            let own = word.get(value(name, "").len() - 1..word.len() - 1);
             own.unwrap_or_default().into()
         });
         values.collect()
@@ -117,9 +118,12 @@ impl<'a> Contents<'a> {
 
     /// Refuses classes that no reader takes as labels.
     pub(super) fn check_classes(self) -> io::Result<()> {
-        let labels = self.config.classes.iter().map(|name| Label::of_text(name));
-        let labels: Vec<Label> = labels.collect::<Result<_, _>>().map_err(refused)?;
-        match mixed(labels.iter()).filter(|_| self.config.words.is_some()) {
+        let mut labels = Labels::default();
+        for name in &self.config.classes {
+            let label = Label::of_text(name).and_then(|label| labels.index(label));
+            label.map_err(refused)?;
+        }
+        match labels.mixed().filter(|_| self.config.words.is_some()) {
             Some((number, name)) => Err(refused(format!(
                 "its classes are a number, {number}, and a name, `{name}`; rename one in data.classes"
             ))),

@@ -21,13 +21,7 @@ const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
 /// Reads a CSV or TSV file.
 pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Table, String> {
-    // Excel may name the separator in a line of its own, such as `sep=;`.
-    let hint = match text.as_bytes() {
-        [b's', b'e', b'p', b'=', separator, b'\r' | b'\n', ..] => Some(*separator),
-        _ => None,
-    };
-    let hint = hint.filter(|separator| SEPARATORS.contains(separator));
-    let separator = hint.unwrap_or_else(|| separator(&text));
+    let separator = separator(&text);
     text.push_str(END);
     let length = text.len() as u64;
     let mut csv = ReaderBuilder::new()
@@ -38,7 +32,6 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
         .from_reader(text.as_bytes());
     let mut table: Option<Table> = None;
     let mut record = StringRecord::new();
-    let mut is_hint = hint.is_some();
     loop {
         let read = csv.read_record(&mut record);
         let is_record = read.map_err(|error| error.to_string())?;
@@ -56,8 +49,7 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
         if record.as_slice().len() as u64 > LINE_LIMIT {
             return Err(too_long(line));
         }
-        let is_blank = record.iter().all(|cell| cell.trim().is_empty());
-        if is_blank || std::mem::take(&mut is_hint) {
+        if record.iter().all(|cell| cell.trim().is_empty()) {
             continue;
         }
         let last = record.len() - 1;

@@ -18,6 +18,9 @@ use headlight_keys::InvalidValue;
 const PADDED_FREE: usize = 1 << 24;
 const PADDING_RATIO: usize = 32;
 
+/// What to do with a label that is not a class.
+const REMEDY: &str = "; fix the label, or remove the row; predictions need no labels, so for them rename their column";
+
 impl Rows {
     /// The samples in the file's order, with `[CLS]` and padding. Labels that the file does not have are given by the
     /// config's rule; without a rule they are 0.
@@ -32,17 +35,6 @@ impl Rows {
         if self.are_texts() {
             return self.tokenized(config)?.0.dataset(config, padding_token);
         }
-        let remedy = "; fix the label, or remove the row; `predict` needs no labels, so for it rename their column";
-        self.arranged(config, padding_token, remedy)
-    }
-
-    /// As [`dataset`](Self::dataset). Messages about unknown classes end with `remedy`.
-    fn arranged(
-        &self,
-        config: &DatasetConfig,
-        padding_token: Option<u32>,
-        remedy: &str,
-    ) -> Result<Dataset, FileError> {
         let shape = SampleShape::new(config, padding_token);
         let has_cls = self.has_cls(shape.cls);
         let mut dataset = Dataset::empty(shape.seq_len, shape.cls).for_task(config.task);
@@ -60,46 +52,46 @@ impl Rows {
             ));
         }
         let classes = self.labels.classes(config);
+        let class = |label: u32| {
+            let class = classes[label as usize].clone();
+            class.map_err(|reason| reason + REMEDY)
+        };
         let mut sample = Vec::with_capacity(positions);
-        for row in 0..self.len() {
+        let mut push = |row: usize| {
             sample.clear();
-            let arranged = shape.arrange(self.tokens(row), has_cls, &mut sample);
-            let checked = arranged.and_then(|()| match config.source {
-                // Generated samples may have any token anywhere.
-                Source::Generated { .. } | Source::Fresh { .. } => Ok(()),
-                Source::File(_) => shape.check_padding(&sample),
-            });
-            let class = |label: u32| {
-                let class = classes[label as usize].clone();
-                class.map_err(|reason| reason + remedy)
-            };
-            let labels =
-                checked.and_then(|()| match (config.task, self.label(row), &config.rule) {
-                    (Task::NextToken, ..) => Ok(self.next_tokens(row, &sample, config.cls)),
-                    (Task::TokenClassification, ..) if self.are_each() => {
-                        let before = usize::from(config.cls == ClsPlace::First && !has_cls);
-                        let mut labels = vec![IGNORED; positions];
-                        let own = self.each(row);
-                        for (place, &label) in
-                            own.iter().enumerate().filter(|own| *own.1 != IGNORED)
-                        {
-                            let is_end =
-                                has_cls && config.cls == ClsPlace::Last && place + 1 == own.len();
-                            let place = if is_end {
-                                positions - 1
-                            } else {
-                                place + before
-                            };
-                            labels[place] = class(label)?;
-                        }
-                        Ok(labels)
+            shape.arrange(self.tokens(row), has_cls, &mut sample)?;
+            // Generated samples may have any token anywhere.
+            if let Source::File(_) = config.source {
+                shape.check_padding(&sample)?;
+            }
+            let labels = match (config.task, self.label(row), &config.rule) {
+                (Task::NextToken, ..) => self.next_tokens(row, &sample, config.cls),
+                (Task::TokenClassification, ..) if self.are_each() => {
+                    let mut labels = vec![IGNORED; positions];
+                    let own = self.each(row);
+                    let before = usize::from(config.cls == ClsPlace::First && !has_cls);
+                    let ends = has_cls && config.cls == ClsPlace::Last;
+                    for (place, &label) in own.iter().enumerate().filter(|own| *own.1 != IGNORED) {
+                        let is_end = ends && place + 1 == own.len();
+                        let place = if is_end {
+                            positions - 1
+                        } else {
+                            place + before
+                        };
+                        labels[place] = class(label)?;
                     }
-                    (Task::Classification, Some(label), _) => class(label).map(|class| vec![class]),
-                    (.., Some(rule)) => Ok(rule.labels_for(&sample, config.cls, config.n_classes)),
-                    (Task::Classification, ..) => Ok(vec![0]),
-                    (Task::TokenClassification, ..) => Ok(vec![IGNORED; positions]),
-                });
-            dataset.push_each(&sample, labels.map_err(|reason| self.refuse(row, &reason))?);
+                    labels
+                }
+                (Task::Classification, Some(label), _) => vec![class(label)?],
+                (.., Some(rule)) => rule.labels_for(&sample, config.cls, config.n_classes),
+                (Task::Classification, ..) => vec![0],
+                (Task::TokenClassification, ..) => vec![IGNORED; positions],
+            };
+            dataset.push_each(&sample, labels);
+            Ok(())
+        };
+        for row in 0..self.len() {
+            push(row).map_err(|reason: String| self.refuse(row, &reason))?;
         }
         Ok(dataset)
     }
@@ -116,7 +108,9 @@ impl Rows {
         padding_token: Option<u32>,
     ) -> Result<Splits, FitError> {
         config.validate()?;
-        self.check_task(config)?;
+        if let Some(reason) = self.missing_labels(config) {
+            return Err(FileError::new(&self.name, reason).into());
+        }
         if self.are_texts() && config.task == Task::Classification {
             self.check_texts()?;
         }
@@ -157,7 +151,7 @@ impl Rows {
         padding_token: Option<u32>,
     ) -> Result<Dataset, FileError> {
         self.check_classes(config)?;
-        let dataset = self.arranged(config, padding_token, "")?;
+        let dataset = self.dataset(config, padding_token)?;
         self.check_rule(&dataset, config)?;
         Ok(dataset)
     }
@@ -171,23 +165,6 @@ impl Rows {
         labels[..held - 1].copy_from_slice(&sample[1..held]);
         labels[held - 1] = self.following.get(row).copied().unwrap_or(IGNORED);
         labels
-    }
-
-    /// Refuses samples that lack the labels of a task.
-    fn check_task(&self, config: &DatasetConfig) -> Result<(), FileError> {
-        let reason = match config.task {
-            Task::NextToken => None,
-            Task::TokenClassification if self.are_each() => None,
-            Task::TokenClassification => Some(
-                "the samples have no label per token; give `labels`, in .jsonl as a list beside `tokens`, in .npz with two axes"
-                    .to_owned(),
-            ),
-            Task::Classification if self.are_each() => Some(
-                "the samples have a label per token; set data.task = \"token-classification\"".to_owned(),
-            ),
-            Task::Classification => self.without_label(&config.columns),
-        };
-        reason.map_or(Ok(()), |reason| Err(FileError::new(&self.name, reason)))
     }
 
     /// The rows to train on and those held out, as a config asks for them.
@@ -249,14 +226,9 @@ impl Rows {
         let mut order: Vec<usize> = (0..self.len()).collect();
         shuffle(&mut order, &mut Stream::Fold.rng(seed));
         // By class, in the shuffled order.
-        let classes = order
-            .iter()
-            .map(|&row| self.label(row).map_or(0, |label| label + 1));
-        let mut by_class: Vec<(u32, u32)> = classes.zip(0..).collect();
-        by_class.sort_unstable();
+        order.sort_by_key(|&row| self.label(row));
         let mut parts = (Vec::new(), Vec::new());
-        for (place, (_, own)) in by_class.into_iter().enumerate() {
-            let row = order[own as usize];
+        for (place, row) in order.into_iter().enumerate() {
             let part = if fold.holds(place) {
                 &mut parts.1
             } else {
@@ -341,7 +313,7 @@ impl Rows {
 
     /// Refuses texts that cannot be sorted into classes.
     fn check_texts(&self) -> Result<(), FileError> {
-        let refused = |message: String| Err(FileError::new(&self.name, message));
+        let refused = |reason: String| Err(FileError::new(&self.name, reason));
         if let Some((number, name)) = self.labels.mixed() {
             return refused(format!(
                 "some labels are numbers, such as {number}, and some are names, such as `{name}`; use one or the other"

@@ -1,6 +1,6 @@
 //! The labels of a file, and the classes that they stand for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::config::{CLASS_LIMIT, DatasetConfig};
@@ -9,9 +9,8 @@ use crate::validate::check_name;
 /// The whole numbers up to here are different ones in f64 and in JSON.
 const NUMBER_LIMIT: i64 = (1 << 53) - 1;
 
-/// The most notes about labels, and the most characters of a label in them.
+/// The most notes about labels, and the most forms of one label in them.
 const NOTES: usize = 3;
-const SHOWN: usize = 40;
 
 /// A label as a file has it. Numbers come before names, as in a list of classes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -96,70 +95,34 @@ fn not_a_class(number: impl fmt::Display) -> String {
 
 /// The whole number that a text holds, also as `3.0`, which spreadsheets write; `None` where f64 would round it.
 pub(super) fn whole_number(text: &str) -> Option<i64> {
-    let number: f64 = text.parse().ok()?;
-    let whole = number as i64;
-    let is_whole = number.fract() == 0.0 && whole.saturating_abs() <= NUMBER_LIMIT;
-    (is_whole && is_whole_as_written(text)).then_some(whole)
-}
-
-/// Whether all digits of a number behind its decimal point are 0.
-fn is_whole_as_written(number: &str) -> bool {
-    let number = number.trim_start_matches(['+', '-']);
-    let (number, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
-    let (before, behind) = number.split_once('.').unwrap_or((number, ""));
-    let Ok(exponent) = exponent.parse::<isize>() else {
-        return false;
-    };
-    let Some(point) = before.len().checked_add_signed(exponent) else {
-        return number.chars().all(|digit| matches!(digit, '0' | '.'));
-    };
-    let mut digits = before.chars().chain(behind.chars()).enumerate();
-    digits.all(|(place, digit)| place < point || digit == '0')
-}
-
-/// A number and a name among labels, if there are both.
-pub(super) fn mixed<'a>(labels: impl Iterator<Item = &'a Label> + Clone) -> Option<(i64, &'a str)> {
-    let number = labels.clone().find_map(|label| match label {
-        Label::Number(number) => Some(*number),
-        Label::Name(_) => None,
-    });
-    let name = labels.into_iter().find_map(|label| match label {
-        Label::Number(_) => None,
-        Label::Name(name) => Some(name.as_str()),
-    });
-    number.zip(name)
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let number: i64 = whole.parse().ok()?;
+    let is_whole = fraction.bytes().all(|digit| digit == b'0');
+    (is_whole && number.saturating_abs() <= NUMBER_LIMIT).then_some(number)
 }
 
 /// The different labels of a file, in the order in which they first appear.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Labels {
     indices: BTreeMap<Label, u32>,
-    /// How a file first writes each label, and how else.
-    written: BTreeMap<Label, (String, Option<String>)>,
+    /// How the file writes each of them.
+    written: BTreeMap<Label, BTreeSet<String>>,
 }
 
 impl Labels {
-    /// Remembers how a file writes a label.
-    pub(super) fn note_written(&mut self, label: &Label, text: &str) {
-        let end = text.char_indices().nth(SHOWN);
-        let text = end.map_or(text, |(end, _)| &text[..end]);
-        match self.written.get_mut(label) {
-            None => {
-                self.written.insert(label.clone(), (text.to_owned(), None));
-            }
-            Some((first, other @ None)) if first != text => *other = Some(text.to_owned()),
-            Some(_) => {}
-        }
+    /// Remembers how the file writes a label.
+    pub(super) fn note_written(&mut self, label: &Label, text: String) {
+        self.written.entry(label.clone()).or_default().insert(text);
     }
 
     /// What a reader should know, as sentences: labels that are one class although they are written differently, and those
     /// that are two although they hardly differ.
     pub(super) fn notes(&self) -> Vec<String> {
-        let same = self.written.values().filter_map(|(first, other)| {
-            let other = other.as_ref()?;
-            Some(format!(
-                "the labels `{first}` and `{other}` are one class; write them alike"
-            ))
+        let several = self.written.values().filter(|texts| texts.len() > 1);
+        let same = several.map(|texts| {
+            let texts: Vec<&str> = texts.iter().take(NOTES).map(String::as_str).collect();
+            let texts = texts.join("` and `");
+            format!("the labels `{texts}` are one class; write them alike")
         });
         let mut folded = BTreeMap::new();
         let alike = self.indices.keys().filter_map(|label| {
@@ -200,8 +163,14 @@ impl Labels {
     }
 
     /// A number and a name, if there are both.
-    pub(super) fn mixed(&self) -> Option<(i64, &str)> {
-        mixed(self.indices.keys())
+    pub(super) fn mixed(&self) -> Option<(&Label, &Label)> {
+        let (first, last) = (
+            self.indices.keys().next()?,
+            self.indices.keys().next_back()?,
+        );
+        // Numbers come before names.
+        let is_mixed = matches!((first, last), (Label::Number(_), Label::Name(_)));
+        is_mixed.then_some((first, last))
     }
 
     /// The names of the classes, in order; empty if the labels are 0, 1, and so on, the classes themselves.

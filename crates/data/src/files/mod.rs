@@ -26,9 +26,8 @@ mod texts;
 mod write;
 
 use std::fmt;
-use std::io::{Read, Seek};
 
-pub use choice::{Choice, ChoiceError, ChosenSamples, LABELS, TEXTS, ToName};
+pub use choice::{Choice, ChoiceError, ChosenSamples, LABELS, TEXTS};
 pub use complete::FileKeys;
 pub use contents::Contents;
 pub use csv::{header_names, write_header};
@@ -39,28 +38,14 @@ pub use rows::Rows;
 pub use table::Table;
 pub use write::write;
 
-use crate::config::Columns;
 use labels::Label;
 use rows::{Held, Place, is_held_out};
 
-/// Reads the samples of a dataset file, from the columns that a config names. `name` is what messages call the file.
+/// Takes samples that are in no file as those of a CSV file: for each its tokens, and the text of its label and of its split.
+/// Messages call them `name`, and count them from line 1.
 ///
 /// # Errors
-/// When the bytes are damaged, or hold something else than samples: says where and what.
-pub fn read(
-    reader: impl Read + Seek,
-    format: Format,
-    columns: &Columns,
-    name: impl fmt::Display,
-) -> Result<Rows, FileError> {
-    Table::read(reader, format, name)?.samples(columns)
-}
-
-/// Takes samples that are in no file as [`read`] takes those of a CSV file: for each its tokens, and the text of its
-/// label and of its split. Messages call them `name`, and count them from line 1.
-///
-/// # Errors
-/// As [`read`].
+/// As [`Table::samples`].
 pub fn listed<'a>(
     samples: impl Iterator<Item = (&'a [i64], &'a str, &'a str)>,
     name: impl fmt::Display,

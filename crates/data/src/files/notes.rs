@@ -7,15 +7,16 @@ use crate::words::VALUE_END;
 const MISSING: [&str; 5] = ["na", "n/a", "nan", "null", "<na>"];
 
 impl Rows {
-    /// A sentence for each of these: two labels that are one class, or hardly differ; empty cells of these columns, if they
+    /// A sentence for each of these: two labels that hardly differ; empty cells of these columns, if they
     /// are the samples; labels that read as missing.
     pub fn notes(&self, features: &[String]) -> Vec<String> {
         let mut sentences = self.labels.notes();
         for (column, name) in features.iter().enumerate().filter(|_| self.are_values()) {
             let empty = value(name, "");
-            let is_empty =
-                |row: &usize| self.text(*row).split(VALUE_END).nth(column) == Some(&*empty);
+            let own = |row: usize| self.text(row).split_inclusive(VALUE_END).nth(column);
+            let is_empty = |&row: &usize| own(row) == Some(&*empty);
             if let Some(rows) = self.share((0..self.len()).filter(is_empty)) {
+                let empty = empty.trim_end_matches(VALUE_END);
                 sentences.push(format!(
                     "the column `{name}` is empty in {rows}; the empty cell is a value of its own, `{empty}`: if it should not \
                      be, fill these cells in, or delete the rows"
@@ -34,15 +35,6 @@ impl Rows {
             }
         }
         sentences
-    }
-
-    /// How many samples lack a label, for the end of the message that names the first of them; empty if it is the only one.
-    pub fn without_labels(&self) -> String {
-        let missing = (0..self.len()).filter(|&row| self.label(row).is_none());
-        match missing.count() {
-            0 | 1 => String::new(),
-            count => format!(" ({count} of {} rows have none)", self.len()),
-        }
     }
 
     /// A number of rows among all, and the first of them; `None` if there are none.

@@ -101,22 +101,19 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
         } else {
             None
         };
-        let mut are_each = false;
-        if let Some(labels) = &labels {
-            are_each = labels.shape.len() > 1;
-            let expected = [count, positions];
-            if are_each && labels.shape != expected {
-                return Err(format!(
-                    "`{tokens_name}` has shape {expected:?}, but `{labels_name}` has {:?}; they have a label for each token, or one for each sample",
-                    labels.shape
-                ));
-            }
-            if !are_each && labels.values.len() != count {
-                return Err(format!(
-                    "`{tokens_name}` has {count} samples, but `{labels_name}` has {}",
-                    labels.values.len()
-                ));
-            }
+        let are_each = labels
+            .as_ref()
+            .is_some_and(|own| own.shape == [count, positions]);
+        if let Some(labels) = labels
+            .as_ref()
+            .filter(|own| !are_each && own.shape != [count])
+        {
+            let has: Vec<String> = labels.shape.iter().map(usize::to_string).collect();
+            return Err(format!(
+                "`{tokens_name}` has {count} samples of {positions} tokens, but `{labels_name}` has {}; give one for each sample, or for \
+                 each token",
+                has.join(" x ")
+            ));
         }
         for row in 0..count {
             let place = Place::Row {

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::error::FileError;
 use super::labels::{Label, Labels};
-use crate::config::Columns;
-use crate::task::IGNORED;
+use crate::config::DatasetConfig;
+use crate::task::{IGNORED, Task};
 use crate::words::VALUE_END;
 
 /// One more than the largest token id: a model has a parameter for each, and at most as many as this.
@@ -58,10 +58,19 @@ impl Default for Content {
 pub(super) enum Held<'a> {
     /// Token ids.
     Tokens(&'a [i64]),
-    /// Words.
+    /// Words, or the [values](value) of columns.
     Text(&'a str),
-    /// Values of columns, as the words that [`value`] makes of them.
-    Values(&'a [String]),
+}
+
+/// What is known of a sample besides.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// The end of its content.
+    end: u32,
+    place: Place,
+    held_out: bool,
+    /// The index of its label.
+    label: Option<u32>,
 }
 
 /// The samples of a file, in its order.
@@ -76,11 +85,7 @@ pub struct Rows {
     /// Why there are no labels, if a config names a column that the file lacks.
     pub(super) unlabelled: Option<String>,
     content: Content,
-    /// For each sample: the end of its content, its place, its split, and the index of its label, if it has one.
-    ends: Vec<u32>,
-    places: Vec<Place>,
-    held_out: Vec<bool>,
-    label_indices: Vec<Option<u32>>,
+    samples: Vec<Sample>,
     /// The index of the label of each token, or [`IGNORED`], in samples that have one per token; else empty.
     each: Vec<u32>,
     /// For each sample that was cut, or whose end is known: the token that follows its last one. Else empty.
@@ -136,15 +141,7 @@ impl Rows {
                 all.len()
             }
             (Content::Texts(all), Held::Text(text)) => {
-                // Between words, this character means no more than a blank does.
-                all.extend(text.chars().map(|c| if c == VALUE_END { ' ' } else { c }));
-                all.len()
-            }
-            (Content::Texts(all), Held::Values(values)) => {
-                for value in values {
-                    all.push_str(value);
-                    all.push(VALUE_END);
-                }
+                all.push_str(text);
                 all.len()
             }
             (Content::Tokens(_), _) => {
@@ -155,12 +152,13 @@ impl Rows {
             }
         };
         let label = label.map(|label| self.labels.index(label)).transpose();
-        self.label_indices
-            .push(label.map_err(|reason| at(&reason))?);
-        // A file of at most 1 GiB has fewer tokens and characters than 2^32.
-        self.ends.push(end as u32);
-        self.places.push(place);
-        self.held_out.push(held_out);
+        self.samples.push(Sample {
+            // A file of at most 1 GiB has fewer tokens and characters than 2^32.
+            end: end as u32,
+            place,
+            held_out,
+            label: label.map_err(|reason| at(&reason))?,
+        });
         Ok(())
     }
 
@@ -208,23 +206,18 @@ impl Rows {
     /// Appends a sample with the place, split and label of another one of the same file.
     pub(super) fn push_as(&mut self, of: &Self, row: usize, held: Held<'_>) -> Result<(), String> {
         self.push(of.place(row), of.is_held_out(row), None, held)?;
-        self.label_indices[row] = of.label(row);
+        self.samples[row].label = of.label(row);
         Ok(())
     }
 
     /// Number of samples.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.samples.len()
     }
 
     /// Whether there are no samples.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// Whether all samples have labels.
-    pub fn is_labelled(&self) -> bool {
-        self.are_each() || self.label_indices.iter().all(Option::is_some)
+        self.samples.is_empty()
     }
 
     /// Whether samples have a label per token.
@@ -237,25 +230,39 @@ impl Rows {
         self.each.get(self.extent(row)).unwrap_or_default()
     }
 
-    /// Which label is missing, and what to do; `None` if all samples have one.
-    pub fn without_label(&self, columns: &Columns) -> Option<String> {
-        let row = self.label_indices.iter().position(Option::is_none)?;
-        let column = columns.label_name();
-        let place = self.place(row);
-        let is_column = matches!(place, Place::Line(_));
-        Some(match &self.unlabelled {
-            Some(reason) => reason.clone(),
-            None if !is_column => format!(
-                "{place}: the sample has no label; add the array `labels`, with a label for each sample"
+    /// Which labels of a config's task are missing, and what to do; `None` if all samples have them.
+    pub fn missing_labels(&self, config: &DatasetConfig) -> Option<String> {
+        match config.task {
+            Task::NextToken => None,
+            Task::TokenClassification if self.are_each() => None,
+            Task::TokenClassification => Some(
+                "the samples have no label per token; give `labels`, in .jsonl as a list beside `tokens`, in .npz with two axes"
+                    .to_owned(),
             ),
-            None if self.label_indices.iter().all(Option::is_none) => format!(
-                "{place}: the sample has no label, and no other has one: labels are the column `{column}` of a .csv, .tsv or .jsonl file; add \
-                 it, or name the column of labels in data.label"
+            Task::Classification if self.are_each() => Some(
+                "the samples have a label per token; set data.task = \"token-classification\"".to_owned(),
             ),
-            None => format!(
-                "{place}: the sample has no label: its `{column}` is empty; fill it in, or delete the row"
-            ),
-        })
+            Task::Classification => {
+                let missing = (0..self.len()).filter(|&row| self.label(row).is_none());
+                let (first, count) = (missing.clone().next()?, missing.count());
+                if let Some(reason) = &self.unlabelled {
+                    return Some(reason.clone());
+                }
+                let place = self.place(first);
+                let remedy = match place {
+                    Place::Row { .. } => "add the array `labels`, with a label for each sample".to_owned(),
+                    Place::Line(_) => format!(
+                        "labels are the column `{}` of a .csv, .tsv or .jsonl file; fill it in, name another one in data.label, or \
+                         delete the row",
+                        config.columns.label_name()
+                    ),
+                };
+                Some(format!(
+                    "{place}: the sample has no label ({count} of {} have none): {remedy}",
+                    self.len()
+                ))
+            }
+        }
     }
 
     /// Whether samples are texts, and not token ids.
@@ -282,8 +289,8 @@ impl Rows {
     }
 
     fn extent(&self, row: usize) -> std::ops::Range<usize> {
-        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
-        start as usize..self.ends[row] as usize
+        let before = row.checked_sub(1).map(|before| self.samples[before].end);
+        before.unwrap_or(0) as usize..self.samples[row].end as usize
     }
 
     /// All token ids, whatever their sample.
@@ -300,7 +307,7 @@ impl Rows {
 
     /// The index of the sample's label, if it has one.
     pub(super) fn label(&self, row: usize) -> Option<u32> {
-        self.label_indices[row]
+        self.samples[row].label
     }
 
     /// Whether the file holds a sample out.
@@ -308,18 +315,23 @@ impl Rows {
     /// # Panics
     /// When there is no such sample.
     pub fn is_held_out(&self, row: usize) -> bool {
-        self.held_out[row]
+        self.samples[row].held_out
     }
 
     pub(super) fn place(&self, row: usize) -> Place {
-        self.places[row]
+        self.samples[row].place
     }
 }
 
-/// The word that stands for a value of a column. No value has blanks around it.
+/// The word that stands for a value of a column, and what ends it. No value has blanks around it.
 pub(super) fn value(column: &str, value: &str) -> String {
     let plain = |text: &str| text.replace(char::is_control, " ");
-    format!("{}={}", plain(column), plain(value).trim())
+    format!("{}={}{VALUE_END}", plain(column), plain(value).trim())
+}
+
+/// A text of words, between which the end of a value means no more than a blank does.
+pub(super) fn words(text: &str) -> String {
+    text.replace(VALUE_END, " ")
 }
 
 /// A token id of a file.

@@ -5,9 +5,12 @@ use serde_json::Value;
 use super::error::FileError;
 use super::jsonl::{content, kind};
 use super::labels::{Label, whole_number};
-use super::rows::{Held, Rows, is_held_out, value};
+use super::rows::{Held, Rows, is_held_out, value, words};
 use super::table::{Cell, Form, Kind, Table};
 use crate::config::Columns;
+
+/// The most characters of a label in a note.
+const SHOWN: usize = 40;
 
 /// Where a table has what its samples hold.
 enum Holding {
@@ -70,7 +73,7 @@ impl Table {
         for row in 0..self.len() {
             let text = self.cells(row).next().map_or("", |cell| cell.text);
             if keeps_empty || !text.is_empty() {
-                rows.push(self.place(row), false, None, Held::Text(text))?;
+                rows.push(self.place(row), false, None, Held::Text(&words(text)))?;
             }
         }
         Ok(())
@@ -169,13 +172,9 @@ impl Table {
 
     /// The columns that are called `token_0`, `token_1` and so on, in the order of the numbers.
     pub(super) fn token_columns(&self) -> Result<Vec<usize>, String> {
-        let number = |name: &String| {
-            let name = name.to_ascii_lowercase();
-            name.strip_prefix("token_")?.parse().ok()
-        };
         let columns = self.columns.iter().enumerate();
         let mut tokens: Vec<(u32, usize)> = columns
-            .filter_map(|(column, name)| Some((number(name)?, column)))
+            .filter_map(|(column, name)| Some((token_number(name)?, column)))
             .collect();
         tokens.sort_unstable();
         for pair in tokens.windows(2) {
@@ -218,8 +217,9 @@ impl Table {
             // JSON tells `1` from `"1"`.
             let is_quoted = self.is_json() && cell.kind == Kind::Text;
             let quote = if is_quoted { "\"" } else { "" };
-            let written = format!("{quote}{}{quote}", cell.text);
-            rows.labels.note_written(label, &written);
+            let text: String = cell.text.chars().take(SHOWN).collect();
+            let written = format!("{quote}{text}{quote}");
+            rows.labels.note_written(label, written);
         }
         match holding {
             Holding::Values(columns) => {
@@ -231,8 +231,8 @@ impl Table {
                         ))),
                         cell => Ok(value(name, cell.map_or("", |cell| cell.text))),
                     });
-                let values: Vec<String> = values.collect::<Result<_, String>>()?;
-                rows.push(place, held_out, label, Held::Values(&values))
+                let text = values.collect::<Result<String, String>>()?;
+                rows.push(place, held_out, label, Held::Text(&text))
             }
             Holding::Tokens(columns) => {
                 let tokens = self.tokens(row, columns).map_err(at)?;
@@ -258,7 +258,7 @@ impl Table {
                         ..
                     }) => {
                         let text = if self.is_json() { text } else { text.trim() };
-                        rows.push(place, held_out, label, Held::Text(text))
+                        rows.push(place, held_out, label, Held::Text(&words(text)))
                     }
                     Some(Cell {
                         kind: Kind::Plain | Kind::Nested,
@@ -299,6 +299,12 @@ impl Table {
         }
         Ok(tokens)
     }
+}
+
+/// The number in the name of a column of tokens.
+pub(super) fn token_number(column: &str) -> Option<u32> {
+    let name = column.to_ascii_lowercase();
+    name.strip_prefix("token_")?.parse().ok()
 }
 
 /// The token ids of a list.

@@ -3,7 +3,6 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::Kind;
 use super::rule::Rule;
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
@@ -29,8 +28,6 @@ section! {
 }
 
 impl BalancedBrackets {
-    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
-
     fn is_balanced(self, tokens: &[u32]) -> bool {
         let mut depth = 0_usize;
         for &token in tokens {
@@ -94,11 +91,6 @@ impl BalancedBrackets {
 impl Rule for BalancedBrackets {
     fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
         u32::from(self.is_balanced(tokens))
-    }
-
-    /// None: each bracket may decide.
-    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
-        Vec::new()
     }
 
     fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {

@@ -3,7 +3,7 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::{Choice, Counts, Kind, Parameter, Setting};
+use super::choice::{Choice, Parameter, Setting};
 use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
@@ -18,24 +18,16 @@ section! {
 }
 
 impl Count {
-    pub(super) const KIND: Kind = Kind {
-        choice: Some(Choice {
-            title: "count a token",
-            question: "how often does token {token} occur?",
-            parameters: &[Parameter {
-                key: "token",
-                name: "token",
-                counts: Counts::Token,
-                first: 7,
-            }],
-            n_classes: 3,
-            needs: &[
-                ("data.generator", Setting::Name("chacha")),
-                ("data.vocab_size", Setting::Whole(11)),
-                ("training.epochs", Setting::Whole(6)),
-            ],
-        }),
-        marker: None,
+    pub(super) const CHOICE: Choice = Choice {
+        title: "count a token",
+        question: "how often does token {token} occur?",
+        parameters: &[Parameter::token("token", "token", 7)],
+        n_classes: 3,
+        needs: &[
+            ("data.generator", Setting::Name("chacha")),
+            ("data.vocab_size", Setting::Whole(11)),
+            ("training.epochs", Setting::Whole(6)),
+        ],
     };
 }
 

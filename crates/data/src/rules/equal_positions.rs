@@ -3,7 +3,7 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter, Setting};
+use super::choice::{Choice, HALF_POSITIVE, Parameter, Setting};
 use super::reader::Reader;
 use super::rule::Rule;
 use crate::cls::ClsPlace;
@@ -20,37 +20,24 @@ section! {
 }
 
 impl EqualPositions {
-    pub(super) const KIND: Kind = Kind {
-        choice: Some(Choice {
-            title: "equal positions",
-            question: "do positions {first} and {second} hold the same token?",
-            parameters: &[
-                Parameter {
-                    key: "first",
-                    name: "position",
-                    counts: Counts::Position,
-                    first: 2,
-                },
-                Parameter {
-                    key: "second",
-                    name: "and position",
-                    counts: Counts::Position,
-                    first: 5,
-                },
-            ],
-            n_classes: 2,
-            needs: &[
-                HALF_POSITIVE[0],
-                HALF_POSITIVE[1],
-                ("data.vocab_size", Setting::Whole(11)),
-                ("model.d_model", Setting::Whole(16)),
-                ("model.n_heads", Setting::Whole(2)),
-                ("model.n_layers", Setting::Whole(2)),
-                ("training.epochs", Setting::Whole(10)),
-                ("training.learning_rate", Setting::Real(3e-3)),
-            ],
-        }),
-        marker: None,
+    pub(super) const CHOICE: Choice = Choice {
+        title: "equal positions",
+        question: "do positions {first} and {second} hold the same token?",
+        parameters: &[
+            Parameter::position("first", "position", 2),
+            Parameter::position("second", "and position", 5),
+        ],
+        n_classes: 2,
+        needs: &[
+            HALF_POSITIVE[0],
+            HALF_POSITIVE[1],
+            ("data.vocab_size", Setting::Whole(11)),
+            ("model.d_model", Setting::Whole(16)),
+            ("model.n_heads", Setting::Whole(2)),
+            ("model.n_layers", Setting::Whole(2)),
+            ("training.epochs", Setting::Whole(10)),
+            ("training.learning_rate", Setting::Real(3e-3)),
+        ],
     };
 }
 
@@ -73,10 +60,6 @@ impl Rule for EqualPositions {
             },
             move |state| u32::from(state == equal),
         ))
-    }
-
-    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
-        vec![self.first, self.second]
     }
 
     fn fixed_positions(&self) -> Option<Vec<usize>> {

@@ -5,7 +5,6 @@ use std::ops::Range;
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::Kind;
 use super::rule::Rule;
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
@@ -21,8 +20,6 @@ section! {
 }
 
 impl Induction {
-    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
-
     /// Where the token is that followed; among the tokens without `[CLS]`.
     fn place(tokens: &[u32]) -> Option<usize> {
         let (last, before) = tokens.split_last()?;
@@ -68,10 +65,6 @@ impl Rule for Induction {
 
     fn question(&self) -> String {
         "Which token followed the last token before?".to_owned()
-    }
-
-    fn most_classes(&self, samples: Sampler) -> usize {
-        samples.vocab_size as usize
     }
 
     fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {

@@ -4,7 +4,6 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::Kind;
 use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::{CLS, ClsPlace};
@@ -16,10 +15,6 @@ section! {
         /// The token that the rule counts.
         pub token: u32,
     }
-}
-
-impl Majority {
-    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
 }
 
 impl Rule for Majority {

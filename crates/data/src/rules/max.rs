@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use headlight_keys::{InvalidValue, section};
+use headlight_keys::section;
 use rand::Rng;
 
-use super::kind::Kind;
 use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
@@ -15,10 +14,6 @@ section! {
     /// The largest token is the sample's class.
     #[derive(Copy, Eq)]
     pub struct Max {}
-}
-
-impl Max {
-    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
 }
 
 impl Rule for Max {
@@ -48,10 +43,6 @@ impl Rule for Max {
         up_to_it.with_subsequence(&[class], true, rng)
     }
 
-    fn validate(&self, _samples: Sampler) -> Result<(), InvalidValue> {
-        Ok(())
-    }
-
     fn describe(&self) -> String {
         "the largest token".to_owned()
     }
@@ -62,10 +53,6 @@ impl Rule for Max {
 
     fn question(&self) -> String {
         "Which token is the largest?".to_owned()
-    }
-
-    fn most_classes(&self, samples: Sampler) -> usize {
-        samples.vocab_size as usize
     }
 
     fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {

@@ -1,10 +1,10 @@
 //! Label rules: what decides a sample's class. Each rule is a file here, which has all that Headlight knows of it.
 
 mod balanced_brackets;
+mod choice;
 mod count;
 mod equal_positions;
 mod induction;
-mod kind;
 mod majority;
 mod max;
 mod most_frequent;
@@ -24,10 +24,10 @@ use headlight_keys::{Section, Value, Variant};
 use serde::{Deserialize, Serialize};
 
 pub use balanced_brackets::BalancedBrackets;
+pub use choice::{Choice, Counts, Parameter, Setting};
 pub use count::Count;
 pub use equal_positions::EqualPositions;
 pub use induction::Induction;
-pub use kind::{Choice, Counts, Kind, Parameter, Setting};
 pub use majority::Majority;
 pub use max::Max;
 pub use most_frequent::MostFrequent;
@@ -41,34 +41,34 @@ pub use token_anywhere::TokenAnywhere;
 pub use token_at_position::TokenAtPosition;
 pub use token_before_token::TokenBeforeToken;
 
-/// Lists the rules, each with its `kind` in configs.
+/// Lists the rules, each with its `kind` in configs, and how the page offers it.
 macro_rules! rules {
-    ($($(#[$with:meta])? $rule:ident = $kind:literal,)*) => {
+    ($($rule:ident = $kind:literal $($choice:path)?,)*) => {
         /// A rule that decides a sample's class from its tokens; [`Rule`] is what each of them can tell.
         ///
         /// Positions count `[CLS]`, if samples have it: it is at position 0 or at the end.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "kind")]
         pub enum LabelRule {
-            $($(#[$with])? #[doc = concat!("`", $kind, "`")] #[serde(rename = $kind)] $rule($rule),)*
+            $(#[doc = concat!("`", $kind, "`")] #[serde(rename = $kind)] $rule($rule),)*
         }
 
         impl Deref for LabelRule {
             type Target = dyn Rule;
 
             fn deref(&self) -> &Self::Target {
-                match self { $($(#[$with])? Self::$rule(rule) => rule,)* }
+                match self { $(Self::$rule(rule) => rule,)* }
             }
         }
 
         impl LabelRule {
-            /// All kinds of rules, in the order in which the page offers them.
-            pub const KINDS: &[(&str, Kind)] = &[$($(#[$with])? ($kind, $rule::KIND),)*];
+            /// The kinds of rules that readers of the page can choose, in their order there.
+            pub const CHOICES: &[(&str, Choice)] = &[$($(($kind, $choice),)?)*];
         }
 
         impl Value for LabelRule {
             fn kind() -> headlight_keys::Kind {
-                headlight_keys::Kind::Variants([$($(#[$with])? Variant {
+                headlight_keys::Kind::Variants([$(Variant {
                     name: $kind,
                     sentence: $rule::about(),
                     keys: $rule::keys(),
@@ -80,7 +80,7 @@ macro_rules! rules {
             }
         }
 
-        $($(#[$with])? impl From<$rule> for LabelRule {
+        $(impl From<$rule> for LabelRule {
             fn from(rule: $rule) -> Self {
                 Self::$rule(rule)
             }
@@ -89,11 +89,11 @@ macro_rules! rules {
 }
 
 rules! {
-    TokenAtPosition = "token-at-position",
-    TokenAnywhere = "token-anywhere",
-    TokenBeforeToken = "token-before-token",
-    EqualPositions = "equal-positions",
-    Count = "count",
+    TokenAtPosition = "token-at-position" TokenAtPosition::CHOICE,
+    TokenAnywhere = "token-anywhere" TokenAnywhere::CHOICE,
+    TokenBeforeToken = "token-before-token" TokenBeforeToken::CHOICE,
+    EqualPositions = "equal-positions" EqualPositions::CHOICE,
+    Count = "count" Count::CHOICE,
     SumMod = "sum-mod",
     Max = "max",
     MostFrequent = "most-frequent",

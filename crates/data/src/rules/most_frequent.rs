@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use headlight_keys::{InvalidValue, section};
+use headlight_keys::section;
 use rand::Rng;
 
-use super::kind::Kind;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::{Sampler, exchanged};
@@ -15,10 +14,6 @@ section! {
     /// The token that occurs most often is the sample's class; of several, the one that occurs first.
     #[derive(Copy, Eq)]
     pub struct MostFrequent {}
-}
-
-impl MostFrequent {
-    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
 }
 
 impl Rule for MostFrequent {
@@ -44,10 +39,6 @@ impl Rule for MostFrequent {
         exchanged(row, own, class)
     }
 
-    fn validate(&self, _samples: Sampler) -> Result<(), InvalidValue> {
-        Ok(())
-    }
-
     fn describe(&self) -> String {
         "the token that occurs most often".to_owned()
     }
@@ -58,10 +49,6 @@ impl Rule for MostFrequent {
 
     fn question(&self) -> String {
         "Which token occurs most often?".to_owned()
-    }
-
-    fn most_classes(&self, samples: Sampler) -> usize {
-        samples.vocab_size as usize
     }
 
     fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {

@@ -4,7 +4,6 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::Kind;
 use super::reader::Reader;
 use super::rule::{Rule, check_positions, listed_positions, positions_of};
 use crate::cls::ClsPlace;
@@ -19,10 +18,6 @@ section! {
         #[omit(default)]
         pub positions: Vec<usize> = Vec::new(),
     }
-}
-
-impl Parity {
-    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
 }
 
 impl Rule for Parity {
@@ -49,11 +44,8 @@ impl Rule for Parity {
     }
 
     fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
-        if self.positions.is_empty() {
-            positions_of(&[self.token], tokens)
-        } else {
-            self.positions.clone()
-        }
+        let fixed = self.fixed_positions();
+        fixed.unwrap_or_else(|| positions_of(&[self.token], tokens))
     }
 
     fn fixed_positions(&self) -> Option<Vec<usize>> {

@@ -41,8 +41,10 @@ pub trait Rule {
     /// The positions that decide a sample's label, for measuring how much attention they get.
     ///
     /// For a rule about positions they are the same in every sample. For a rule about tokens they are
-    /// where its tokens are, and a sample may have none.
-    fn label_positions(&self, tokens: &[u32], cls: ClsPlace) -> Vec<usize>;
+    /// where its tokens are, and a sample may have none; so it is where each token may decide.
+    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
+        self.fixed_positions().unwrap_or_default()
+    }
 
     /// The positions that decide the label of every sample, whatever its tokens; `None` where they
     /// depend on the tokens.
@@ -65,7 +67,9 @@ pub trait Rule {
     ///
     /// # Errors
     /// Names the first number that does not fit.
-    fn validate(&self, samples: Sampler) -> Result<(), InvalidValue>;
+    fn validate(&self, _samples: Sampler) -> Result<(), InvalidValue> {
+        Ok(())
+    }
 
     /// The rule in words, as reports print it.
     fn describe(&self) -> String;
@@ -79,8 +83,8 @@ pub trait Rule {
     }
 
     /// The most classes that such samples can have.
-    fn most_classes(&self, _samples: Sampler) -> usize {
-        2
+    fn most_classes(&self, samples: Sampler) -> usize {
+        self.n_classes(samples).unwrap_or(2)
     }
 
     /// The classes that such samples can have, when there are `n_classes`.

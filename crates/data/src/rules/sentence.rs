@@ -3,10 +3,9 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::Kind;
 use super::rule::Rule;
 use crate::cls::ClsPlace;
-use crate::corpora::{Corpus, MARKER};
+use crate::corpora::Corpus;
 use crate::generator::Generator;
 use crate::sampler::Sampler;
 
@@ -16,13 +15,6 @@ section! {
         /// The grammar.
         pub corpus: Corpus,
     }
-}
-
-impl Sentence {
-    pub(super) const KIND: Kind = Kind {
-        choice: None,
-        marker: Some(MARKER),
-    };
 }
 
 impl Rule for Sentence {

@@ -3,7 +3,6 @@
 
 use headlight_keys::{InvalidValue, Range, Section, section};
 
-use super::kind::Kind;
 use super::reader::Reader;
 use super::rule::{Rule, check_positions, listed_positions};
 use crate::cls::ClsPlace;
@@ -20,10 +19,6 @@ section! {
         #[omit(default)]
         pub positions: Vec<usize> = Vec::new(),
     }
-}
-
-impl SumMod {
-    pub(super) const KIND: Kind = Kind::NOT_OFFERED;
 }
 
 impl Rule for SumMod {
@@ -105,10 +100,6 @@ impl Rule for SumMod {
 
     fn question(&self) -> String {
         format!("What is {}?", self.describe())
-    }
-
-    fn most_classes(&self, _samples: Sampler) -> usize {
-        self.modulus as usize
     }
 
     /// `None` for a modulus that [`validate`](Rule::validate) refuses, so that it is the one to be reported.

@@ -3,7 +3,7 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter};
+use super::choice::{Choice, HALF_POSITIVE, Parameter};
 use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
@@ -18,20 +18,12 @@ section! {
 }
 
 impl TokenAnywhere {
-    pub(super) const KIND: Kind = Kind {
-        choice: Some(Choice {
-            title: "token anywhere",
-            question: "is token {token} anywhere?",
-            parameters: &[Parameter {
-                key: "token",
-                name: "token",
-                counts: Counts::Token,
-                first: 42,
-            }],
-            n_classes: 2,
-            needs: &HALF_POSITIVE,
-        }),
-        marker: None,
+    pub(super) const CHOICE: Choice = Choice {
+        title: "token anywhere",
+        question: "is token {token} anywhere?",
+        parameters: &[Parameter::token("token", "token", 42)],
+        n_classes: 2,
+        needs: &HALF_POSITIVE,
     };
 }
 

@@ -3,7 +3,7 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::{Choice, Counts, Kind, Parameter};
+use super::choice::{Choice, Parameter};
 use super::reader::Reader;
 use super::rule::Rule;
 use crate::cls::ClsPlace;
@@ -20,28 +20,15 @@ section! {
 }
 
 impl TokenAtPosition {
-    pub(super) const KIND: Kind = Kind {
-        choice: Some(Choice {
-            title: "token at position",
-            question: "is token {token} at position {position}?",
-            parameters: &[
-                Parameter {
-                    key: "token",
-                    name: "token",
-                    counts: Counts::Token,
-                    first: 42,
-                },
-                Parameter {
-                    key: "position",
-                    name: "position",
-                    counts: Counts::Position,
-                    first: 3,
-                },
-            ],
-            n_classes: 2,
-            needs: &[],
-        }),
-        marker: None,
+    pub(super) const CHOICE: Choice = Choice {
+        title: "token at position",
+        question: "is token {token} at position {position}?",
+        parameters: &[
+            Parameter::token("token", "token", 42),
+            Parameter::position("position", "position", 3),
+        ],
+        n_classes: 2,
+        needs: &[],
     };
 }
 
@@ -55,10 +42,6 @@ impl Rule for TokenAtPosition {
             |position, token| position == self.position && token == self.token,
             1,
         ))
-    }
-
-    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
-        vec![self.position]
     }
 
     fn fixed_positions(&self) -> Option<Vec<usize>> {

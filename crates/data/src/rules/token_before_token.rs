@@ -3,7 +3,7 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::kind::{Choice, Counts, HALF_POSITIVE, Kind, Parameter, Setting};
+use super::choice::{Choice, HALF_POSITIVE, Parameter, Setting};
 use super::reader::Reader;
 use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
@@ -20,34 +20,21 @@ section! {
 }
 
 impl TokenBeforeToken {
-    pub(super) const KIND: Kind = Kind {
-        choice: Some(Choice {
-            title: "token before token",
-            question: "does token {first} come before token {second}?",
-            parameters: &[
-                Parameter {
-                    key: "first",
-                    name: "token",
-                    counts: Counts::Token,
-                    first: 7,
-                },
-                Parameter {
-                    key: "second",
-                    name: "before token",
-                    counts: Counts::Token,
-                    first: 42,
-                },
-            ],
-            n_classes: 2,
-            needs: &[
-                HALF_POSITIVE[0],
-                HALF_POSITIVE[1],
-                ("model.d_model", Setting::Whole(16)),
-                ("training.epochs", Setting::Whole(10)),
-                ("training.learning_rate", Setting::Real(3e-3)),
-            ],
-        }),
-        marker: None,
+    pub(super) const CHOICE: Choice = Choice {
+        title: "token before token",
+        question: "does token {first} come before token {second}?",
+        parameters: &[
+            Parameter::token("first", "token", 7),
+            Parameter::token("second", "before token", 42),
+        ],
+        n_classes: 2,
+        needs: &[
+            HALF_POSITIVE[0],
+            HALF_POSITIVE[1],
+            ("model.d_model", Setting::Whole(16)),
+            ("training.epochs", Setting::Whole(10)),
+            ("training.learning_rate", Setting::Real(3e-3)),
+        ],
     };
 }
 

@@ -14,12 +14,7 @@ impl Words {
         for text in texts {
             let text = self.normalized(text);
             for word in self.split(&text) {
-                match counts.get_mut(word) {
-                    Some(count) => *count += 1,
-                    None => {
-                        counts.insert(word.to_owned(), 1);
-                    }
-                }
+                *counts.entry(word.to_owned()).or_default() += 1;
             }
         }
         let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
@@ -34,22 +29,12 @@ impl Words {
         self.split(&self.normalized(text)).count()
     }
 
-    /// The words of a text, or its characters, as they are written, which may be in upper case.
-    pub fn written<'a>(&self, text: &'a str) -> impl Iterator<Item = &'a str> {
-        self.split(text)
-    }
-
-    /// The words of a text, or its characters.
-    fn split<'a>(&self, text: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
-        match self.level {
-            Level::Word => Box::new(split(text)),
-            Level::Character => {
-                let mut places = text.char_indices();
-                Box::new(std::iter::from_fn(move || {
-                    let (start, c) = places.next()?;
-                    Some(&text[start..start + c.len_utf8()])
-                }))
-            }
+    /// The words of a text, or its characters, or the values of columns, as they are written, which may be in upper case.
+    pub fn split<'a>(&self, text: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
+        match (text.strip_suffix(VALUE_END), self.level) {
+            (Some(values), _) => Box::new(values.split(VALUE_END)),
+            (None, Level::Word) => Box::new(Split::new(text)),
+            (None, Level::Character) => Box::new(text.split("").filter(|part| !part.is_empty())),
         }
     }
 
@@ -58,27 +43,9 @@ impl Words {
         if !self.lowercase {
             return text.into();
         }
-        if text.is_ascii() {
-            return text.to_ascii_lowercase().into();
-        }
-        let mut lower = String::with_capacity(text.len());
-        for c in text.chars() {
-            lower.extend(c.to_lowercase());
-        }
+        let lower: String = text.chars().flat_map(char::to_lowercase).collect();
         lower.into()
     }
-}
-
-fn split(text: &str) -> impl Iterator<Item = &str> {
-    let (values, text) = match text.strip_suffix(VALUE_END) {
-        Some(values) => (Some(values), None),
-        None => (None, Some(text)),
-    };
-    let words = text.into_iter().flat_map(Split::new);
-    let values = values
-        .into_iter()
-        .flat_map(|values| values.split(VALUE_END));
-    words.chain(values)
 }
 
 /// A vocabulary, ready to turn texts into tokens.

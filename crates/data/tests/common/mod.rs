@@ -1,11 +1,14 @@
 //! Rules, in a line each; and the config of a file of samples.
 #![allow(clippy::unwrap_used, dead_code, missing_docs, unreachable_pub)]
 
-use headlight_data::files::{FileKeys, Rows};
+use std::fmt::Display;
+use std::io::{Read, Seek};
+
+use headlight_data::files::{FileError, FileKeys, Format, Rows, Table};
 use headlight_data::rules::{
     Count, EqualPositions, SumMod, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
-use headlight_data::{Columns, DatasetConfig, LabelRule, Source, Task};
+use headlight_data::{Columns, DatasetConfig, LabelRule};
 
 pub fn at(token: u32, position: usize) -> LabelRule {
     TokenAtPosition { token, position }.into()
@@ -32,24 +35,19 @@ pub fn sum(modulus: u32, positions: &[usize]) -> LabelRule {
     SumMod { modulus, positions }.into()
 }
 
+/// The samples of a file, from the columns of a config.
+pub fn read(
+    reader: impl Read + Seek,
+    format: Format,
+    columns: &Columns,
+    name: impl Display,
+) -> Result<Rows, FileError> {
+    Table::read(reader, format, name)?.samples(columns)
+}
+
 /// The config that says nothing of these samples but the keys, and its padding token.
 pub fn completed(rows: &Rows, keys: FileKeys, columns: &Columns) -> (DatasetConfig, Option<u32>) {
     let keys = rows.complete(keys);
-    let config = DatasetConfig {
-        task: Task::Classification,
-        seed: keys.seed,
-        source: Source::File("file".into()),
-        columns: columns.clone(),
-        words: keys.words,
-        vocab_size: keys.vocab_size.unwrap(),
-        seq_len: keys.seq_len.unwrap(),
-        n_classes: keys.n_classes.unwrap(),
-        classes: keys.classes.unwrap_or_default(),
-        cls: keys.cls,
-        held_out: keys.held_out.unwrap_or(0),
-        fold: keys.fold,
-        label_noise: 0.0,
-        rule: None,
-    };
-    (config, keys.padding_token)
+    let padding_token = keys.padding_token;
+    (keys.config("file", columns.clone()), padding_token)
 }

@@ -3,28 +3,13 @@
 use std::io::Cursor;
 
 use headlight_data::files::{Contents, FileKeys, Format, Rows, Table, write};
-use headlight_data::{Columns, DatasetConfig, Source, Task};
+use headlight_data::{Columns, DatasetConfig};
 
 /// The config of a file that a config says nothing about, and its padding token.
 fn config(rows: &Rows, columns: Columns) -> (DatasetConfig, Option<u32>) {
     let keys = rows.complete(FileKeys::default());
-    let config = DatasetConfig {
-        columns,
-        words: keys.words,
-        task: Task::Classification,
-        seed: 0,
-        source: Source::File("data".into()),
-        vocab_size: keys.vocab_size.unwrap(),
-        seq_len: keys.seq_len.unwrap(),
-        n_classes: keys.n_classes.unwrap(),
-        classes: keys.classes.unwrap_or_default(),
-        cls: keys.cls,
-        held_out: keys.held_out.unwrap_or(0),
-        fold: None,
-        label_noise: 0.0,
-        rule: None,
-    };
-    (config, keys.padding_token)
+    let padding_token = keys.padding_token;
+    (keys.config("data", columns), padding_token)
 }
 
 fn read(bytes: &[u8], format: Format) {

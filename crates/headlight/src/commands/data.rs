@@ -37,14 +37,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let format = Format::of(out.named("-.csv"))?;
     let rows = match &config.data.source {
         Source::File(path) => Some(files.rows(path, &config.data.columns)?),
-        Source::Generated { .. } => None,
-        Source::Fresh { .. } => {
+        Source::Generated(_) if config.data.is_fresh() => {
             return Err(Failure::Input(
                 "`data.samples`: with \"fresh\", each step draws its own samples, so there is no dataset to write; set it to a \
                  number"
                     .to_owned(),
             ));
         }
+        Source::Generated(_) => None,
     };
     let splits = match &rows {
         Some(rows) => fit(rows, &config)?,

@@ -85,11 +85,15 @@ impl RunModel {
         let count = match &data.source {
             Source::File(own) => {
                 let own = dataset_file::read(own, &data.columns).ok()?;
-                samples.trained_on(&own, data, padding)
+                let texts = samples.trained_on_texts(&own, data);
+                texts.or_else(|| {
+                    let train = own.fit(data, padding).ok()?.train;
+                    samples.trained_on(&train, data, padding)
+                })
             }
-            Source::Generated { .. } | Source::Fresh { .. } => {
+            Source::Generated(_) => {
                 let train = session::dataset(&self.config).ok()?.train;
-                samples.trained_on_generated(&train, data, padding)
+                samples.trained_on(&train, data, padding)
             }
         };
         count.filter(|&count| count > 0)

@@ -211,13 +211,7 @@ pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
     let splits = rows.fit(&config.data, config.model.attention.padding_token);
     let splits = splits.map_err(|error| match error {
         FitError::Config(error) => invalid(&error),
-        FitError::File(mut error) => {
-            let columns = &config.data.columns;
-            if rows.without_label(columns).as_ref() == Some(&error.message) {
-                error.message += &rows.without_labels();
-            }
-            error.into()
-        }
+        FitError::File(error) => error.into(),
     })?;
     let Source::File(path) = &config.data.source else {
         return Ok(splits);

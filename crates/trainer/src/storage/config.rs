@@ -174,7 +174,7 @@ pub(crate) fn with_file_names(mut config: ExperimentConfig) -> ExperimentConfig 
 fn paths(config: &mut ExperimentConfig) -> impl Iterator<Item = &mut PathBuf> {
     let file = match &mut config.data.source {
         Source::File(path) => Some(path),
-        Source::Generated { .. } | Source::Fresh { .. } => None,
+        Source::Generated(_) => None,
     };
     let tests = config.tests.iter_mut();
     file.into_iter()

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use headlight_data::files::{ChosenSamples, FileError, Format, ToName};
+use headlight_data::files::{ChosenSamples, FileError, Format};
 use headlight_data::{ClsPlace, Columns, Task};
-use toml::{Table, Value};
+use serde::Serialize;
 
 use crate::Failure;
 use crate::storage::dataset_file::Files;
@@ -30,6 +30,17 @@ pub struct DataConfig {
     pub text: String,
 }
 
+/// The keys of `[data]` that a data file gives.
+#[derive(Serialize)]
+struct Keys<'a> {
+    file: &'a str,
+    #[serde(flatten)]
+    columns: &'a Columns,
+    task: Option<Task>,
+    cls: Option<ClsPlace>,
+    held_out: Option<usize>,
+}
+
 /// Whether what a user names in place of a config is data, by its name.
 pub fn is_data(path: &Path) -> bool {
     Format::to_read(path).is_some()
@@ -48,57 +59,37 @@ pub fn config(path: &Path, named: &Columns, files: &Files) -> Result<DataConfig,
     })?;
     let table = files.table(path)?;
     let choice = table.choose(named).map_err(|error| {
-        let remedy = match error.to_name {
-            Some(ToName::Texts) => "; name the column of texts with --text",
-            Some(ToName::Labels) => "; name the column of labels with --label",
-            None => "",
-        };
+        let remedy = error
+            .to_name
+            .map(|key| format!("; name the column of {key}s with --{key}"));
         FileError {
             name: shown(path),
-            message: error.message + remedy,
+            message: error.message + &remedy.unwrap_or_default(),
         }
     })?;
-    let columns = &choice.columns;
-    let mut lines: Vec<(&str, Value)> = vec![("file", name.into())];
-    lines.extend(
-        columns
-            .text
-            .iter()
-            .map(|text| ("text", text.as_str().into())),
-    );
-    if !columns.features.is_empty() {
-        lines.push(("features", columns.features.clone().into()));
-    }
-    lines.extend(
-        columns
-            .label
-            .iter()
-            .map(|label| ("label", label.as_str().into())),
-    );
+    let mut keys = Keys {
+        file: name,
+        columns: &choice.columns,
+        task: None,
+        cls: None,
+        held_out: None,
+    };
     if let ChosenSamples::Tokens | ChosenSamples::LabelledTokens = choice.samples {
-        let rows = table.samples(columns)?;
-        if rows.are_each() {
-            lines.push(("task", Task::TokenClassification.name().into()));
-        }
-        if rows.ends_in_cls() {
-            lines.push(("cls", ClsPlace::Last.name().into()));
-        }
+        let rows = table.samples(&choice.columns)?;
+        keys.task = rows.are_each().then_some(Task::TokenClassification);
+        keys.cls = rows.ends_in_cls().then_some(ClsPlace::Last);
         if !(0..rows.len()).any(|row| rows.is_held_out(row)) {
-            let count = (rows.len() / HELD_OUT_PART).max(1);
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
-            lines.push(("held_out", Value::Integer(count)));
+            keys.held_out = Some((rows.len() / HELD_OUT_PART).max(1));
         }
     }
+    let keys = toml::to_string(&keys).map_err(|error| {
+        Failure::reading(path, format!("no config can name its columns: {error}"))
+    })?;
     let template = match choice.samples {
         ChosenSamples::Texts => TEXTS,
         _ => SAMPLES,
     };
     let (sentence, rest) = template.split_once("[data]\n").unwrap_or((template, ""));
-    // A line each, in this order.
-    let keys: String = lines
-        .into_iter()
-        .map(|(key, value)| Table::from_iter([(key.to_owned(), value)]).to_string())
-        .collect();
     let choice = choice.describe();
     let shown_choice = choice.replace(char::is_control, " ");
     let text = format!("{sentence}# {shown_choice}\n\n[data]\n{keys}{rest}");

@@ -104,35 +104,15 @@ pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
         return Ok(());
     }
     let rows = files.rows(&path, &columns)?;
-    // A file of at most 1 GiB has no larger number.
-    let number = |count: usize| i64::try_from(count).unwrap_or(i64::MAX).into();
     if let Some(share) = share {
-        let count = part(rows.len(), share, false);
-        keys.held_out = Some(count);
-        data.insert("held_out".to_owned(), number(count));
+        keys.held_out = Some(part(rows.len(), share, false));
     }
     let keys = rows.complete(keys);
-    let found = [
-        (
-            "vocab_size",
-            keys.vocab_size.map(|count| i64::from(count).into()),
-        ),
-        ("seq_len", keys.seq_len.map(number)),
-        ("n_classes", keys.n_classes.map(number)),
-        ("classes", keys.classes.map(Value::from)),
-        ("held_out", keys.held_out.map(number)),
-    ];
-    for (key, value) in found {
-        if let Some(value) = value {
-            data.entry(key).or_insert(value);
-        }
-    }
-    // Its vocabulary may be new.
-    if let Some(Ok(words)) = keys.words.map(Value::try_from) {
-        data.insert("words".to_owned(), words);
-    }
+    let padding_token = keys.padding_token;
+    // A file of at most 1 GiB has no number that TOML does not take.
+    data.extend(Table::try_from(keys).unwrap_or_default());
     let model = config.get_mut("model").and_then(Value::as_table_mut);
-    if let (Some(model), Some(token)) = (model, keys.padding_token) {
+    if let (Some(model), Some(token)) = (model, padding_token) {
         let attention = model.entry("attention");
         let attention = attention.or_insert_with(|| Value::Table(Table::new()));
         if let Some(attention) = attention.as_table_mut() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use headlight_data::files::{FileError, Format, Rows, Table, header_names};
-use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule, Task};
+use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
@@ -54,13 +54,8 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> 
     let knows_all = |rule: &LabelRule| {
         (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample), dataset.cls()))
     };
-    let has_labels = match data.task {
-        Task::Classification => rows.is_labelled() && !rows.are_each(),
-        Task::TokenClassification => rows.are_each(),
-        Task::NextToken => true,
-    };
     Ok(Samples {
-        labelled: has_labels || data.rule.as_ref().is_some_and(knows_all),
+        labelled: rows.missing_labels(data).is_none() || data.rule.as_ref().is_some_and(knows_all),
         dataset,
         rows,
         table,
@@ -76,14 +71,8 @@ pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<Samples, 
     if samples.labelled {
         return Ok(samples);
     }
-    let rows = &samples.rows;
-    let reason = rows.without_label(&config.data.columns);
-    let reason = reason.map(|reason| reason + &rows.without_labels());
-    let reason = reason.filter(|_| config.data.task == Task::Classification);
-    let reason = reason.unwrap_or_else(|| {
-        "its samples have no label per token; give `labels`, in .jsonl as a list beside `tokens`, in .npz with two axes".to_owned()
-    });
-    Err(Failure::reading(path, reason))
+    let reason = samples.rows.missing_labels(&config.data);
+    Err(Failure::reading(path, reason.unwrap_or_default()))
 }
 
 /// The table of a file; on standard input, its start tells the format.
@@ -129,37 +118,35 @@ pub fn parse_texts<'a>(
 ) -> Result<Dataset, Failure> {
     let features = &config.data.columns.features;
     let mut lines = String::new();
-    if features.is_empty() {
-        for text in texts {
+    if !features.is_empty() {
+        lines.push_str(&header(features));
+        lines.push('\n');
+    }
+    for text in texts {
+        if features.is_empty() {
             // One line each, even if it has no words.
             lines.extend(text.split_whitespace().flat_map(|word| [word, " "]));
-            lines.push('\n');
-        }
-        let rows = table_of(lines, Format::Txt, name).and_then(|table| table.lines(true));
-        return Ok(rows
-            .and_then(|rows| dataset(&rows, config))
-            .map_err(unnumbered)?);
-    }
-    // Values are separated by commas, in the order of a run's columns.
-    lines.push_str(&header(features));
-    for text in texts {
-        if values(text, features).is_none() {
+        } else if values(text, features).is_some() {
+            lines.push_str(text);
+        } else {
             return Err(Failure::Input(format!(
                 "{name}: the run was trained on columns; give a value of each, separated by commas: {}",
                 features.join(",")
             )));
         }
         lines.push('\n');
-        lines.push_str(text);
     }
-    let columns = Columns {
-        features: features.clone(),
-        ..Columns::default()
+    let rows = if features.is_empty() {
+        table_of(lines, Format::Txt, name).and_then(|table| table.lines(true))
+    } else {
+        let columns = Columns {
+            features: features.clone(),
+            ..Columns::default()
+        };
+        table_of(lines, Format::Csv, name).and_then(|table| table.samples(&columns))
     };
-    let rows = table_of(lines, Format::Csv, name).and_then(|table| table.samples(&columns));
-    Ok(rows
-        .and_then(|rows| dataset(&rows, config))
-        .map_err(unnumbered)?)
+    let dataset = rows.and_then(|rows| dataset(&rows, config));
+    Ok(dataset.map_err(unnumbered)?)
 }
 
 fn table_of(text: String, format: Format, name: &str) -> Result<Table, FileError> {
@@ -187,7 +174,7 @@ pub fn written(text: &str, data: &DatasetConfig) -> Vec<String> {
     let features = &data.columns.features;
     if features.is_empty() {
         let words = data.words.as_ref();
-        let written = words.map(|words| words.written(text).map(str::to_owned).collect());
+        let written = words.map(|words| words.split(text).map(str::to_owned).collect());
         return written.unwrap_or_default();
     }
     let values = values(text, features).unwrap_or_default();

@@ -3,11 +3,10 @@
 use headlight_keys::{InvalidValue, Range, section};
 use rand::Rng;
 
-use super::SequenceRule;
+use super::{Facts, OF_TOKENS, SequenceRule};
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::random::uniform_below;
-use crate::rules::kind::Kind;
 use crate::sampler::Sampler;
 
 section! {
@@ -28,8 +27,6 @@ const BALANCED: u32 = 1;
 const FAILED: u32 = 2;
 
 impl Dyck {
-    pub(in crate::rules) const KIND: Kind = Kind::NOT_OFFERED;
-
     /// Balanced brackets of 1 to `deepest` steps, each of which adds a pair behind or around.
     fn balanced(self, first: u32, deepest: u32, rng: &mut dyn Rng) -> Vec<u32> {
         let mut below = |count: u32| uniform_below(count, || rng.next_u32());
@@ -48,6 +45,18 @@ impl Dyck {
 }
 
 impl SequenceRule for Dyck {
+    fn facts(&self) -> Facts {
+        Facts {
+            words: "whether the brackets up to each position are balanced, can become so, or have failed",
+            question: "Are the brackets up to each position balanced?",
+            deciding: "the positions up to the one that is asked",
+            n_classes: |_| 3,
+            classes: &["P", "T", "F"],
+            generator: Some(Generator::Chacha),
+            ..OF_TOKENS
+        }
+    }
+
     fn labels(&self, tokens: &[u32], cls: ClsPlace) -> Vec<u32> {
         let first = cls.first_token();
         let (mut open, mut has_failed) = (Vec::new(), false);
@@ -97,29 +106,5 @@ impl SequenceRule for Dyck {
             return Err(InvalidValue::new("vocab_size", message));
         }
         Ok(())
-    }
-
-    fn words(&self) -> &'static str {
-        "whether the brackets up to each position are balanced, can become so, or have failed"
-    }
-
-    fn asks(&self) -> &'static str {
-        "Are the brackets up to each position balanced?"
-    }
-
-    fn place(&self) -> &'static str {
-        "the positions up to the one that is asked"
-    }
-
-    fn count(&self, _samples: Sampler) -> usize {
-        3
-    }
-
-    fn names(&self) -> &'static [&'static str] {
-        &["P", "T", "F"]
-    }
-
-    fn needs(&self) -> Option<Generator> {
-        Some(Generator::Chacha)
     }
 }

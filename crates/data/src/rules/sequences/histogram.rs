@@ -1,12 +1,10 @@
 //! How often each token occurs (Weiss et al. 2021, "Thinking Like Transformers").
 
-use headlight_keys::{InvalidValue, section};
-use rand::Rng;
+use headlight_keys::section;
 
-use super::{SequenceRule, check, content, count_of, draw, padded, places_of};
+use super::{Facts, OF_COUNTS, SequenceRule, count_of};
 use crate::cls::ClsPlace;
-use crate::rules::kind::Kind;
-use crate::sampler::Sampler;
+use crate::rules::rule::positions_of;
 
 section! {
     /// The class of each position is how often its token occurs in the sample.
@@ -18,42 +16,23 @@ section! {
     }
 }
 
-impl Histogram {
-    pub(in crate::rules) const KIND: Kind = Kind::NOT_OFFERED;
-}
-
 impl SequenceRule for Histogram {
+    fn facts(&self) -> Facts {
+        Facts {
+            words: "how often each token occurs",
+            question: "How often does each token occur?",
+            deciding: "the positions of the same token",
+            padding: self.padding,
+            ..OF_COUNTS
+        }
+    }
+
     fn labels(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<u32> {
-        let own = content(tokens, self.padding, None);
-        let counts = own.iter().map(|&token| count_of(token, own) as u32);
-        padded(counts.collect(), tokens)
+        let counts = tokens.iter().map(|&token| count_of(token, tokens) as u32);
+        counts.collect()
     }
 
     fn deciding(&self, tokens: &[u32], position: usize) -> Vec<usize> {
-        places_of(tokens[position], tokens)
-    }
-
-    fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        draw(sampler, self.padding, None, rng)
-    }
-
-    fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        check(samples, self.padding, None)
-    }
-
-    fn words(&self) -> &'static str {
-        "how often each token occurs"
-    }
-
-    fn asks(&self) -> &'static str {
-        "How often does each token occur?"
-    }
-
-    fn place(&self) -> &'static str {
-        "the positions of the same token"
-    }
-
-    fn count(&self, samples: Sampler) -> usize {
-        samples.seq_len + 1
+        positions_of(&[tokens[position]], tokens)
     }
 }

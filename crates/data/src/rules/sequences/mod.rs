@@ -26,54 +26,111 @@ use crate::random::uniform_below;
 use crate::sampler::Sampler;
 use crate::task::{IGNORED, Task};
 
-/// What a rule with a label per position can tell. Positions and tokens are those of a sample without `[CLS]`.
+/// What is known of a rule with a label per position, whatever the sample.
+pub struct Facts {
+    /// The rule in words.
+    words: &'static str,
+    /// The question of each position.
+    question: &'static str,
+    /// The positions that decide a label, in words.
+    deciding: &'static str,
+    /// The number of classes.
+    n_classes: fn(Sampler) -> usize,
+    /// The names of the classes, if the rule gives them.
+    classes: &'static [&'static str],
+    /// What the labels are about.
+    task: Task,
+    /// The generator without which there are no samples for this rule.
+    generator: Option<Generator>,
+    /// The token after the end of samples that are shorter than `seq_len`, and the one that ends each, if there are any.
+    padding: Option<u32>,
+    end: Option<u32>,
+}
+
+/// A rule whose classes are the tokens.
+const OF_TOKENS: Facts = Facts {
+    words: "",
+    question: "",
+    deciding: "",
+    n_classes: |samples| samples.vocab_size as usize,
+    classes: &[],
+    task: Task::TokenClassification,
+    generator: None,
+    padding: None,
+    end: None,
+};
+
+/// A rule whose classes are counts of tokens.
+const OF_COUNTS: Facts = Facts {
+    n_classes: |samples| samples.seq_len + 1,
+    ..OF_TOKENS
+};
+
+/// What a rule with a label per position can tell. Positions and tokens are those of a sample without `[CLS]`, padding and end.
 pub trait SequenceRule {
+    /// What is known of the rule.
+    fn facts(&self) -> Facts;
+
     /// The class of each position, or [`IGNORED`].
     fn labels(&self, tokens: &[u32], cls: ClsPlace) -> Vec<u32>;
 
     /// The positions that decide the label of one.
     fn deciding(&self, tokens: &[u32], position: usize) -> Vec<usize>;
 
-    /// A sample.
-    fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32>;
+    /// A sample: by default, tokens drawn uniformly, then the end, if there is one. With padding, each length is as likely as the
+    /// others.
+    fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+        let Facts { padding, end, .. } = self.facts();
+        let is_own = |token: &u32| Some(*token) != padding && Some(*token) != end;
+        let tokens: Vec<u32> = sampler.tokens().filter(is_own).collect();
+        let most = sampler.seq_len - usize::from(end.is_some());
+        let length = match padding {
+            Some(_) => 1 + uniform_below(most as u32, || rng.next_u32()) as usize,
+            None => most,
+        };
+        sampler.sample(|row| {
+            let whole = row.len() + sampler.seq_len;
+            for _ in 0..length {
+                let index = uniform_below(tokens.len() as u32, || rng.next_u32());
+                row.push(tokens[index as usize]);
+            }
+            row.extend(end);
+            row.resize(whole, padding.unwrap_or_default());
+        })
+    }
 
-    /// Checks the rule's numbers.
+    /// Checks the rule's numbers: by default, the tokens of padding and end.
     ///
     /// # Errors
     /// Names the first one that does not fit.
-    fn check(&self, samples: Sampler) -> Result<(), InvalidValue>;
-
-    /// The rule in words.
-    fn words(&self) -> &'static str;
-
-    /// The question of each position.
-    fn asks(&self) -> &'static str;
-
-    /// The [`deciding`](Self::deciding) positions in words.
-    fn place(&self) -> &'static str;
-
-    /// The number of classes.
-    fn count(&self, samples: Sampler) -> usize;
-
-    /// The names of the classes, if the rule gives them.
-    fn names(&self) -> &'static [&'static str] {
-        &[]
-    }
-
-    /// What the labels are about.
-    fn of(&self) -> Task {
-        Task::TokenClassification
-    }
-
-    /// The generator without which there are no samples for this rule.
-    fn needs(&self) -> Option<Generator> {
-        None
+    fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
+        let Facts { padding, end, .. } = self.facts();
+        let mut others = 0;
+        for (key, token) in [("rule.padding", padding), ("rule.end", end)] {
+            if let Some(token) = token {
+                samples.check_token(key, token)?;
+                others += 1;
+            }
+        }
+        if padding.is_some() && padding == end {
+            let message = "one token is padding and end; name two tokens";
+            return Err(InvalidValue::new("rule.end", message));
+        }
+        if samples.n_tokens() <= others {
+            let message = "no token is left beside padding and end; raise vocab_size";
+            return Err(InvalidValue::new("vocab_size", message));
+        }
+        if samples.seq_len < 2 && end.is_some() {
+            let message = "a sample needs a token before its end; set a seq_len of 2 or more";
+            return Err(InvalidValue::new("seq_len", message));
+        }
+        Ok(())
     }
 }
 
 impl<T: SequenceRule> Rule for T {
     fn task(&self) -> Task {
-        self.of()
+        self.facts().task
     }
 
     fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32 {
@@ -83,26 +140,24 @@ impl<T: SequenceRule> Rule for T {
     }
 
     fn labels_for(&self, tokens: &[u32], cls: ClsPlace, _n_classes: usize) -> Vec<u32> {
-        let own = self.labels(cls.without(tokens), cls);
+        let own = self.labels(content(&self.facts(), tokens, cls), cls);
         let mut labels = vec![IGNORED; tokens.len()];
         let first = usize::from(cls == ClsPlace::First);
         labels[first..][..own.len()].copy_from_slice(&own);
-        if self.of() == Task::NextToken && first == 1 {
+        if self.facts().task == Task::NextToken && first == 1 {
             labels[0] = tokens.get(1).copied().unwrap_or(IGNORED);
         }
         labels
     }
 
-    fn label_positions(&self, _tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {
-        Vec::new()
-    }
-
     fn deciding_at(&self, tokens: &[u32], cls: ClsPlace, query: usize) -> Vec<usize> {
         let first = usize::from(cls == ClsPlace::First);
-        let Some(position) = query.checked_sub(first) else {
+        let own = content(&self.facts(), tokens, cls);
+        let position = query.checked_sub(first);
+        let Some(position) = position.filter(|&position| position < own.len()) else {
             return Vec::new();
         };
-        let places = self.deciding(cls.without(tokens), position);
+        let places = self.deciding(own, position);
         places.into_iter().map(|place| place + first).collect()
     }
 
@@ -111,31 +166,27 @@ impl<T: SequenceRule> Rule for T {
     }
 
     fn describe(&self) -> String {
-        self.words().to_owned()
+        self.facts().words.to_owned()
     }
 
     fn deciding_place(&self) -> String {
-        self.place().to_owned()
+        self.facts().deciding.to_owned()
     }
 
     fn question(&self) -> String {
-        self.asks().to_owned()
-    }
-
-    fn most_classes(&self, samples: Sampler) -> usize {
-        self.count(samples)
+        self.facts().question.to_owned()
     }
 
     fn n_classes(&self, samples: Sampler) -> Option<usize> {
-        Some(self.count(samples))
+        Some((self.facts().n_classes)(samples))
     }
 
     fn classes(&self) -> &'static [&'static str] {
-        self.names()
+        self.facts().classes
     }
 
     fn generator(&self) -> Option<Generator> {
-        self.needs()
+        self.facts().generator
     }
 
     fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
@@ -143,68 +194,12 @@ impl<T: SequenceRule> Rule for T {
     }
 }
 
-/// The tokens of a sample that are neither padding nor its end.
-fn content(tokens: &[u32], padding: Option<u32>, end: Option<u32>) -> &[u32] {
-    let is_over = |&token: &u32| Some(token) == padding || Some(token) == end;
+/// The tokens of a sample that are neither `[CLS]` nor padding nor the end.
+fn content<'a>(facts: &Facts, tokens: &'a [u32], cls: ClsPlace) -> &'a [u32] {
+    let tokens = cls.without(tokens);
+    let is_over = |&token: &u32| Some(token) == facts.padding || Some(token) == facts.end;
     let length = tokens.iter().position(is_over);
     &tokens[..length.unwrap_or(tokens.len())]
-}
-
-/// The labels of the content, and none after it.
-fn padded(mut labels: Vec<u32>, tokens: &[u32]) -> Vec<u32> {
-    labels.resize(tokens.len(), IGNORED);
-    labels
-}
-
-/// A sample of tokens drawn uniformly, then the end, if there is one. With padding, each length is as likely as the others.
-fn draw(sampler: Sampler, padding: Option<u32>, end: Option<u32>, rng: &mut dyn Rng) -> Vec<u32> {
-    let is_own = |token: &u32| Some(*token) != padding && Some(*token) != end;
-    let tokens: Vec<u32> = sampler.tokens().filter(is_own).collect();
-    let most = sampler.seq_len - usize::from(end.is_some());
-    let length = match padding {
-        Some(_) => 1 + uniform_below(most as u32, || rng.next_u32()) as usize,
-        None => most,
-    };
-    sampler.sample(|row| {
-        let whole = row.len() + sampler.seq_len;
-        for _ in 0..length {
-            let index = uniform_below(tokens.len() as u32, || rng.next_u32());
-            row.push(tokens[index as usize]);
-        }
-        row.extend(end);
-        row.resize(whole, padding.unwrap_or_default());
-    })
-}
-
-/// Checks the tokens of padding and end.
-fn check(samples: Sampler, padding: Option<u32>, end: Option<u32>) -> Result<(), InvalidValue> {
-    let mut others = 0;
-    for (key, token) in [("rule.padding", padding), ("rule.end", end)] {
-        if let Some(token) = token {
-            samples.check_token(key, token)?;
-            others += 1;
-        }
-    }
-    if padding.is_some() && padding == end {
-        let message = "one token is padding and end; name two tokens";
-        return Err(InvalidValue::new("rule.end", message));
-    }
-    if samples.n_tokens() <= others {
-        let message = "no token is left beside padding and end; raise vocab_size";
-        return Err(InvalidValue::new("vocab_size", message));
-    }
-    if samples.seq_len < 2 && end.is_some() {
-        let message = "a sample needs a token before its end; set a seq_len of 2 or more";
-        return Err(InvalidValue::new("seq_len", message));
-    }
-    Ok(())
-}
-
-/// The positions that hold a token.
-fn places_of(token: u32, tokens: &[u32]) -> Vec<usize> {
-    (0..tokens.len())
-        .filter(|&place| tokens[place] == token)
-        .collect()
 }
 
 /// How often a token occurs.

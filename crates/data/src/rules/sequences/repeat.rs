@@ -4,11 +4,10 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::SequenceRule;
+use super::{Facts, OF_TOKENS, SequenceRule};
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::random::uniform_below;
-use crate::rules::kind::Kind;
 use crate::sampler::Sampler;
 use crate::task::{IGNORED, Task};
 
@@ -26,8 +25,6 @@ section! {
 }
 
 impl Repeat {
-    pub(in crate::rules) const KIND: Kind = Kind::NOT_OFFERED;
-
     fn longest(self) -> usize {
         self.max_period.unwrap_or(self.period)
     }
@@ -46,6 +43,17 @@ impl Repeat {
 }
 
 impl SequenceRule for Repeat {
+    fn facts(&self) -> Facts {
+        Facts {
+            words: "a random sequence repeats",
+            question: "Which token follows in a sequence that repeats?",
+            deciding: "the token that followed one period before",
+            task: Task::NextToken,
+            generator: Some(Generator::Chacha),
+            ..OF_TOKENS
+        }
+    }
+
     fn labels(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<u32> {
         let following = tokens.iter().skip(1).copied();
         following.chain([IGNORED]).take(tokens.len()).collect()
@@ -88,29 +96,5 @@ impl SequenceRule for Repeat {
             return Err(InvalidValue::new("rule.max_period", message));
         }
         Ok(())
-    }
-
-    fn words(&self) -> &'static str {
-        "a random sequence repeats"
-    }
-
-    fn asks(&self) -> &'static str {
-        "Which token follows in a sequence that repeats?"
-    }
-
-    fn place(&self) -> &'static str {
-        "the token that followed one period before"
-    }
-
-    fn count(&self, samples: Sampler) -> usize {
-        samples.vocab_size as usize
-    }
-
-    fn of(&self) -> Task {
-        Task::NextToken
-    }
-
-    fn needs(&self) -> Option<Generator> {
-        Some(Generator::Chacha)
     }
 }

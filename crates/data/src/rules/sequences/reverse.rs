@@ -1,12 +1,9 @@
 //! The tokens from the last to the first.
 
-use headlight_keys::{InvalidValue, section};
-use rand::Rng;
+use headlight_keys::section;
 
-use super::{SequenceRule, check, content, draw, padded};
+use super::{Facts, OF_TOKENS, SequenceRule};
 use crate::cls::ClsPlace;
-use crate::rules::kind::Kind;
-use crate::sampler::Sampler;
 
 section! {
     /// The class of each position is the token at that place counted from the end.
@@ -21,44 +18,23 @@ section! {
     }
 }
 
-impl Reverse {
-    pub(in crate::rules) const KIND: Kind = Kind::NOT_OFFERED;
-}
-
 impl SequenceRule for Reverse {
+    fn facts(&self) -> Facts {
+        Facts {
+            words: "the tokens in reverse",
+            question: "Which tokens are these in reverse?",
+            deciding: "the position that the answer is copied from",
+            padding: self.padding,
+            end: self.end,
+            ..OF_TOKENS
+        }
+    }
+
     fn labels(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<u32> {
-        let mut own = content(tokens, self.padding, self.end).to_vec();
-        own.reverse();
-        padded(own, tokens)
+        tokens.iter().rev().copied().collect()
     }
 
     fn deciding(&self, tokens: &[u32], position: usize) -> Vec<usize> {
-        let own = content(tokens, self.padding, self.end);
-        let place = own.len().checked_sub(position + 1);
-        place.into_iter().collect()
-    }
-
-    fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        draw(sampler, self.padding, self.end, rng)
-    }
-
-    fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        check(samples, self.padding, self.end)
-    }
-
-    fn words(&self) -> &'static str {
-        "the tokens in reverse"
-    }
-
-    fn asks(&self) -> &'static str {
-        "Which tokens are these in reverse?"
-    }
-
-    fn place(&self) -> &'static str {
-        "the position that the answer is copied from"
-    }
-
-    fn count(&self, samples: Sampler) -> usize {
-        samples.vocab_size as usize
+        vec![tokens.len() - 1 - position]
     }
 }

@@ -1,12 +1,10 @@
 //! The tokens in ascending order.
 
-use headlight_keys::{InvalidValue, section};
-use rand::Rng;
+use headlight_keys::section;
 
-use super::{SequenceRule, check, content, draw, padded, places_of};
+use super::{Facts, OF_TOKENS, SequenceRule};
 use crate::cls::ClsPlace;
-use crate::rules::kind::Kind;
-use crate::sampler::Sampler;
+use crate::rules::rule::positions_of;
 
 section! {
     /// The classes of the positions are the sample's tokens in ascending order.
@@ -21,46 +19,26 @@ section! {
     }
 }
 
-impl Sort {
-    pub(in crate::rules) const KIND: Kind = Kind::NOT_OFFERED;
-}
-
 impl SequenceRule for Sort {
+    fn facts(&self) -> Facts {
+        Facts {
+            words: "the tokens in ascending order",
+            question: "Which tokens are these in ascending order?",
+            deciding: "the positions of the token that is the answer",
+            padding: self.padding,
+            end: self.end,
+            ..OF_TOKENS
+        }
+    }
+
     fn labels(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<u32> {
-        let mut own = content(tokens, self.padding, self.end).to_vec();
-        own.sort_unstable();
-        padded(own, tokens)
+        let mut sorted = tokens.to_vec();
+        sorted.sort_unstable();
+        sorted
     }
 
     fn deciding(&self, tokens: &[u32], position: usize) -> Vec<usize> {
-        let own = content(tokens, self.padding, self.end);
-        let mut sorted = own.to_vec();
-        sorted.sort_unstable();
-        let token = sorted.get(position).copied();
-        token.map_or_else(Vec::new, |token| places_of(token, own))
-    }
-
-    fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        draw(sampler, self.padding, self.end, rng)
-    }
-
-    fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        check(samples, self.padding, self.end)
-    }
-
-    fn words(&self) -> &'static str {
-        "the tokens in ascending order"
-    }
-
-    fn asks(&self) -> &'static str {
-        "Which tokens are these in ascending order?"
-    }
-
-    fn place(&self) -> &'static str {
-        "the positions of the token that is the answer"
-    }
-
-    fn count(&self, samples: Sampler) -> usize {
-        samples.vocab_size as usize
+        let token = self.labels(tokens, ClsPlace::None)[position];
+        positions_of(&[token], tokens)
     }
 }

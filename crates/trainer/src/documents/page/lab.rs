@@ -30,7 +30,7 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
     config.compute.engine = EngineName::Fused;
     check_model_size(&config)?;
     let data = match &config.data.source {
-        Source::Generated { .. } | Source::Fresh { .. } => None,
+        Source::Generated(_) => None,
         Source::File(path) => match carried(&config, path)? {
             Ok(data) => Some(data),
             Err(why) => return refused(format!("{}: the samples {why}", shown(path))),

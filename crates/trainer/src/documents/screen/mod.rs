@@ -171,10 +171,9 @@ fn row(experiment: &Experiment) -> Option<String> {
 fn question(rule: &LabelRule) -> String {
     let filled = || {
         let keys = serde_json::to_value(rule).ok()?;
-        let (_, kind) = LabelRule::KINDS
+        let (_, choice) = LabelRule::CHOICES
             .iter()
             .find(|(kind, _)| keys["kind"] == **kind)?;
-        let choice = kind.choice?;
         let mut text = choice.question.to_owned();
         for parameter in choice.parameters {
             let (name, value) = (parameter.key, &keys[parameter.key]);

@@ -119,7 +119,7 @@ impl<'a> UsedModel<'a> {
     pub(super) fn named(&self, split: &str, kind: &str, sample: usize, of: &Dataset) -> String {
         match self.config().data.source {
             Source::File(_) => format!("{split} {kind} {sample} of 0 to {}", of.len() - 1),
-            Source::Generated { .. } | Source::Fresh { .. } => {
+            Source::Generated(_) => {
                 format!("{split} {kind} {sample}")
             }
         }

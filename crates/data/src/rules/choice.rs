@@ -1,23 +1,6 @@
-//! What is known of a kind of rule without its parameters: how the page offers it.
+//! How the page offers a kind of rule.
 
 use serde::Serialize;
-
-/// A kind of rule.
-#[derive(Clone, Copy, Debug)]
-pub struct Kind {
-    /// How the page offers it; `None` if readers cannot choose it.
-    pub choice: Option<Choice>,
-    /// The word that stands before the one that a sample asks about, if the vocabulary has it.
-    pub marker: Option<&'static str>,
-}
-
-impl Kind {
-    /// Readers of the page cannot choose it.
-    pub(super) const NOT_OFFERED: Self = Self {
-        choice: None,
-        marker: None,
-    };
-}
 
 /// A rule that readers of the page can choose.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +29,24 @@ pub struct Parameter {
     pub counts: Counts,
     /// Its value at first, as near as vocabulary and length allow.
     pub first: u32,
+}
+
+impl Parameter {
+    pub(super) const fn token(key: &'static str, name: &'static str, first: u32) -> Self {
+        Self {
+            key,
+            name,
+            counts: Counts::Token,
+            first,
+        }
+    }
+
+    pub(super) const fn position(key: &'static str, name: &'static str, first: u32) -> Self {
+        Self {
+            counts: Counts::Position,
+            ..Self::token(key, name, first)
+        }
+    }
 }
 
 /// What a number of a rule counts.
