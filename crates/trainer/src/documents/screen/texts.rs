@@ -2,7 +2,7 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::Error;
-use headlight_experiment::explain::{Explanation, explain};
+use headlight_experiment::explain::{Explanation, leave_out};
 use headlight_experiment::fused::Recorded;
 use headlight_inspector::{Part, Word, shorten};
 
@@ -64,7 +64,7 @@ fn explained(
     kind: &str,
     sample: usize,
 ) -> Result<Explained, Error> {
-    let own = explain(model.config(), &model.weights, judged, sample as u32, &[])?;
+    let own = leave_out(model.config(), &model.weights, judged, sample as u32, &[])?;
     // Those alone that the model may look at.
     let words = own.words.iter().filter_map(|word| {
         let shown = Word {
