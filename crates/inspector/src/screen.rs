@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::terminal::ColourMode;
-use crate::words::{fitted, left, right, shorten, width, wrap};
+use crate::words::{fitted, left, right, say, shorten, width};
 
 /// A space at which no line is broken.
 const JOINT: char = '\u{a0}';
@@ -88,13 +88,11 @@ impl Screen {
 
     fn drawn(&self, colour: ColourMode) -> String {
         let mut text = String::new();
-        for line in wrap(&joined(&self.title), COLUMNS) {
-            let _ = writeln!(text, "{line}");
-        }
+        say(&mut text, &joined(&self.title), COLUMNS);
         for part in &self.parts {
             text.push('\n');
             match part {
-                Part::Sentences(sentences) => say(&mut text, sentences),
+                Part::Sentences(sentences) => indented(&mut text, sentences),
                 Part::Weights(weights) => weights.draw(&mut text, colour),
                 Part::Words { title, words } => list(&mut text, title, words),
                 Part::Links(links) => {
@@ -152,9 +150,7 @@ impl Weights {
         if self.rows.len() < self.classes {
             let _ = write!(title, "; {} of {} classes", self.rows.len(), self.classes);
         }
-        for line in wrap(&joined(&title), COLUMNS) {
-            let _ = writeln!(text, "{line}");
-        }
+        say(text, &joined(&title), COLUMNS);
         // A blank stands before the first cell already.
         let keys = shown.iter().enumerate().map(|(place, &key)| {
             let name = shorten(&self.keys[key], cell - usize::from(place > 0));
@@ -195,7 +191,7 @@ impl Weights {
 }
 
 /// Adds sentences; lines after the first are indented.
-fn say(text: &mut String, sentences: &[String]) {
+fn indented(text: &mut String, sentences: &[String]) {
     let later = " ".repeat(INDENT);
     for (place, sentence) in sentences.iter().enumerate() {
         let options = textwrap::Options::new(COLUMNS)
@@ -221,9 +217,7 @@ fn joined(text: &str) -> String {
 }
 
 fn list(text: &mut String, title: &str, words: &[Word]) {
-    for line in wrap(&joined(title), COLUMNS) {
-        let _ = writeln!(text, "{line}");
-    }
+    say(text, &joined(title), COLUMNS);
     let side = words.iter().map(|word| width(&word.word)).max();
     let side = side.unwrap_or(0).clamp(10, WORD);
     let names: Vec<&str> = words.iter().map(|word| word.word.as_str()).collect();

@@ -90,6 +90,13 @@ pub(crate) fn fitted<'a>(words: &[&'a str], columns: usize) -> Vec<String> {
     each.collect()
 }
 
+/// Adds a paragraph in lines of at most `columns`.
+pub(crate) fn say(text: &mut String, paragraph: &str, columns: usize) {
+    for line in wrap(paragraph, columns) {
+        *text += &(line + "\n");
+    }
+}
+
 /// Lines of at most `columns`, broken at spaces; a longer word has a line of its own.
 pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrapped(text, columns, false)
@@ -105,10 +112,8 @@ pub(crate) fn wrap_tightly(text: &str, columns: usize) -> Vec<String> {
 pub(crate) fn fitted_names(names: &[&str], columns: usize) -> Vec<Vec<String>> {
     let cut: Vec<String> = names.iter().map(|name| shorten(name, columns)).collect();
     if are_alike(&cut, names) {
-        return names
-            .iter()
-            .map(|name| wrap_tightly(name, columns))
-            .collect();
+        let lines = names.iter().map(|name| wrap_tightly(name, columns));
+        return lines.collect();
     }
     cut.into_iter().map(|name| vec![name]).collect()
 }
@@ -134,18 +139,13 @@ pub fn shorten_apart(names: &[&str], columns: usize) -> Vec<String> {
     if widest.unwrap_or(0) <= columns * 3 / 2 {
         return whole();
     }
-    let cut: Vec<String> = names
-        .iter()
-        .map(|name| {
-            let others = names.iter().filter(|other| *other != name);
-            let shared = others.map(|other| shared_start(name, other)).max();
-            shorten_after(name, shared.unwrap_or(0), columns)
-        })
-        .collect();
-    if are_alike(&cut, names) {
-        return whole();
-    }
-    cut
+    let cut = names.iter().map(|name| {
+        let others = names.iter().filter(|other| *other != name);
+        let shared = others.map(|other| shared_start(name, other)).max();
+        shorten_after(name, shared.unwrap_or(0), columns)
+    });
+    let cut: Vec<String> = cut.collect();
+    if are_alike(&cut, names) { whole() } else { cut }
 }
 
 /// The length in bytes of what two texts both begin with.

@@ -207,6 +207,7 @@ fn no_label_is_cut() {
         let ranges = |names: [String; 2], groups: usize| Plot::Ranges {
             labels: [long("across"), long("upwards")],
             groups: (0..groups).map(|group| format!("{word}{group}")).collect(),
+            numbers: Vec::new(),
             sets: names
                 .map(|name| (name, vec![Some([0.142_831, 0.142_832, 0.142_833]); groups]))
                 .to_vec(),

@@ -111,11 +111,12 @@ fn a_map_of_one_value_has_one_colour_and_one_of_none_is_left_out() {
 }
 
 fn trend(values: &[f64], ranges: &[Option<[f64; 3]>]) -> Plot {
-    Plot::Trend {
+    Plot::Ranges {
         labels: ["model.d_model", "mean F1"].map(str::to_owned),
-        values: values.to_vec(),
-        names: values.iter().map(f64::to_string).collect(),
-        ranges: ranges.to_vec(),
+        groups: values.iter().map(f64::to_string).collect(),
+        numbers: values.to_vec(),
+        sets: vec![(String::new(), ranges.to_vec())],
+        mark: None,
     }
 }
 

@@ -10,7 +10,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Recorded, dims};
 use headlight_experiment::generate::{Sampling, generate};
 use headlight_experiment::metrics::rounded_probabilities;
-use headlight_sweep::{ROWS_AHEAD, Sink, work};
+use headlight_sweep::work;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::is_masked;
 use headlight_trainer::storage::run_dir::RunDir;
@@ -295,33 +295,17 @@ impl Model {
                 ))
             };
             let threads = thread::available_parallelism().map_or(1, usize::from);
-            let mut all = All(Vec::new());
-            let threads = threads.min(dataset.len().max(1));
-            work(
-                attribute,
-                0..dataset.len(),
-                threads,
-                ROWS_AHEAD,
-                signals,
-                &mut all,
-            )?;
-            Ok(all.0)
+            let mut all = Vec::new();
+            let each = |values: Vec<f32>| {
+                all.extend(values);
+                Ok(())
+            };
+            work(attribute, 0..dataset.len(), threads, signals, |_| (), each)?;
+            Ok(all)
         })?;
         let positions = self.config.inputs().positions;
         let shape = [tokens.samples, positions, self.config.model.d_model];
         array(py, values, &shape)
-    }
-}
-
-/// All numbers of all samples, in their order.
-struct All(Vec<f32>);
-
-impl Sink<Vec<f32>> for All {
-    fn finished(&mut self, _result: &Vec<f32>) {}
-
-    fn in_order(&mut self, result: Vec<f32>) -> Result<(), Failure> {
-        self.0.extend(result);
-        Ok(())
     }
 }
 

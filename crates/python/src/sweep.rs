@@ -1,13 +1,10 @@
 //! Sweeps: many seeds of one config, and a grid over its keys.
 
 use std::path::PathBuf;
-use std::sync::mpsc::Sender;
 use std::thread;
 
 use headlight_inspector::counted;
-use headlight_sweep::{
-    Grid, Plan, ROWS_AHEAD, ReportChoices, Results, Row, Seeds, Sink, Summary, run, work,
-};
+use headlight_sweep::{Grid, Plan, ReportChoices, Results, Seeds, Summary};
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
 use toml::Value;
@@ -41,30 +38,14 @@ pub(crate) fn sweep(
         let seeds: Seeds = seeds.parse().map_err(Failure::Input)?;
         let plan = Plan::new(&config, &changes, &seeds, &grid)?;
         Results::check_name(&out)?;
-        let results = Results::open(&out, &plan, 0..plan.len())?;
-        let left = results.finished..plan.len();
+        let mut results = Results::open(&out, &plan, 0..plan.runs())?;
         let threads =
             threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));
-        let mut rows = Rows {
-            sender,
-            done: results.finished,
-            count: plan.len(),
-            results,
-        };
-        let train = |index| run(&plan, index, signals);
-        let worked = work(
-            train,
-            left.clone(),
-            threads.min(left.len().max(1)),
-            ROWS_AHEAD,
-            signals,
-            &mut rows,
-        );
-        let Rows { results, .. } = rows;
-        if worked.is_err() {
-            results.discard_empty();
-        }
-        worked
+        let (mut done, count) = (results.finished, plan.runs());
+        results.train(&plan, threads, signals, |_| {
+            done += 1;
+            let _ = sender.send(Report::Share(done, count));
+        })
     })
 }
 
@@ -86,23 +67,4 @@ fn grids(json: &str) -> Result<Vec<Grid>, String> {
         format!("{key}={}", values.join(",")).parse()
     });
     each.collect()
-}
-
-/// Writes rows.
-struct Rows {
-    sender: Sender<Report>,
-    done: usize,
-    count: usize,
-    results: Results,
-}
-
-impl Sink<Row> for Rows {
-    fn finished(&mut self, _row: &Row) {
-        self.done += 1;
-        let _ = self.sender.send(Report::Share(self.done, self.count));
-    }
-
-    fn in_order(&mut self, row: Row) -> Result<(), Failure> {
-        self.results.append(&row)
-    }
 }

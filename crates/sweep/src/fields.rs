@@ -9,9 +9,8 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::measures::MeasureName;
 use headlight_experiment::metrics::{ByName, METRICS, Metric};
 use serde::ser::SerializeMap;
-use serde_json::Value;
 
-use crate::outcome::Outcome;
+use crate::row::Outcome;
 
 /// A field of a row.
 #[derive(Clone, Debug)]
@@ -51,21 +50,6 @@ pub(crate) enum Quantity {
     WeightsSha256,
 }
 
-/// The shape of a field's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Number,
-    /// A list, and the number of its first element in the name of a CSV column.
-    List {
-        first: usize,
-    },
-    /// A list of lists, `[layer][head]`.
-    PerHead,
-    /// The metrics of each test set, by their names.
-    ByName,
-    Text,
-}
-
 /// The key of the metrics on test sets.
 pub(crate) const TESTS: &str = "tests";
 
@@ -81,90 +65,68 @@ pub(crate) fn field_of(quantity: Quantity) -> Option<&'static Field> {
 }
 
 fn table() -> Vec<Field> {
-    let field = |name: &str, label: &str, decimals, quantity| Field {
-        name: name.to_owned(),
-        label: label.to_owned(),
-        decimals,
-        quantity,
+    let mut fields = Vec::new();
+    let mut add = |name: &str, label: &str, decimals, quantity| {
+        fields.push(Field {
+            name: name.to_owned(),
+            label: label.to_owned(),
+            decimals,
+            quantity,
+        });
     };
-    let metrics = |is_ratio: bool, held_out: bool| {
+    let metrics = |is_ratio: bool| {
         let chosen = METRICS.iter().filter(move |info| info.is_ratio == is_ratio);
-        chosen.filter_map(move |info| {
-            let [name, label] = info.row?;
-            Some(if held_out {
-                let (name, label) = (
-                    format!("held_out_{name}"),
-                    format!("held-out {}", info.label),
-                );
-                field(&name, &label, info.decimals, Quantity::HeldOut(info.metric))
-            } else {
-                field(name, label, info.decimals, Quantity::Train(info.metric))
-            })
-        })
+        chosen.filter_map(|info| Some((info, info.row?)))
     };
-    let attention = |name, positive| field(name, "", 3, Quantity::Attention { positive });
-    let mut fields = vec![field("epoch_loss", "", 5, Quantity::EpochLoss)];
-    fields.extend(metrics(true, false));
-    fields.extend(metrics(true, true));
+    add("epoch_loss", "", 5, Quantity::EpochLoss);
+    for (info, [name, label]) in metrics(true) {
+        add(name, label, info.decimals, Quantity::Train(info.metric));
+    }
+    for (info, [name, _]) in metrics(true) {
+        let (name, label) = (
+            format!("held_out_{name}"),
+            format!("held-out {}", info.label),
+        );
+        add(&name, &label, info.decimals, Quantity::HeldOut(info.metric));
+    }
     for (held_out, [key, before]) in [(false, ["", ""]), (true, ["held_out_", "held-out "])] {
         let name = format!("{key}sample_accuracy");
         let label = format!("{before}accuracy of whole samples");
-        fields.push(field(&name, &label, 5, Quantity::WholeSamples { held_out }));
+        add(&name, &label, 5, Quantity::WholeSamples { held_out });
     }
-    fields.extend(metrics(false, false));
-    fields.push(attention("attention_positive", true));
-    fields.push(attention("attention_negative", false));
-    for (what, label, metrics) in [
-        (
-            "attention",
-            "attention",
-            [Metric::AttentionPositive, Metric::AttentionNegative],
-        ),
-        (
-            "uniform",
-            "uniform attention",
-            [Metric::UniformPositive, Metric::UniformNegative],
-        ),
-    ] {
-        for (class, metric) in ["positive", "negative"].into_iter().zip(metrics) {
-            let name = format!("deciding_{what}_{class}");
-            let label = format!("{label} on what decides, {class}s");
-            fields.push(field(&name, &label, 3, Quantity::Deciding(metric)));
-        }
+    for (info, [name, label]) in metrics(false) {
+        add(name, label, info.decimals, Quantity::Train(info.metric));
     }
-    fields.push(field(
+    for (name, positive) in [("attention_positive", true), ("attention_negative", false)] {
+        add(name, "", 3, Quantity::Attention { positive });
+    }
+    for info in METRICS.iter().filter(|info| info.row.is_none()) {
+        let label = info.label.replace("uniform", "uniform attention");
+        let label = label.replace(',', " on what decides,");
+        let name = format!("deciding_{}", info.name);
+        add(
+            &name,
+            &label,
+            info.decimals,
+            Quantity::Deciding(info.metric),
+        );
+    }
+    add(
         "learned_at_step",
         "learned at step",
         0,
         Quantity::LearnedAtStep,
-    ));
-    fields.push(field(TESTS, "", 0, Quantity::Tests));
-    fields.extend(MeasureName::ALL.map(|measure| {
+    );
+    add(TESTS, "", 0, Quantity::Tests);
+    for measure in MeasureName::ALL {
         let (name, decimals) = (measure.name(), measure.info().decimals);
-        field(name, name, decimals, Quantity::Measure(measure))
-    }));
-    fields.push(field("weights_sha256", "", 0, Quantity::WeightsSha256));
+        add(name, name, decimals, Quantity::Measure(measure));
+    }
+    add("weights_sha256", "", 0, Quantity::WeightsSha256);
     fields
 }
 
 impl Field {
-    /// The shape of its value.
-    pub(crate) fn kind(&self) -> Kind {
-        match self.quantity {
-            Quantity::EpochLoss => Kind::List { first: 1 },
-            Quantity::Attention { .. } => Kind::List { first: 0 },
-            Quantity::Tests => Kind::ByName,
-            Quantity::Measure(measure) if measure.info().is_per_head => Kind::PerHead,
-            Quantity::Train(_)
-            | Quantity::HeldOut(_)
-            | Quantity::WholeSamples { .. }
-            | Quantity::Deciding(_)
-            | Quantity::LearnedAtStep
-            | Quantity::Measure(_) => Kind::Number,
-            Quantity::WeightsSha256 => Kind::Text,
-        }
-    }
-
     /// Whether the rows of a config have it.
     pub(crate) fn is_in_rows_of(&self, config: &ExperimentConfig) -> bool {
         match self.quantity {
@@ -215,41 +177,6 @@ impl Field {
                 found.map_or(Ok(()), |(_, value)| row.serialize_entry(name, value))
             }
             Quantity::WeightsSha256 => row.serialize_entry(name, &outcome.weights_sha256),
-        }
-    }
-}
-
-impl Kind {
-    /// What a value of this shape is.
-    pub(crate) fn described(self) -> &'static str {
-        match self {
-            Self::Number => "a number",
-            Self::List { .. } => "a list of numbers",
-            Self::PerHead => "a list of lists of numbers",
-            Self::ByName => "an object with the numbers of each test set",
-            Self::Text => "a text",
-        }
-    }
-
-    /// Whether a value has this shape; where nothing was measured, it is null.
-    pub(crate) fn holds(self, value: &Value) -> bool {
-        let is_number = |value: &Value| value.is_number() || value.is_null();
-        let is_list = |value: &Value| {
-            let list = value.as_array();
-            list.is_some_and(|list| list.iter().all(is_number))
-        };
-        match self {
-            Self::Number => is_number(value),
-            Self::List { .. } => value.is_null() || is_list(value),
-            Self::PerHead => {
-                let lists = value.as_array();
-                value.is_null() || lists.is_some_and(|lists| lists.iter().all(is_list))
-            }
-            Self::ByName => value.as_object().is_some_and(|tests| {
-                let mut metrics = tests.values().map(Value::as_object);
-                metrics.all(|own| own.is_some_and(|own| own.values().all(is_number)))
-            }),
-            Self::Text => value.is_string(),
         }
     }
 }

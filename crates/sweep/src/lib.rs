@@ -1,8 +1,8 @@
 //! Many runs of one experiment: a range of seeds, and a grid over keys of the config.
 //!
 //! A [`Plan`] numbers the runs by seed, and within each seed by point of the grid, so that more seeds can be
-//! added later without renumbering earlier runs. [`run`] trains one run and returns its [`Row`]. [`work`]
-//! trains runs on all cores and passes their results on in order. [`Results`] is the file that rows are written
+//! added later without renumbering earlier runs. A run gives a [`Row`]. [`work`]
+//! does runs on all cores and passes their results on in order. [`Results`] is the file that rows are written
 //! to: its bytes depend only on the plan. [`merge`] joins the files of shards. A [`Summary`] holds the tables
 //! and plots of `headlight report`.
 
@@ -10,7 +10,6 @@ mod fields;
 mod grid;
 mod merge;
 mod origin;
-mod outcome;
 mod parameters;
 mod place;
 mod plan;
@@ -26,12 +25,10 @@ mod workers;
 pub use grid::{Folds, Grid, Seeds};
 pub use merge::{Merged, merge};
 pub use origin::config_beside;
-pub use outcome::Outcome;
 pub use plan::Plan;
 pub use results::Results;
-pub use row::Row;
-pub use run::run;
+pub use row::{Outcome, Row};
 pub use shard::Shard;
 pub use study::{Part, Study};
 pub use summary::{ReportChoices, Summary, Values};
-pub use workers::{ROWS_AHEAD, Sink, work};
+pub use workers::work;

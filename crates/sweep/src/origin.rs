@@ -61,9 +61,6 @@ impl Origin {
 
     /// Writes the config of a sweep beside its results file, in place of that of other rows; never in place of a file
     /// that no sweep wrote.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(crate) fn write(results: &Path, config: &str, config_sha256: &str) -> Result<(), Failure> {
         let path = config_beside(results);
         if path.exists() {
@@ -84,9 +81,6 @@ impl Origin {
     }
 
     /// Writes it beside another results file, for merged rows.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub(crate) fn copy(&self, to: &Path) -> Result<(), Failure> {
         let config = self.text.split_once("\n\n").map_or("", |(_, text)| text);
         Self::write(to, config, marked(&self.text).unwrap_or_default())
@@ -111,9 +105,10 @@ impl Origin {
 pub(crate) fn as_changes<'a>(
     values: impl IntoIterator<Item = (&'a String, &'a Value)>,
 ) -> Vec<String> {
-    let change = |(key, value): (&String, &Value)| match toml::Value::try_from(value) {
-        Ok(value) => format!("{key}={value}"),
-        Err(_) => format!("{key}={value}"),
+    let change = |(key, value): (&String, &Value)| {
+        let toml = toml::Value::try_from(value);
+        let value = toml.map_or_else(|_| value.to_string(), |value| value.to_string());
+        format!("{key}={value}")
     };
     values.into_iter().map(change).collect()
 }

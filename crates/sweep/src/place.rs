@@ -1,14 +1,13 @@
 //! A row as single values, each with its place: CSV and reports have one column for each place.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::LazyLock;
+use std::ops::Bound::{Excluded, Unbounded};
 
 use headlight_experiment::metrics::METRICS;
 use serde_json::{Map, Value};
 
-use crate::fields::{Field, Kind, TESTS, fields};
+use crate::fields::{Field, Quantity, TESTS, fields};
 use crate::grid::is_grid_key;
 
 /// The columns before those of [`fields`]: seed, point, and the grid's keys.
@@ -19,54 +18,45 @@ const BEFORE: usize = 3;
 pub(crate) struct Place {
     /// The place of its field among all columns.
     rank: usize,
-    /// The test set that it is of; empty if it is of none.
-    pub(crate) test: String,
-    /// Of a test set, metrics have the order of their table.
-    metric: usize,
-    /// Its field, or its metric of the test set.
-    pub(crate) key: Cow<'static, str>,
+    /// Its field, or key of the grid.
+    pub(crate) key: String,
+    /// Of a metric on a test set: that set, the place of the metric in their table, and its name.
+    pub(crate) test: Option<(String, usize, String)>,
     /// The place in a list of its field, and in the list there.
     pub(crate) element: [Option<usize>; 2],
 }
 
+/// Where a row has a single value: its field; of a metric on a test set, that set and the metric; and its place in lists.
+type Path<'a> = (&'a str, Option<(&'a str, &'a str)>, [Option<usize>; 2]);
+
 impl Place {
-    /// The place of a field, a key of the grid, or anything else in a row.
-    pub(crate) fn of(key: &str) -> Self {
-        static RANKS: LazyLock<BTreeMap<&'static str, usize>> = LazyLock::new(|| {
-            let names = fields().iter().map(|field| &*field.name);
-            let names = names.chain(["config_sha256"]).zip(BEFORE..);
-            [("seed", 0), ("point", 1)]
-                .into_iter()
-                .chain(names)
-                .collect()
-        });
-        let known = RANKS.get_key_value(key);
-        let (key, rank) = match known {
-            Some((key, rank)) => (Cow::Borrowed(*key), *rank),
-            None if is_grid_key(key) => (Cow::Owned(key.to_owned()), 2),
-            None => (Cow::Owned(key.to_owned()), BEFORE + fields().len() + 1),
+    fn of((key, test, element): Path<'_>) -> Self {
+        let known = || fields().iter().position(|field| field.name == key);
+        let rank = match key {
+            "seed" => 0,
+            "point" => 1,
+            "config_sha256" => BEFORE + fields().len(),
+            _ if is_grid_key(key) => 2,
+            _ => BEFORE + known().unwrap_or(fields().len() + 1),
         };
+        let test = test.map(|(test, metric)| {
+            let rank = METRICS.iter().position(|info| info.name == metric);
+            let rank = rank.unwrap_or(METRICS.len());
+            (test.to_owned(), rank, metric.to_owned())
+        });
         Self {
             rank,
-            test: String::new(),
-            metric: 0,
-            key,
-            element: [None; 2],
+            key: key.to_owned(),
+            test,
+            element,
         }
     }
 
-    /// A metric of a test set.
-    fn of_test(test: &str, metric: &str) -> Self {
-        let known = METRICS.iter().find(|info| info.name == metric);
-        Self {
-            test: test.to_owned(),
-            metric: known.map_or(METRICS.len(), |info| info.metric as usize),
-            key: known.map_or_else(
-                || Cow::Owned(metric.to_owned()),
-                |info| Cow::Borrowed(info.name),
-            ),
-            ..Self::of(TESTS)
-        }
+    fn is_at(&self, (key, test, element): Path<'_>) -> bool {
+        // Empty names in place of none would be slow: comparing them reads memory that does not exist.
+        let own = self.test.as_ref();
+        let own = own.map(|(test, _, metric)| (&**test, &**metric));
+        self.element == element && self.key == key && own == test
     }
 
     /// Its field of a run's results.
@@ -74,30 +64,24 @@ impl Place {
         fields().get(self.rank.checked_sub(BEFORE)?)
     }
 
-    /// Whether it is an element of the list at another place.
-    pub(crate) fn is_element_of(&self, list: &Self) -> bool {
-        (self.rank, &self.test, &self.key) == (list.rank, &list.test, &list.key)
-    }
-
-    /// The order of columns in CSV.
-    pub(crate) fn order(&self) -> (usize, String, [Option<usize>; 2]) {
-        (self.rank, self.name(), self.element)
+    /// Whether its field has numbers, one by one or in lists.
+    pub(crate) fn is_of_numbers(&self) -> bool {
+        let quantity = self.field().map(|field| field.quantity);
+        quantity.is_some_and(|own| !matches!(own, Quantity::Tests | Quantity::WeightsSha256))
     }
 
     /// The field, such as `f1`, or the metric of a test set, such as `tests.longer.f1`.
     fn name(&self) -> String {
-        if self.test.is_empty() {
-            return self.key.to_string();
+        match &self.test {
+            None => self.key.clone(),
+            Some((test, _, metric)) => format!("{}.{test}.{metric}", self.key),
         }
-        format!("{TESTS}.{}.{}", self.test, self.key)
     }
 
     /// The name of its column. Epochs are counted from 1; positions, layers and heads from 0.
     pub(crate) fn column(&self) -> String {
-        let first = match self.field().map(Field::kind) {
-            Some(Kind::List { first }) => first,
-            _ => 0,
-        };
+        let quantity = self.field().map(|field| field.quantity);
+        let first = usize::from(quantity == Some(Quantity::EpochLoss));
         let mut name = self.name();
         for place in self.element.iter().flatten() {
             let _ = write!(name, "_{}", place + first);
@@ -106,43 +90,120 @@ impl Place {
     }
 }
 
-/// How many single values a value has, so that a row of too many is refused before they are listed.
-pub(crate) fn count(value: &Value) -> usize {
-    match value {
-        Value::Array(list) => list.iter().map(count).sum(),
-        Value::Object(values) => values.values().map(count).sum(),
-        _ => 1,
+/// Numbers places in the order in which rows first have them.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    limit: usize,
+    numbers: BTreeMap<Place, usize>,
+    /// By their numbers.
+    pub(crate) all: Vec<Place>,
+    /// The numbers of the places of the last row: most rows have the places of the one before them.
+    last: Vec<usize>,
+}
+
+impl Places {
+    /// No places yet, and at most so many.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            numbers: BTreeMap::new(),
+            all: Vec::new(),
+            last: Vec::new(),
+        }
+    }
+
+    /// All values of a row, each with the number of its place: elements of lists one by one, and metrics of test sets.
+    ///
+    /// # Errors
+    /// When there are more places than the limit.
+    pub(crate) fn values<'a>(
+        &mut self,
+        row: &'a Map<String, Value>,
+    ) -> Result<Vec<(usize, &'a Value)>, String> {
+        let found = flatten(row, self.limit);
+        let mut values = Vec::with_capacity(found.len());
+        for (index, &(path, value)) in found.iter().enumerate() {
+            let number = match self.last.get(index) {
+                Some(&number) if self.all[number].is_at(path) => number,
+                _ => self.number(Place::of(path)),
+            };
+            values.push((number, value));
+        }
+        self.last = values.iter().map(|(number, _)| *number).collect();
+        if found.len().max(self.all.len()) > self.limit {
+            let limit = self.limit;
+            return Err(format!(
+                "the rows up to here have more than {limit} columns"
+            ));
+        }
+        Ok(values)
+    }
+
+    fn number(&mut self, place: Place) -> usize {
+        let next = self.all.len();
+        let number = *self.numbers.entry(place.clone()).or_insert(next);
+        if number == next {
+            self.all.push(place);
+        }
+        number
+    }
+
+    /// The numbers of all places, in the order of a report.
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = usize> {
+        self.numbers.values().copied()
+    }
+
+    /// The names of the columns of a table, each with the number of its place.
+    pub(crate) fn columns(&self) -> Vec<(String, usize)> {
+        // Where one run has a list, null in place of it is no column of its own.
+        let is_list = |place: &Place| {
+            let next = self.numbers.range((Excluded(place), Unbounded)).next();
+            let of = |place: &Place| (place.rank, place.name());
+            place.element == [None; 2] && next.is_some_and(|(next, _)| of(next) == of(place))
+        };
+        let columns = self.numbers.iter().filter(|(place, _)| !is_list(place));
+        let mut columns: Vec<_> = columns.collect();
+        columns.sort_by_cached_key(|(place, _)| (place.rank, place.name(), place.element));
+        let named = columns.into_iter();
+        named
+            .map(|(place, number)| (place.column(), *number))
+            .collect()
     }
 }
 
-/// All values of a row: elements of lists one by one, and metrics of test sets.
-pub(crate) fn flatten(row: &Map<String, Value>) -> Vec<(Place, &Value)> {
-    let mut found = Vec::new();
+/// The values of a row; of more than `limit`, one more than that.
+fn flatten(row: &Map<String, Value>, limit: usize) -> Vec<(Path<'_>, &Value)> {
+    let mut found: Vec<(Path<'_>, &Value)> = Vec::new();
     for (key, value) in row {
-        match value {
-            Value::Object(tests) if key == TESTS => {
-                for (test, metrics) in tests {
-                    let metrics = metrics.as_object().into_iter().flatten();
-                    let places = metrics.map(|(name, value)| (Place::of_test(test, name), value));
-                    found.extend(places);
-                }
+        let tests = value.as_object().filter(|_| key == TESTS);
+        for (test, metrics) in tests.into_iter().flatten() {
+            for (metric, value) in metrics.as_object().into_iter().flatten() {
+                found.push(((key, Some((test, metric)), [None; 2]), value));
             }
-            _ => add(&mut found, Place::of(key), 0, value),
+        }
+        if tests.is_none() {
+            add(&mut found, limit, (key, None, [None; 2]), 0, value);
         }
     }
     found
 }
 
-/// Adds the elements of a list, or of a list of lists.
-fn add<'a>(found: &mut Vec<(Place, &'a Value)>, place: Place, depth: usize, value: &'a Value) {
+/// Adds a value, or the elements of a list or of a list of lists.
+fn add<'a>(
+    found: &mut Vec<(Path<'a>, &'a Value)>,
+    limit: usize,
+    (key, test, mut element): Path<'a>,
+    depth: usize,
+    value: &'a Value,
+) {
     match value {
-        Value::Array(list) if depth < place.element.len() => {
+        Value::Array(list) if depth < element.len() => {
             for (index, value) in list.iter().enumerate() {
-                let mut place = place.clone();
-                place.element[depth] = Some(index);
-                add(found, place, depth + 1, value);
+                element[depth] = Some(index);
+                add(found, limit, (key, test, element), depth + 1, value);
             }
         }
-        _ => found.push((place, value)),
+        _ if found.len() <= limit => found.push(((key, test, element), value)),
+        _ => {}
     }
 }

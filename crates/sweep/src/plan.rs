@@ -122,14 +122,9 @@ impl Plan {
     }
 
     /// Number of runs.
-    pub fn len(&self) -> usize {
+    pub fn runs(&self) -> usize {
         let seeds = (self.seeds.end - self.seeds.start) as usize;
         seeds.saturating_mul(self.points.len())
-    }
-
-    /// Whether there are no runs.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// Whether the sweep has a grid.
@@ -162,11 +157,6 @@ impl Point {
         Session::with_shared(config, Arc::clone(&self.splits), self.device.clone())
     }
 
-    /// Positions of a sample, including `[CLS]`.
-    pub fn positions(&self) -> usize {
-        self.splits.train.positions()
-    }
-
     /// The config; its seed is not that of a run.
     pub fn config(&self) -> &ExperimentConfig {
         &self.config
@@ -187,14 +177,13 @@ fn fingerprint(points: &[Point]) -> Result<String, Failure> {
         };
         let mut config = serde_json::to_value(config)
             .map_err(|error| Failure::System(format!("the config cannot be hashed: {error}")))?;
+        let forget = |section: &mut Value| section.as_object_mut().map(|own| own.remove("file"));
         let tests = config.get_mut("tests").and_then(Value::as_array_mut);
-        let mut sections: Vec<&mut Value> = tests.into_iter().flatten().collect();
-        for section in sections.iter_mut().filter_map(|own| own.as_object_mut()) {
-            section.remove("file");
-        }
-        if let Some(data) = config.get_mut("data").and_then(Value::as_object_mut) {
-            data.remove("file");
-        }
+        tests
+            .into_iter()
+            .flatten()
+            .for_each(|test| drop(forget(test)));
+        config.get_mut("data").map(forget);
         hash.update(json!([config, point.values]).to_string());
         // A dataset that an earlier point has too is hashed only once.
         let earlier = points[..index]

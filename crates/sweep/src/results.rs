@@ -1,20 +1,23 @@
 //! The results file: written by a sweep, read by merge and report.
 
-use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::BufReader;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use headlight_input::Line;
+use headlight_input::{Line, Lines};
 use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
+use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::files::{Log, open};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 
 use crate::origin::{ANOTHER, Origin, difference};
 use crate::plan::Plan;
 use crate::row::Row;
+use crate::run::run;
 use crate::stored_row::StoredRow;
+use crate::workers::work;
 
 /// The longest row, in bytes; enough for 167,000 epochs.
 pub(crate) const ROW_LIMIT: u64 = 4 << 20;
@@ -26,6 +29,8 @@ pub struct Results {
     path: PathBuf,
     /// What is to be written beside the file with its next row: the config of the sweep, and its hash.
     config: Option<(String, String)>,
+    /// The runs that are asked for.
+    runs: Range<usize>,
     /// The number of runs in the file.
     pub finished: usize,
 }
@@ -73,51 +78,55 @@ impl Results {
                 .map_err(|error| Failure::writing(path, &error))?;
             lock(&file, path)?;
             // The sweep that held the lock may have removed the file.
-            if is_at(&file, path) {
+            if path.exists() {
                 break file;
             }
         };
-        let (finished, length) = check(&file, path, plan, runs)?;
+        let (finished, length) = check(&file, path, plan, runs.clone())?;
         Ok(Self {
             lines: Log::at(file, path, length)?,
             path: path.to_owned(),
             config: Some((plan.origin.clone(), plan.config_sha256.clone())),
+            runs,
             finished,
         })
     }
 
-    /// Appends a row, whole or not at all.
+    /// Trains the runs that the file lacks, until all are done or a signal arrives, and appends their rows. `finished` is called
+    /// with each row as soon as its run has ended, in any order. A sweep that fails before its first row leaves no file.
     ///
     /// # Errors
-    /// When it cannot be written.
-    pub fn append(&mut self, row: &Row) -> Result<(), Failure> {
+    /// When a run or the system fails, or a row cannot be written.
+    pub fn train(
+        &mut self,
+        plan: &Plan,
+        threads: usize,
+        signals: &Signals,
+        finished: impl FnMut(&Row),
+    ) -> Result<(), Failure> {
+        let left = self.left();
+        let train = |index| run(plan, index, signals);
+        let worked = work(train, left, threads, signals, finished, |row| {
+            self.append(&row)
+        });
+        if worked.is_err() {
+            self.lines.discard_empty();
+        }
+        worked
+    }
+
+    /// The runs that the file lacks.
+    pub fn left(&self) -> Range<usize> {
+        self.runs.start + self.finished..self.runs.end
+    }
+
+    fn append(&mut self, row: &Row) -> Result<(), Failure> {
         if let Some((config, hash)) = self.config.take() {
             Origin::write(&self.path, &config, &hash)?;
         }
         self.lines.append_line(row)?;
         self.finished += 1;
         Ok(())
-    }
-
-    /// Removes the file if it holds no row: a sweep that failed before its first one leaves nothing.
-    pub fn discard_empty(&self) {
-        self.lines.discard_empty();
-    }
-}
-
-/// Whether a path still leads to an open file; always `true` where the system gives files no identity.
-fn is_at(file: &File, path: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let identity = |found: Metadata| (found.dev(), found.ino());
-        let (held, found) = (file.metadata().map(identity), path.metadata().map(identity));
-        matches!((held, found), (Ok(held), Ok(found)) if held == found)
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = file;
-        path.exists()
     }
 }
 
@@ -140,9 +149,10 @@ fn check(
     runs: Range<usize>,
 ) -> Result<(usize, u64), Failure> {
     let reading = |error| Failure::unreadable(path, &error);
-    let mut lines = RowLines::new(file.try_clone().map_err(reading)?, path);
+    let copy = file.try_clone().map_err(reading)?;
+    let mut lines = Lines::new(BufReader::new(copy), ROW_LIMIT);
     let (mut finished, mut length) = (0, 0);
-    while let Some(line) = lines.next()? {
+    while let Some(Line { text, whole }) = lines.next_line().map_err(reading)? {
         let invalid = |reason: String| {
             Failure::Input(format!(
                 "{}, line {}: {reason}; choose another --out, or move the file",
@@ -152,18 +162,18 @@ fn check(
         };
         let run = runs.start + finished;
         let (seed, point) = plan.place(run);
-        let found = StoredRow::parse(&line.text);
-        if !line.whole {
+        if !whole {
             // It may be all that a file of something else holds.
-            let (text, start) = (&*line.text, format!("{{\"seed\":{seed},"));
-            let is_other = found.is_ok_and(|row| row.config_sha256 != plan.config_sha256);
-            if is_other || !(text.starts_with(&start) || start.starts_with(text)) {
+            let start = format!("{{\"seed\":{seed},");
+            let is_start = text.starts_with(&start) || start.starts_with(&text);
+            let row = StoredRow::parse(text);
+            if !is_start || row.is_ok_and(|row| row.config_sha256 != plan.config_sha256) {
                 let reason = "it is not the beginning of a row of this sweep";
                 return Err(invalid(reason.to_owned()));
             }
             break;
         }
-        let found = found.map_err(&invalid)?;
+        let found = StoredRow::parse(text).map_err(&invalid)?;
         if run >= runs.end {
             return Err(invalid(format!(
                 "the file holds more than the {} requested runs",
@@ -185,7 +195,7 @@ fn check(
             .check(&point.values, point.config())
             .map_err(&invalid)?;
         finished += 1;
-        length = lines.read();
+        length = lines.read;
     }
     if file.metadata().map_err(reading)?.len() > length {
         note(&format!(
@@ -196,35 +206,9 @@ fn check(
     Ok((finished, length))
 }
 
-/// The lines of a results file, one in memory at a time.
-struct RowLines<'a> {
-    lines: headlight_input::Lines<BufReader<File>>,
-    path: &'a Path,
-}
-
-impl<'a> RowLines<'a> {
-    fn new(file: File, path: &'a Path) -> Self {
-        Self {
-            lines: headlight_input::Lines::new(BufReader::new(file), ROW_LIMIT),
-            path,
-        }
-    }
-
-    /// The next line; `None` at the end of the file.
-    fn next(&mut self) -> Result<Option<Line>, Failure> {
-        let next = self.lines.next_line();
-        next.map_err(|error| Failure::unreadable(self.path, &error))
-    }
-
-    /// Bytes read so far.
-    fn read(&self) -> u64 {
-        self.lines.read
-    }
-}
-
-/// Reads the rows of a results file. Skips a last line that was cut short, and reports it.
+/// Reads the rows of a results file, one at a time. Skips a last line that was cut short, and reports it.
 pub(crate) struct Rows<'a> {
-    lines: RowLines<'a>,
+    lines: Lines<BufReader<File>>,
     path: &'a Path,
     /// The first row's config.
     config: Option<String>,
@@ -236,8 +220,9 @@ pub(crate) struct Rows<'a> {
 
 impl<'a> Rows<'a> {
     pub(crate) fn open(path: &'a Path) -> Result<Self, Failure> {
+        let file = open(path, u64::MAX)?;
         Ok(Self {
-            lines: RowLines::new(open(path, u64::MAX)?, path),
+            lines: Lines::new(BufReader::new(file), ROW_LIMIT),
             path,
             config: None,
             count: 0,
@@ -247,13 +232,11 @@ impl<'a> Rows<'a> {
 
     /// The next row.
     pub(crate) fn next(&mut self) -> Result<Option<StoredRow>, Failure> {
-        let start = self.lines.read();
-        let line = self
-            .lines
-            .next()
-            .map_err(|failure| self.with_hint(failure))?;
+        let start = self.lines.read;
+        let next = self.lines.next_line();
+        let line = next.map_err(|error| self.with_hint(Failure::unreadable(self.path, &error)))?;
         let Some(Line { text, .. }) = line.filter(|line| line.whole) else {
-            if self.lines.read() > start {
+            if self.lines.read > start {
                 note(&format!(
                     "{}: the last line was cut short and is skipped; run its sweep again to complete it",
                     shown(self.path)
@@ -264,7 +247,7 @@ impl<'a> Rows<'a> {
         self.count += 1;
         self.span = (start, text.len() + 1);
         let line =
-            StoredRow::parse(&text).map_err(|reason| self.with_hint(self.invalid_row(&reason)))?;
+            StoredRow::parse(text).map_err(|reason| self.with_hint(self.invalid_row(&reason)))?;
         let config = self
             .config
             .get_or_insert_with(|| line.config_sha256.clone());

@@ -15,16 +15,15 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::weights;
 use sha2::{Digest, Sha256};
 
-use crate::outcome::Outcome;
 use crate::parameters;
 use crate::plan::Plan;
-use crate::row::Row;
+use crate::row::{Outcome, Row};
 
 /// Trains run `index` of a plan; returns `None` if a signal interrupts it.
 ///
 /// # Errors
 /// When the system fails. A run that diverges is not an error: its row holds the message.
-pub fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
+pub(crate) fn run(plan: &Plan, index: usize, signals: &Signals) -> Result<Option<Row>, Failure> {
     let (seed, point_index) = plan.place(index);
     let point = &plan.points()[point_index];
     let session = point.session(seed)?;

@@ -1,18 +1,23 @@
 //! Reads rows of a results file.
 
 use headlight_experiment::config::ExperimentConfig;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::fields::{Kind, fields};
+use crate::fields::fields;
 use crate::grid::{POINT_LIMIT, is_grid_key};
 
-/// A row that was read: its place in the plan, and all its fields.
-#[derive(Clone, Debug)]
+/// A row that was read: its place in the plan, and its text, from which [`fields`](Self::fields) come.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(expecting = "a JSON object")]
 pub(crate) struct StoredRow {
     pub(crate) seed: u64,
     pub(crate) point: Option<usize>,
     pub(crate) config_sha256: String,
-    pub(crate) fields: Map<String, Value>,
+    /// Why the run failed.
+    pub(crate) error: Option<String>,
+    #[serde(skip)]
+    text: String,
 }
 
 impl StoredRow {
@@ -20,31 +25,22 @@ impl StoredRow {
     ///
     /// # Errors
     /// When the text is not a row. Names the missing field.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let fields: Map<String, Value> = serde_json::from_str(text)
-            .map_err(|error| format!("it is not a JSON object ({error})"))?;
-        let point = match fields.get("point") {
-            None => None,
-            Some(point) => {
-                let point = point.as_u64().ok_or("its `point` is not a whole number")? as usize;
-                if point >= POINT_LIMIT {
-                    return Err(format!(
-                        "its `point` is {point}; a grid has at most {POINT_LIMIT}"
-                    ));
-                }
-                Some(point)
-            }
-        };
-        let hash = fields.get("config_sha256").and_then(Value::as_str);
-        Ok(Self {
-            seed: fields
-                .get("seed")
-                .and_then(Value::as_u64)
-                .ok_or("it has no `seed`")?,
-            point,
-            config_sha256: hash.ok_or("it has no `config_sha256`")?.to_owned(),
-            fields,
-        })
+    pub(crate) fn parse(text: String) -> Result<Self, String> {
+        let row: Self = serde_json::from_str(&text).map_err(no_row)?;
+        match row.point {
+            Some(point) if point >= POINT_LIMIT => Err(format!(
+                "its `point` is {point}; a grid has at most {POINT_LIMIT}"
+            )),
+            _ => Ok(Self { text, ..row }),
+        }
+    }
+
+    /// All that it holds.
+    ///
+    /// # Errors
+    /// When a number is too large.
+    pub(crate) fn fields(&self) -> Result<Map<String, Value>, String> {
+        serde_json::from_str(&self.text).map_err(no_row)
     }
 
     /// Checks that a row holds all that a sweep writes: these values of the grid, and all results that the config asks for, or
@@ -57,37 +53,31 @@ impl StoredRow {
         values: &[(String, Value)],
         config: &ExperimentConfig,
     ) -> Result<(), String> {
+        let own = self.fields()?;
         // As they are read, since a decimal number can be another one then.
         let written = |(key, value): &(String, Value)| {
             let value = serde_json::from_str(&value.to_string()).unwrap_or_default();
             (key.clone(), value)
         };
-        let expected = values.iter().map(written).collect::<Map<_, _>>();
-        if !self.grid().eq(&expected) {
+        if grid(&own) != values.iter().map(written).collect() {
             return Err("its values of the grid's keys are not those of this sweep".to_owned());
         }
-        let expected = fields().iter().filter(|field| field.is_in_rows_of(config));
-        let results = expected.map(|field| (&*field.name, field.kind()));
-        let all: Vec<(&str, Kind)> = if self.fields.contains_key("error") {
-            vec![("error", Kind::Text)]
-        } else {
-            results.collect()
-        };
-        let is_right = |name: &str, kind: Kind| {
-            let value = self.fields.get(name).filter(|value| kind.holds(value));
-            let mut tests = config.tests.iter();
-            value.is_some_and(|value| {
-                kind != Kind::ByName || tests.all(|test| value.get(&test.name).is_some())
-            })
-        };
-        match all.into_iter().find(|&(name, kind)| !is_right(name, kind)) {
-            Some((name, _)) => Err(format!("its `{name}` is missing, or of another type")),
+        let mut expected = fields().iter().filter(|field| field.is_in_rows_of(config));
+        match expected.find(|field| self.error.is_none() && !own.contains_key(&field.name)) {
+            Some(field) => Err(format!("it has no `{}`", field.name)),
             None => Ok(()),
         }
     }
+}
 
-    /// The grid's keys and their values.
-    pub(crate) fn grid(&self) -> impl Iterator<Item = (&String, &Value)> {
-        self.fields.iter().filter(|(key, _)| is_grid_key(key))
-    }
+#[allow(clippy::needless_pass_by_value)] // As `map_err` passes it.
+fn no_row(error: serde_json::Error) -> String {
+    format!("it is no row of a sweep ({error})")
+}
+
+/// The grid's keys in a row, and their values.
+pub(crate) fn grid(row: &Map<String, Value>) -> Map<String, Value> {
+    let keys = row.iter().filter(|(key, _)| is_grid_key(key));
+    keys.map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
 }

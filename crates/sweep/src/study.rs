@@ -58,6 +58,11 @@ pub struct Part {
     /// The config's text.
     #[serde(skip)]
     text: String,
+    #[serde(skip)]
+    grids: Vec<Grid>,
+    /// The number of points of the grid.
+    #[serde(skip)]
+    points: usize,
 }
 
 /// A study of the repository: its name, its plan, and the configs beside it.
@@ -145,45 +150,15 @@ impl Study {
         let mut names = BTreeSet::new();
         check_name(&study.name).map_err(|why| Failure::Input(format!("{plan}: name {why}")))?;
         for part in &mut study.parts {
-            let invalid = |why: String| {
-                Failure::Input(format!(
-                    "{plan}: part `{}`: {why}",
-                    part.name.escape_debug()
-                ))
+            let name = part.name.clone();
+            let checked = match file(&part.config).transpose()? {
+                _ if names.contains(&name) => Err("two parts have this name".to_owned()),
+                text => part.complete(text),
             };
-            check_name(&part.name).map_err(|why| invalid(format!("name {why}")))?;
-            if !names.insert(part.name.clone()) {
-                return Err(invalid("two parts have this name".to_owned()));
-            }
-            if part.seeds == 0 || part.quick > part.seeds {
-                return Err(invalid(
-                    "seeds must be 1 or more, and quick at most as many".to_owned(),
-                ));
-            }
-            if !(part.seconds.is_finite() && part.seconds >= 0.0) {
-                return Err(invalid("seconds must be 0 or more".to_owned()));
-            }
-            let known = || built_in::CONFIGS.iter().find(|own| own.name == part.config);
-            part.text = match (file(&part.config), known()) {
-                (Some(text), _) => text?,
-                (None, Some(config)) => config.content.to_owned(),
-                (None, None) => {
-                    return Err(invalid(format!(
-                        "there is no config `{}`, neither as a file beside the plan nor built in",
-                        part.config
-                    )));
-                }
-            };
-            let points = part
-                .points()
-                .map_err(|failure| invalid(failure.to_string()))?;
-            for changes in points {
-                let set = part.set.iter().map(|change| ("set", change.as_str()));
-                let grid = changes.iter().map(|change| ("grid", change.as_str()));
-                let name = Path::new(&part.config);
-                config::parse(name, part.text.clone(), set.chain(grid), &Files::default())
-                    .map_err(|failure| invalid(failure.to_string()))?;
-            }
+            checked.map_err(|why| {
+                Failure::Input(format!("{plan}: part `{}`: {why}", name.escape_debug()))
+            })?;
+            names.insert(name);
         }
         if study.parts.is_empty() {
             return Err(Failure::Input(format!("{plan}: it has no part")));
@@ -192,28 +167,56 @@ impl Study {
     }
 
     /// Seconds of all runs on one core of the machine of [`Part::seconds`].
-    ///
-    /// # Errors
-    /// As [`Part::runs`].
-    pub fn seconds(&self, quick: bool) -> Result<f64, Failure> {
+    pub fn seconds(&self, quick: bool) -> f64 {
         let parts = self.parts.iter();
-        let seconds = parts.map(|part| Ok(part.seconds * part.runs(quick)? as f64));
-        seconds.sum()
+        parts
+            .map(|part| part.seconds * part.runs(quick) as f64)
+            .sum()
     }
 }
 
 impl Part {
+    /// Checks a part, and reads its grid and its config: this text beside the plan, or a built-in config.
+    fn complete(&mut self, text: Option<String>) -> Result<(), String> {
+        check_name(&self.name).map_err(|why| format!("name {why}"))?;
+        if self.seeds == 0 || self.quick > self.seeds {
+            return Err("seeds must be 1 or more, and quick at most as many".to_owned());
+        }
+        if !(self.seconds.is_finite() && self.seconds >= 0.0) {
+            return Err("seconds must be 0 or more".to_owned());
+        }
+        let mut known = built_in::CONFIGS.iter();
+        let known = known.find(|own| own.name == self.config);
+        let text = text.or_else(|| known.map(|config| config.content.to_owned()));
+        self.text = text.ok_or_else(|| {
+            format!(
+                "there is no config `{}`, neither as a file beside the plan nor built in",
+                self.config
+            )
+        })?;
+        let grids = self.grid.iter().map(|grid| grid.parse());
+        self.grids = grids.collect::<Result<_, String>>()?;
+        let points = product(&self.grids).map_err(|failure| failure.to_string())?;
+        self.points = points.len();
+        for point in points {
+            let changes = as_changes(point.iter().map(|(key, value)| (key, value)));
+            let set = self.set.iter().map(|change| ("set", change.as_str()));
+            let grid = changes.iter().map(|change| ("grid", change.as_str()));
+            let (name, files) = (Path::new(&self.config), Files::default());
+            config::parse(name, self.text.clone(), set.chain(grid), &files)
+                .map_err(|failure| failure.to_string())?;
+        }
+        Ok(())
+    }
+
     /// The config's text.
     pub fn config_text(&self) -> &str {
         &self.text
     }
 
     /// The number of runs.
-    ///
-    /// # Errors
-    /// When the grid is invalid, which a plan's is not.
-    pub fn runs(&self, quick: bool) -> Result<usize, Failure> {
-        Ok((self.seeds(quick) as usize).saturating_mul(self.points()?.len()))
+    pub fn runs(&self, quick: bool) -> usize {
+        (self.seeds(quick) as usize).saturating_mul(self.points)
     }
 
     /// The sweep. `config` is a file with [`config_text`](Self::config_text).
@@ -221,30 +224,11 @@ impl Part {
     /// # Errors
     /// When a run could not start.
     pub fn plan(&self, config: &Path, quick: bool) -> Result<Plan, Failure> {
-        Plan::new(
-            config,
-            &self.set,
-            &Seeds(0..self.seeds(quick)),
-            &self.grids()?,
-        )
+        Plan::new(config, &self.set, &Seeds(0..self.seeds(quick)), &self.grids)
     }
 
     fn seeds(&self, quick: bool) -> u64 {
         if quick { self.quick } else { self.seeds }
-    }
-
-    fn grids(&self) -> Result<Vec<Grid>, Failure> {
-        let grids = self.grid.iter().map(|grid| grid.parse());
-        grids.collect::<Result<_, String>>().map_err(Failure::Input)
-    }
-
-    /// The changes of the config at each point of the grid.
-    fn points(&self) -> Result<Vec<Vec<String>>, Failure> {
-        let points = product(&self.grids()?)?;
-        let points = points
-            .iter()
-            .map(|values| values.iter().map(|(key, value)| (key, value)));
-        Ok(points.map(as_changes).collect())
     }
 }
 
@@ -285,7 +269,7 @@ mod tests {
     fn runs_are_seeds_times_points() {
         let grid = "quick = 1\ngrid = [\"training.epochs=1,2\", \"model.d_model=4,8\"]\n";
         let study = Study::parse("plan.toml", &format!("{PLAN}{grid}"), |_| None).unwrap();
-        let runs = [false, true].map(|quick| study.parts[0].runs(quick).unwrap());
+        let runs = [false, true].map(|quick| study.parts[0].runs(quick));
         assert_eq!(runs, [12, 4]);
     }
 

@@ -10,37 +10,24 @@ use std::time::Duration;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 
-/// How many runs a worker may be ahead of the last result that was passed on in order, if results are as small as a row.
-/// The results between them wait in memory.
-pub const ROWS_AHEAD: usize = 10_000;
-
-/// Receives the results of runs.
-pub trait Sink<T> {
-    /// Called with each result as soon as its run has ended, in any order.
-    fn finished(&mut self, result: &T);
-
-    /// Called with each result in the order of the runs.
-    ///
-    /// # Errors
-    /// Any error stops the sweep, for example a file that cannot be written.
-    fn in_order(&mut self, result: T) -> Result<(), Failure>;
-}
+/// How many runs a worker may be ahead of the last result that was passed on in order. The results between them wait in memory.
+const AHEAD: usize = 10_000;
 
 /// Trains runs, until all are done or a signal arrives. `train` gives the result of a run, or `None` if a signal
-/// interrupts it.
-///
-/// No worker is more than `ahead` runs before the last result that was passed on.
+/// interrupts it. `finished` is called with each result as soon as its run has ended, in any order; then `in_order`, in the order
+/// of the runs.
 ///
 /// # Errors
-/// When the sink or a run fails, or the system starts no thread. The sink has received all results before that one.
+/// When `in_order` or a run fails, or the system starts no thread. `in_order` has received all results before that one.
 pub fn work<T: Send>(
     train: impl Fn(usize) -> Result<Option<T>, Failure> + Sync,
     runs: Range<usize>,
     threads: usize,
-    ahead: usize,
     signals: &Signals,
-    sink: &mut dyn Sink<T>,
+    mut finished: impl FnMut(&T),
+    mut in_order: impl FnMut(T) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    let threads = threads.min(runs.len().max(1));
     let next = AtomicUsize::new(runs.start);
     let reported = AtomicUsize::new(runs.start);
     let stop = AtomicBool::new(false);
@@ -48,7 +35,7 @@ pub fn work<T: Send>(
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let is_stopped = || stop.load(Ordering::Relaxed) || signals.received().is_some();
-            while index >= reported.load(Ordering::Relaxed) + ahead && !is_stopped() {
+            while index >= reported.load(Ordering::Relaxed) + AHEAD && !is_stopped() {
                 thread::sleep(Duration::from_millis(1));
             }
             if index >= runs.end || is_stopped() {
@@ -75,10 +62,10 @@ pub fn work<T: Send>(
             let Some(result) = result? else {
                 return Ok(());
             };
-            sink.finished(&result);
+            finished(&result);
             waiting.insert(index, result);
             while let Some(result) = waiting.remove(&reported.load(Ordering::Relaxed)) {
-                sink.in_order(result)?;
+                in_order(result)?;
                 reported.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())

@@ -152,12 +152,15 @@ fn numbers_have_curves_with_intervals() {
         .plots
         .iter()
         .filter_map(|plot| match plot {
-            Plot::Trend {
+            Plot::Ranges {
                 labels,
-                values,
-                names,
-                ranges,
-            } if labels[1].contains("gap") => Some((values.clone(), names.clone(), ranges.clone())),
+                groups,
+                numbers,
+                sets,
+                ..
+            } if !numbers.is_empty() && labels[1].contains("gap") => {
+                Some((numbers.clone(), groups.clone(), sets[0].1.clone()))
+            }
             _ => None,
         });
     let (values, names, ranges) = trends.next().unwrap();
@@ -169,7 +172,9 @@ fn numbers_have_curves_with_intervals() {
     assert!((high - 0.207_062_047_361_747).abs() < 1e-9, "{high}");
     assert!(trends.next().is_none());
     let is_side_by_side = document.sections[0].plots.iter().any(|plot| match plot {
-        Plot::Ranges { labels, .. } => labels[0] == "model.activation" && labels[1].contains("gap"),
+        Plot::Ranges {
+            labels, numbers, ..
+        } => labels[0] == "model.activation" && labels[1].contains("gap") && numbers.is_empty(),
         _ => false,
     });
     assert!(is_side_by_side);
@@ -207,7 +212,7 @@ fn measures_of_another_form_are_refused() {
         let path = results("measures form", |row| row["gap"] = value.clone());
         let message = summary(&path, &[], &[]).unwrap_err();
         assert!(
-            message.contains("line 1: its `gap` is not a number"),
+            message.contains("line 1: its `gap` has another form"),
             "{message}"
         );
     }
@@ -217,7 +222,7 @@ fn measures_of_another_form_are_refused() {
         });
         let message = summary(&path, &[], &[]).unwrap_err();
         assert!(
-            message.contains("line 1: its `deciding_attention` is not a list of"),
+            message.contains("line 1: its `deciding_attention` has another form"),
             "{message}"
         );
     }

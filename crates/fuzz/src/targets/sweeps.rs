@@ -40,7 +40,7 @@ fn plan() -> &'static Plan {
 pub(crate) fn results(bytes: &[u8]) {
     let path = file("results.jsonl");
     fs::write(&path, bytes).unwrap();
-    let opened = Results::open(&path, plan(), 0..plan().len());
+    let opened = Results::open(&path, plan(), 0..plan().runs());
     match opened.map(drop) {
         // A summary reads fields that resuming a sweep does not read.
         Ok(()) => {

@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         failed += failures;
         let grid = part.grid.join("; ");
         let grid = if grid.is_empty() { "–" } else { &grid };
-        let all = part.runs(false)?.to_string();
+        let all = part.runs(false).to_string();
         listed.push(vec![
             part.name.clone(),
             found.to_string(),
@@ -160,7 +160,7 @@ impl Files {
         signals: &Signals,
     ) -> Result<(usize, usize), Failure> {
         // What an earlier, whole run left is of no use to a quick one without this part.
-        if part.runs(arguments.quick)? == 0 {
+        if part.runs(arguments.quick) == 0 {
             return Ok((0, 0));
         }
         if !self.has_config(part) {
@@ -168,7 +168,7 @@ impl Files {
             Output::new(&config, false)?.write_all(part.config_text().as_bytes())?;
         }
         let mut plan = part.plan(&self.config, arguments.quick)?;
-        let runs = runs(part, arguments)?;
+        let runs = runs(part, arguments);
         let out = match arguments.shard {
             Some(shard) => shard.file(&self.rows),
             None => self.rows.clone(),
@@ -190,9 +190,9 @@ impl Files {
 }
 
 /// The runs of a part, or of its shard.
-fn runs(part: &Part, arguments: &Arguments) -> Result<Range<usize>, Failure> {
-    let count = part.runs(arguments.quick)?;
-    Ok(arguments.shard.map_or(0..count, |shard| shard.runs(count)))
+fn runs(part: &Part, arguments: &Arguments) -> Range<usize> {
+    let count = part.runs(arguments.quick);
+    arguments.shard.map_or(0..count, |shard| shard.runs(count))
 }
 
 /// Says how long a study will take, and what to do if that is days.
@@ -205,8 +205,8 @@ fn announce(
     const DAY: f64 = 86_400.0;
     let name = &study.name;
     let parts = study.parts.iter();
-    let seconds = parts.map(|part| Ok(part.seconds * runs(part, arguments)?.len() as f64));
-    let seconds = seconds.sum::<Result<f64, Failure>>()? * slowness()? / threads as f64;
+    let seconds = parts.map(|part| part.seconds * runs(part, arguments).len() as f64);
+    let seconds = seconds.sum::<f64>() * slowness()? / threads as f64;
     if seconds > 0.0 {
         note(&format!(
             "{name}: about {} on this machine, less what its folder has",
@@ -232,9 +232,9 @@ fn list(threads: usize) -> Result<(), Failure> {
         let runs = study.parts.iter().map(|part| part.runs(false));
         rows.push(vec![
             study.name.clone(),
-            runs.sum::<Result<usize, Failure>>()?.to_string(),
-            time(study.seconds(false)? * slowness),
-            time(study.seconds(true)? * slowness),
+            runs.sum::<usize>().to_string(),
+            time(study.seconds(false) * slowness),
+            time(study.seconds(true) * slowness),
             study.question.clone(),
         ]);
     }

@@ -5,11 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use headlight_inspector::counted;
-use headlight_sweep::{Plan, ROWS_AHEAD, Results, Row, Sink, run as train_one, work};
+use headlight_sweep::{Plan, Results};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::standard::shown;
-use indicatif::ProgressBar;
 
 use crate::printing::note;
 use crate::terminal::progress_bar;
@@ -25,7 +24,7 @@ pub(super) fn train(
     threads: usize,
     signals: &Signals,
 ) -> Result<(), Failure> {
-    let results = Results::open(out, plan, runs.clone())?;
+    let mut results = Results::open(out, plan, runs.clone())?;
     if results.finished > 0 {
         note(&format!(
             "{} of {} {} already in {}; skipping them",
@@ -35,14 +34,20 @@ pub(super) fn train(
             shown(out)
         ));
     }
-    let left = runs.start + results.finished..runs.end;
-    let threads = threads.min(left.len().max(1));
-    let bar = progress_bar(left.len(), 0, "runs");
+    let left = results.left().len();
+    let threads = threads.min(left.max(1));
+    // Of all runs. Without a terminal, failed runs alone are told.
+    let bar = progress_bar(left, 0, "runs");
     let started = Instant::now();
-    let mut writer = Writer { bar, results };
-    let train = |index| train_one(plan, index, signals);
-    let worked = work(train, left, threads, ROWS_AHEAD, signals, &mut writer);
-    let Writer { bar, results } = writer;
+    let worked = results.train(plan, threads, signals, |row| {
+        bar.inc(1);
+        if let Err(message) = &row.outcome {
+            let values = row.values.iter();
+            let values = values.map(|(key, value)| format!(", {key}={value}"));
+            let place = format!("seed {}{}", row.seed, values.collect::<String>());
+            bar.suspend(|| note(&format!("{place}: {message}")));
+        }
+    });
     bar.finish_and_clear();
     if bar.position() > 0 {
         let seconds = started.elapsed().as_secs_f64();
@@ -53,9 +58,6 @@ pub(super) fn train(
             counted(bar.position() as usize, "run"),
             counted(threads, "thread"),
         ));
-    }
-    if worked.is_err() {
-        results.discard_empty();
     }
     worked?;
     match signals.received() {
@@ -69,30 +71,5 @@ pub(super) fn train(
             ),
         }),
         None => Ok(()),
-    }
-}
-
-/// Writes rows, and shows the progress of the sweep.
-struct Writer {
-    /// Of all runs. Without a terminal, failed runs alone are told.
-    bar: ProgressBar,
-    results: Results,
-}
-
-impl Sink<Row> for Writer {
-    fn finished(&mut self, row: &Row) {
-        self.bar.inc(1);
-        if let Err(message) = &row.outcome {
-            let values = row
-                .values
-                .iter()
-                .map(|(key, value)| format!(", {key}={value}"));
-            let place = format!("seed {}{}", row.seed, values.collect::<String>());
-            self.bar.suspend(|| note(&format!("{place}: {message}")));
-        }
-    }
-
-    fn in_order(&mut self, row: Row) -> Result<(), Failure> {
-        self.results.append(&row)
     }
 }

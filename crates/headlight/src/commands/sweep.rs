@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut plan = plan(arguments)?;
     let out = arguments.out.path();
     Results::check_name(out)?;
-    let runs = arguments.shard.runs(plan.len());
+    let runs = arguments.shard.runs(plan.runs());
     let threads = threads(arguments.threads);
     // Rows are added to a file that exists. A sweep replaces its own picture: one beside such a file.
     let picture = Destination::from(out.with_extension("svg"));
@@ -109,13 +109,13 @@ fn summarise(path: &Path, picture: Output<'_>, plan: &Plan, runs: usize) -> Resu
             "{} is empty, because there are more shards than runs",
             shown(path)
         ));
-        let all = counted(plan.len(), "run");
+        let all = counted(plan.runs(), "run");
         return print(&format!("{}: 0 of {all}\n", shown(path)));
     }
     let summary = Summary::of(path, &ReportChoices::default())?;
-    if runs < plan.len() {
+    if runs < plan.runs() {
         // No picture of one shard: it would show a part of the sweep, and each file burdens a cluster's disk.
-        let all = plan.len();
+        let all = plan.runs();
         print(&format!("{}: {runs} of {all} runs\n", shown(path)))?;
         return failures(&summary, path);
     }

@@ -108,13 +108,8 @@ impl Numbers {
 impl Mark {
     fn of(printed: &Printed) -> Self {
         let sign = if printed.differs { '≠' } else { '=' };
-        let number = if printed.value == f64::NEG_INFINITY {
-            "−∞".to_owned()
-        } else {
-            minus(&format!("{:.*}", printed.decimals, printed.value))
-        };
         Self {
-            text: format!("{sign}{number}"),
+            text: format!("{sign}{}", written(printed.value, printed.decimals)),
             differs: printed.differs,
         }
     }

@@ -6,7 +6,7 @@ use super::table::{Column, MOST_NAME};
 use super::{Document, Listing, Table};
 use crate::ColourMode;
 use crate::terminal::Options;
-use crate::words::{left, right, width, wrap};
+use crate::words::{left, right, say, width, wrap};
 
 /// Text is at most this wide, however wide the terminal is.
 const MOST_TEXT: usize = 100;
@@ -17,12 +17,8 @@ impl Document {
         let columns = options.width.min(MOST_TEXT);
         let underline = |title: &str, line: &str| line.repeat(width(title).min(columns));
         let mut text = format!("{}\n{}\n", self.title, underline(&self.title, "═"));
-        paragraphs(
-            &mut text,
-            self.paragraphs.iter().map(String::as_str),
-            columns,
-        );
-        paragraphs(&mut text, self.legend().into_iter(), columns);
+        paragraphs(&mut text, &self.paragraphs, columns);
+        paragraphs(&mut text, self.legend(), columns);
         for section in &self.sections {
             let title = &section.title;
             if !title.is_empty() {
@@ -30,11 +26,7 @@ impl Document {
             } else if !section.paragraphs.is_empty() {
                 text.push('\n');
             }
-            paragraphs(
-                &mut text,
-                section.paragraphs.iter().map(String::as_str),
-                columns,
-            );
+            paragraphs(&mut text, &section.paragraphs, columns);
             for table in &section.tables {
                 text.push('\n');
                 table.text(&mut text, options);
@@ -51,9 +43,13 @@ impl Document {
     }
 }
 
-fn paragraphs<'a>(text: &mut String, paragraphs: impl Iterator<Item = &'a str>, columns: usize) {
-    for line in paragraphs.flat_map(|paragraph| wrap(paragraph, columns)) {
-        let _ = writeln!(text, "{line}");
+fn paragraphs<P: AsRef<str>>(
+    text: &mut String,
+    paragraphs: impl IntoIterator<Item = P>,
+    columns: usize,
+) {
+    for paragraph in paragraphs {
+        say(text, paragraph.as_ref(), columns);
     }
 }
 
@@ -64,11 +60,7 @@ impl Table {
         let names = self.lines_of_names(MOST_NAME.max(options.width / 2));
         let names_and_corner = names.iter().flatten().chain([&self.corner]);
         let side = names_and_corner.map(|name| width(name)).max().unwrap_or(0);
-        let caption = self.caption();
-        if !caption.is_empty() {
-            let columns = options.width.min(MOST_TEXT);
-            paragraphs(text, [caption.as_str()].into_iter(), columns);
-        }
+        paragraphs(text, [self.caption()], options.width.min(MOST_TEXT));
         let mut remaining = columns.as_slice();
         while !remaining.is_empty() {
             let mut used = side;
@@ -137,9 +129,7 @@ impl Table {
 
 impl Listing {
     fn text(&self, text: &mut String, columns: usize) {
-        if !self.title.is_empty() {
-            paragraphs(text, [self.title.as_str()].into_iter(), columns);
-        }
+        paragraphs(text, [&self.title], columns);
         for line in &self.lines {
             let _ = writeln!(text, "{line}");
         }

@@ -125,25 +125,16 @@ impl OtherAttention {
             dump.meta.token_strings.insert(id, text);
         }
         let cells = positions * positions;
-        let mut mask = vec![false; samples * cells];
-        for (sample, own) in self
-            .weights
-            .chunks(self.layers * self.heads * cells)
-            .enumerate()
-        {
-            let own_mask = &mut mask[sample * cells..][..cells];
-            for weights in own.chunks(cells) {
-                for (may, &weight) in own_mask.iter_mut().zip(weights) {
-                    *may |= weight > 0.0;
-                }
-            }
-        }
         let per_sample = self.layers * self.heads * cells;
-        let allows = |index: usize| mask[index / per_sample * cells + index % cells];
+        let place = |index: usize| index / per_sample * cells + index % cells;
+        let mut mask = vec![false; samples * cells];
+        for (index, &weight) in self.weights.iter().enumerate() {
+            mask[place(index)] |= weight > 0.0;
+        }
         // Without scores all are the same: the page keeps how the weights differ from even ones.
         let scores = self.scores.unwrap_or_else(|| vec![0.0; self.weights.len()]);
         let known = scores.into_iter().enumerate();
-        let known = known.map(|(index, score)| if allows(index) { score } else { 0.0 });
+        let known = known.map(|(index, score)| if mask[place(index)] { score } else { 0.0 });
         let known = known.map(|score| score.clamp(-LARGEST, LARGEST));
         dump.arrays[Array::Scores] = known.collect();
         if mask.contains(&false) {

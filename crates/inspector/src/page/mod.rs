@@ -9,7 +9,6 @@ mod numbers;
 mod run;
 mod selection;
 mod series;
-mod vectors;
 
 use headlight_dump::AttentionDump;
 use serde::Serialize;

@@ -2,8 +2,7 @@
 
 use headlight_dump::{Array, AttentionDump};
 
-use super::selection::Selection;
-use super::vectors::vectors;
+use super::selection::{Selection, vectors};
 use super::{Again, Evidence, LossPoint};
 
 /// One run, or one dump, of a page.

@@ -1,8 +1,9 @@
 //! The samples and steps that a page keeps of a run.
 
-use headlight_dump::AttentionDump;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
-use super::vectors::vectors;
+use headlight_dump::{Array, AttentionDump};
 
 /// The approximate size of the numbers of all runs of a page, in bytes before encoding.
 const BUDGET: usize = 17_000_000;
@@ -87,6 +88,16 @@ impl Selection {
     }
 }
 
+/// The arrays of vectors that a page keeps of a dump, in their order. A live page computes all arrays soon after it
+/// opens. Until then it shows the vectors up to a block's first norm: so it stays small.
+pub(super) fn vectors(dump: &AttentionDump, is_live: bool) -> impl Iterator<Item = Array> {
+    let wanted = Array::ALL.into_iter().filter(move |&array| {
+        let is_early = array <= Array::Residual;
+        !array.is_of_pairs() && (is_early || !is_live)
+    });
+    wanted.filter(|&array| !dump.arrays[array].is_empty())
+}
+
 /// Puts a step among others, in place of the nearest one between the first and the last if there is one. Returns its place.
 fn with(steps: &mut Vec<usize>, step: usize) -> usize {
     if let Ok(place) = steps.binary_search(&step) {
@@ -130,25 +141,17 @@ fn cost(dump: &AttentionDump, steps: usize, is_live: bool) -> usize {
 /// The first rows of each class, in order: as many of each as of the others, and more where a class has too few.
 /// Rows without a label are a class of their own.
 fn of_all_classes(labels: &[f32], count: usize) -> Vec<usize> {
-    let mut classes: Vec<Vec<usize>> = Vec::new();
-    let mut order: Vec<usize> = (0..labels.len()).collect();
-    let class = |row: usize| {
-        if labels[row].is_nan() {
-            -1.0
-        } else {
-            labels[row]
-        }
+    let mut turns = BTreeMap::new();
+    let row = |(row, label): (usize, &f32)| {
+        let class = if label.is_nan() { -1 } else { *label as i64 };
+        let turn = turns.entry(class).or_insert(0);
+        *turn += 1;
+        (*turn, Reverse(class), row)
     };
-    order.sort_by(|&one, &other| class(other).total_cmp(&class(one)).then(one.cmp(&other)));
-    for row in order {
-        match classes.last_mut() {
-            Some(rows) if class(rows[0]).total_cmp(&class(row)).is_eq() => rows.push(row),
-            _ => classes.push(vec![row]),
-        }
-    }
-    let most = classes.iter().map(Vec::len).max().unwrap_or(0);
-    let turns = (0..most).flat_map(|turn| classes.iter().filter_map(move |class| class.get(turn)));
-    let mut kept: Vec<usize> = turns.copied().take(count).collect();
+    let mut order: Vec<_> = labels.iter().enumerate().map(row).collect();
+    order.sort_unstable();
+    let kept = order.into_iter().take(count);
+    let mut kept: Vec<usize> = kept.map(|(_, _, row)| row).collect();
     kept.sort_unstable();
     kept
 }

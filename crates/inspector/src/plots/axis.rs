@@ -14,10 +14,11 @@ pub(super) struct Axis {
     scale: Scale,
 }
 
-enum Scale {
+pub(super) enum Scale {
     Linear,
     /// Linear, with ticks at whole numbers only.
     Whole,
+    /// Both ends of the axis must be above 0.
     Logarithmic,
     /// The n-th name stands at n, counted from 0.
     Names(Vec<String>),
@@ -36,9 +37,10 @@ const GAP: f64 = 4.0;
 
 impl Axis {
     pub(super) fn across(from: f64, to: f64) -> Self {
+        let [from, to] = [from, to].map(|value| value.clamp(f64::MIN, f64::MAX));
         Self {
-            from: from.clamp(f64::MIN, f64::MAX),
-            to: to.clamp(f64::MIN, f64::MAX),
+            from,
+            to,
             start: LEFT,
             end: WIDTH - RIGHT,
             scale: Scale::Linear,
@@ -47,11 +49,9 @@ impl Axis {
 
     pub(super) fn up(from: f64, to: f64) -> Self {
         Self {
-            from: from.clamp(f64::MIN, f64::MAX),
-            to: to.clamp(f64::MIN, f64::MAX),
             start: HEIGHT - BOTTOM,
             end: TOP,
-            scale: Scale::Linear,
+            ..Self::across(from, to)
         }
     }
 
@@ -70,26 +70,13 @@ impl Axis {
         Self::up(from, highest + room)
     }
 
-    pub(super) fn whole(self) -> Self {
-        Self {
-            scale: Scale::Whole,
-            ..self
-        }
-    }
-
-    /// Both ends of the axis must be above 0.
-    pub(super) fn logarithmic(self) -> Self {
-        Self {
-            scale: Scale::Logarithmic,
-            ..self
-        }
+    pub(super) fn with(self, scale: Scale) -> Self {
+        Self { scale, ..self }
     }
 
     pub(super) fn names(names: &[String]) -> Self {
-        Self {
-            scale: Scale::Names(names.to_vec()),
-            ..Self::across(-0.5, names.len() as f64 - 0.5)
-        }
+        let axis = Self::across(-0.5, names.len() as f64 - 0.5);
+        axis.with(Scale::Names(names.to_vec()))
     }
 
     /// An axis with a tick at each of several ascending values, where there is room for its name. It is logarithmic if
@@ -98,24 +85,17 @@ impl Axis {
         let named = values.iter().copied().zip(names.iter().cloned()).collect();
         let (first, last) = (values[0], values[values.len() - 1]);
         let unevenness = |place: fn(f64) -> f64| {
-            let gaps = values
-                .windows(2)
-                .map(|pair| place(pair[1]) - place(pair[0]));
-            let (least, most) = gaps.fold((f64::INFINITY, 0.0), |(least, most), gap| {
-                (f64::min(least, gap), f64::max(most, gap))
-            });
-            most / least
+            let gaps = values.windows(2);
+            let gaps = || gaps.clone().map(|pair| place(pair[1]) - place(pair[0]));
+            gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
         };
         let is_logarithmic = first > 0.0 && unevenness(f64::ln) < unevenness(|value| value);
-        let axis = Self {
+        Self {
+            // The first and the last value stand within the frame.
+            start: LEFT + INDENT,
+            end: WIDTH - RIGHT - INDENT,
             scale: Scale::Values(named, is_logarithmic),
             ..Self::across(first, last)
-        };
-        // The first and the last value stand within the frame.
-        Self {
-            start: axis.start + INDENT,
-            end: axis.end - INDENT,
-            ..axis
         }
     }
 
@@ -168,10 +148,8 @@ impl Axis {
 
     /// Powers of ten; if they are few, also 2 and 5 times them.
     fn powers(&self) -> Vec<(f64, String)> {
-        let (first, last) = (
-            self.from.log10().floor() as i32,
-            self.to.log10().ceil() as i32,
-        );
+        let [first, last] = [self.from.log10().floor(), self.to.log10().ceil()];
+        let (first, last) = (first as i32, last as i32);
         let every = usize::try_from((last - first) / 5).unwrap_or(0).max(1);
         let multiples: &[f64] = if last - first <= 3 {
             &[1.0, 2.0, 5.0]
@@ -215,13 +193,21 @@ pub(super) fn frame(svg: &mut Svg, (x, across): (&Axis, &str), (y, up): (&Axis, 
         svg.text("middle", [middle, place], text);
     }
     room.below = place - (HEIGHT - 10.0);
-    let lines = wrap_tightly(up, ((WIDTH - 14.0) / LETTER) as usize);
-    room.above = lines.len().saturating_sub(1) as f64 * LINE;
+    room.above = heading(svg, &[up]);
+    room
+}
+
+/// Writes texts above a panel. Returns the room that they take.
+pub(super) fn heading(svg: &mut Svg, texts: &[&str]) -> f64 {
+    let columns = ((WIDTH - 14.0) / LETTER) as usize;
+    let lines = texts.iter().flat_map(|text| wrap_tightly(text, columns));
+    let lines: Vec<String> = lines.collect();
+    let above = lines.len().saturating_sub(1) as f64 * LINE;
     for (line, text) in lines.iter().enumerate() {
-        let place = TOP - 12.0 - room.above + line as f64 * LINE;
+        let place = TOP - 12.0 - above + line as f64 * LINE;
         svg.text("", [14.0, place], text);
     }
-    room
+    above
 }
 
 /// Draws the ticks of the lower axis. Names that do not fit beside one another stand upright; of numbers fewer are shown.

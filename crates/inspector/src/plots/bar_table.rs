@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::svg::Svg;
-use crate::words::{fitted, left, right, width, wrap};
+use crate::words::{fitted, left, right, say, width, wrap};
 
 /// Things with their measures, such as the words of a sentence.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,9 +98,7 @@ impl BarTable {
     /// The table as text. Bars of negative values are grey.
     pub fn text(&self, columns: usize) -> String {
         let mut text = String::new();
-        for line in wrap(&self.title, columns) {
-            let _ = writeln!(text, "{line}");
-        }
+        say(&mut text, &self.title, columns);
         let names = self.fitted_names(MOST_NAME);
         let named = names.iter().chain([&self.rows]).map(|name| width(name));
         let side = named.max().unwrap_or(0);
@@ -143,9 +141,7 @@ impl BarTable {
         }
         for note in &self.notes {
             text.push('\n');
-            for line in wrap(note, columns) {
-                let _ = writeln!(text, "{line}");
-            }
+            say(&mut text, note, columns);
         }
         text
     }

@@ -34,6 +34,12 @@ pub(super) fn write(
     }
 }
 
+/// Writes what columns are, below their names.
+pub(super) fn across_label(svg: &mut Svg, room: &Room, label: &str) {
+    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+    svg.text("middle", [middle, HEIGHT - 10.0 + room.below], label);
+}
+
 /// Writes the names of columns below the map, and those of rows beside it; `row` gives the middle of a row. Returns the room that
 /// they take.
 pub(super) fn names(
@@ -60,18 +66,14 @@ pub(super) fn names(
             svg.text("middle", [middle, bottom + 16.0], name);
         }
     }
-    let below = if is_crowded {
-        (widest - 12.0).max(0.0)
-    } else {
-        0.0
-    };
+    let mut room = Room::default();
+    if is_crowded {
+        room.below = (widest - 12.0).max(0.0);
+    }
     let (up, every, widest) = shown(up);
     for (index, name) in up.iter().enumerate().step_by(every) {
         svg.text("end", [LEFT - 6.0, row(index) + 4.0], name);
     }
-    Room {
-        left: (widest - (LEFT - 6.0)).max(0.0),
-        below,
-        ..Room::default()
-    }
+    room.left = (widest - (LEFT - 6.0)).max(0.0);
+    room
 }

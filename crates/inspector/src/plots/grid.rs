@@ -1,10 +1,12 @@
 //! A quantity at each pair of settings, as a map of colours in a panel of its own.
 
-use super::cells::{names, size_of_cell, write};
+use super::axis::heading;
+use super::cells::{across_label, names, size_of_cell, write};
 use super::colour_bar::{MASKED, colours, fill};
-use super::size::{BOTTOM, DIGIT, HEIGHT, LEFT, LETTER, LINE, RIGHT, Room, TOP, WIDTH};
+use super::histogram::half_range;
+use super::size::{BOTTOM, DIGIT, HEIGHT, LEFT, RIGHT, Room, TOP, WIDTH};
 use crate::svg::Svg;
-use crate::words::{number, width, wrap_tightly};
+use crate::words::{counted, number, width};
 
 /// The colour bar: its distance from the map, and its width.
 const GAP: f64 = 10.0;
@@ -25,46 +27,29 @@ pub struct GridPlot {
     pub cells: Vec<Vec<Option<(f64, usize)>>>,
 }
 
-/// Which colours the quantity's values have.
-struct Colours {
-    least: f64,
-    most: f64,
-}
-
-impl Colours {
-    fn share(&self, value: f64) -> f32 {
-        // Halves, since the difference of large numbers would overflow.
-        let range = self.most / 2.0 - self.least / 2.0;
-        if range > 0.0 {
-            ((value / 2.0 - self.least / 2.0) / range) as f32
-        } else {
-            0.5
-        }
+/// The place of a value in the scale of colours.
+fn share([least, most]: [f64; 2], value: f64) -> f32 {
+    match half_range(least, most) {
+        range if range > 0.0 => (half_range(least, value) / range) as f32,
+        _ => 0.5,
     }
 }
 
 pub(super) fn grid(grid: &GridPlot) -> Option<(Svg, Room)> {
-    let known = || {
-        grid.cells
-            .iter()
-            .flatten()
-            .flatten()
-            .map(|(value, _)| *value)
-    };
-    let colours = Colours {
-        least: known().reduce(f64::min)?,
-        most: known().reduce(f64::max)?,
-    };
+    let cells_of = || grid.cells.iter().flatten().flatten();
+    let known = || cells_of().map(|(value, _)| *value);
+    let ends = [known().reduce(f64::min)?, known().reduce(f64::max)?];
     let mut svg = Svg::default();
-    svg.group("class=\"colour\"", |svg| cells(svg, grid, &colours));
+    svg.group("class=\"colour\"", |svg| cells(svg, grid, ends));
     let size = size(grid);
     let middle = |row| HEIGHT - BOTTOM - (row as f64 + 0.5) * size[1];
     let [across, up] = &grid.names;
     let mut room = Room {
-        right: bar(&mut svg, grid, &colours),
+        right: bar(&mut svg, grid, ends),
         ..names(&mut svg, [across, up], size, middle)
     };
-    labels(&mut svg, grid, &mut room);
+    across_label(&mut svg, &room, &grid.labels[0]);
+    room.above = heading(&mut svg, &[&grid.quantity, &grid.labels[1]]);
     Some((svg, room))
 }
 
@@ -73,29 +58,22 @@ fn size(grid: &GridPlot) -> [f64; 2] {
     size_of_cell([grid.names[0].len(), grid.names[1].len()])
 }
 
-fn cells(svg: &mut Svg, grid: &GridPlot, colours: &Colours) {
+fn cells(svg: &mut Svg, grid: &GridPlot, ends: [f64; 2]) {
     let size = size(grid);
     for (row, cells) in grid.cells.iter().enumerate() {
         for (column, cell) in cells.iter().enumerate() {
-            let corner = [
-                LEFT + column as f64 * size[0],
-                HEIGHT - BOTTOM - (row + 1) as f64 * size[1],
-            ];
-            let place = [column, row].into_iter().enumerate();
-            let place = place.map(|(side, index)| {
-                format!("{} = {}", grid.labels[side], grid.names[side][index])
-            });
-            let place = place.collect::<Vec<_>>().join(", ");
+            let top = HEIGHT - BOTTOM - (row + 1) as f64 * size[1];
+            let corner = [LEFT + column as f64 * size[0], top];
+            let [across, up] = &grid.labels;
+            let (x, y) = (&grid.names[0][column], &grid.names[1][row]);
+            let place = format!("{across} = {x}, {up} = {y}");
             let Some((value, runs)) = cell else {
                 svg.named_rect(MASKED, corner, size, &format!("{place}: no runs"));
                 continue;
             };
-            let share = colours.share(*value);
+            let share = share(ends, *value);
             let written = number(Some(*value), grid.decimals);
-            let name = format!(
-                "{place}: {written}, mean of {}",
-                crate::counted(*runs, "run")
-            );
+            let name = format!("{place}: {written}, mean of {}", counted(*runs, "run"));
             svg.named_rect(&fill(share), corner, size, &name);
             // Fewer decimals rather than no number.
             let shorter = (grid.decimals.min(1)..=grid.decimals.min(3)).rev();
@@ -106,34 +84,19 @@ fn cells(svg: &mut Svg, grid: &GridPlot, colours: &Colours) {
 }
 
 /// The colours, with the least and the largest value beside them. Returns the room that they take.
-fn bar(svg: &mut Svg, grid: &GridPlot, range: &Colours) -> f64 {
+fn bar(svg: &mut Svg, grid: &GridPlot, [least, most]: [f64; 2]) -> f64 {
     let left = WIDTH - RIGHT + GAP;
     colours(svg, [left, TOP], [BAR, HEIGHT - BOTTOM - TOP]);
     let mut room = 0.0_f64;
-    for (value, baseline) in [(range.most, TOP + 9.0), (range.least, HEIGHT - BOTTOM)] {
+    for (value, baseline) in [(most, TOP + 9.0), (least, HEIGHT - BOTTOM)] {
         let text = number(Some(value), grid.decimals.min(3));
         let from = left + BAR + 4.0;
         room = room.max(from + width(&text) as f64 * DIGIT - WIDTH);
         svg.text("quiet", [from, baseline], &text);
         // One value has one colour.
-        if range.least >= range.most {
+        if least >= most {
             break;
         }
     }
     room
-}
-
-/// What columns are, below; above the map the quantity, and under it what rows are.
-fn labels(svg: &mut Svg, grid: &GridPlot, room: &mut Room) {
-    let [across, up] = &grid.labels;
-    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
-    svg.text("middle", [middle, HEIGHT - 10.0 + room.below], across);
-    let columns = ((WIDTH - 14.0) / LETTER) as usize;
-    let mut above = wrap_tightly(&grid.quantity, columns);
-    above.extend(wrap_tightly(up, columns));
-    room.above = above.len().saturating_sub(1) as f64 * LINE;
-    for (line, text) in above.iter().enumerate() {
-        let place = TOP - 12.0 - room.above + line as f64 * LINE;
-        svg.text("", [14.0, place], text);
-    }
 }

@@ -4,6 +4,7 @@ use headlight_architecture::{Keys, is_uniform};
 use headlight_dump::AttentionDump;
 
 use super::colour_range::{ColourRange, ColourScale};
+use super::largest;
 use crate::words::{counted, shorten, wrap};
 
 /// The longest name of a token, in columns of a terminal.
@@ -228,30 +229,18 @@ fn answers(dump: &AttentionDump, sample: usize) -> Vec<String> {
         let place = sample * dims.positions;
         let labels = &dump.labels[place..place + dims.positions];
         let logits = dump.logits[place * dims.logits..].chunks(dims.logits);
-        let counted = labels
-            .iter()
-            .zip(logits)
-            .filter(|(label, _)| !label.is_nan());
+        let known = labels.iter().zip(logits);
+        let known = known.filter(|(label, _)| !label.is_nan());
         let predicted = |logits: &[f32]| match logits {
             [one] => usize::from(*one > 0.0),
-            several => (1..several.len()).fold(0, |best, class| {
-                if several[class] > several[best] {
-                    class
-                } else {
-                    best
-                }
-            }),
+            several => largest(several)[0],
         };
-        let right = counted
-            .clone()
-            .filter(|(label, logits)| **label as usize == predicted(logits));
-        let (right, all) = (right.count(), counted.count());
-        return match all {
+        let is_right = known.map(|(label, logits)| *label as usize == predicted(logits));
+        let is_right: Vec<bool> = is_right.collect();
+        let right = is_right.iter().filter(|is_right| **is_right).count();
+        return match is_right.len() {
             0 => Vec::new(),
-            _ => vec![format!(
-                "{right} of {} right",
-                self::counted(all, "position")
-            )],
+            all => vec![format!("{right} of {} right", counted(all, "position"))],
         };
     }
     let mut parts = Vec::new();

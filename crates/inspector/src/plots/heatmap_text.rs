@@ -6,7 +6,7 @@ use std::fmt::Write;
 use super::heatmap::AXES;
 use super::{Heatmap, Quantity};
 use crate::terminal::Options;
-use crate::words::{centred, counted, left, right, shorten, width, wrap};
+use crate::words::{centred, counted, left, right, say, shorten, width};
 use crate::{ColourMode, number};
 
 /// A matrix that does not fit with the last of these is not shown whole.
@@ -14,9 +14,6 @@ const DECIMALS: [usize; 2] = [4, 2];
 
 /// The most bytes of a matrix, and of the largest values of all rows. Both leave a text below 20 kB.
 const MOST_BYTES: usize = 14_000;
-
-/// The bytes around a number that give it a colour.
-const COLOUR_BYTES: usize = 40;
 
 /// The most queries, and the most heads, whose largest values are listed.
 const MOST_QUERIES: usize = 24;
@@ -57,43 +54,33 @@ impl Heatmap {
             let _ = writeln!(text, "{line}");
         }
         if let Some(sentence) = self.uniform(query) {
-            say(&mut text, options, sentence);
+            say(&mut text, sentence, options.width);
         }
         let count = self.tokens.len();
         let shown = query.unwrap_or(self.read);
         let rows = if self.matrices() > 1 {
             self.heads_of(shown)
         } else {
-            let rows = self
-                .cells
-                .chunks(count.max(1))
-                .zip(self.names())
-                .enumerate();
+            let rows = self.cells.chunks(count.max(1)).zip(self.names());
             let row = |(query, (cells, name))| Row { name, query, cells };
-            rows.map(row).collect()
+            rows.enumerate().map(row).collect()
         };
+        let from = format!("from query {}", self.name(shown));
         let axes = match self.matrices() {
             1 => AXES.to_owned(),
-            _ => format!(
-                "from query {}; rows: head, columns: key (to)",
-                self.name(shown)
-            ),
+            _ => format!("{from}; rows: head, columns: key (to)"),
         };
         if self.matrices() == 1 && query.is_some() {
             self.list(&mut text, options, &rows[shown], MOST_ALONE);
         } else if let Some((decimals, cell)) = self.fitting(&rows, options) {
-            say(&mut text, options, &format!("{axes}{}", self.star()));
+            say(&mut text, &format!("{axes}{}", self.star()), options.width);
             self.matrix_text(&mut text, options, &rows, decimals, cell);
         } else if self.matrices() == 1 {
             self.list(&mut text, options, &rows[shown], MOST_IN_LIST);
             text.push_str("\nthe largest of each query, as key:");
             self.lines(&mut text, options, &rows, ("queries", MOST_QUERIES));
         } else {
-            say(
-                &mut text,
-                options,
-                &format!("from query {}{}", self.name(shown), self.star()),
-            );
+            say(&mut text, &(from + self.star()), options.width);
             text.push_str("the largest of each head, as key:");
             self.lines(&mut text, options, &rows, ("heads", MOST_HEADS));
         }
@@ -124,15 +111,11 @@ impl Heatmap {
     fn fitting(&self, rows: &[Row], options: Options) -> Option<(usize, usize)> {
         let keys = self.tokens.len().max(1);
         let room = options.width.saturating_sub(side(rows) + 2);
-        let painted = match options.colour {
-            ColourMode::Plain => 0,
-            _ => COLOUR_BYTES,
-        };
         let place = (0..keys).map(|key| width(&self.place(key))).max()?;
         let cell = |decimals: usize| (self.digits(decimals)).max(place) + 2;
         let decimals = DECIMALS.into_iter().find(|&decimals| {
             let cell = cell(decimals);
-            cell * keys <= room && rows.len() * keys * (cell + painted) <= MOST_BYTES
+            cell * keys <= room && rows.len() * keys * (cell + painted(options)) <= MOST_BYTES
         })?;
         // Long tokens are shortened rather than the matrix cut.
         let token = self.tokens.iter().map(|token| width(token)).max()?;
@@ -185,7 +168,7 @@ impl Heatmap {
         let bar: String = (0..=20).map(shade).collect();
         let [first, last] = scale.ends();
         let _ = writeln!(text, "{first} {bar} {last}");
-        say(text, options, &scale.legend());
+        say(text, &scale.legend(), options.width);
     }
 
     /// The keys that the query of a row may look at, by falling value.
@@ -198,43 +181,32 @@ impl Heatmap {
     fn list(&self, text: &mut String, options: Options, row: &Row, most: usize) {
         let keys = self.largest(row);
         let shown = &keys[..keys.len().min(most)];
-        let which = if shown.len() < keys.len() {
-            format!(
-                "the {} largest of {}",
-                shown.len(),
-                counted(keys.len(), "key")
-            )
-        } else if keys.is_empty() {
-            "it may look at no key".to_owned()
-        } else {
-            format!("all {}", counted(keys.len(), "key"))
+        let all = counted(keys.len(), "key");
+        let which = match shown.len() {
+            0 => "it may look at no key".to_owned(),
+            some if some < keys.len() => format!("the {some} largest of {all}"),
+            _ => format!("all {all}"),
         };
         let uniform = match self.quantity {
             Quantity::Weights => format!("; uniform: {}", number(self.keys[row.query].each(), 4)),
             Quantity::Scores => String::new(),
         };
-        say(
-            text,
-            options,
-            &format!("from query {}: {which}{uniform}{}", row.name, self.star()),
-        );
+        let title = format!("from query {}: {which}{uniform}{}", row.name, self.star());
+        say(text, &title, options.width);
         let names: Vec<String> = shown.iter().map(|&key| self.name(key)).collect();
         let side = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let digits = self.digits(4);
-        let room = options
-            .width
-            .saturating_sub(side + digits + 6)
-            .min(MOST_BAR);
+        let room = options.width.saturating_sub(side + digits + 6);
+        let room = room.min(MOST_BAR);
         let most = row.cells.iter().copied().fold(0.0, f32::max);
         for (&key, name) in shown.iter().zip(&names) {
             let value = row.cells[key];
             let bar = match self.quantity {
-                Quantity::Weights if most > 0.0 => {
-                    "█".repeat((value / most * room as f32).round() as usize)
-                }
-                _ => String::new(),
+                Quantity::Weights if most > 0.0 => (value / most * room as f32).round() as usize,
+                _ => 0,
             };
-            let line = format!("  {}  {value:>digits$.4}  {bar}", left(name, side));
+            let (name, bar) = (left(name, side), "█".repeat(bar));
+            let line = format!("  {name}  {value:>digits$.4}  {bar}");
             let _ = writeln!(text, "{}", line.trim_end());
         }
         let others = &keys[shown.len()..];
@@ -265,13 +237,8 @@ impl Heatmap {
             _ => 2,
         };
         let mut kept: Vec<usize> = (0..rows.len()).collect();
-        let peak = |row: usize| {
-            rows[row]
-                .cells
-                .iter()
-                .copied()
-                .fold(f32::NEG_INFINITY, f32::max)
-        };
+        let peak = |row: usize| rows[row].cells.iter().copied().reduce(f32::max);
+        let peak = |row: usize| peak(row).unwrap_or(f32::NEG_INFINITY);
         kept.sort_by(|&a, &b| peak(b).total_cmp(&peak(a)));
         kept.truncate(most);
         kept.sort_unstable();
@@ -279,25 +246,18 @@ impl Heatmap {
         let place = (0..count).map(|key| width(&self.place(key))).max();
         let (place, digits) = (place.unwrap_or(0), self.digits(decimals));
         let (side, entry) = (side(rows), place + digits + 3);
-        let painted = match options.colour {
-            ColourMode::Plain => 0,
-            _ => COLOUR_BYTES,
-        };
         let room = options.width.saturating_sub(side) / entry;
-        let affordable = MOST_BYTES / (kept.len().max(1) * (entry + painted));
-        let shown = room
-            .min(affordable)
-            .min(MOST_IN_LINE)
-            .clamp(1, count.max(1));
+        let affordable = MOST_BYTES / (kept.len().max(1) * (entry + painted(options)));
+        let shown = room.min(affordable).min(MOST_IN_LINE);
+        let shown = shown.clamp(1, count.max(1));
         let scale = self.scale();
         for &row in &kept {
             let Row { name, query, cells } = &rows[row];
             let _ = write!(text, "{}", right(name, side));
             for key in self.largest(&rows[row]).into_iter().take(shown) {
                 let number = format!("{:>digits$.decimals$}", cells[key]);
-                let number = options
-                    .colour
-                    .paint(scale.share(*query, cells[key]), &number);
+                let share = scale.share(*query, cells[key]);
+                let number = options.colour.paint(share, &number);
                 let _ = write!(text, "  {}:{number}", right(&self.place(key), place));
             }
             text.push('\n');
@@ -317,14 +277,16 @@ impl Heatmap {
         }
         let remedy = "--svg FILE, --html FILE and the CSV of `headlight dump` give all of them; --query N lists more \
                       keys of one query";
-        say(text, options, &format!("{}. {remedy}", left_out.join(", ")));
+        let left_out = left_out.join(", ");
+        say(text, &format!("{left_out}. {remedy}"), options.width);
     }
 }
 
-/// Adds a sentence in lines that fit.
-fn say(text: &mut String, options: Options, sentence: &str) {
-    for line in wrap(sentence, options.width) {
-        let _ = writeln!(text, "{line}");
+/// The bytes around a number that give it a colour.
+fn painted(options: Options) -> usize {
+    match options.colour {
+        ColourMode::Plain => 0,
+        _ => 40,
     }
 }
 

@@ -1,8 +1,9 @@
 //! A square matrix of counts, in a panel of its own.
 
-use super::cells::{names, size_of_cell, write};
+use super::axis::heading;
+use super::cells::{across_label, names, size_of_cell, write};
 use super::colour_bar::fill;
-use super::size::{HEIGHT, LEFT, RIGHT, Room, TOP, WIDTH};
+use super::size::{LEFT, Room, TOP};
 use crate::svg::Svg;
 
 /// The most rows and columns that are drawn.
@@ -33,8 +34,7 @@ pub(super) fn matrix(
     });
     let middle = |row| TOP + (row as f64 + 0.5) * size[1];
     let room = names(&mut svg, [classes; 2], size, middle);
-    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
-    svg.text("middle", [middle, HEIGHT - 10.0 + room.below], &labels[0]);
-    svg.text("", [14.0, TOP - 12.0], &labels[1]);
+    across_label(&mut svg, &room, &labels[0]);
+    heading(&mut svg, &[&labels[1]]);
     Some((svg, room))
 }

@@ -15,7 +15,6 @@ mod legend;
 mod matrix;
 mod panels;
 mod size;
-mod trend;
 
 use crate::svg::Svg;
 use crate::words::wrap_tightly;
@@ -66,27 +65,18 @@ pub enum Plot {
         /// The names of the outer band, of the inner band and of the line.
         names: [String; 3],
     },
-    /// A quantity with its range in each of several groups, side by side.
+    /// A quantity with its range in each of several groups, side by side; or at each of several numbers, which a line joins.
     Ranges {
         /// What distinguishes the groups, and the quantity.
         labels: [String; 2],
         /// The groups' names.
         groups: Vec<String>,
+        /// The numbers that the groups are, ascending; empty for other groups.
+        numbers: Vec<f64>,
         /// Sets of ranges with their names; the name of a single set may be empty.
         sets: Vec<(String, Ranges)>,
         /// A value to compare with, and its name.
         mark: Option<(f64, String)>,
-    },
-    /// A quantity with its range at each of several numbers, which a line joins.
-    Trend {
-        /// What the numbers are, and the quantity.
-        labels: [String; 2],
-        /// The numbers, ascending.
-        values: Vec<f64>,
-        /// The numbers as they are written.
-        names: Vec<String>,
-        /// The ranges.
-        ranges: Ranges,
     },
     /// A quantity at each pair of two settings.
     Grid(GridPlot),
@@ -138,15 +128,10 @@ impl Plot {
             Self::Ranges {
                 labels,
                 groups,
+                numbers,
                 sets,
                 mark,
-            } => panels::ranges(labels, groups, sets, mark.as_ref()),
-            Self::Trend {
-                labels,
-                values,
-                names,
-                ranges,
-            } => trend::trend(labels, (values, names), ranges),
+            } => panels::ranges(labels, (groups, numbers), sets, mark.as_ref()),
             Self::Grid(grid) => grid::grid(grid),
             Self::Curves {
                 labels,

@@ -1,6 +1,6 @@
 //! The plots, each in a panel of its own: `None` for a plot without values.
 
-use super::axis::{Axis, frame};
+use super::axis::{Axis, Scale, frame};
 use super::legend::{Swatch, legend};
 use super::size::{LEFT, LETTER, RIGHT, Room, TOP, WIDTH};
 use crate::Histogram;
@@ -25,7 +25,7 @@ pub(super) fn histogram(
         (from, to) = (from.min(*value), to.max(*value));
     }
     let x = Axis::across(from, to);
-    let y = Axis::up(0.0, *bins.counts.iter().max()? as f64).whole();
+    let y = Axis::up(0.0, *bins.counts.iter().max()? as f64).with(Scale::Whole);
     let mut svg = Svg::default();
     for (bin, &runs) in bins.counts.iter().enumerate() {
         let [left, right] = [bin, bin + 1].map(|edge| x.place(bins.edge(edge)));
@@ -81,10 +81,10 @@ pub(super) fn bands(
     let lowest = quantiles.iter().map(|row| row[0]).reduce(f64::min)?;
     let highest = quantiles.iter().map(|row| row[4]).reduce(f64::max)?;
     let above = |value: f64, low: f64, otherwise: f64| if value > low { value } else { otherwise };
-    let x = Axis::across(first, above(last, first, first + 1.0)).whole();
+    let x = Axis::across(first, above(last, first, first + 1.0)).with(Scale::Whole);
     // Losses fall by powers of ten.
     let y = if lowest > 0.0 {
-        Axis::up(lowest, above(highest, lowest, lowest * 2.0)).logarithmic()
+        Axis::up(lowest, above(highest, lowest, lowest * 2.0)).with(Scale::Logarithmic)
     } else {
         Axis::up(lowest, above(highest, lowest, lowest + 1.0))
     };
@@ -111,9 +111,10 @@ pub(super) fn bands(
     Some((svg, room))
 }
 
+/// Of groups that are numbers, a line goes through the centres, in a band from the lower ends to the upper ones.
 pub(super) fn ranges(
     labels: &[String; 2],
-    groups: &[String],
+    (groups, numbers): (&[String], &[f64]),
     sets: &[(String, Ranges)],
     mark: Option<&(f64, String)>,
 ) -> Option<(Svg, Room)> {
@@ -121,10 +122,12 @@ pub(super) fn ranges(
     let lowest = all().map(|range| range[0]).reduce(f64::min)?;
     let highest = all().map(|range| range[2]).reduce(f64::max)?;
     let marked = mark.map_or(lowest, |(value, _)| *value);
-    let (x, y) = (
-        Axis::names(groups),
-        Axis::around(lowest.min(marked), highest.max(marked)),
-    );
+    let x = match numbers {
+        [] => Axis::names(groups),
+        [_] => return None,
+        _ => Axis::values(numbers, groups),
+    };
+    let y = Axis::around(lowest.min(marked), highest.max(marked));
     let right = WIDTH - RIGHT;
     let mut svg = Svg::default();
     // Drawn first, so that its name hides no range.
@@ -137,14 +140,24 @@ pub(super) fn ranges(
         let [line, dot] = ["range", "set"].map(|kind| format!("{kind}{}", set % 2));
         // Sets stand beside one another.
         let aside = (set as f64 - (sets.len() - 1) as f64 / 2.0) * 8.0;
-        for (group, range) in ranges.iter().enumerate() {
-            let Some(range) = range else {
-                continue;
-            };
-            let across = x.place(group as f64) + aside;
-            let [low, centre, high] = range.map(|value| [across, y.place(value)]);
-            svg.path(&line, &[low, high], "");
-            svg.disc(&dot, centre, 3.0);
+        let places = ranges.iter().enumerate().filter_map(|(group, range)| {
+            let value = numbers.get(group).copied().unwrap_or(group as f64);
+            Some((*range)?.map(|end| [x.place(value) + aside, y.place(end)]))
+        });
+        let places: Vec<[[f64; 2]; 3]> = places.collect();
+        if !numbers.is_empty() {
+            let back = places.iter().rev().map(|[low, ..]| *low);
+            let band: Vec<[f64; 2]> = places.iter().map(|[.., high]| *high).chain(back).collect();
+            svg.path("outer", &band, "Z");
+            let centres: Vec<[f64; 2]> = places.iter().map(|[_, centre, _]| *centre).collect();
+            svg.path("line", &centres, "");
+        }
+        for [low, centre, high] in &places {
+            // A band of one range has no width.
+            if numbers.is_empty() || places.len() == 1 {
+                svg.path(&line, &[*low, *high], "");
+            }
+            svg.disc(&dot, *centre, 3.0);
         }
     }
     let mut room = frame(&mut svg, (&x, &labels[0]), (&y, &labels[1]));

@@ -15,8 +15,12 @@ use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::standard::shown;
 
 use crate::origin::{ANOTHER, Origin, difference};
+use crate::place::Places;
 use crate::results::Rows;
 use row_reader::{RowPlace, RowReader, not_again};
+
+/// The most columns of a table.
+const COLUMN_LIMIT: usize = 1 << 16;
 
 /// The most missing runs that are listed.
 const LISTED: usize = 5;
@@ -34,41 +38,31 @@ pub struct Merged {
     pub missing: (usize, Vec<(u64, usize)>),
 }
 
-/// The format of the output, from its file extension.
-#[derive(Clone, Copy, PartialEq)]
-enum Format {
-    Jsonl,
-    Csv,
-}
-
-impl Format {
-    fn of(out: &Path) -> Result<Self, Failure> {
-        match out.extension().and_then(|extension| extension.to_str()) {
-            Some("jsonl") => Ok(Self::Jsonl),
-            Some("csv") => Ok(Self::Csv),
-            _ => Err(Failure::Input(format!(
-                "--out {}: unknown file extension; use .jsonl or .csv",
-                shown(out)
-            ))),
-        }
-    }
-}
-
 /// Writes the rows of all files to `out`, sorted by seed and point: unchanged (.jsonl), or as a table
 /// (.csv).
 ///
 /// # Errors
 /// When a file cannot be read, rows come from different sweeps, or a run has two different rows.
 pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
-    let format = Format::of(out.named("-.jsonl"))?;
-    let mut index = Index::default();
+    let named = out.named("-.jsonl");
+    let ending = named.extension().unwrap_or_default();
+    if ending != "jsonl" && ending != "csv" {
+        return Err(Failure::Input(format!(
+            "--out {}: unknown file extension; use .jsonl or .csv",
+            shown(named)
+        )));
+    }
+    let mut index = Index {
+        columns: (ending == "csv").then(|| Places::new(COLUMN_LIMIT)),
+        ..Index::default()
+    };
     for (number, path) in paths.iter().enumerate() {
         index.read(number as u32, path)?;
     }
     let Index {
         mut places,
-        mut failed,
         config,
+        columns,
     } = index;
     if places.is_empty() {
         let named: Vec<String> = paths.iter().map(|path| shown(path)).collect();
@@ -80,23 +74,23 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
     places.sort_unstable();
     let mut reader = RowReader::of(paths);
     let before = places.len();
-    failed -= drop_duplicates(&mut places, &mut reader, paths)?;
+    drop_duplicates(&mut places, &mut reader, paths)?;
     let merged = Merged {
         rows: places.len(),
         duplicates: before - places.len(),
-        failed,
+        failed: places.iter().filter(|place| place.failed).count(),
         missing: missing(&places),
     };
     let origin = config.and_then(|(hash, first)| Origin::of(&first, &hash));
-    match format {
-        Format::Jsonl => out.write(|file| {
-            places
-                .iter()
-                .try_for_each(|&place| file.write_all(&reader.line(place)?))
-        }),
-        Format::Csv => csv::write(out, &mut reader, &places),
-    }?;
-    if let (Format::Jsonl, false, Some(origin)) = (format, out.is_standard(), origin) {
+    if let Some(columns) = columns {
+        csv::write(out, &mut reader, &places, columns)?;
+        return Ok(merged);
+    }
+    out.write(|file| {
+        let mut places = places.iter();
+        places.try_for_each(|&place| file.write_all(&reader.line(place)?))
+    })?;
+    if let (false, Some(origin)) = (out.is_standard(), origin) {
         origin.copy(out.path())?;
     }
     Ok(merged)
@@ -106,9 +100,10 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
 #[derive(Default)]
 struct Index {
     places: Vec<RowPlace>,
-    failed: usize,
     /// The first row's config, and the file it came from.
     config: Option<(String, PathBuf)>,
+    /// The columns of all rows, for a table.
+    columns: Option<Places>,
 }
 
 impl Index {
@@ -116,15 +111,20 @@ impl Index {
         let mut rows = Rows::open(path)?;
         while let Some(line) = rows.next()? {
             let (start, length) = rows.span;
-            let failed = line.fields.contains_key("error");
-            self.failed += usize::from(failed);
+            if let Some(columns) = &mut self.columns {
+                let counted = line
+                    .fields()
+                    .and_then(|fields| columns.values(&fields).map(drop));
+                counted
+                    .map_err(|reason| rows.invalid_row(&format!("{reason}; merge to .jsonl")))?;
+            }
             self.places.push(RowPlace {
                 seed: line.seed,
                 point: line.point.unwrap_or(0) as u32,
                 file,
                 start,
                 length: length as u32,
-                failed,
+                failed: line.error.is_some(),
             });
         }
         let Some(config) = rows.config() else {
@@ -150,13 +150,13 @@ impl Index {
     }
 }
 
-/// Keeps one of several identical rows. Returns how many of the dropped rows are of failed runs.
+/// Keeps one of several identical rows.
 fn drop_duplicates(
     places: &mut Vec<RowPlace>,
     reader: &mut RowReader<'_>,
     paths: &[PathBuf],
-) -> Result<usize, Failure> {
-    let (mut kept, mut failed) = (0, 0);
+) -> Result<(), Failure> {
+    let mut kept = 0;
     for next in 1..places.len() {
         let (last, place) = (places[kept], places[next]);
         if (last.seed, last.point) != (place.seed, place.point) {
@@ -176,10 +176,9 @@ fn drop_duplicates(
                 paths[place.file as usize].display()
             )));
         }
-        failed += usize::from(place.failed);
     }
     places.truncate(kept + 1);
-    Ok(failed)
+    Ok(())
 }
 
 /// Counts and lists the runs without a row, over all seeds from the first to the last and all points seen.

@@ -1,15 +1,12 @@
 //! The numbers of all runs, column by column: one list of those that tables, plots and `--metric` name.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-
 use headlight_experiment::measures::MeasureName;
 use headlight_experiment::metrics::{METRICS, Metric};
 use serde_json::{Map, Value};
 
 use super::statistics::Sample;
-use crate::fields::{Kind, Quantity, fields};
-use crate::place::{Place, count, flatten};
+use crate::fields::{Quantity, fields};
+use crate::place::{Place, Places};
 
 /// Fields that tables and plots use individually.
 pub(super) const LOSS: Quantity = Quantity::Train(Metric::Loss);
@@ -21,7 +18,7 @@ pub(super) const NEGATIVE: Quantity = Quantity::Attention { positive: false };
 /// Lists by epoch or position, of which reports show what float32 holds.
 const LISTS: [Quantity; 3] = [EPOCHS, POSITIVE, NEGATIVE];
 
-/// The most numbers of a field, and of all runs: those of about three million runs of the notebook's experiment.
+/// The most numbers of a run, and of all runs: those of about three million runs of the notebook's experiment.
 const COLUMN_LIMIT: usize = 1 << 18;
 const NUMBER_LIMIT: usize = 125_000_000;
 
@@ -53,7 +50,9 @@ pub(super) struct Columns {
     pub(super) seeds: Vec<u64>,
     /// Whether the final model learned. `[run]`
     pub(super) learned: Vec<bool>,
-    by_place: BTreeMap<Place, Column>,
+    places: Places,
+    /// By the numbers of their places; `None` at those without numbers, or whose numbers reports leave out.
+    by_place: Vec<Option<Column>>,
 }
 
 impl Columns {
@@ -61,26 +60,36 @@ impl Columns {
     pub(super) fn new() -> Self {
         let is_asked = |quantity| matches!(quantity, Quantity::Measure(_));
         let fields = fields().iter().filter(|field| !is_asked(field.quantity));
-        let places = fields.map(|field| Place::of(&field.name));
+        let mut places = Places::new(COLUMN_LIMIT);
+        // None are too many.
+        let _ = places.values(
+            &fields
+                .map(|field| (field.name.clone(), Value::Null))
+                .collect(),
+        );
         Self {
             points: Vec::new(),
             seeds: Vec::new(),
             learned: Vec::new(),
-            by_place: places
-                .filter_map(|place| Some((place.clone(), Column::at(&place)?)))
-                .collect(),
+            by_place: places.all.iter().map(Column::at).collect(),
+            places,
         }
+    }
+
+    fn in_order(&self) -> impl Iterator<Item = &Column> {
+        let places = self.places.in_order();
+        places.filter_map(|place| self.by_place[place].as_ref())
     }
 
     /// All columns but those of lists by epoch or position.
     pub(super) fn all(&self) -> impl Iterator<Item = &Column> {
-        let columns = self.by_place.values();
+        let columns = self.in_order();
         columns.filter(|column| !LISTS.contains(&column.quantity))
     }
 
     /// The elements of a list of each run, or the one column of a number.
     pub(super) fn list(&self, quantity: Quantity) -> Vec<&Column> {
-        let columns = self.by_place.values();
+        let columns = self.in_order();
         columns
             .filter(|column| column.quantity == quantity)
             .collect()
@@ -104,34 +113,34 @@ impl Columns {
         row: &Map<String, Value>,
     ) -> Result<(), String> {
         let runs = self.points.len();
-        for field in fields() {
-            let (name, kind) = (&field.name, field.kind());
-            let value = row.get(name);
-            if value.is_some_and(|value| !kind.holds(value)) {
-                return Err(format!("its `{name}` is not {}", kind.described()));
-            }
-            if value.is_some_and(|value| count(value) >= COLUMN_LIMIT) {
-                return Err(format!(
-                    "its `{name}` has too many values; a report has room for fewer than {COLUMN_LIMIT}"
-                ));
-            }
-        }
-        for (place, value) in flatten(row) {
-            let column = match self.by_place.entry(place) {
-                Entry::Occupied(column) => column.into_mut(),
-                Entry::Vacant(new) => match Column::at(new.key()) {
-                    Some(column) => new.insert(column),
-                    None => continue,
-                },
+        let values = self.places.values(row)?;
+        let new = &self.places.all[self.by_place.len()..];
+        self.by_place.extend(new.iter().map(Column::at));
+        for (number, value) in values {
+            let place = &self.places.all[number];
+            let wrong = || {
+                format!(
+                    "its `{}` has another form than in rows of a sweep",
+                    place.key
+                )
             };
-            let mut number = value.as_f64().unwrap_or(f64::NAN);
+            let Some(column) = &mut self.by_place[number] else {
+                if place.is_of_numbers() && !value.is_null() {
+                    return Err(wrong());
+                }
+                continue;
+            };
+            let mut value = match value {
+                Value::Null => f64::NAN,
+                value => value.as_f64().ok_or_else(wrong)?,
+            };
             if LISTS.contains(&column.quantity) {
-                number = f64::from(number as f32);
+                value = f64::from(value as f32);
             }
             column.values.resize(runs, f64::NAN);
-            column.values.push(number);
+            column.values.push(value);
         }
-        for column in self.by_place.values_mut() {
+        for column in self.by_place.iter_mut().flatten() {
             column.values.resize(runs + 1, f64::NAN);
         }
         self.points.push(point as u32);
@@ -151,7 +160,6 @@ impl Column {
     /// An empty column; `None` at a place without numbers, or whose numbers reports leave out.
     fn at(place: &Place) -> Option<Self> {
         let field = place.field()?;
-        let depth = place.element.iter().flatten().count();
         let mut column = Self {
             name: place.column(),
             label: field.label.clone(),
@@ -161,30 +169,34 @@ impl Column {
             is_compared: false,
             values: Vec::new(),
         };
-        match (field.quantity, field.kind()) {
-            (Quantity::Tests, _) => {
-                let ratio = METRICS
-                    .iter()
-                    .find(|info| info.is_ratio && info.name == place.key);
-                let (label, decimals) = match ratio {
+        let expected = match field.quantity {
+            Quantity::WeightsSha256 => return None,
+            Quantity::Tests => {
+                let (test, _, metric) = place.test.as_ref()?;
+                let mut ratios = METRICS.iter().filter(|info| info.is_ratio);
+                let (label, decimals) = match ratios.find(|info| info.name == metric) {
                     Some(info) => (info.label, info.decimals),
-                    None if place.key == "sample_accuracy" => ("accuracy of whole samples", 5),
+                    None if metric == "sample_accuracy" => ("accuracy of whole samples", 5),
                     None => return None,
                 };
-                (column.label, column.decimals) = (format!("{}: {label}", place.test), decimals);
-                column.is_listed = !["precision", "recall"].contains(&&*place.key);
-                column.is_compared = place.key == Metric::F1.info().name;
+                (column.label, column.decimals) = (format!("{test}: {label}"), decimals);
+                column.is_listed = !["precision", "recall"].contains(&&**metric);
+                column.is_compared = metric == Metric::F1.info().name;
+                0
             }
             // Values for each head would be too many to compare, and uniform attention says nothing of a model.
-            (_, Kind::PerHead) if depth == 2 => column.label.clone_from(&column.name),
-            (Quantity::Measure(measure), Kind::Number) => {
-                column.is_compared = measure != MeasureName::DecidingUniform;
+            Quantity::Measure(measure) if measure.info().is_per_head => {
+                column.label.clone_from(&column.name);
+                2
             }
-            (_, Kind::Number) => {}
-            (_, Kind::List { .. }) if depth == 1 => {}
-            _ => return None,
-        }
-        Some(column)
+            Quantity::Measure(measure) => {
+                column.is_compared = measure != MeasureName::DecidingUniform;
+                0
+            }
+            Quantity::EpochLoss | Quantity::Attention { .. } => 1,
+            _ => 0,
+        };
+        (place.element.iter().flatten().count() == expected).then_some(column)
     }
 
     /// Its figures over some runs.

@@ -60,9 +60,13 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
         if is_attended {
             row.push(with_margin(group.attention.as_ref(), 3));
         }
-        if is_compared {
-            row.extend([counts.towards, counts.away].map(|count| count.to_string()));
-        }
+        row.extend(
+            counts
+                .looks
+                .into_iter()
+                .flatten()
+                .map(|count| count.to_string()),
+        );
         rows.push(row);
     }
     let attention = if is_attended {
@@ -138,23 +142,12 @@ pub(super) fn group_panels(
     for column in summary.compared() {
         panels.push((format!("mean {}", column.label), means(&column.name)));
     }
-    let panel = |(what, ranges): (String, Ranges)| {
-        let labels = [key.to_owned(), format!("{what} (95% interval)")];
-        let names = groups.iter().map(|group| group.name.clone()).collect();
-        match &numbers {
-            Some(values) => Plot::Trend {
-                labels,
-                values: values.clone(),
-                names,
-                ranges,
-            },
-            None => Plot::Ranges {
-                labels,
-                groups: names,
-                sets: vec![(String::new(), ranges)],
-                mark: None,
-            },
-        }
+    let panel = |(what, ranges): (String, Ranges)| Plot::Ranges {
+        labels: [key.to_owned(), format!("{what} (95% interval)")],
+        groups: groups.iter().map(|group| group.name.clone()).collect(),
+        numbers: numbers.clone().unwrap_or_default(),
+        sets: vec![(String::new(), ranges)],
+        mark: None,
     };
     panels.into_iter().map(panel).collect()
 }

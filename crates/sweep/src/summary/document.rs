@@ -139,7 +139,7 @@ fn attention(summary: &Summary) -> Option<String> {
                 .to_owned()
         });
     }
-    if !summary.knows_uniform() {
+    let Some([towards, away]) = summary.counts().looks else {
         let why = if !about.has_softmax {
             "weights that are no softmax have no uniform attention"
         } else if about.padded {
@@ -150,8 +150,7 @@ fn attention(summary: &Summary) -> Option<String> {
         return Some(format!(
             "attention is measured on {target}; whether runs look there more than uniformly is not known: {why}"
         ));
-    }
-    let Counts { towards, away, .. } = summary.counts();
+    };
     let reader = &about.reader;
     let uniform = match summary.common_uniform() {
         Some(uniform) => format!("uniform attention, {}", number(Some(uniform), 3)),

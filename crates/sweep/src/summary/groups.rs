@@ -1,5 +1,8 @@
 //! Compares groups of runs: by a key of the grid, or by its points.
 
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::columns::{Column, LEARNED};
@@ -7,14 +10,33 @@ use super::statistics::Sample;
 use super::summary::{Counts, Point, Summary};
 
 /// The runs with the same value of a key, or of the same point.
+#[derive(Serialize)]
 pub(super) struct Group<'a> {
     /// The value, or the point.
+    #[serde(skip)]
     pub(super) name: String,
+    /// The keys whose values are the same.
+    settings: Map<String, Value>,
+    #[serde(flatten)]
     pub(super) counts: Counts,
+    #[serde(rename = "learned_at_step")]
     pub(super) steps: Option<Sample>,
-    pub(super) attention: Option<Sample>,
     /// In the order of [`Summary::of_groups`].
+    #[serde(flatten, serialize_with = "by_name")]
     pub(super) numbers: Vec<(&'a Column, Option<Sample>)>,
+    pub(super) attention: Option<Sample>,
+}
+
+/// Writes numbers by their names; the step has a field of its own.
+fn by_name<S: Serializer>(
+    numbers: &[(&Column, Option<Sample>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    let others = numbers
+        .iter()
+        .filter(|(column, _)| column.quantity != LEARNED);
+    let named = others.map(|(column, sample)| (&column.name, sample));
+    named.collect::<BTreeMap<_, _>>().serialize(serializer)
 }
 
 impl Summary {
@@ -35,10 +57,23 @@ impl Summary {
         values
     }
 
+    /// The groups by each compared key of the grid, then by point, if several keys are compared.
+    pub(super) fn all_groups(&self) -> Vec<Group<'_>> {
+        let by = self.choices.by.iter();
+        let mut groups: Vec<_> = by
+            .flat_map(|key| self.by_key(key, &self.values_of(key)))
+            .collect();
+        if self.choices.by.len() > 1 {
+            groups.extend(self.by_point());
+        }
+        groups
+    }
+
     /// One group for each value of a key.
     pub(super) fn by_key(&self, key: &str, values: &[Value]) -> Vec<Group<'_>> {
-        let names = values.iter().map(display).collect();
-        self.groups(names, |_, point| {
+        let setting = |value: &Value| Map::from_iter([(key.to_owned(), value.clone())]);
+        let named = values.iter().map(|value| (display(value), setting(value)));
+        self.groups(named.collect(), |_, point| {
             let value = point.values.get(key)?;
             values.iter().position(|other| other == value)
         })
@@ -48,39 +83,43 @@ impl Summary {
     pub(super) fn by_point(&self) -> Vec<Group<'_>> {
         let points = self.points.iter().enumerate();
         let points = points.filter(|(_, point)| point.counts.runs > 0);
-        let named = points.map(|(index, point)| (index, settings(&point.values)));
-        let (indices, names): (Vec<usize>, Vec<String>) = named.unzip();
-        self.groups(names, |index, _| indices.binary_search(&index).ok())
+        let named = points.map(|(index, Point { values, .. })| {
+            let name = settings(values);
+            (index, (name, values.clone()))
+        });
+        let (indices, named): (Vec<usize>, Vec<_>) = named.unzip();
+        self.groups(named, |index, _| indices.binary_search(&index).ok())
     }
 
-    /// Groups with these names; `place` gives the group of a point.
+    /// Groups with these names and settings; `place` gives the group of a point.
     fn groups(
         &self,
-        names: Vec<String>,
+        named: Vec<(String, Map<String, Value>)>,
         place: impl Fn(usize, &Point) -> Option<usize>,
     ) -> Vec<Group<'_>> {
-        let mut points: Vec<Vec<&Point>> = vec![Vec::new(); names.len()];
+        let mut points: Vec<Vec<&Point>> = vec![Vec::new(); named.len()];
         for (index, point) in self.points.iter().enumerate() {
             if let Some(place) = place(index, point) {
                 points[place].push(point);
             }
         }
-        let runs = self.runs_of(names.len(), place);
+        let runs = self.runs_of(named.len(), place);
         let columns = self.of_groups();
-        let group = |((name, points), runs): ((String, Vec<&Point>), Vec<usize>)| {
+        let group = |(((name, settings), points), runs): (_, Vec<usize>)| {
             let sample = |values: &[f64]| Sample::of(runs.iter().map(|&run| values[run]));
             let numbers = columns.iter();
             Group {
                 name,
-                counts: Counts::of(points.into_iter()),
+                settings,
+                counts: Counts::of(points),
                 steps: sample(self.columns.number(LEARNED)),
-                attention: sample(&self.attention.paid[0]),
                 numbers: numbers
                     .map(|column| (*column, sample(&column.values)))
                     .collect(),
+                attention: sample(&self.attention.paid[0]),
             }
         };
-        names.into_iter().zip(points).zip(runs).map(group).collect()
+        named.into_iter().zip(points).zip(runs).map(group).collect()
     }
 
     /// The runs of each of `count` groups that did not fail; `place` gives the group of a point.

@@ -68,6 +68,7 @@ pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
         groups: (0..positions)
             .map(|position| position.to_string())
             .collect(),
+        numbers: Vec::new(),
         sets: sets.to_vec(),
         mark: uniform.map(|uniform| (uniform, "uniform".to_owned())),
     })

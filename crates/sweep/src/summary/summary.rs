@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use headlight_experiment::config::LEARNED as LEARNED_FROM;
-use headlight_experiment::metrics::{COMPARED, Metric};
+use headlight_experiment::metrics::{COMPARED, Metric, wilson};
 use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::standard::shown;
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::about::About;
@@ -17,7 +18,7 @@ use crate::fields::{Quantity, field_of};
 use crate::grid::FOLD;
 use crate::origin::{Origin, as_changes};
 use crate::results::Rows;
-use crate::stored_row::StoredRow;
+use crate::stored_row::{StoredRow, grid};
 
 /// The longest reason of failure that is shown, in characters.
 const REASON_LENGTH: usize = 120;
@@ -73,21 +74,39 @@ pub(super) struct Counts {
     pub(super) runs: usize,
     pub(super) failed: usize,
     pub(super) learned: usize,
-    /// The runs that look towards the target, and those that look away.
-    pub(super) towards: usize,
-    pub(super) away: usize,
+    /// The runs that look towards the target, and those that look away; `None` if that is not known.
+    pub(super) looks: Option<[usize; 2]>,
 }
 
 impl Counts {
     /// The counts of several points together.
-    pub(super) fn of<'a>(points: impl Iterator<Item = &'a Point>) -> Self {
-        points.fold(Self::default(), |sum, Point { counts, .. }| Self {
-            runs: sum.runs + counts.runs,
-            failed: sum.failed + counts.failed,
-            learned: sum.learned + counts.learned,
-            towards: sum.towards + counts.towards,
-            away: sum.away + counts.away,
-        })
+    pub(super) fn of<'a>(points: impl IntoIterator<Item = &'a Point>) -> Self {
+        let mut sum = Self::default();
+        for Point { counts, .. } in points {
+            sum.runs += counts.runs;
+            sum.failed += counts.failed;
+            sum.learned += counts.learned;
+            if let Some([towards, away]) = counts.looks {
+                let looks = sum.looks.get_or_insert_default();
+                *looks = [looks[0] + towards, looks[1] + away];
+            }
+        }
+        sum
+    }
+}
+
+/// With the share that learned, and Wilson's 95% interval of it.
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Counts", 7)?;
+        fields.serialize_field("runs", &self.runs)?;
+        fields.serialize_field("failed", &self.failed)?;
+        fields.serialize_field("learned", &self.learned)?;
+        fields.serialize_field("learned_share", &(self.learned as f64 / self.runs as f64))?;
+        fields.serialize_field("learned_interval", &wilson(self.learned, self.runs))?;
+        fields.serialize_field("looks_towards", &self.looks.map(|[towards, _]| towards))?;
+        fields.serialize_field("looks_away", &self.looks.map(|[_, away]| away))?;
+        fields.end()
     }
 }
 
@@ -147,7 +166,7 @@ impl Summary {
             }
             last = place;
             summary
-                .add(line)
+                .add(&line)
                 .map_err(|reason| rows.invalid_row(&reason))?;
         }
         if rows.count == 0 {
@@ -165,14 +184,14 @@ impl Summary {
         Ok(summary)
     }
 
-    fn add(&mut self, mut line: StoredRow) -> Result<(), String> {
+    fn add(&mut self, line: &StoredRow) -> Result<(), String> {
+        let mut fields = line.fields()?;
         let number = line.point.unwrap_or(0);
         if self.points.len() <= number {
             self.points.resize(number + 1, Point::default());
         }
         let point = &mut self.points[number];
-        let values = line.grid().map(|(key, value)| (key.clone(), value.clone()));
-        let values: Map<String, Value> = values.collect();
+        let values = grid(&fields);
         if point.counts.runs == 0 {
             point.values = values;
         } else if values != point.values {
@@ -182,22 +201,22 @@ impl Summary {
         }
         point.counts.runs += 1;
         let deciding = field_of(Quantity::Deciding(Metric::AttentionPositive));
-        self.holds_deciding |= deciding.is_some_and(|field| line.fields.contains_key(&field.name));
-        if let Some(error) = line.fields.get("error") {
+        self.holds_deciding |= deciding.is_some_and(|field| fields.contains_key(&field.name));
+        if let Some(error) = &line.error {
             point.counts.failed += 1;
-            self.fail(line.seed, error.as_str().unwrap_or("(no message)"));
+            self.fail(line.seed, error);
             return Ok(());
         }
-        let ending = ending(&line.fields, self.learned_from);
+        let ending = ending(&fields, self.learned_from);
         let learned = ending == Ending::Learned;
         point.counts.learned += usize::from(learned);
         if !learned {
-            let step = line.fields.remove("learned_at_step");
+            let step = fields.remove("learned_at_step");
             let had_learned = step.is_some_and(|step| step.is_number());
             self.of_one_class += usize::from(ending == Ending::OneClass);
             self.lost += usize::from(ending == Ending::NotLearned && had_learned);
         }
-        self.columns.push(number, line.seed, learned, &line.fields)
+        self.columns.push(number, line.seed, learned, &fields)
     }
 
     fn fail(&mut self, seed: u64, message: &str) {
@@ -318,7 +337,7 @@ impl Summary {
 
     /// Counts of all runs.
     pub(super) fn counts(&self) -> Counts {
-        Counts::of(self.points.iter())
+        Counts::of(&self.points)
     }
 
     /// The number of runs, including failed ones.

@@ -52,11 +52,17 @@ impl Summary {
                 }
             }
         };
-        for run in 0..self.columns.points.len() {
-            let towards = self.looks_towards(run);
-            let counts = &mut self.points[self.columns.points[run] as usize].counts;
-            counts.towards += usize::from(towards == Some(true));
-            counts.away += usize::from(towards == Some(false));
+        if self.knows_uniform() {
+            for point in &mut self.points {
+                point.counts.looks = Some([0, 0]);
+            }
+            for run in 0..self.columns.points.len() {
+                let (towards, point) = (self.looks_towards(run), self.columns.points[run]);
+                let looks = &mut self.points[point as usize].counts.looks;
+                if let (Some(towards), Some(looks)) = (towards, looks) {
+                    looks[usize::from(!towards)] += 1;
+                }
+            }
         }
         Ok(())
     }
