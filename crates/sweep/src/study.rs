@@ -275,38 +275,24 @@ mod tests {
 
     #[test]
     fn a_bad_plan_is_refused_with_its_place() {
-        let cases = [
-            (
-                "question",
-                "questoin",
-                "plan.toml:2:1: unknown key `questoin`; did you mean `question`?",
-            ),
-            ("seeds", "sed", "plan.toml:6:1: unknown key `sed`"),
-            ("seeds = 3", "", "missing key `seeds`"),
-            (
-                "seeds = 3",
-                "seeds = 0",
-                "part `a`: seeds must be 1 or more",
-            ),
-            ("seeds = 3", "seeds = 3\nquick = 4", "quick at most as many"),
-            (
-                "\"quick\"",
-                "\"quik\"",
-                "part `a`: there is no config `quik`",
-            ),
-            ("\"mine\"", "\"../mine\"", "name `../mine` must consist of"),
-            (
-                "seeds = 3",
-                "seeds = 3\nset = [\"model.d_mode=8\"]",
-                "did you mean `d_model`?",
-            ),
-            (
-                "seeds = 3",
-                "seeds = 3\ngrid = [\"model.d_model\"]",
-                "is not a grid",
-            ),
-        ];
-        for (from, to, message) in cases {
+        let cases = r#"
+question  | questoin                            | plan.toml:2:1: unknown key `questoin`; did you mean `question`?
+seeds     | sed                                 | plan.toml:6:1: unknown key `sed`
+seeds = 3 |                                     | missing key `seeds`
+seeds = 3 | seeds = 0                           | part `a`: seeds must be 1 or more
+seeds = 3 | seeds = 3\nquick = 4                | quick at most as many
+"quick"   | "quik"                              | part `a`: there is no config `quik`
+"mine"    | "../mine"                           | name `../mine` must consist of
+seeds = 3 | seeds = 3\nset = ["model.d_mode=8"] | did you mean `d_model`?
+seeds = 3 | seeds = 3\ngrid = ["model.d_model"] | is not a grid"#;
+        for case in cases.trim().lines() {
+            let case: Vec<String> = case
+                .split('|')
+                .map(|part| part.trim().replace("\\n", "\n"))
+                .collect();
+            let [from, to, message] = &case[..] else {
+                panic!("{case:?}")
+            };
             let found = refused(&PLAN.replace(from, to));
             assert!(found.contains(message), "{found}");
         }

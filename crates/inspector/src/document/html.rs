@@ -32,11 +32,8 @@ impl Document {
     fn html_with(&self, sources: &str, other_style: &str, elements: &str) -> String {
         let style = properties() + STYLE;
         let mut sources = format!("{sources}style-src {} {other_style}", source_of(&style));
-        if self
-            .sections
-            .iter()
-            .any(|section| !section.plots.is_empty())
-        {
+        let mut sections = self.sections.iter();
+        if sections.any(|section| !section.plots.is_empty()) {
             let _ = write!(sources, " {}", source_of(&svg_style()));
         }
         let mut body = format!("<main>\n<h1>{}</h1>\n", escape(&self.title));
@@ -89,21 +86,14 @@ impl Table {
             corner => write!(html, "<tr><th scope=\"col\">{}</th>", escape(corner)),
         };
         for (name, column) in self.columns.iter().zip(&columns) {
-            let class = if column.is_left_aligned {
-                " class=\"words\""
-            } else {
-                ""
-            };
-            let span = if column.marks > 0 {
-                " colspan=\"2\""
-            } else {
-                ""
-            };
-            let name = escape(name);
-            let _ = write!(
-                html,
-                "<th scope=\"col\"{class}{span}><bdi>{name}</bdi></th>"
-            );
+            html.push_str("<th scope=\"col\"");
+            if column.is_left_aligned {
+                html.push_str(" class=\"words\"");
+            }
+            if column.marks > 0 {
+                html.push_str(" colspan=\"2\"");
+            }
+            let _ = write!(html, "><bdi>{}</bdi></th>", escape(name));
         }
         html.push_str("</tr>\n");
         for row in &self.rows {

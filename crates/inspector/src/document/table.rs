@@ -125,12 +125,6 @@ impl Table {
             .join(": ")
     }
 
-    /// The names of rows in lines of at most `columns`, which differ wherever names do.
-    pub(super) fn lines_of_names(&self, columns: usize) -> Vec<Vec<String>> {
-        let names: Vec<&str> = self.rows.iter().map(|row| &*row.name).collect();
-        fitted_names(&names, columns)
-    }
-
     pub(super) fn layout(&self) -> impl Iterator<Item = Column> {
         let names: Vec<&str> = self.columns.iter().map(String::as_str).collect();
         let lines = fitted_names(&names, MOST_NAME).into_iter();

@@ -6,7 +6,7 @@ use super::table::{Column, MOST_NAME};
 use super::{Document, Listing, Table};
 use crate::ColourMode;
 use crate::terminal::Options;
-use crate::words::{left, right, say, width, wrap};
+use crate::words::{fitted_names, left, right, say, width, wrap};
 
 /// Text is at most this wide, however wide the terminal is.
 const MOST_TEXT: usize = 100;
@@ -57,7 +57,8 @@ impl Table {
     /// Columns that do not fit beside the others stand below them, with the names of rows again.
     fn text(&self, text: &mut String, options: Options) {
         let columns: Vec<Column> = self.layout().collect();
-        let names = self.lines_of_names(MOST_NAME.max(options.width / 2));
+        let names: Vec<&str> = self.rows.iter().map(|row| &*row.name).collect();
+        let names = fitted_names(&names, MOST_NAME.max(options.width / 2));
         let names_and_corner = names.iter().flatten().chain([&self.corner]);
         let side = names_and_corner.map(|name| width(name)).max().unwrap_or(0);
         paragraphs(text, [self.caption()], options.width.min(MOST_TEXT));

@@ -237,17 +237,13 @@ impl PageRun {
             "its numbers"
         };
         let mut notes = vec![format!("This page has {numbers} to four decimals.")];
-        let with_vectors: Vec<String> = self
-            .dumps
-            .iter()
-            .enumerate()
-            .filter(|&(index, _)| self.selection.has_vectors(index))
-            .map(|(_, dump)| {
-                dump.meta
-                    .step
-                    .map_or("?".to_owned(), |step| step.to_string())
-            })
-            .collect();
+        let step = |dump: &AttentionDump| match dump.meta.step {
+            Some(step) => step.to_string(),
+            None => "?".to_owned(),
+        };
+        let dumps = self.dumps.iter().enumerate();
+        let with_vectors = dumps.filter(|&(index, _)| self.selection.has_vectors(index));
+        let with_vectors: Vec<String> = with_vectors.map(|(_, dump)| step(dump)).collect();
         if with_vectors.len() < kept_steps {
             let names: Vec<&str> = self.vectors().map(Array::name).collect();
             notes.push(format!(

@@ -13,20 +13,16 @@ use super::again::LAB;
 use crate::markup::{escape, file, source_of};
 use crate::theme::properties;
 
-/// What the package's build writes of a bundle.
-macro_rules! packed {
-    ($name:literal) => {
-        Packed {
-            bytes: include_bytes!(concat!($name, ".gz")),
-            source: include_str!(concat!($name, ".source")),
-        }
-    };
-}
-
 // What the package in `crates/inspector/page` is bundled to, for pages of all kinds. The page holds style and script packed,
 // and a loader puts them in.
-const STYLE: Packed = packed!("page.css");
-const SCRIPT: Packed = packed!("page.js");
+const STYLE: Packed = Packed {
+    bytes: include_bytes!("page.css.gz"),
+    source: include_str!("page.css.source"),
+};
+const SCRIPT: Packed = Packed {
+    bytes: include_bytes!("page.js.gz"),
+    source: include_str!("page.js.source"),
+};
 const LOADER: &str = include_str!("loader.js");
 
 /// A style or a script that the loader unpacks and puts in.

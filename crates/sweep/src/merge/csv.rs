@@ -21,7 +21,7 @@ pub(super) fn write(
         let mut writer = csv::Writer::from_writer(file);
         writer.write_record(header.iter().map(|(name, _)| name))?;
         for &place in places {
-            let fields = rows.fields(place)?;
+            let fields = serde_json::from_slice(&rows.line(place)?)?;
             let values = columns.values(&fields).map_err(io::Error::other)?;
             let mut cells = vec![String::new(); columns.all.len()];
             for (number, value) in values {

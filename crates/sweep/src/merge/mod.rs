@@ -6,7 +6,7 @@
 mod csv;
 mod row_reader;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_trainer::Failure;
@@ -17,7 +17,7 @@ use headlight_trainer::storage::standard::shown;
 use crate::origin::{ANOTHER, Origin, difference};
 use crate::place::Places;
 use crate::results::Rows;
-use row_reader::{RowPlace, RowReader, not_again};
+use row_reader::{RowPlace, RowReader};
 
 /// The most columns of a table.
 const COLUMN_LIMIT: usize = 1 << 16;
@@ -52,18 +52,8 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
             shown(named)
         )));
     }
-    let mut index = Index {
-        columns: (ending == "csv").then(|| Places::new(COLUMN_LIMIT)),
-        ..Index::default()
-    };
-    for (number, path) in paths.iter().enumerate() {
-        index.read(number as u32, path)?;
-    }
-    let Index {
-        mut places,
-        config,
-        columns,
-    } = index;
+    let mut columns = (ending == "csv").then(|| Places::new(COLUMN_LIMIT));
+    let (mut places, config) = index(paths, columns.as_mut())?;
     if places.is_empty() {
         let named: Vec<String> = paths.iter().map(|path| shown(path)).collect();
         return Err(Failure::Input(format!(
@@ -81,7 +71,7 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
         failed: places.iter().filter(|place| place.failed).count(),
         missing: missing(&places),
     };
-    let origin = config.and_then(|(hash, first)| Origin::of(&first, &hash));
+    let origin = config.and_then(|(hash, first)| Origin::of(first, &hash));
     if let Some(columns) = columns {
         csv::write(out, &mut reader, &places, columns)?;
         return Ok(merged);
@@ -96,32 +86,27 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
     Ok(merged)
 }
 
-/// The places of all rows, and the config that the rows must share.
-#[derive(Default)]
-struct Index {
-    places: Vec<RowPlace>,
-    /// The first row's config, and the file it came from.
-    config: Option<(String, PathBuf)>,
-    /// The columns of all rows, for a table.
-    columns: Option<Places>,
-}
-
-impl Index {
-    fn read(&mut self, file: u32, path: &Path) -> Result<(), Failure> {
+/// The places of all rows; and the config that the rows must share, with the file of its first row. Counts the columns of a table.
+fn index<'a>(
+    paths: &'a [PathBuf],
+    mut columns: Option<&mut Places>,
+) -> Result<(Vec<RowPlace>, Option<(String, &'a Path)>), Failure> {
+    let (mut places, mut first) = (Vec::new(), None);
+    for (file, path) in paths.iter().enumerate() {
         let mut rows = Rows::open(path)?;
         while let Some(line) = rows.next()? {
             let (start, length) = rows.span;
-            if let Some(columns) = &mut self.columns {
+            if let Some(columns) = columns.as_deref_mut() {
                 let counted = line
                     .fields()
                     .and_then(|fields| columns.values(&fields).map(drop));
                 counted
                     .map_err(|reason| rows.invalid_row(&format!("{reason}; merge to .jsonl")))?;
             }
-            self.places.push(RowPlace {
+            places.push(RowPlace {
                 seed: line.seed,
                 point: line.point.unwrap_or(0) as u32,
-                file,
+                file: file as u32,
                 start,
                 length: length as u32,
                 failed: line.error.is_some(),
@@ -129,13 +114,11 @@ impl Index {
         }
         let Some(config) = rows.config() else {
             note(&format!("{}: the file holds no rows", shown(path)));
-            return Ok(());
+            continue;
         };
-        let (first, first_path) = self
-            .config
-            .get_or_insert_with(|| (config.to_owned(), path.to_owned()));
-        if *first != config {
-            let known = Origin::of(first_path, first).and_then(|origin| origin.config(&[]).ok());
+        let (hash, first) = first.get_or_insert_with(|| (config.to_owned(), &**path));
+        if hash != config {
+            let known = Origin::of(first, hash).and_then(|origin| origin.config(&[]).ok());
             let reason = match known {
                 Some(ours) => difference(path, config, &ours),
                 None => ANOTHER.to_owned(),
@@ -143,11 +126,11 @@ impl Index {
             return Err(Failure::Input(format!(
                 "{}, line 1, beside the rows of {}: {reason}; merge each sweep into its own file",
                 shown(path),
-                first_path.display()
+                first.display()
             )));
         }
-        Ok(())
     }
+    Ok((places, first))
 }
 
 /// Keeps one of several identical rows.
@@ -156,6 +139,8 @@ fn drop_duplicates(
     reader: &mut RowReader<'_>,
     paths: &[PathBuf],
 ) -> Result<(), Failure> {
+    let not_again =
+        |error: io::Error| Failure::System(format!("a results file cannot be read again: {error}"));
     let mut kept = 0;
     for next in 1..places.len() {
         let (last, place) = (places[kept], places[next]);

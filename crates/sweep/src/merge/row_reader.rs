@@ -4,9 +4,6 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
-
-use headlight_trainer::Failure;
 use headlight_trainer::storage::files::open;
 
 /// The place of a row. Places are ordered by seed and point.
@@ -57,15 +54,4 @@ impl<'a> RowReader<'a> {
         self.open = Some((file, reader));
         Ok(line)
     }
-
-    /// All fields of a row.
-    pub(super) fn fields(&mut self, place: RowPlace) -> io::Result<Map<String, Value>> {
-        Ok(serde_json::from_slice(&self.line(place)?)?)
-    }
-}
-
-/// Why a merge fails whose files changed while it read them.
-#[allow(clippy::needless_pass_by_value)] // As `map_err` passes it.
-pub(super) fn not_again(error: io::Error) -> Failure {
-    Failure::System(format!("a results file cannot be read again: {error}"))
 }

@@ -1,7 +1,7 @@
 //! What the config beside a results file says of its runs.
 
 use headlight_architecture::Keys;
-use headlight_data::{LabelRule, Source, Task};
+use headlight_data::{Source, Task};
 use headlight_experiment::config::ExperimentConfig;
 
 /// What the configs of a sweep's points say of its runs.
@@ -61,8 +61,13 @@ impl About {
         };
         let padded = configs.iter().any(is_padded);
         let unknown = Self::unknown();
-        let rules = || configs.iter().map(|config| config.data.rule.as_ref());
-        let fixed = |rule: Option<&LabelRule>| rule.and_then(|rule| rule.fixed_positions());
+        let rules = || {
+            configs
+                .iter()
+                .filter_map(|config| config.data.rule.as_ref())
+        };
+        let differs = rules().any(|rule| rule.fixed_positions().is_none());
+        let fixed = |config: &ExperimentConfig| config.data.rule.as_ref()?.fixed_positions();
         Self {
             classes: common(configs, class_names).unwrap_or(unknown.classes),
             reader: common(configs, ExperimentConfig::measured_reader)
@@ -71,22 +76,13 @@ impl About {
             task: first.data.task,
             padded,
             has_softmax: configs.iter().all(|config| config.model.attention.softmax),
-            has_rule: Some(rules().any(|rule| rule.is_some())),
-            deciding: if rules()
-                .flatten()
-                .any(|rule| rule.fixed_positions().is_none())
-            {
-                Deciding::BySample
-            } else {
-                common(configs, |config| fixed(config.data.rule.as_ref()))
-                    .flatten()
-                    .map_or(Deciding::ByPoint, Deciding::Fixed)
+            has_rule: Some(rules().next().is_some()),
+            deciding: match common(configs, fixed).flatten() {
+                _ if differs => Deciding::BySample,
+                Some(positions) => Deciding::Fixed(positions),
+                None => Deciding::ByPoint,
             },
-            keys: if padded {
-                Vec::new()
-            } else {
-                configs.iter().map(keys).collect()
-            },
+            keys: configs.iter().filter(|_| !padded).map(keys).collect(),
         }
     }
 
@@ -98,10 +94,8 @@ impl About {
     /// Uniform attention on each key, if it is known and the same at all points.
     pub(super) fn uniform(&self) -> Option<f64> {
         let first = self.keys.first()?;
-        self.keys
-            .iter()
-            .all(|keys| keys == first)
-            .then(|| first.each())?
+        let is_same = self.keys.iter().all(|keys| keys == first);
+        is_same.then(|| first.each())?
     }
 }
 
@@ -111,10 +105,8 @@ fn common<T: PartialEq>(
     of: impl Fn(&ExperimentConfig) -> T,
 ) -> Option<T> {
     let first = of(configs.first()?);
-    configs
-        .iter()
-        .all(|config| of(config) == first)
-        .then_some(first)
+    let is_same = configs.iter().all(|config| of(config) == first);
+    is_same.then_some(first)
 }
 
 /// Whether samples may be of different lengths. Those that a rule alone generates are not, and neither are those of

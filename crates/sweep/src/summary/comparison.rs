@@ -21,6 +21,8 @@ type Ranges = Vec<Option<[f64; 3]>>;
 
 /// A table with one row per group.
 pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) -> Table {
+    let columns = summary.of_groups();
+    let is_attended = summary.is_measured();
     let counts = [
         "",
         "runs",
@@ -29,21 +31,20 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
         "95% interval",
         "median step",
     ];
-    let columns = summary.of_groups();
-    let numbers = columns.iter().map(|column| &*column.label);
-    let is_attended = summary.is_measured();
-    let is_compared = summary.knows_uniform();
-    let attention: &[&str] = match (is_attended, is_compared) {
-        (true, true) => &["attention", "more", "less"],
-        (true, false) => &["attention"],
-        (false, _) => &[],
-    };
-    let names = counts
-        .into_iter()
-        .chain(numbers)
-        .chain(attention.iter().copied());
-    let mut rows = vec![names.map(str::to_owned).collect::<Vec<_>>()];
-    for group in groups {
+    let mut header = counts.map(str::to_owned).to_vec();
+    header.extend(columns.iter().map(|column| column.label.clone()));
+    let mut attention = String::new();
+    if is_attended {
+        let (target, class) = (summary.target_name(), &summary.about.classes[0]);
+        attention = format!("attention is that on {target}, of {class}; ");
+        header.push("attention".to_owned());
+    }
+    if summary.knows_uniform() {
+        attention +=
+            "more: runs that look there more than uniformly; less: runs that look there less; ";
+        header.extend(["more", "less"].map(str::to_owned));
+    }
+    let row = |group: &Group<'_>| {
         let counts = group.counts;
         let [low, high] = wilson(counts.learned, counts.runs).map(|share| 100.0 * share);
         let median = group.steps.as_ref().map(|steps| steps.quantile(0.5));
@@ -60,29 +61,11 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
         if is_attended {
             row.push(with_margin(group.attention.as_ref(), 3));
         }
-        row.extend(
-            counts
-                .looks
-                .into_iter()
-                .flatten()
-                .map(|count| count.to_string()),
-        );
-        rows.push(row);
-    }
-    let attention = if is_attended {
-        format!(
-            "attention is that on {}, of {}; {}",
-            summary.target_name(),
-            summary.about.classes[0],
-            if is_compared {
-                "more: runs that look there more than uniformly; less: runs that look there less; "
-            } else {
-                ""
-            }
-        )
-    } else {
-        String::new()
+        let looks = counts.looks.into_iter().flatten();
+        row.extend(looks.map(|count| count.to_string()));
+        row
     };
+    let rows = [header].into_iter().chain(groups.iter().map(row)).collect();
     let how = format!(
         "means ± half of their 95% interval (Student's t); {attention}the 95% interval is Wilson's of the share that \
          learned; median step is that at which runs learned; final loss is over {}",

@@ -207,14 +207,13 @@ impl Summary {
             self.fail(line.seed, error);
             return Ok(());
         }
-        let ending = ending(&fields, self.learned_from);
-        let learned = ending == Ending::Learned;
+        let (learned, of_one_class) = ending(&fields, self.learned_from);
         point.counts.learned += usize::from(learned);
         if !learned {
             let step = fields.remove("learned_at_step");
             let had_learned = step.is_some_and(|step| step.is_number());
-            self.of_one_class += usize::from(ending == Ending::OneClass);
-            self.lost += usize::from(ending == Ending::NotLearned && had_learned);
+            self.of_one_class += usize::from(of_one_class);
+            self.lost += usize::from(!of_one_class && had_learned);
         }
         self.columns.push(number, line.seed, learned, &fields)
     }
@@ -366,16 +365,9 @@ impl Summary {
     }
 }
 
-/// What came of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
-    Learned,
-    NotLearned,
-    OneClass,
-}
-
-/// What a run's final model is worth, by the fields of its row. Of a row without F1, only the step tells it.
-fn ending(fields: &Map<String, Value>, learned_from: f64) -> Ending {
+/// Whether a run's final model learned, by the fields of its row, and whether it only predicts one class. Of a row without F1, only
+/// the step tells it.
+fn ending(fields: &Map<String, Value>, learned_from: f64) -> (bool, bool) {
     let value = |quantity| fields.get(&field_of(quantity)?.name);
     let is_held_out = value(Quantity::HeldOut(Metric::F1)).is_some()
         && value(Quantity::HeldOut(Metric::Loss)).is_some_and(Value::is_number);
@@ -389,11 +381,8 @@ fn ending(fields: &Map<String, Value>, learned_from: f64) -> Ending {
         Some(_) => is_learned(number, learned_from),
         None => fields.get("learned_at_step").is_some_and(Value::is_number),
     };
-    if learned {
-        Ending::Learned
-    } else if number(Metric::F1) >= Some(learned_from) {
-        Ending::OneClass
-    } else {
-        Ending::NotLearned
-    }
+    (
+        learned,
+        !learned && number(Metric::F1) >= Some(learned_from),
+    )
 }
