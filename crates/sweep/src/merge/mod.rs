@@ -86,11 +86,14 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
     Ok(merged)
 }
 
+/// The hash of the first row's config, and its file.
+type First<'a> = (String, &'a Path);
+
 /// The places of all rows; and the config that the rows must share, with the file of its first row. Counts the columns of a table.
 fn index<'a>(
     paths: &'a [PathBuf],
     mut columns: Option<&mut Places>,
-) -> Result<(Vec<RowPlace>, Option<(String, &'a Path)>), Failure> {
+) -> Result<(Vec<RowPlace>, Option<First<'a>>), Failure> {
     let (mut places, mut first) = (Vec::new(), None);
     for (file, path) in paths.iter().enumerate() {
         let mut rows = Rows::open(path)?;
