@@ -1,5 +1,6 @@
 //! What maps of colours share: numbers in cells, and the names along both axes.
 
+use super::axis::heading;
 use super::colour_bar::ink;
 use super::size::{BOTTOM, DIGIT, HEIGHT, LEFT, RIGHT, Room, TOP, WIDTH};
 use crate::svg::Svg;
@@ -34,19 +35,15 @@ pub(super) fn write(
     }
 }
 
-/// Writes what columns are, below their names.
-pub(super) fn across_label(svg: &mut Svg, room: &Room, label: &str) {
-    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
-    svg.text("middle", [middle, HEIGHT - 10.0 + room.below], label);
-}
-
-/// Writes the names of columns below the map, and those of rows beside it; `row` gives the middle of a row. Returns the room that
-/// they take.
-pub(super) fn names(
+/// Writes the names of columns and what they are below the map, the names of rows beside it, and texts above it; `row` gives the
+/// middle of a row. Returns the room that they take.
+pub(super) fn label(
     svg: &mut Svg,
     [across, up]: [&[String]; 2],
     size: [f64; 2],
     row: impl Fn(usize) -> f64,
+    columns: &str,
+    above: &[&str],
 ) -> Room {
     let shown = |names: &[String]| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -75,5 +72,8 @@ pub(super) fn names(
         svg.text("end", [LEFT - 6.0, row(index) + 4.0], name);
     }
     room.left = (widest - (LEFT - 6.0)).max(0.0);
+    let middle = f64::midpoint(LEFT, WIDTH - RIGHT);
+    svg.text("middle", [middle, HEIGHT - 10.0 + room.below], columns);
+    room.above = heading(svg, above);
     room
 }

@@ -6,13 +6,12 @@ mod cells;
 mod colour_bar;
 mod colour_range;
 mod curves;
-mod grid;
 mod heatmap;
 mod heatmap_svg;
 mod heatmap_text;
 mod histogram;
 mod legend;
-mod matrix;
+mod maps;
 mod panels;
 mod size;
 
@@ -24,10 +23,10 @@ use size::{HEIGHT, Room, WIDTH};
 pub use bar_table::{BarColumn, BarTable};
 pub use colour_range::ColourRange;
 pub use curves::Curve;
-pub use grid::GridPlot;
 pub use heatmap::{Heatmap, Quantity};
 pub use heatmap_text::largest;
 pub use histogram::Histogram;
+pub use maps::GridPlot;
 
 /// Panels per row.
 const ACROSS: usize = 3;
@@ -132,7 +131,7 @@ impl Plot {
                 sets,
                 mark,
             } => panels::ranges(labels, (groups, numbers), sets, mark.as_ref()),
-            Self::Grid(grid) => grid::grid(grid),
+            Self::Grid(grid) => maps::grid(grid),
             Self::Curves {
                 labels,
                 curves,
@@ -142,7 +141,7 @@ impl Plot {
                 labels,
                 names,
                 rows,
-            } => matrix::matrix(labels, names, rows),
+            } => maps::matrix(labels, names, rows),
         }
     }
 }

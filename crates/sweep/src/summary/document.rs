@@ -10,8 +10,7 @@ use super::columns::POSITIVE;
 use super::comparison::{group_panels, group_table};
 use super::folds;
 use super::grid_map::{self, GridMap};
-use super::learning_curve::{curve, epoch_panel, epoch_table};
-use super::positions::{positions_panel, positions_table};
+use super::lists::{curve, epoch_panel, epoch_table, positions_panel, positions_table};
 use super::standouts;
 use super::summary::{Counts, Summary};
 

@@ -9,8 +9,7 @@ mod document;
 mod folds;
 mod grid_map;
 mod groups;
-mod learning_curve;
-mod positions;
+mod lists;
 mod standouts;
 mod statistics;
 #[allow(clippy::module_inception)] // The type itself, beside its parts.

@@ -1,7 +1,6 @@
-//! A quantity at each pair of settings, as a map of colours in a panel of its own.
+//! Maps of colours, each in a panel of its own: a quantity at each pair of settings, and a matrix of counts.
 
-use super::axis::heading;
-use super::cells::{across_label, names, size_of_cell, write};
+use super::cells::{label, size_of_cell, write};
 use super::colour_bar::{MASKED, colours, fill};
 use super::histogram::half_range;
 use super::size::{BOTTOM, DIGIT, HEIGHT, LEFT, RIGHT, Room, TOP, WIDTH};
@@ -11,6 +10,9 @@ use crate::words::{counted, number, width};
 /// The colour bar: its distance from the map, and its width.
 const GAP: f64 = 10.0;
 const BAR: f64 = 10.0;
+
+/// The most rows and columns of a matrix that are drawn.
+const MOST: usize = 64;
 
 /// A quantity at each pair of two settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,12 +46,18 @@ pub(super) fn grid(grid: &GridPlot) -> Option<(Svg, Room)> {
     let size = size(grid);
     let middle = |row| HEIGHT - BOTTOM - (row as f64 + 0.5) * size[1];
     let [across, up] = &grid.names;
-    let mut room = Room {
+    let above: [&str; 2] = [&grid.quantity, &grid.labels[1]];
+    let room = Room {
         right: bar(&mut svg, grid, ends),
-        ..names(&mut svg, [across, up], size, middle)
+        ..label(
+            &mut svg,
+            [across, up],
+            size,
+            middle,
+            &grid.labels[0],
+            &above,
+        )
     };
-    across_label(&mut svg, &room, &grid.labels[0]);
-    room.above = heading(&mut svg, &[&grid.quantity, &grid.labels[1]]);
     Some((svg, room))
 }
 
@@ -99,4 +107,33 @@ fn bar(svg: &mut Svg, grid: &GridPlot, [least, most]: [f64; 2]) -> f64 {
         }
     }
     room
+}
+
+/// A square matrix of counts. Rows are counted from the top. A cell's colour is its share of the row.
+pub(super) fn matrix(
+    labels: &[String; 2],
+    classes: &[String],
+    rows: &[Vec<usize>],
+) -> Option<(Svg, Room)> {
+    let count = rows.len();
+    if !(1..=MOST).contains(&count) {
+        return None;
+    }
+    let size = size_of_cell([count; 2]);
+    let mut svg = Svg::default();
+    svg.group("class=\"colour\"", |svg| {
+        for (row, counts) in rows.iter().enumerate() {
+            let samples: usize = counts.iter().sum();
+            for (column, &counted) in counts.iter().enumerate() {
+                let share = counted as f32 / samples.max(1) as f32;
+                let corner = [LEFT + column as f64 * size[0], TOP + row as f64 * size[1]];
+                svg.rect(&fill(share), corner, size);
+                write(svg, share, corner, size, [counted.to_string()]);
+            }
+        }
+    });
+    let middle = |row| TOP + (row as f64 + 0.5) * size[1];
+    let [across, up] = labels;
+    let room = label(&mut svg, [classes; 2], size, middle, across, &[up]);
+    Some((svg, room))
 }
