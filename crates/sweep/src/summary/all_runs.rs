@@ -21,8 +21,8 @@ const QUANTILES: [(&str, f64); 5] = [
 /// Mean, standard deviation and quantiles of each quantity over all runs.
 pub(super) fn all_runs(summary: &Summary) -> Table {
     let mut rows = vec![header("", &["mean", "sd"], &QUANTILES)];
-    let mut add = |name: &str, decimals: usize, sample: Option<Sample>| {
-        let Some(sample) = sample else {
+    let mut add = |name: &str, decimals: usize, values: &[f64]| {
+        let Some(sample) = Sample::of(values.iter().copied()) else {
             return;
         };
         let mut row = vec![name.to_owned()];
@@ -32,17 +32,14 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
     };
     for column in summary.columns.all() {
         if column.is_listed && column.quantity != LEARNED {
-            let values = column.values.iter();
-            add(&column.label, column.decimals, Sample::of(values.copied()));
+            add(&column.label, column.decimals, &column.values);
         }
     }
     let target = summary.target_name();
     for (class, column) in summary.about.classes.iter().zip(&summary.attention.paid) {
-        let name = format!("{class}: attention on {target}");
-        add(&name, 3, Sample::of(column.iter().copied()));
+        add(&format!("{class}: attention on {target}"), 3, column);
     }
-    let steps = summary.columns.number(LEARNED).iter();
-    add("learned at step", 0, Sample::of(steps.copied()));
+    add("learned at step", 0, summary.columns.number(LEARNED));
     let [end, over, shown] = if summary.has_epochs() {
         ["all epochs", "all samples", "training samples"]
     } else {
