@@ -89,22 +89,17 @@ impl Heatmap {
 
     /// The row of a query in each head.
     fn heads_of(&self, query: usize) -> Vec<Row<'_>> {
-        let count = self.tokens.len();
-        let places = self
-            .layers
-            .iter()
-            .flat_map(|layer| self.heads.iter().map(move |head| (layer, head)));
-        places
-            .enumerate()
-            .map(|(index, (layer, head))| Row {
-                name: match self.layers.len() {
-                    1 => format!("head {head}"),
-                    _ => format!("layer {layer} head {head}"),
-                },
-                query,
-                cells: &self.matrix(index)[query * count..][..count],
-            })
-            .collect()
+        let (count, heads) = (self.tokens.len(), self.heads.len());
+        let row = |index: usize| {
+            let (layer, head) = (self.layers[index / heads], self.heads[index % heads]);
+            let name = match self.layers.len() {
+                1 => format!("head {head}"),
+                _ => format!("layer {layer} head {head}"),
+            };
+            let cells = &self.matrix(index)[query * count..][..count];
+            Row { name, query, cells }
+        };
+        (0..self.matrices()).map(row).collect()
     }
 
     /// The most decimals with which all keys of all rows fit, and the width of a cell with them.
