@@ -4,30 +4,30 @@ use std::cmp::Reverse;
 
 use headlight_inspector::{Plot, Table, number};
 
-use super::cells::{MOST_ROWS, header, mean_and_sd};
+use super::cells::{MOST_ROWS, mean_and_sd};
 use super::columns::{LEARNED, LOSS};
 use super::statistics::Sample;
 use super::summary::Summary;
 
-/// The quantiles in the table of all runs.
-const QUANTILES: [(&str, f64); 5] = [
-    ("min", 0.0),
-    ("5%", 0.05),
-    ("median", 0.5),
-    ("95%", 0.95),
-    ("max", 1.0),
-];
-
 /// Mean, standard deviation and quantiles of each quantity over all runs.
 pub(super) fn all_runs(summary: &Summary) -> Table {
-    let mut rows = vec![header("", &["mean", "sd"], &QUANTILES)];
+    let header = ["", "mean", "sd", "min", "5%", "median", "95%", "max"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
     let mut add = |name: &str, decimals: usize, values: &[f64]| {
         let Some(sample) = Sample::of(values.iter().copied()) else {
             return;
         };
         let mut row = vec![name.to_owned()];
         row.extend(mean_and_sd(&sample, decimals));
-        row.extend(QUANTILES.map(|(_, share)| number(Some(sample.quantile(share)), decimals)));
+        let Sample {
+            min,
+            p5,
+            median,
+            p95,
+            max,
+            ..
+        } = sample;
+        row.extend([min, p5, median, p95, max].map(|value| number(Some(value), decimals)));
         rows.push(row);
     };
     for column in summary.columns.all() {

@@ -7,23 +7,13 @@ use super::statistics::Sample;
 /// The most rows of a table.
 pub(super) const MOST_ROWS: usize = 64;
 
-/// The header of a table of quantiles.
-pub(super) fn header(name: &str, before: &[&str], quantiles: &[(&str, f64)]) -> Vec<String> {
-    let quantiles = quantiles.iter().map(|(name, _)| name);
-    [&name]
-        .into_iter()
-        .chain(before)
-        .chain(quantiles)
-        .map(|name| (*name).to_owned())
-        .collect()
-}
-
 /// The mean, and the standard deviation if there is one.
 pub(super) fn mean_and_sd(sample: &Sample, decimals: usize) -> [String; 2] {
-    let sd = sample.sd();
     [
-        number(Some(sample.mean()), decimals),
-        sd.map_or_else(String::new, |sd| number(Some(sd), decimals)),
+        number(Some(sample.mean), decimals),
+        sample
+            .sd
+            .map_or_else(String::new, |sd| number(Some(sd), decimals)),
     ]
 }
 
@@ -32,8 +22,8 @@ pub(super) fn with_margin(sample: Option<&Sample>, decimals: usize) -> String {
     let Some(sample) = sample else {
         return number(None, decimals);
     };
-    let mean = number(Some(sample.mean()), decimals);
-    match sample.margin() {
+    let mean = number(Some(sample.mean), decimals);
+    match sample.margin {
         Some(0.0) => format!("{mean} in all"),
         Some(margin) => format!("{mean} ± {}", number(Some(margin), decimals)),
         None => mean,

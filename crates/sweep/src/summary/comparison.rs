@@ -47,7 +47,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
     let row = |group: &Group<'_>| {
         let counts = group.counts;
         let [low, high] = wilson(counts.learned, counts.runs).map(|share| 100.0 * share);
-        let median = group.steps.as_ref().map(|steps| steps.quantile(0.5));
+        let median = group.steps.as_ref().map(|steps| steps.median);
         let mut row = vec![
             group.name.clone(),
             counts.runs.to_string(),
@@ -101,7 +101,7 @@ pub(super) fn group_panels(
     };
     let mean = |sample: &Option<Sample>| {
         let sample = sample.as_ref()?;
-        let (mean, margin) = (sample.mean(), sample.margin().unwrap_or(0.0));
+        let (mean, margin) = (sample.mean, sample.margin.unwrap_or(0.0));
         // For the largest numbers, the ends of the interval are NaN or infinite.
         Some([mean - margin, mean, mean + margin])
             .filter(|range| range.iter().all(|end| end.is_finite()))

@@ -86,7 +86,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
             let sample = group.metrics.get(&*field.name).and_then(Option::as_ref);
             let cell = with_margin(sample, field.decimals);
             // A fold whose held-out samples lack a class may have no F1.
-            match sample.map(Sample::len) {
+            match sample.map(|sample| sample.runs) {
                 Some(known) if known < group.folds => {
                     format!("{cell} ({known} of {} folds)", group.folds)
                 }

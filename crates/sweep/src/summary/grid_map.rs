@@ -78,8 +78,8 @@ impl GridMap<'_> {
                 let Some(sample) = sample else {
                     return number(None, 0);
                 };
-                let mean = number(Some(sample.mean()), self.decimals);
-                format!("{mean} ({})", sample.len())
+                let mean = number(Some(sample.mean), self.decimals);
+                format!("{mean} ({})", sample.runs)
             };
             let cells = cells.iter().map(cell);
             rows.push([name].into_iter().chain(cells).collect());
@@ -92,7 +92,7 @@ impl GridMap<'_> {
     pub(super) fn plot(&self) -> Plot {
         let cell = |sample: &Option<Sample>| {
             let sample = sample.as_ref()?;
-            Some((sample.mean(), sample.len()))
+            Some((sample.mean, sample.runs))
         };
         Plot::Grid(GridPlot {
             quantity: format!("mean {}", self.label),

@@ -2,19 +2,10 @@
 
 use headlight_inspector::{Plot, Table, evenly_spread, number};
 
-use super::cells::{MOST_ROWS, header, mean_and_sd};
+use super::cells::{MOST_ROWS, mean_and_sd};
 use super::columns::{EPOCHS, NEGATIVE, POSITIVE};
 use super::statistics::Sample;
 use super::summary::Summary;
-
-/// The quantiles of learning curves.
-const BANDS: [(&str, f64); 5] = [
-    ("5%", 0.05),
-    ("25%", 0.25),
-    ("median", 0.5),
-    ("75%", 0.75),
-    ("95%", 0.95),
-];
 
 /// The most epochs in the table, and in the plot.
 const MOST_EPOCHS: usize = 16;
@@ -28,15 +19,29 @@ pub(super) fn curve(summary: &Summary) -> Vec<(usize, Sample)> {
         .collect()
 }
 
+/// The quantiles of learning curves.
+fn bands(sample: &Sample) -> [f64; 5] {
+    let Sample {
+        p5,
+        p25,
+        median,
+        p75,
+        p95,
+        ..
+    } = *sample;
+    [p5, p25, median, p75, p95]
+}
+
 pub(super) fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {
-    let mut rows = vec![header("epoch", &["runs", "mean"], &BANDS)];
+    let header = ["epoch", "runs", "mean", "5%", "25%", "median", "75%", "95%"];
+    let mut rows = vec![header.map(str::to_owned).to_vec()];
     for (epoch, sample) in evenly_spread(epochs.len(), MOST_EPOCHS).map(|place| &epochs[place]) {
         let mut row = vec![
             epoch.to_string(),
-            sample.len().to_string(),
-            number(Some(sample.mean()), 5),
+            sample.runs.to_string(),
+            number(Some(sample.mean), 5),
         ];
-        row.extend(BANDS.map(|(_, share)| number(Some(sample.quantile(share)), 5)));
+        row.extend(bands(sample).map(|value| number(Some(value), 5)));
         rows.push(row);
     }
     let how = "batch loss, the mean loss of the batches of an epoch, over the runs that have it";
@@ -44,11 +49,10 @@ pub(super) fn epoch_table(epochs: &[(usize, Sample)]) -> Option<Table> {
 }
 
 pub(super) fn epoch_panel(epochs: &[(usize, Sample)]) -> Option<Plot> {
-    let quantiles = |sample: &Sample| BANDS.map(|(_, share)| sample.quantile(share));
     (epochs.len() > 1).then(|| Plot::Bands {
         labels: ["epoch", "batch loss"].map(str::to_owned),
         times: epochs.iter().map(|(epoch, _)| *epoch as f64).collect(),
-        quantiles: epochs.iter().map(|(_, sample)| quantiles(sample)).collect(),
+        quantiles: epochs.iter().map(|(_, sample)| bands(sample)).collect(),
         names: ["5% to 95%", "25% to 75%", "median"].map(str::to_owned),
     })
 }
@@ -80,7 +84,7 @@ pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
                 None => row.extend([(); 4].map(|()| number(None, 3))),
                 Some(sample) => {
                     row.extend(mean_and_sd(sample, 3));
-                    row.extend([0.05, 0.95].map(|share| number(Some(sample.quantile(share)), 3)));
+                    row.extend([sample.p5, sample.p95].map(|value| number(Some(value), 3)));
                 }
             }
         }
@@ -96,7 +100,10 @@ pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
 
 pub(super) fn positions_panel(summary: &Summary) -> Option<Plot> {
     let range = |sample: Option<Sample>| {
-        sample.map(|sample| [0.05, 0.5, 0.95].map(|share| sample.quantile(share)))
+        let Sample {
+            p5, median, p95, ..
+        } = sample?;
+        Some([p5, median, p95])
     };
     let sets = by_position(summary).map(|(name, samples)| {
         (

@@ -148,7 +148,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
 /// The median step at which runs learned.
 fn median_step(summary: &Summary) -> Option<f64> {
     let steps = Sample::of(summary.columns.number(LEARNED).iter().copied())?;
-    Some(steps.quantile(0.5))
+    Some(steps.median)
 }
 
 fn three(value: f64) -> String {

@@ -1,30 +1,29 @@
 //! Means, quantiles and confidence intervals.
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The 97.5% quantile of the normal distribution.
 const NORMAL: f64 = 1.959_963_984_540_054;
 
-/// The quantiles of a sample, with their names in JSON.
-const QUANTILES: [(&str, f64); 7] = [
-    ("min", 0.0),
-    ("p5", 0.05),
-    ("p25", 0.25),
-    ("median", 0.5),
-    ("p75", 0.75),
-    ("p95", 0.95),
-    ("max", 1.0),
-];
-
 /// Figures of the known values of one quantity. The values themselves are not kept: reports have many samples of many
 /// runs.
+#[derive(Serialize)]
 pub(super) struct Sample {
-    count: usize,
-    mean: f64,
-    sd: Option<f64>,
-    /// In the order of [`QUANTILES`].
-    quantiles: [f64; QUANTILES.len()],
+    /// The number of values.
+    pub(super) runs: usize,
+    pub(super) mean: f64,
+    /// Half the width of the mean's 95% confidence interval, by Student's t; `None` for a single value.
+    pub(super) margin: Option<f64>,
+    /// The standard deviation of the sample; `None` for a single value.
+    pub(super) sd: Option<f64>,
+    pub(super) min: f64,
+    pub(super) p5: f64,
+    pub(super) p25: f64,
+    pub(super) median: f64,
+    pub(super) p75: f64,
+    pub(super) p95: f64,
+    pub(super) max: f64,
 }
 
 impl Sample {
@@ -48,38 +47,21 @@ impl Sample {
             first * scale
         };
         let squares: f64 = scaled().map(|value| (value - mean).powi(2)).sum();
+        let sd = (count > 1).then(|| (squares / (count - 1) as f64).sqrt() / scale);
+        let quantile = |share| quantile(&sorted, share);
         Some(Self {
-            count,
+            runs: count,
             mean: mean / scale,
-            sd: (count > 1).then(|| (squares / (count - 1) as f64).sqrt() / scale),
-            quantiles: QUANTILES.map(|(_, share)| quantile(&sorted, share)),
+            margin: sd.map(|sd| student(count - 1) / (count as f64).sqrt() * sd),
+            sd,
+            min: quantile(0.0),
+            p5: quantile(0.05),
+            p25: quantile(0.25),
+            median: quantile(0.5),
+            p75: quantile(0.75),
+            p95: quantile(0.95),
+            max: quantile(1.0),
         })
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.count
-    }
-
-    pub(super) fn mean(&self) -> f64 {
-        self.mean
-    }
-
-    /// The standard deviation of the sample; `None` for a single value.
-    pub(super) fn sd(&self) -> Option<f64> {
-        self.sd
-    }
-
-    /// Half the width of the mean's 95% confidence interval, by Student's t.
-    pub(super) fn margin(&self) -> Option<f64> {
-        let count = self.len() as f64;
-        Some(student(self.len().checked_sub(1)?) / count.sqrt() * self.sd()?)
-    }
-
-    /// One of [`QUANTILES`].
-    pub(super) fn quantile(&self, share: f64) -> f64 {
-        let same = |(_, other): &(&str, f64)| (other - share).abs() < 1e-9;
-        let place = QUANTILES.iter().position(same);
-        place.map_or(f64::NAN, |place| self.quantiles[place])
     }
 }
 
@@ -93,21 +75,6 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     // Half of it, since the difference of large numbers would overflow.
     let half = (above / 2.0 - below / 2.0) * place.fract();
     below + half + half
-}
-
-/// All that tables show of samples, as numbers.
-impl Serialize for Sample {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Sample", 4 + QUANTILES.len())?;
-        fields.serialize_field("runs", &self.len())?;
-        fields.serialize_field("mean", &self.mean())?;
-        fields.serialize_field("margin", &self.margin())?;
-        fields.serialize_field("sd", &self.sd())?;
-        for ((name, _), value) in QUANTILES.iter().zip(&self.quantiles) {
-            fields.serialize_field(name, value)?;
-        }
-        fields.end()
-    }
 }
 
 /// The 97.5% quantile of Student's t.
@@ -130,30 +97,35 @@ mod tests {
     #[test]
     fn statistics_are_numpys() {
         let values = Sample::of([8.0, 1.0, f64::NAN, 4.0, 2.0].into_iter()).unwrap();
-        for (share, expected) in [
-            (0.0, 1.0),
-            (0.05, 1.15),
-            (0.5, 3.0),
-            (0.95, 7.4),
-            (1.0, 8.0),
-        ] {
-            assert!((values.quantile(share) - expected).abs() < 1e-12, "{share}");
+        let Sample {
+            min,
+            p5,
+            median,
+            p95,
+            max,
+            ..
+        } = values;
+        for (found, expected) in [min, p5, median, p95, max]
+            .into_iter()
+            .zip([1.0, 1.15, 3.0, 7.4, 8.0])
+        {
+            assert!((found - expected).abs() < 1e-12, "{expected}");
         }
-        assert!((values.mean() - 3.75).abs() < 1e-12);
-        assert!((values.sd().unwrap() - 3.095_695_936_834_452_4).abs() < 1e-12);
-        assert!((values.margin().unwrap() - 4.925_943_048_2).abs() < 1e-6);
+        assert!((values.mean - 3.75).abs() < 1e-12);
+        assert!((values.sd.unwrap() - 3.095_695_936_834_452_4).abs() < 1e-12);
+        assert!((values.margin.unwrap() - 4.925_943_048_2).abs() < 1e-6);
         assert!(Sample::of([f64::NAN].into_iter()).is_none());
         let one = Sample::of([2.0].into_iter()).unwrap();
-        assert_eq!((one.sd(), one.margin()), (None, None));
+        assert_eq!((one.sd, one.margin), (None, None));
     }
 
     /// By hand: the mean of a and 3a is 2a, and their deviation a times the root of 2.
     #[test]
     fn large_numbers_do_not_overflow() {
         let large = Sample::of([3e300, 1e300].into_iter()).unwrap();
-        assert!((large.mean() / 2e300 - 1.0).abs() < 1e-12);
+        assert!((large.mean / 2e300 - 1.0).abs() < 1e-12);
         let sd = 2.0_f64.sqrt() * 1e300;
-        assert!((large.sd().unwrap() / sd - 1.0).abs() < 1e-12);
+        assert!((large.sd.unwrap() / sd - 1.0).abs() < 1e-12);
     }
 
     /// `scipy.stats.t.ppf(0.975, df)`.
