@@ -4,7 +4,7 @@ use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::fields::fields;
+use crate::fields::{Field, Quantity, fields};
 use crate::grid::{POINT_LIMIT, is_grid_key};
 
 /// A row that was read: its place in the plan, and its text, from which [`fields`](Self::fields) come.
@@ -62,9 +62,18 @@ impl StoredRow {
         if grid(&own) != values.iter().map(written).collect() {
             return Err("its values of the grid's keys are not those of this sweep".to_owned());
         }
+        // Of another form, a value would be a text in place of a number, or no text where the hash is.
+        let is_right = |field: &Field| {
+            let is_hash = field.quantity == Quantity::WeightsSha256;
+            own.get(&field.name)
+                .is_some_and(|value| value.is_string() == is_hash)
+        };
         let mut expected = fields().iter().filter(|field| field.is_in_rows_of(config));
-        match expected.find(|field| self.error.is_none() && !own.contains_key(&field.name)) {
-            Some(field) => Err(format!("it has no `{}`", field.name)),
+        match expected.find(|field| self.error.is_none() && !is_right(field)) {
+            Some(field) => Err(format!(
+                "its `{}` is missing, or of another form",
+                field.name
+            )),
             None => Ok(()),
         }
     }
