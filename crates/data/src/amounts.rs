@@ -1,6 +1,6 @@
 //! How many samples there are for training, and how many are held out.
 
-use headlight_keys::{Choice, Kind, Number, Value};
+use headlight_keys::{Choice, Kind, Value};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;
@@ -106,19 +106,6 @@ pub fn part(count: usize, share: f64, rest: bool) -> usize {
     (count as u128 * taken / whole) as usize
 }
 
-impl Number for Samples {
-    fn number(&self) -> Option<f64> {
-        match self {
-            Self::Number(count) => count.number(),
-            Self::Fresh => None,
-        }
-    }
-
-    fn text(&self) -> String {
-        self.written().unwrap_or_default()
-    }
-}
-
 impl Value for Samples {
     fn kind() -> Kind {
         let fresh = Choice {
@@ -132,6 +119,13 @@ impl Value for Samples {
         match self {
             Self::Number(count) => count.written(),
             Self::Fresh => Some(format!("{FRESH:?}")),
+        }
+    }
+
+    fn number(&self) -> Option<f64> {
+        match self {
+            Self::Number(count) => count.number(),
+            Self::Fresh => None,
         }
     }
 }

@@ -73,14 +73,26 @@ pub trait Value {
 
     /// The value as TOML and JSON write it; `None` for a section, and for a value that is unset.
     fn written(&self) -> Option<String>;
+
+    /// The value as a number, which a [`Range`] may limit; `None` if it is none, or unset.
+    fn number(&self) -> Option<f64> {
+        None
+    }
 }
 
 macro_rules! values {
-    ($($type:ty, $kind:ident, $format:literal;)*) => {$(
+    ($($type:ty, $kind:ident, $format:literal $(, $number:ident)?;)*) => {$(
         impl Value for $type {
             fn kind() -> Kind {
                 Kind::$kind
             }
+
+            $(
+                #[allow(clippy::cast_lossless)] // As for the other types.
+                fn $number(&self) -> Option<f64> {
+                    Some(*self as f64)
+                }
+            )?
 
             fn written(&self) -> Option<String> {
                 Some(format!($format, self))
@@ -90,10 +102,10 @@ macro_rules! values {
 }
 
 values! {
-    u32, Whole, "{}";
-    u64, Whole, "{}";
-    usize, Whole, "{}";
-    f64, Number, "{:?}";
+    u32, Whole, "{}", number;
+    u64, Whole, "{}", number;
+    usize, Whole, "{}", number;
+    f64, Number, "{:?}", number;
     bool, Switch, "{}";
     String, Text, "{:?}";
     PathBuf, Path, "{:?}";
@@ -106,6 +118,10 @@ impl<T: Value> Value for Option<T> {
 
     fn written(&self) -> Option<String> {
         self.as_ref()?.written()
+    }
+
+    fn number(&self) -> Option<f64> {
+        self.as_ref()?.number()
     }
 }
 

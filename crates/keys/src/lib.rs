@@ -42,5 +42,5 @@ mod section;
 pub use choices::sentence;
 pub use invalid::InvalidValue;
 pub use key::{Choice, Key, Kind, Value, Variant, paths};
-pub use range::{Number, Range};
+pub use range::Range;
 pub use section::{Section, unless_default};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::InvalidValue;
+use crate::{InvalidValue, Value};
 
 /// An interval of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,11 +86,12 @@ impl Range {
     ///
     /// # Errors
     /// When it is not in the interval. The message says what the interval is.
-    pub fn check(&self, key: &str, value: &dyn Number) -> Result<(), InvalidValue> {
+    pub fn check(&self, key: &str, value: &impl Value) -> Result<(), InvalidValue> {
         if value.number().is_none_or(|number| self.contains(number)) {
             return Ok(());
         }
-        let mut message = format!("{key} is {}; it must be {self}", value.text());
+        let written = value.written().unwrap_or_default();
+        let mut message = format!("{key} is {written}; it must be {self}");
         if !self.hint.is_empty() {
             message = format!("{message} ({})", self.hint);
         }
@@ -114,46 +115,5 @@ impl fmt::Display for Range {
             f.write_str(", in float32 too")?;
         }
         Ok(())
-    }
-}
-
-/// A value that may be a number.
-pub trait Number {
-    /// The number; `None` if the key is unset.
-    fn number(&self) -> Option<f64>;
-
-    /// The number in a message.
-    fn text(&self) -> String;
-}
-
-macro_rules! numbers {
-    ($($type:ty, $format:literal;)*) => {$(
-        impl Number for $type {
-            #[allow(clippy::cast_lossless)]
-            fn number(&self) -> Option<f64> {
-                Some(*self as f64)
-            }
-
-            fn text(&self) -> String {
-                format!($format, self)
-            }
-        }
-    )*};
-}
-
-numbers! {
-    u32, "{}";
-    u64, "{}";
-    usize, "{}";
-    f64, "{:?}";
-}
-
-impl<T: Number> Number for Option<T> {
-    fn number(&self) -> Option<f64> {
-        self.as_ref()?.number()
-    }
-
-    fn text(&self) -> String {
-        self.as_ref().map_or_else(String::new, Number::text)
     }
 }

@@ -1,6 +1,6 @@
 //! Values that a run, or another key, may adapt.
 
-use headlight_keys::{Kind, Number, Value};
+use headlight_keys::{Kind, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A value that a run, or another key, may adapt unless the config gives it. Configs write the value alone.
@@ -51,16 +51,6 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Adaptable<T> {
     }
 }
 
-impl<T: Number> Number for Adaptable<T> {
-    fn number(&self) -> Option<f64> {
-        self.value.number()
-    }
-
-    fn text(&self) -> String {
-        self.value.text()
-    }
-}
-
 impl<T: Value> Value for Adaptable<T> {
     fn kind() -> Kind {
         T::kind()
@@ -68,6 +58,10 @@ impl<T: Value> Value for Adaptable<T> {
 
     fn written(&self) -> Option<String> {
         self.value.written()
+    }
+
+    fn number(&self) -> Option<f64> {
+        self.value.number()
     }
 }
 
