@@ -1,21 +1,8 @@
 //! Checks that a set of parameters belongs to a model.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use crate::{Layout, Parameter};
-
-/// Every difference between given parameters and those of a model.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ParameterMismatch(pub Vec<String>);
-
-impl fmt::Display for ParameterMismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.join("; "))
-    }
-}
-
-impl std::error::Error for ParameterMismatch {}
 
 impl Parameter {
     /// Sorts parameters into a model's order.
@@ -25,7 +12,7 @@ impl Parameter {
     pub fn arrange(
         given: impl IntoIterator<Item = Self>,
         layout: &[Layout],
-    ) -> Result<Vec<Self>, ParameterMismatch> {
+    ) -> Result<Vec<Self>, String> {
         let named = given
             .into_iter()
             .map(|parameter| (parameter.name.clone(), parameter));
@@ -51,7 +38,7 @@ impl Parameter {
         if differences.is_empty() {
             Ok(arranged)
         } else {
-            Err(ParameterMismatch(differences))
+            Err(differences.join("; "))
         }
     }
 }

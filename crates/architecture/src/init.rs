@@ -78,21 +78,21 @@ section! {
 }
 
 impl StdConfig {
-    /// The standard deviation of a part's matrix.
-    pub(crate) fn of(&self, part: Part) -> Option<Std> {
-        let own = match part {
-            Part::TokenEmbedding => self.token_embedding,
-            Part::PositionEmbedding => self.position_embedding,
-            Part::Query => self.query,
-            Part::Key => self.key,
-            Part::Value => self.value,
-            Part::AttentionOutput => self.attention_output,
-            Part::FeedForwardHidden => self.feed_forward_hidden,
-            Part::FeedForwardOutput => self.feed_forward_output,
-            Part::ClassifierHidden => self.classifier_hidden,
-            Part::Classifier => self.classifier,
+    /// The standard deviation of a part's matrix, and its key.
+    pub(crate) fn of(&self, part: Part) -> (&'static str, Option<Std>) {
+        let (key, own) = match part {
+            Part::TokenEmbedding => ("token_embedding", self.token_embedding),
+            Part::PositionEmbedding => ("position_embedding", self.position_embedding),
+            Part::Query => ("query", self.query),
+            Part::Key => ("key", self.key),
+            Part::Value => ("value", self.value),
+            Part::AttentionOutput => ("attention_output", self.attention_output),
+            Part::FeedForwardHidden => ("feed_forward_hidden", self.feed_forward_hidden),
+            Part::FeedForwardOutput => ("feed_forward_output", self.feed_forward_output),
+            Part::ClassifierHidden => ("classifier_hidden", self.classifier_hidden),
+            Part::Classifier => ("classifier", self.classifier),
         };
-        own.or(self.all)
+        (key, own.or(self.all))
     }
 }
 
@@ -120,52 +120,26 @@ impl InitConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Written", into = "Written")]
 pub struct Std {
-    factor: f64,
-    root_of: Option<Size>,
+    pub(crate) factor: f64,
+    pub(crate) root_of: Option<Size>,
 }
 
-/// A size that a standard deviation may depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Size {
-    Width,
-    FeedForward,
-    Head,
-    Vocabulary,
-}
-
-const SIZES: [(Size, &str); 4] = [
-    (Size::Width, "d_model"),
-    (Size::FeedForward, "d_ff"),
-    (Size::Head, "d_head"),
-    (Size::Vocabulary, "vocab_size"),
-];
-
-/// The sizes that standard deviations depend on.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Sizes {
-    pub(crate) d_model: usize,
-    pub(crate) d_ff: usize,
-    pub(crate) d_head: usize,
-    pub(crate) vocab_size: usize,
+choices! {
+    /// A size that a standard deviation may depend on.
+    pub(crate) enum Size {
+        Width = "d_model",
+        FeedForward = "d_ff",
+        Head = "d_head",
+        Vocabulary = "vocab_size",
+    }
 }
 
 impl Std {
-    pub(crate) fn value(self, sizes: Sizes) -> f64 {
-        let size = match self.root_of {
-            None => return self.factor,
-            Some(Size::Width) => sizes.d_model,
-            Some(Size::FeedForward) => sizes.d_ff,
-            Some(Size::Head) => sizes.d_head,
-            Some(Size::Vocabulary) => sizes.vocab_size,
-        };
-        self.factor / (size.max(1) as f64).sqrt()
-    }
-
     /// `NUMBER/sqrt(SIZE)`.
     fn parse(text: &str) -> Option<Self> {
         let (factor, rest) = text.split_once('/')?;
         let size = rest.trim().strip_prefix("sqrt(")?.strip_suffix(')')?.trim();
-        let (size, _) = SIZES.into_iter().find(|(_, name)| *name == size)?;
+        let size = Size::ALL.into_iter().find(|own| own.name() == size)?;
         Self::checked(factor.trim().parse().ok()?, Some(size))
     }
 
@@ -177,9 +151,8 @@ impl Std {
 
 impl fmt::Display for Std {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = SIZES.iter().find(|(size, _)| Some(*size) == self.root_of);
-        match name {
-            Some((_, name)) => write!(f, "{}/sqrt({name})", self.factor),
+        match self.root_of {
+            Some(size) => write!(f, "{}/sqrt({})", self.factor, size.name()),
             None => write!(f, "{:?}", self.factor),
         }
     }
@@ -191,9 +164,9 @@ impl Value for Std {
     }
 
     fn written(&self) -> Option<String> {
-        match self.root_of {
-            None => self.factor.written(),
-            Some(_) => Some(format!("\"{self}\"")),
+        match (*self).into() {
+            Written::Number(factor) => factor.written(),
+            Written::Text(text) => text.written(),
         }
     }
 }

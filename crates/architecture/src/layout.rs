@@ -30,7 +30,7 @@ impl ModelConfig {
         self.list(inputs).draw.missing
     }
 
-    fn list(&self, inputs: Inputs) -> List {
+    fn list(&self, inputs: Inputs) -> List<'_> {
         let (d_model, heads) = (self.d_model, self.n_heads * self.d_head());
         let attention = &self.attention;
         let mut list = List {
@@ -150,15 +150,15 @@ impl ProjectionKind {
 }
 
 /// Builds the list of parameters.
-struct List {
+struct List<'a> {
     all: Vec<Layout>,
-    draw: Draw,
+    draw: Draw<'a>,
     /// Whether norms have a gain and a bias.
     gain: bool,
     shift: bool,
 }
 
-impl List {
+impl List<'_> {
     fn push(&mut self, name: &str, shape: &[usize], initial: Initial) {
         self.all.push(Layout {
             name: name.to_owned(),

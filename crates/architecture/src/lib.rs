@@ -33,7 +33,6 @@ mod start;
 mod summary;
 mod validate;
 
-pub use arrange::ParameterMismatch;
 pub use config::{
     Activation, AttentionConfig, Inputs, Logits, ModelConfig, NormKind, NormPlace, ProjectionKind,
     Reads, Weighting,

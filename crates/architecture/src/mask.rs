@@ -1,16 +1,14 @@
 //! Which keys each query may look at.
 
-use std::fmt;
-
-use headlight_keys::{Choice, Kind, Value};
-use serde::de::{self, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use headlight_keys::{Kind, Value, choices};
+use serde::{Deserialize, Serialize};
 
 /// Which keys each query may look at, by position.
 ///
 /// In TOML `"none"`, `"causal"`, or a matrix with one row per query and one column per key:
 /// `[[1, 0], [1, 1]]` or `[[true, false], [true, true]]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub enum Mask {
     /// All keys.
     #[default]
@@ -68,113 +66,66 @@ impl Mask {
     }
 }
 
+choices! {
+    enum Name {
+        /// All keys.
+        None = "none",
+        /// The keys at the query's own position and before it.
+        Causal = "causal",
+    }
+}
+
 impl Value for Mask {
     fn kind() -> Kind {
-        let choice = |(name, sentence): (&str, &str)| Choice {
-            name: name.to_owned(),
-            sentence: sentence.to_owned(),
-        };
-        let names = [
-            ("none", "All keys."),
-            (
-                "causal",
-                "The keys at the query's own position and before it.",
-            ),
-        ];
         let row = Kind::List(Box::new(Kind::Either(vec![Kind::Whole, Kind::Switch])));
-        let matrix = Kind::List(Box::new(row));
-        Kind::Either(vec![
-            Kind::Choice(names.into_iter().map(choice).collect()),
-            matrix,
-        ])
+        Kind::Either(vec![Name::kind(), Kind::List(Box::new(row))])
     }
 
     fn written(&self) -> Option<String> {
-        let name = match self {
-            Self::None => "none",
-            Self::Causal => "causal",
-            Self::Matrix(_) => return None,
-        };
-        Some(format!("{name:?}"))
-    }
-}
-
-impl Serialize for Mask {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::None => serializer.serialize_str("none"),
-            Self::Causal => serializer.serialize_str("causal"),
-            Self::Matrix(rows) => {
-                let digits = rows.iter().map(|row| row.iter().map(|&may| u8::from(may)));
-                serializer.collect_seq(digits.map(Iterator::collect::<Vec<u8>>))
-            }
+            Self::None => Name::None.written(),
+            Self::Causal => Name::Causal.written(),
+            Self::Matrix(_) => None,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Mask {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
+/// As it stands in a config.
+#[derive(Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected \"none\", \"causal\" or a matrix of 0 and 1"
+)]
+enum Written {
+    Name(Name),
+    Digits(Vec<Vec<u8>>),
+    Words(Vec<Vec<bool>>),
+}
 
-        impl<'de> Visitor<'de> for Any {
-            type Value = Mask;
+impl TryFrom<Written> for Mask {
+    type Error = &'static str;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"none\", \"causal\" or a matrix of 0 and 1")
+    fn try_from(written: Written) -> Result<Self, &'static str> {
+        let is_one = |row: Vec<u8>| row.into_iter().map(|digit| digit == 1).collect();
+        match written {
+            Written::Name(Name::None) => Ok(Self::None),
+            Written::Name(Name::Causal) => Ok(Self::Causal),
+            Written::Words(rows) => Ok(Self::Matrix(rows)),
+            Written::Digits(rows) if rows.iter().flatten().all(|&digit| digit < 2) => {
+                Ok(Self::Matrix(rows.into_iter().map(is_one).collect()))
             }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Mask, E> {
-                match text {
-                    "none" => Ok(Mask::None),
-                    "causal" => Ok(Mask::Causal),
-                    _ => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
-                }
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Mask, A::Error> {
-                let mut matrix = Vec::new();
-                while let Some(row) = rows.next_element::<Vec<Switch>>()? {
-                    matrix.push(row.into_iter().map(|Switch(may)| may).collect());
-                }
-                Ok(Mask::Matrix(matrix))
-            }
+            Written::Digits(_) => Err("expected a matrix of 0 and 1"),
         }
-
-        deserializer.deserialize_any(Any)
     }
 }
 
-/// A boolean, written as `true` and `false` or as 1 and 0.
-struct Switch(bool);
-
-impl<'de> Deserialize<'de> for Switch {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Digit;
-
-        impl Visitor<'_> for Digit {
-            type Value = Switch;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("0 or 1, true or false")
-            }
-
-            fn visit_bool<E: de::Error>(self, value: bool) -> Result<Switch, E> {
-                Ok(Switch(value))
-            }
-
-            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Switch, E> {
-                match value {
-                    0 => Ok(Switch(false)),
-                    1 => Ok(Switch(true)),
-                    _ => Err(E::invalid_value(de::Unexpected::Signed(value), &self)),
-                }
-            }
-
-            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Switch, E> {
-                self.visit_i64(i64::try_from(value).unwrap_or(i64::MAX))
-            }
+impl From<Mask> for Written {
+    fn from(mask: Mask) -> Self {
+        let digits = |row: Vec<bool>| row.into_iter().map(u8::from).collect();
+        match mask {
+            Mask::None => Self::Name(Name::None),
+            Mask::Causal => Self::Name(Name::Causal),
+            Mask::Matrix(rows) => Self::Digits(rows.into_iter().map(digits).collect()),
         }
-
-        deserializer.deserialize_any(Digit)
     }
 }

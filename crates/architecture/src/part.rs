@@ -17,22 +17,6 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    /// The key of its standard deviation in `[model.init.std]`.
-    pub(crate) fn key(self) -> &'static str {
-        match self {
-            Self::TokenEmbedding => "token_embedding",
-            Self::PositionEmbedding => "position_embedding",
-            Self::Query => "query",
-            Self::Key => "key",
-            Self::Value => "value",
-            Self::AttentionOutput => "attention_output",
-            Self::FeedForwardHidden => "feed_forward_hidden",
-            Self::FeedForwardOutput => "feed_forward_output",
-            Self::ClassifierHidden => "classifier_hidden",
-            Self::Classifier => "classifier",
-        }
-    }
-
     pub(crate) fn is_embedding(self) -> bool {
         matches!(self, Self::TokenEmbedding | Self::PositionEmbedding)
     }

@@ -1,15 +1,13 @@
 //! Which vector of the last block the classifier reads.
 
-use std::fmt;
-
-use headlight_keys::{Choice, Kind, Value};
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use headlight_keys::{Kind, Value, choices};
+use serde::{Deserialize, Serialize};
 
 /// Which vector of the last block the classifier reads.
 ///
 /// In TOML `"cls"`, `"last"`, `"mean"`, or a position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub enum Pooling {
     /// That of `[CLS]`.
     Cls,
@@ -21,82 +19,59 @@ pub enum Pooling {
     Position(usize),
 }
 
-/// Each name with its sentence.
-const NAMES: [(Pooling, &str, &str); 3] = [
-    (Pooling::Cls, "cls", "That of `[CLS]`."),
-    (Pooling::Last, "last", "That of the last position."),
-    (
-        Pooling::Mean,
-        "mean",
-        "The mean over all positions that are not padding.",
-    ),
-];
-
-impl Pooling {
-    fn name(self) -> Option<&'static str> {
-        let own = NAMES.iter().find(|(pooling, ..)| *pooling == self);
-        own.map(|(_, name, _)| *name)
+choices! {
+    enum Name {
+        /// That of `[CLS]`.
+        Cls = "cls",
+        /// That of the last position.
+        Last = "last",
+        /// The mean over all positions that are not padding.
+        Mean = "mean",
     }
 }
 
 impl Value for Pooling {
     fn kind() -> Kind {
-        let choices = NAMES.map(|(_, name, sentence)| Choice {
-            name: name.to_owned(),
-            sentence: sentence.to_owned(),
-        });
-        Kind::Either(vec![Kind::Choice(choices.into()), Kind::Whole])
+        Kind::Either(vec![Name::kind(), Kind::Whole])
     }
 
     fn written(&self) -> Option<String> {
-        match self {
-            Self::Position(position) => position.written(),
-            _ => self.name().map(|name| format!("{name:?}")),
+        match (*self).into() {
+            Written::Name(name) => name.written(),
+            Written::Position(position) => position.written(),
         }
     }
 }
 
-impl Serialize for Pooling {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Position(position) => position.serialize(serializer),
-            _ => serializer.serialize_str(self.name().unwrap_or_default()),
+/// As it stands in a config.
+#[derive(Serialize, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "expected \"cls\", \"last\", \"mean\" or a position"
+)]
+enum Written {
+    Name(Name),
+    Position(usize),
+}
+
+impl From<Written> for Pooling {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Name(Name::Cls) => Self::Cls,
+            Written::Name(Name::Last) => Self::Last,
+            Written::Name(Name::Mean) => Self::Mean,
+            Written::Position(position) => Self::Position(position),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Pooling {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-
-        impl Visitor<'_> for Any {
-            type Value = Pooling;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"cls\", \"last\", \"mean\" or a position")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Pooling, E> {
-                let found = NAMES.iter().find(|(_, name, _)| *name == text);
-                found
-                    .map(|(pooling, ..)| *pooling)
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
-
-            fn visit_u64<E: de::Error>(self, position: u64) -> Result<Pooling, E> {
-                Ok(Pooling::Position(
-                    usize::try_from(position).unwrap_or(usize::MAX),
-                ))
-            }
-
-            fn visit_i64<E: de::Error>(self, position: i64) -> Result<Pooling, E> {
-                match u64::try_from(position) {
-                    Ok(position) => self.visit_u64(position),
-                    Err(_) => Err(E::invalid_value(de::Unexpected::Signed(position), &self)),
-                }
-            }
+impl From<Pooling> for Written {
+    fn from(pooling: Pooling) -> Self {
+        match pooling {
+            Pooling::Cls => Self::Name(Name::Cls),
+            Pooling::Last => Self::Name(Name::Last),
+            Pooling::Mean => Self::Name(Name::Mean),
+            Pooling::Position(position) => Self::Position(position),
         }
-
-        deserializer.deserialize_any(Any)
     }
 }

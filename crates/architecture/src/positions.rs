@@ -1,10 +1,7 @@
 //! How a model knows positions.
 
-use std::fmt;
-
 use headlight_keys::{Choice, Kind, Value};
-use serde::de::{self, Visitor};
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::mathematics::{cos, exp, ln, sin};
 
@@ -14,7 +11,8 @@ const BASE: f64 = 10_000.0;
 /// How a model knows positions.
 ///
 /// In TOML `true` and `false`, as older configs have them, or a name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
 pub enum Positions {
     /// A learned vector for each position, added to the token's.
     #[default]
@@ -115,54 +113,47 @@ impl Value for Positions {
     }
 
     fn written(&self) -> Option<String> {
-        match self {
-            Self::Learned => true.written(),
-            Self::None => false.written(),
-            _ => Some(format!("{:?}", self.name())),
+        match (*self).into() {
+            Written::Switch(learned) => learned.written(),
+            Written::Name(name) => name.written(),
         }
     }
 }
 
-impl Serialize for Positions {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            // The words of older configs, so that they keep their bytes and hashes.
-            Self::Learned => serializer.serialize_bool(true),
-            Self::None => serializer.serialize_bool(false),
-            _ => serializer.serialize_str(self.name()),
-        }
+/// As it stands in a config.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected true, false or a name")]
+enum Written {
+    Switch(bool),
+    Name(String),
+}
+
+impl TryFrom<Written> for Positions {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, &'static str> {
+        let found = match written {
+            // The words of older configs.
+            Written::Switch(true) => Some(Self::Learned),
+            Written::Switch(false) => Some(Self::None),
+            Written::Name(text) => {
+                let own = NAMES.iter().find(|(_, name, _)| *name == text);
+                own.map(|(positions, ..)| *positions)
+            }
+        };
+        found.ok_or(
+            "expected true, false, \"learned\", \"none\", \"sinusoidal\", \"rotary\" or \"first\"",
+        )
     }
 }
 
-impl<'de> Deserialize<'de> for Positions {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Any;
-
-        impl Visitor<'_> for Any {
-            type Value = Positions;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(
-                    "true, false, \"learned\", \"none\", \"sinusoidal\", \"rotary\" or \"first\"",
-                )
-            }
-
-            fn visit_bool<E: de::Error>(self, learned: bool) -> Result<Positions, E> {
-                Ok(if learned {
-                    Positions::Learned
-                } else {
-                    Positions::None
-                })
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Positions, E> {
-                let found = NAMES.iter().find(|(_, name, _)| *name == text);
-                found
-                    .map(|(positions, ..)| *positions)
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
-            }
+impl From<Positions> for Written {
+    fn from(positions: Positions) -> Self {
+        match positions {
+            // So that older configs keep their bytes and hashes.
+            Positions::Learned => Self::Switch(true),
+            Positions::None => Self::Switch(false),
+            _ => Self::Name(positions.name().to_owned()),
         }
-
-        deserializer.deserialize_any(Any)
     }
 }

@@ -9,7 +9,7 @@
 //!   `0.8 / sqrt(d_model)`, biases 0.
 //! - `normal`: every matrix normal with the config's standard deviation, biases 0.
 
-use crate::init::{InitConfig, Scheme, Sizes};
+use crate::init::{Scheme, Size, Std};
 use crate::initial::Initial;
 use crate::part::Part;
 use crate::{Inputs, ModelConfig};
@@ -17,23 +17,18 @@ use crate::{Inputs, ModelConfig};
 const EMBEDDING_LIMIT: f32 = 0.05;
 
 /// The distributions of a model's initial weights.
-pub(crate) struct Draw {
-    init: InitConfig,
-    sizes: Sizes,
+pub(crate) struct Draw<'a> {
+    model: &'a ModelConfig,
+    vocab_size: usize,
     /// The key of a matrix whose standard deviation the config lacks.
     pub(crate) missing: Option<&'static str>,
 }
 
-impl Draw {
-    pub(crate) fn new(model: &ModelConfig, inputs: Inputs) -> Self {
+impl<'a> Draw<'a> {
+    pub(crate) fn new(model: &'a ModelConfig, inputs: Inputs) -> Self {
         Self {
-            init: model.init,
-            sizes: Sizes {
-                d_model: model.d_model,
-                d_ff: model.d_ff,
-                d_head: model.d_head(),
-                vocab_size: inputs.vocab_size,
-            },
+            model,
+            vocab_size: inputs.vocab_size,
             missing: None,
         }
     }
@@ -44,27 +39,39 @@ impl Draw {
             let limit = (6.0 / (fan_in + fan_out) as f64).sqrt() as f32;
             Initial::Uniform(limit)
         };
-        match self.init.scheme {
+        let init = &self.model.init;
+        match init.scheme {
             Scheme::Keras if part.is_embedding() => Initial::Uniform(EMBEDDING_LIMIT),
             Scheme::Keras => glorot(fan_out),
             Scheme::Pytorch if part.is_embedding() => Initial::Normal(1.0),
             Scheme::Pytorch if part.is_of_query_key_or_value() => glorot(3 * fan_out),
             Scheme::Pytorch => linear(fan_in),
-            Scheme::TransformerLens => Initial::Normal(0.8 / (self.sizes.d_model as f64).sqrt()),
+            Scheme::TransformerLens => Initial::Normal(0.8 / (self.model.d_model as f64).sqrt()),
             Scheme::Normal => {
-                let std = self.init.std.of(part);
+                let (key, std) = init.std.of(part);
                 if std.is_none() {
-                    self.missing.get_or_insert(part.key());
+                    self.missing.get_or_insert(key);
                 }
-                Initial::Normal(std.map_or(0.0, |std| std.value(self.sizes)))
+                Initial::Normal(std.map_or(0.0, |std| self.value(std)))
             }
         }
+    }
+
+    fn value(&self, std: Std) -> f64 {
+        let size = match std.root_of {
+            None => return std.factor,
+            Some(Size::Width) => self.model.d_model,
+            Some(Size::FeedForward) => self.model.d_ff,
+            Some(Size::Head) => self.model.d_head(),
+            Some(Size::Vocabulary) => self.vocab_size,
+        };
+        std.factor / (size.max(1) as f64).sqrt()
     }
 
     /// Of the biases of a matrix `[fan_in, fan_out]`.
     pub(crate) fn bias(&self, part: Part, [fan_in, _]: [usize; 2]) -> Initial {
         let is_of_attention = part.is_of_query_key_or_value() || part == Part::AttentionOutput;
-        if self.init.scheme == Scheme::Pytorch && !is_of_attention {
+        if self.model.init.scheme == Scheme::Pytorch && !is_of_attention {
             linear(fan_in)
         } else {
             Initial::Constant(0.0)

@@ -36,7 +36,13 @@ impl ModelConfig {
         self.validate_attention()?;
         self.validate_norms()?;
         self.validate_positions()?;
-        self.validate_classifier()
+        if self.tied_embeddings && self.classifier_hidden > 0 {
+            return invalid(
+                "tied_embeddings",
+                "a classifier with a hidden layer cannot share the token embedding; set classifier_hidden = 0",
+            );
+        }
+        Ok(())
     }
 
     fn validate_attention(&self) -> Result<(), InvalidValue> {
@@ -132,16 +138,6 @@ impl ModelConfig {
             return invalid(
                 "positions_shared_from",
                 "only learned positions can share a vector; set positions = \"learned\", or remove this key",
-            );
-        }
-        Ok(())
-    }
-
-    fn validate_classifier(&self) -> Result<(), InvalidValue> {
-        if self.tied_embeddings && self.classifier_hidden > 0 {
-            return invalid(
-                "tied_embeddings",
-                "a classifier with a hidden layer cannot share the token embedding; set classifier_hidden = 0",
             );
         }
         Ok(())

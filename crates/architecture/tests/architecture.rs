@@ -171,9 +171,7 @@ fn each_difference_is_listed() {
         shape: vec![1],
         values: vec![0.0],
     });
-    let message = Parameter::arrange(parameters, &layout)
-        .unwrap_err()
-        .to_string();
+    let message = Parameter::arrange(parameters, &layout).unwrap_err();
     assert_eq!(
         message,
         "`token_embedding` has shape [8, 51], not [51, 8]; \

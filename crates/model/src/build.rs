@@ -6,7 +6,7 @@ use burn::module::Param;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor, TensorData};
 use headlight_architecture::{
-    Inputs, ModelConfig, NormPlace, Parameter, ParameterMismatch, Positions, ProjectionKind,
+    Inputs, ModelConfig, NormPlace, Parameter, Positions, ProjectionKind,
 };
 
 use crate::{
@@ -28,7 +28,7 @@ impl TransformerClassifier {
         inputs: Inputs,
         parameters: impl IntoIterator<Item = Parameter>,
         device: &Device,
-    ) -> Result<Self, ParameterMismatch> {
+    ) -> Result<Self, String> {
         let arranged = Parameter::arrange(parameters, &config.layout(inputs))?;
         let mut modules = Modules {
             config,

@@ -21,7 +21,7 @@
 //! let output = model.forward(tokens);
 //! assert_eq!(output.logits.dims(), [1, 1]);
 //! assert_eq!(output.layers[0].attention.weights.dims(), [1, 1, 7, 7]);
-//! # Ok::<(), headlight_architecture::ParameterMismatch>(())
+//! # Ok::<(), String>(())
 //! ```
 
 mod activation;

@@ -36,7 +36,7 @@ fn parameters_of_another_model_are_refused() {
     start.pop();
     let config = ModelConfig::new(8, 1, 1);
     let refused = TransformerClassifier::new(&config, inputs(51, 7), start, &Device::flex());
-    assert_eq!(refused.unwrap_err().0.len(), 1);
+    assert!(!refused.unwrap_err().contains(';'));
 }
 
 /// A model with every parameter drawn from `±scale`, and random samples for it.

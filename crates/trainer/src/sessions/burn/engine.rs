@@ -2,10 +2,12 @@
 
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Int, Tensor, TensorData, s};
-use headlight_architecture::{Parameter, ParameterMismatch};
+use headlight_architecture::Parameter;
 use headlight_data::{Batch, Dataset, IGNORED};
 use headlight_experiment::metrics::{cross_entropy, probabilities};
-use headlight_experiment::{Engine, Error, Experiment, Predictions, Predictor, TrainingState};
+use headlight_experiment::{
+    Engine, Error, Experiment, Predictions, Predictor, TrainingState, samples_per_pass,
+};
 use headlight_model::TransformerClassifier;
 
 use super::gradient::{self, Lookup};
@@ -34,7 +36,7 @@ impl<'a> BurnEngine<'a> {
         let training = &experiment.config.training;
         Ok(Self {
             experiment,
-            model: model.map_err(|mismatch| Error::Input(mismatch.to_string()))?,
+            model: model.map_err(Error::Input)?,
             loss: Loss {
                 is_accurate: training.is_accurate(),
                 smoothing: training.label_smoothing,
@@ -110,7 +112,7 @@ impl Predictor for BurnEngine<'_> {
     }
 
     fn samples_per_pass(&self) -> usize {
-        self.experiment.samples_per_pass()
+        samples_per_pass(&self.experiment.config)
     }
 }
 
@@ -172,7 +174,7 @@ impl Engine for BurnEngine<'_> {
     fn restore(&mut self, state: &TrainingState) -> Result<(), Error> {
         state.check(&self.experiment.start)?;
         let model = trainable(self.experiment, &state.parameters, &self.device);
-        self.model = model.map_err(|mismatch| Error::Input(mismatch.to_string()))?;
+        self.model = model.map_err(Error::Input)?;
         self.optimizer
             .restore(state.steps, &state.first, &state.second, &self.device);
         Ok(())
@@ -184,7 +186,7 @@ fn trainable(
     experiment: &Experiment,
     parameters: &[Parameter],
     device: &Device,
-) -> Result<TransformerClassifier, ParameterMismatch> {
+) -> Result<TransformerClassifier, String> {
     let config = &experiment.config;
     let (parameters, device) = (parameters.iter().cloned(), device.clone().autodiff());
     TransformerClassifier::new(&config.model, config.inputs(), parameters, &device)
