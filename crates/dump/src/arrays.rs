@@ -49,13 +49,6 @@ pub(crate) enum Values<'a> {
     Booleans(&'a [bool]),
 }
 
-/// The place of an array's values.
-pub(crate) enum Place<'a> {
-    Integers(&'a mut Vec<i64>),
-    Floats(&'a mut Vec<f32>),
-    Booleans(&'a mut Vec<bool>),
-}
-
 impl Member {
     /// All arrays, in the order of the npz and JSON formats.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
@@ -111,15 +104,14 @@ impl Member {
         })
     }
 
-    /// Where the values in `dump` belong.
-    pub(crate) fn place(self, dump: &mut AttentionDump) -> Place<'_> {
+    /// Where the values of an array of floats belong in `dump`.
+    pub(crate) fn floats(self, dump: &mut AttentionDump) -> Option<&mut Vec<f32>> {
         match self {
-            Self::Tokens => Place::Integers(&mut dump.tokens),
-            Self::Labels => Place::Floats(&mut dump.labels),
-            Self::Logits => Place::Floats(&mut dump.logits),
-            Self::Probabilities => Place::Floats(&mut dump.probabilities),
-            Self::Computed(array) => Place::Floats(&mut dump.arrays[array]),
-            Self::Mask => Place::Booleans(dump.attention_mask.get_or_insert_default()),
+            Self::Labels => Some(&mut dump.labels),
+            Self::Logits => Some(&mut dump.logits),
+            Self::Probabilities => Some(&mut dump.probabilities),
+            Self::Computed(array) => Some(&mut dump.arrays[array]),
+            Self::Tokens | Self::Mask => None,
         }
     }
 

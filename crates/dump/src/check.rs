@@ -1,10 +1,9 @@
 //! What must be true of every dump.
 
 use headlight_fused::Array;
-use serde_json::Value;
 
+use crate::AttentionDump;
 use crate::arrays::{Member, Values};
-use crate::{AttentionDump, DumpError};
 
 /// How far the sum of a row of weights may be from 1.
 const ROW_SUM_TOLERANCE: f64 = 1e-4;
@@ -18,31 +17,31 @@ impl AttentionDump {
     ///
     /// # Errors
     /// Names the first violation.
-    pub fn check(&self) -> Result<(), DumpError> {
+    pub fn check(&self) -> Result<(), String> {
         self.check_finite()?;
         self.check_row_sums()?;
         let samples = self.dims.samples;
         let (named, labelled) = (self.meta.samples.len(), self.meta.label_positions.len());
         if named != samples || labelled != samples {
-            return Err(DumpError::Content(format!(
+            return Err(format!(
                 "its arrays hold {samples} samples, but its meta has {named} `samples` and {labelled} `label_positions`"
-            )));
+            ));
         }
         let positions = self.dims.positions;
         let beyond = |of_sample: &Vec<usize>| {
             of_sample.len() > positions || of_sample.iter().any(|&position| position >= positions)
         };
         if let Some(sample) = self.meta.label_positions.iter().position(beyond) {
-            return Err(DumpError::Content(format!(
+            return Err(format!(
                 "in its meta, the `label_positions` of sample {sample} exceed its {positions} positions"
-            )));
+            ));
         }
         if let Some(position) = self.meta.read_position
             && position >= positions
         {
-            return Err(DumpError::Content(format!(
+            return Err(format!(
                 "in its meta, the `read_position` is {position}, but there are {positions} positions"
-            )));
+            ));
         }
         Ok(())
     }
@@ -51,36 +50,31 @@ impl AttentionDump {
     ///
     /// # Errors
     /// Names the first array with another number.
-    pub fn check_finite(&self) -> Result<(), DumpError> {
+    pub fn check_finite(&self) -> Result<(), String> {
         for member in Member::all().filter(|&member| member != Member::Labels) {
             if let Some(Values::Floats(values)) = member.values(self)
                 && !values.iter().all(|value| value.is_finite())
             {
                 let name = member.name();
-                return Err(DumpError::Content(format!(
-                    "its array `{name}` holds NaN or infinity"
-                )));
+                return Err(format!("its array `{name}` holds NaN or infinity"));
             }
         }
         Ok(())
     }
 
-    fn check_row_sums(&self) -> Result<(), DumpError> {
-        let attention = self.meta.config.pointer("/model/attention");
-        let key = |name: &str| attention.and_then(|attention| attention.get(name));
-        if key("softmax").and_then(Value::as_bool) == Some(false) {
+    fn check_row_sums(&self) -> Result<(), String> {
+        let Some(rate) = self.rate() else {
             return Ok(());
-        }
-        let rate = key("rate").and_then(Value::as_f64).unwrap_or(1.0);
+        };
         let worst = self.worst_sum(|keys| rate * of_softmax(keys) + (1.0 - rate) * keys as f64);
         if worst > ROW_SUM_TOLERANCE {
             let expected = match rate {
                 1.0 => "1".to_owned(),
                 rate => format!("that of its attention rate {rate}"),
             };
-            return Err(DumpError::Content(format!(
+            return Err(format!(
                 "the sum of a row of its attention weights is {worst:e} away from {expected}"
-            )));
+            ));
         }
         Ok(())
     }

@@ -48,20 +48,6 @@ pub struct Meta {
     pub config: serde_json::Value,
 }
 
-/// Why a dump cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum DumpError {
-    /// The archive or one of its members cannot be read.
-    #[error(transparent)]
-    Npz(#[from] headlight_npz::NpzError),
-    /// `meta` is not JSON, or lacks a key.
-    #[error("its meta cannot be read: {0}")]
-    Meta(#[from] serde_json::Error),
-    /// Its version, arrays or numbers are not those of an attention dump.
-    #[error("{0}")]
-    Content(String),
-}
-
 impl AttentionDump {
     /// The attention weights of one head for one sample. `[query, key]`
     ///
@@ -98,10 +84,15 @@ impl AttentionDump {
         let keys: Keys = keys
             .filter(|&key| mask.is_none_or(|mask| mask[key]))
             .collect();
+        keys.weighted_by(self.rate())
+    }
+
+    /// The attention rate; `None` if weights are no softmax.
+    fn rate(&self) -> Option<f64> {
         let setting = |key: &str| self.meta.config.pointer(&format!("/model/attention/{key}"));
         let is_softmax = setting("softmax").is_none_or(|softmax| softmax != false);
         let rate = setting("rate").and_then(serde_json::Value::as_f64);
-        keys.weighted_by(is_softmax.then_some(rate.unwrap_or(1.0)))
+        is_softmax.then_some(rate.unwrap_or(1.0))
     }
 
     /// The positions of a sample that hold no padding.

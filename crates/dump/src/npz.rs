@@ -6,8 +6,8 @@ use headlight_fused::Array;
 use headlight_npz::{NpzReader, NpzWriter};
 use serde::Deserialize;
 
-use crate::arrays::{Member, Place, Values};
-use crate::{AttentionDump, Dims, DumpError, Meta, VERSION};
+use crate::arrays::{Member, Values};
+use crate::{AttentionDump, Dims, Meta, VERSION};
 
 const META: &str = "meta";
 
@@ -36,27 +36,37 @@ impl AttentionDump {
     ///
     /// # Errors
     /// When it is damaged, of another version, or its numbers cannot be attention.
-    pub fn read_npz(reader: impl Read + Seek) -> Result<Self, DumpError> {
+    pub fn read_npz(reader: impl Read + Seek) -> Result<Self, String> {
         let mut npz = NpzReader::new(reader)?;
         let meta = npz.string(META)?;
         // Before the other keys, which may differ in other versions.
-        let Version { version } = serde_json::from_str(&meta)?;
+        let unreadable = |error| format!("its meta cannot be read: {error}");
+        let Version { version } = serde_json::from_str(&meta).map_err(unreadable)?;
         if version != u64::from(VERSION) {
-            return Err(DumpError::Content(format!(
+            return Err(format!(
                 "its format version is {version}; this build reads version {VERSION}"
-            )));
+            ));
         }
         let mut dump = Self {
-            meta: serde_json::from_str::<Meta>(&meta)?,
+            meta: serde_json::from_str::<Meta>(&meta).map_err(unreadable)?,
             ..Self::default()
         };
         let mut shapes = Vec::new();
         for member in present(&npz) {
             let name = member.name();
-            let shape = match member.place(&mut dump) {
-                Place::Integers(to) => store(npz.integers(name)?, to, |id| id),
-                Place::Floats(to) => store(npz.floats(name)?, to, |number| number),
-                Place::Booleans(to) => store(npz.integers(name)?, to, |bit| bit != 0),
+            let shape = if let Some(to) = member.floats(&mut dump) {
+                let array = npz.floats(name)?;
+                *to = array.values;
+                array.shape
+            } else {
+                let array = npz.integers(name)?;
+                if member == Member::Mask {
+                    let mask = array.values.iter().map(|&bit| bit != 0);
+                    dump.attention_mask = Some(mask.collect());
+                } else {
+                    dump.tokens = array.values;
+                }
+                array.shape
             };
             shapes.push((member, shape));
         }
@@ -66,9 +76,9 @@ impl AttentionDump {
             let (name, expected) = (member.name(), member.shape(dump.dims));
             if *shape != expected {
                 let axes = member.axes(dump.dims);
-                return Err(DumpError::Content(format!(
+                return Err(format!(
                     "its array `{name}` has shape {shape:?}, but the other arrays imply {expected:?} {axes:?}"
-                )));
+                ));
             }
         }
         dump.check()?;
@@ -100,18 +110,8 @@ fn present<R: Read + Seek>(npz: &NpzReader<R>) -> Vec<Member> {
     members.collect()
 }
 
-/// Moves the values of an array to their place and returns their shape.
-fn store<T, U>(
-    array: headlight_npz::Array<T>,
-    place: &mut Vec<U>,
-    convert: impl Fn(T) -> U,
-) -> Vec<usize> {
-    *place = array.values.into_iter().map(convert).collect();
-    array.shape
-}
-
 /// The extents that the arrays imply: `query` has all but the widths.
-fn dims_of(shapes: &[(Member, Vec<usize>)]) -> Result<Dims, DumpError> {
+fn dims_of(shapes: &[(Member, Vec<usize>)]) -> Result<Dims, String> {
     let shape = |wanted: Member| {
         let found = shapes.iter().find(|(member, _)| *member == wanted);
         found.map_or(&[][..], |(_, shape)| shape)
@@ -133,15 +133,15 @@ fn dims_of(shapes: &[(Member, Vec<usize>)]) -> Result<Dims, DumpError> {
             logits: logits.unwrap_or(1),
             per_position: labels > 1,
         }),
-        (query, embeddings) => Err(DumpError::Content(format!(
+        (query, embeddings) => Err(format!(
             "its arrays `query` and `embeddings` have shapes {query:?} and {embeddings:?}, not 5 and 3 axes"
-        ))),
+        )),
     }
 }
 
 /// Rejects axes of extent 0. Arrays without values may have any shape, so that products of
 /// extents could overflow. If no extent is 0, the arrays hold as many values as their shapes say.
-fn check(dims: Dims) -> Result<(), DumpError> {
+fn check(dims: Dims) -> Result<(), String> {
     let extents = [
         ("samples", dims.samples),
         ("layers", dims.layers),
@@ -153,6 +153,6 @@ fn check(dims: Dims) -> Result<(), DumpError> {
     ];
     match extents.iter().find(|(_, extent)| *extent == 0) {
         None => Ok(()),
-        Some((what, _)) => Err(DumpError::Content(format!("it has no {what}"))),
+        Some((what, _)) => Err(format!("it has no {what}")),
     }
 }

@@ -14,7 +14,7 @@ use headlight_npz::{NpzReader, NpzWriter};
 use std::io::Cursor;
 
 fn refusal(npz: Vec<u8>) -> String {
-    read(npz).unwrap_err().to_string()
+    read(npz).unwrap_err()
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_row_sums_to_what_its_config_makes_of_the_softmax() {
     // Each query of `plain` has four keys: rate 0.75 makes sums of 0.75 + 4 * 0.25.
     let mut dump = plain();
     dump.meta.config = serde_json::json!({"model": {"attention": {"rate": 0.75}}});
-    let message = dump.check().unwrap_err().to_string();
+    let message = dump.check().unwrap_err();
     assert!(
         message.contains("7.5e-1 away from that of its attention rate 0.75"),
         "{message}"
@@ -260,7 +260,7 @@ fn only_optional_arrays_may_be_missing() {
         let read = read(with_arrays(&[(name, None)]));
         match name.as_str() {
             "attention_mask" => {
-                assert!(read.unwrap_err().to_string().contains("away from 1"));
+                assert!(read.unwrap_err().contains("away from 1"));
             }
             "feed_forward_hidden" | "feed_forward_residual" => {
                 let read = read.unwrap();
@@ -268,7 +268,7 @@ fn only_optional_arrays_may_be_missing() {
                 assert_eq!((hidden.len(), read.dims.d_ff), (0, 0));
             }
             name => {
-                let message = read.unwrap_err().to_string();
+                let message = read.unwrap_err();
                 assert_eq!(message, format!("it has no member `{name}.npy`"));
             }
         }

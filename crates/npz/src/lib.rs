@@ -11,31 +11,6 @@ use zip::{CompressionMethod, ZipWriter};
 
 pub use reader::{INFLATED_FREE, INFLATED_RATIO, NpzReader, TEXT_LIMIT};
 
-/// Why an archive cannot be read.
-#[derive(Debug, thiserror::Error)]
-pub enum NpzError {
-    /// It is not a zip file, or it was cut short.
-    #[error("it is not an npz archive, or it was cut short")]
-    NotAnArchive,
-    /// The archive cannot be read for this reason.
-    #[error("{0}")]
-    Refused(String),
-    /// The file is larger than the limit, which is named.
-    #[error("it is larger than {0}, the largest size that is read")]
-    TooLarge(String),
-    /// The archive lacks the member, which is named.
-    #[error("it has no member `{0}`")]
-    Missing(String),
-    /// A member cannot be decoded.
-    #[error("its member `{member}` cannot be read: {reason}")]
-    Unreadable {
-        /// The member's file name.
-        member: String,
-        /// Why.
-        reason: String,
-    },
-}
-
 /// An array of an archive: row-major values and their shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array<T> {

@@ -5,16 +5,17 @@
 //! memory, so that member names such as `../x` or `/x` do no harm.
 
 use std::cell::Cell;
+use std::fmt::Display;
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
-use headlight_input::{FILE_LIMIT, Metered, size};
+use headlight_input::{FILE_LIMIT, Metered, size, too_large};
 use npyz::{Deserialize, NpyFile, Order};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
+use crate::Array;
 use crate::header;
-use crate::{Array, NpzError};
 
 /// How much memory the members that are read may take in all, in bytes, for an archive of any size.
 pub const INFLATED_FREE: u64 = 64 << 20;
@@ -41,21 +42,20 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// When it is not a zip file, or is too large.
-    pub fn new(mut reader: R) -> Result<Self, NpzError> {
-        let unreadable = |error: io::Error| NpzError::Refused(error.to_string());
-        let length = reader.seek(SeekFrom::End(0)).map_err(unreadable)?;
+    pub fn new(mut reader: R) -> Result<Self, String> {
+        let refused = |error: io::Error| error.to_string();
+        let length = reader.seek(SeekFrom::End(0)).map_err(refused)?;
         if length > FILE_LIMIT {
-            return Err(NpzError::TooLarge(size(FILE_LIMIT)));
+            return Err(refused(too_large(FILE_LIMIT)));
         }
-        refuse_zip64(&mut reader, length).map_err(unreadable)?;
+        refuse_zip64(&mut reader, length).map_err(refused)?;
         let (reader, budget): (_, Rc<Cell<u64>>) =
             Metered::new(reader, DIRECTORY_LIMIT, "its list of members");
+        let no_archive = || "it is not an npz archive, or it was cut short".to_owned();
         let archive = ZipArchive::new(reader).map_err(|error| match error {
-            ZipError::InvalidArchive(_) => NpzError::NotAnArchive,
-            ZipError::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                NpzError::NotAnArchive
-            }
-            error => NpzError::Refused(error.to_string()),
+            ZipError::InvalidArchive(_) => no_archive(),
+            ZipError::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => no_archive(),
+            error => error.to_string(),
         })?;
         // From here on, the limit on inflated bytes applies.
         budget.set(u64::MAX);
@@ -77,7 +77,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// When it is missing, damaged, too large, of another type, or column-major.
-    pub fn integers(&mut self, name: &str) -> Result<Array<i64>, NpzError> {
+    pub fn integers(&mut self, name: &str) -> Result<Array<i64>, String> {
         self.decode(name, INTEGERS, integers)
     }
 
@@ -85,7 +85,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// As these.
-    pub fn numbers(&mut self, name: &str) -> Result<Array<f64>, NpzError> {
+    pub fn numbers(&mut self, name: &str) -> Result<Array<f64>, String> {
         let wanted = format!("{FLOATS}, {INTEGERS}");
         self.decode(name, &wanted, |npy, count| {
             match npy.dtype().descr().as_str() {
@@ -103,7 +103,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// When it is missing, damaged, too large, of another type, or column-major.
-    pub fn floats(&mut self, name: &str) -> Result<Array<f32>, NpzError> {
+    pub fn floats(&mut self, name: &str) -> Result<Array<f32>, String> {
         self.decode(name, FLOATS, |npy, count| {
             match npy.dtype().descr().as_str() {
                 "'<f4'" | "'>f4'" => Some(values(npy, count, |x: f32| x)),
@@ -117,7 +117,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// When it is missing, damaged, of another type, or has more characters than [`TEXT_LIMIT`].
-    pub fn string(&mut self, name: &str) -> Result<String, NpzError> {
+    pub fn string(&mut self, name: &str) -> Result<String, String> {
         let file_name = npyz::npz::file_name_from_array_name(name);
         let bytes = self.member(&file_name, 4 * TEXT_LIMIT)?;
         header::text(&bytes).map_err(|reason| unreadable(&file_name, reason))
@@ -127,7 +127,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// When it is missing, damaged, of another type, or larger than a quarter of [`TEXT_LIMIT`].
-    pub fn strings(&mut self, name: &str) -> Result<Vec<String>, NpzError> {
+    pub fn strings(&mut self, name: &str) -> Result<Vec<String>, String> {
         let file_name = npyz::npz::file_name_from_array_name(name);
         // Each text takes more memory than its characters.
         let bytes = self.member(&file_name, TEXT_LIMIT / 4)?;
@@ -139,7 +139,7 @@ impl<R: Read + Seek> NpzReader<R> {
         name: &str,
         wanted: &str,
         read: impl FnOnce(NpyFile<Cursor<&[u8]>>, usize) -> Option<io::Result<Vec<T>>>,
-    ) -> Result<Array<T>, NpzError> {
+    ) -> Result<Array<T>, String> {
         let file_name = npyz::npz::file_name_from_array_name(name);
         let bytes = self.member(&file_name, self.left)?;
         let refuse = |reason: String| unreadable(&file_name, reason);
@@ -180,7 +180,7 @@ impl<R: Read + Seek> NpzReader<R> {
     }
 
     /// The bytes of a member, which are at most `limit`.
-    fn member(&mut self, file_name: &str, limit: u64) -> Result<Vec<u8>, NpzError> {
+    fn member(&mut self, file_name: &str, limit: u64) -> Result<Vec<u8>, String> {
         let too_much = if limit < self.left {
             let limit = size(limit);
             unreadable(
@@ -192,10 +192,8 @@ impl<R: Read + Seek> NpzReader<R> {
         };
         let member = match self.archive.by_name(file_name) {
             Ok(member) => member,
-            Err(ZipError::FileNotFound) => {
-                return Err(NpzError::Missing(file_name.to_owned()));
-            }
-            Err(error) => return Err(unreadable(file_name, error.to_string())),
+            Err(ZipError::FileNotFound) => return Err(format!("it has no member `{file_name}`")),
+            Err(error) => return Err(unreadable(file_name, error)),
         };
         let declared = member.size();
         if declared > limit {
@@ -205,7 +203,7 @@ impl<R: Read + Seek> NpzReader<R> {
         member
             .take(declared + 1)
             .read_to_end(&mut bytes)
-            .map_err(|error| unreadable(file_name, error.to_string()))?;
+            .map_err(|error| unreadable(file_name, error))?;
         if bytes.len() as u64 != declared {
             let reason =
                 format!("it does not inflate to the {declared} bytes that the archive declares");
@@ -214,7 +212,7 @@ impl<R: Read + Seek> NpzReader<R> {
         Ok(bytes)
     }
 
-    fn too_much(&self, member: &str) -> NpzError {
+    fn too_much(&self, member: &str) -> String {
         let left = size(self.left);
         let reason = format!(
             "it inflates to more than {left}, all that is left of the limit for an archive of this size; \
@@ -299,7 +297,6 @@ fn refuse_zip64(reader: &mut (impl Read + Seek), length: u64) -> io::Result<()> 
     Ok(())
 }
 
-fn unreadable(member: &str, reason: impl Into<String>) -> NpzError {
-    let (member, reason) = (member.to_owned(), reason.into());
-    NpzError::Unreadable { member, reason }
+fn unreadable(member: &str, reason: impl Display) -> String {
+    format!("its member `{member}` cannot be read: {reason}")
 }

@@ -6,7 +6,7 @@ mod common;
 use std::io::Cursor;
 
 use common::{archive, array, header, npy, reader};
-use headlight_npz::{INFLATED_FREE, NpzError, NpzReader, NpzWriter, TEXT_LIMIT};
+use headlight_npz::{INFLATED_FREE, NpzReader, NpzWriter, TEXT_LIMIT};
 
 /// Compressed arrays of zeros: their type, its width in bytes, and their lengths.
 fn zeros(kind: &str, width: usize, counts: &[usize]) -> NpzReader<Cursor<Vec<u8>>> {
@@ -45,7 +45,7 @@ fn archives_inflate_only_so_far() {
             if name < readable {
                 assert_eq!(read.unwrap().values.len(), count);
             } else {
-                let message = read.unwrap_err().to_string();
+                let message = read.unwrap_err();
                 assert!(message.contains("inflates to more than"), "{message}");
                 break;
             }
@@ -62,7 +62,7 @@ fn texts_are_read_up_to_their_limit() {
     npz.string("more", &" ".repeat(most + 65)).unwrap();
     let mut npz = reader(npz.finish().unwrap());
     assert_eq!(npz.string("most").unwrap().len(), most);
-    let message = npz.string("more").unwrap_err().to_string();
+    let message = npz.string("more").unwrap_err();
     for part in ["`more.npy`", "larger than 16 MiB"] {
         assert!(message.contains(part), "{message}");
     }
@@ -91,11 +91,8 @@ fn headers_are_checked_before_they_are_parsed() {
     for (bytes, part) in cases {
         let archive = archive(&[("a.npy", &bytes)]);
         for message in [
-            reader(archive.clone())
-                .integers("a")
-                .unwrap_err()
-                .to_string(),
-            reader(archive).floats("a").unwrap_err().to_string(),
+            reader(archive.clone()).integers("a").unwrap_err(),
+            reader(archive).floats("a").unwrap_err(),
         ] {
             assert!(message.contains(part), "`{part}`: {message}");
         }
@@ -126,7 +123,7 @@ fn headers_are_parsed_up_to_their_limits() {
     let message = array(&header(&descr, "(1,)"), &[0; 9])
         .integers("a")
         .unwrap_err();
-    assert!(message.to_string().contains("'x8'"), "{message}");
+    assert!(message.contains("'x8'"), "{message}");
 }
 
 #[test]
@@ -141,13 +138,13 @@ fn arrays_hold_what_their_headers_say() {
             .integers("a")
             .unwrap_err();
         assert!(
-            message.to_string().contains("shorter than its header says"),
+            message.contains("shorter than its header says"),
             "{message}"
         );
     }
     let order = header("'|i1'", "(2, 2)").replace("False", "True");
     let message = array(&order, &[0; 4]).integers("a").unwrap_err();
-    assert!(message.to_string().contains("column"), "{message}");
+    assert!(message.contains("column"), "{message}");
 }
 
 #[test]
@@ -164,7 +161,7 @@ fn members_that_hold_another_size_than_declared_are_refused() {
     for declared in [0, 8, array.len() as u8 + 1] {
         let mut bytes = whole.clone();
         bytes[entry + 24] = declared;
-        let message = reader(bytes).integers("a").unwrap_err().to_string();
+        let message = reader(bytes).integers("a").unwrap_err();
         assert!(message.contains("`a.npy`"), "{message}");
     }
 }
@@ -184,7 +181,7 @@ fn zip64_archives_are_refused() {
     for end in [end, &with_comment] {
         assert!(NpzReader::new(Cursor::new([members, end].concat())).is_ok());
         let message = NpzReader::new(Cursor::new([members, &locator(), end].concat()));
-        let message = message.err().unwrap().to_string();
+        let message = message.err().unwrap();
         assert!(message.contains("zip64"), "{message}");
     }
     // Further from the end than any comment reaches, the same bytes are those of a member.
@@ -204,9 +201,7 @@ fn a_long_list_of_members_is_refused() {
         .err()
         .unwrap();
     assert!(
-        message
-            .to_string()
-            .contains("its list of members is too long"),
+        message.contains("its list of members is too long"),
         "{message}"
     );
 }
@@ -237,6 +232,10 @@ fn members_larger_than_the_list_of_members_may_be_are_read() {
 fn files_of_another_kind_are_not_archives() {
     for bytes in [&b""[..], b"tokens,label\n0 1 2,1\n", b"PK\x03\x04"] {
         let opened = NpzReader::new(Cursor::new(bytes));
-        assert!(matches!(opened, Err(NpzError::NotAnArchive)), "{bytes:?}");
+        let message = opened.err().unwrap();
+        assert!(
+            message.contains("not an npz archive"),
+            "{bytes:?}: {message}"
+        );
     }
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
 
-use headlight_npz::{NpzError, NpzReader, NpzWriter};
+use headlight_npz::{NpzReader, NpzWriter};
 
 use super::contents::Contents;
 use super::labels::Label;
@@ -63,11 +63,10 @@ pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Resul
 
 pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String> {
     let mut rows = Rows::new(name);
-    let message = |error: NpzError| error.to_string();
-    let mut npz = NpzReader::new(reader).map_err(message)?;
+    let mut npz = NpzReader::new(reader)?;
     let mut names: Vec<Label> = Vec::new();
     if npz.contains(CLASSES) {
-        let texts = npz.strings(CLASSES).map_err(message)?;
+        let texts = npz.strings(CLASSES)?;
         let labels = texts.iter().map(|name| Label::of_text(name));
         names = labels
             .collect::<Result<_, _>>()
@@ -76,7 +75,7 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
     }
     let mut padding_token = None;
     if npz.contains(PADDING_TOKEN) {
-        let token = npz.integers(PADDING_TOKEN).map_err(message)?.values;
+        let token = npz.integers(PADDING_TOKEN)?.values;
         let [token] = token[..] else {
             return Err(format!("`{PADDING_TOKEN}` must be one number"));
         };
@@ -89,7 +88,7 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
         if held_out && !npz.contains(&tokens_name) {
             continue;
         }
-        let tokens = npz.integers(&tokens_name).map_err(message)?;
+        let tokens = npz.integers(&tokens_name)?;
         let [count, positions] = tokens.shape[..] else {
             return Err(format!(
                 "`{tokens_name}` has shape {:?}, not [sample, position]",
@@ -97,7 +96,7 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
             ));
         };
         let labels = if npz.contains(&labels_name) {
-            Some(npz.numbers(&labels_name).map_err(message)?)
+            Some(npz.numbers(&labels_name)?)
         } else {
             None
         };

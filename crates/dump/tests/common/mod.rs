@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::io::Cursor;
 
-use headlight_dump::{Array, Arrays, AttentionDump, Dims, DumpError, Meta, VERSION, axes};
+use headlight_dump::{Array, Arrays, AttentionDump, Dims, Meta, VERSION, axes};
 
 pub(crate) const DIMS: Dims = Dims {
     per_position: false,
@@ -111,6 +111,6 @@ pub(crate) fn npz(dump: &AttentionDump) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn read(npz: Vec<u8>) -> Result<AttentionDump, DumpError> {
+pub(crate) fn read(npz: Vec<u8>) -> Result<AttentionDump, String> {
     AttentionDump::read_npz(Cursor::new(npz))
 }
