@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::Range;
+use crate::{InvalidValue, Range};
 
 /// A key of a section.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,6 +133,24 @@ impl<T: Value> Value for Vec<T> {
     fn written(&self) -> Option<String> {
         let values: Vec<String> = self.iter().filter_map(Value::written).collect();
         Some(format!("[{}]", values.join(", ")))
+    }
+}
+
+impl Range {
+    /// Checks the value of a key.
+    ///
+    /// # Errors
+    /// When it is not in the interval. The message says what the interval is.
+    pub fn check(&self, key: &str, value: &impl Value) -> Result<(), InvalidValue> {
+        if value.number().is_none_or(|number| self.contains(number)) {
+            return Ok(());
+        }
+        let written = value.written().unwrap_or_default();
+        let mut message = format!("{key} is {written}; it must be {self}");
+        if !self.hint.is_empty() {
+            message = format!("{message} ({})", self.hint);
+        }
+        Err(InvalidValue::new(key, message))
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::{InvalidValue, Value};
-
 /// An interval of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Range {
@@ -80,22 +78,6 @@ impl Range {
                 && (number < self.to || self.with_to && number <= self.to)
         };
         is_in(number) && (!self.in_float32 || is_in(f64::from(number as f32)))
-    }
-
-    /// Checks the value of a key.
-    ///
-    /// # Errors
-    /// When it is not in the interval. The message says what the interval is.
-    pub fn check(&self, key: &str, value: &impl Value) -> Result<(), InvalidValue> {
-        if value.number().is_none_or(|number| self.contains(number)) {
-            return Ok(());
-        }
-        let written = value.written().unwrap_or_default();
-        let mut message = format!("{key} is {written}; it must be {self}");
-        if !self.hint.is_empty() {
-            message = format!("{message} ({})", self.hint);
-        }
-        Err(InvalidValue::new(key, message))
     }
 }
 

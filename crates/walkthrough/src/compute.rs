@@ -83,22 +83,21 @@ impl<'a> Stages<'a> {
 
     fn run(&mut self) -> Result<(), String> {
         let keys = self.keys;
-        self.given(Stage::X, "embeddings, one row per token", keys.x.as_ref())?;
-        let how = "embeddings of the key tokens";
-        self.given(Stage::Memory, how, keys.memory.as_ref())?;
-        self.given(Stage::WQuery, "a projection", keys.w_query.as_ref())?;
-        self.given(Stage::WKey, "a projection", keys.w_key.as_ref())?;
-        self.given(Stage::WValue, "a projection", keys.w_value.as_ref())?;
+        let given = [
+            (Stage::X, "embeddings, one row per token", &keys.x),
+            (Stage::Memory, "embeddings of the key tokens", &keys.memory),
+            (Stage::WQuery, "a projection", &keys.w_query),
+            (Stage::WKey, "a projection", &keys.w_key),
+            (Stage::WValue, "a projection", &keys.w_value),
+        ];
+        for (stage, how, matrix) in given {
+            self.given(stage, how, matrix.as_ref())?;
+        }
         let x = keys.x.as_ref().map(|x| (x, "x"));
         let source = keys.memory.as_ref().map(|memory| (memory, "memory")).or(x);
-        let query = self.vectors(Stage::Query, x, keys.w_query.as_ref(), keys.query.as_ref())?;
-        let key = self.vectors(Stage::Key, source, keys.w_key.as_ref(), keys.key.as_ref())?;
-        let value = self.vectors(
-            Stage::Value,
-            source,
-            keys.w_value.as_ref(),
-            keys.value.as_ref(),
-        )?;
+        let query = self.vectors(Stage::Query, x, [&keys.w_query, &keys.query])?;
+        let key = self.vectors(Stage::Key, source, [&keys.w_key, &keys.key])?;
+        let value = self.vectors(Stage::Value, source, [&keys.w_value, &keys.value])?;
         let weights = match (query, key, &keys.scores, &keys.weights) {
             (Some((query, query_name)), Some((key, key_name)), ..) => {
                 let how = format!("{query_name} · {key_name}ᵀ");
@@ -126,12 +125,11 @@ impl<'a> Stages<'a> {
         &mut self,
         stage: Stage,
         embeddings: Option<(&Matrix, &'static str)>,
-        projection: Option<&Matrix>,
-        given: Option<&Matrix>,
+        [projection, given]: [&Option<Matrix>; 2],
     ) -> Result<Option<(Matrix, &'static str)>, String> {
         let Some((embeddings, name)) = embeddings else {
-            self.given(stage, "given", given)?;
-            return Ok(given.map(|given| (given.clone(), stage.name())));
+            self.given(stage, "given", given.as_ref())?;
+            return Ok(given.clone().map(|given| (given, stage.name())));
         };
         let Some(projection) = projection else {
             return Ok(Some((embeddings.clone(), name)));

@@ -22,7 +22,7 @@
 //! ```
 //! use headlight_walkthrough::{Stage, Walkthrough};
 //!
-//! let worked = Walkthrough::read(br#"
+//! let worked = Walkthrough::read("example", br#"
 //!     title = "Two tokens"
 //!     tokens = ["a", "b"]
 //!     x = [[1, 0], [0, 1]]
@@ -56,4 +56,4 @@ pub use compute::Computed;
 pub use matrix::Matrix;
 pub use published::Published;
 pub use stage::Stage;
-pub use walkthrough::{MOST_BYTES, Mistake, Walkthrough, WorkedCase};
+pub use walkthrough::{MOST_BYTES, Walkthrough, WorkedCase};

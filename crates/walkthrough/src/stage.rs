@@ -1,71 +1,49 @@
 //! The stages of attention, from embeddings to outputs.
 
-use serde::{Deserialize, Serialize};
+use headlight_keys::choices;
 
-/// A stage of attention, in the order in which they are computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Embeddings of the query tokens. `[query, d_model]`
-    X,
-    /// Embeddings of the key tokens, if they differ from the query tokens. `[key, d_model]`
-    Memory,
-    /// The projection from embeddings to queries. `[d_model, d_k]`
-    WQuery,
-    /// The projection from embeddings to keys. `[d_model, d_k]`
-    WKey,
-    /// The projection from embeddings to values. `[d_model, d_v]`
-    WValue,
-    /// Queries. `[query, d_k]`
-    Query,
-    /// Keys. `[key, d_k]`
-    Key,
-    /// Values. `[key, d_v]`
-    Value,
-    /// Products of queries and keys. `[query, key]`
-    Scores,
-    /// Scores times the scale, divided by the temperature. `[query, key]`
-    Scaled,
-    /// Scaled scores, with minus infinity where the mask blocks. `[query, key]`
-    Masked,
-    /// The exponentials of the scores: the numerators of the softmax. `[query, key]`
-    Exponentials,
-    /// The sums of the exponentials: the denominators of the softmax. `[query, 1]`
-    ExponentialsSum,
-    /// The softmax of each row. `[query, key]`
-    Weights,
-    /// The sum of each row of weights. `[query, 1]`
-    WeightsSum,
-    /// Each value times its weight, if one query is shown. `[key, d_v]`
-    Contributions,
-    /// The weighted sum of values. `[query, d_v]`
-    Output,
+choices! {
+    /// A stage of attention, in the order in which they are computed.
+    #[derive(PartialOrd)]
+    pub enum Stage {
+        /// Embeddings of the query tokens. `[query, d_model]`
+        X = "x",
+        /// Embeddings of the key tokens, if they differ from the query tokens. `[key, d_model]`
+        Memory = "memory",
+        /// The projection from embeddings to queries. `[d_model, d_k]`
+        WQuery = "w_query",
+        /// The projection from embeddings to keys. `[d_model, d_k]`
+        WKey = "w_key",
+        /// The projection from embeddings to values. `[d_model, d_v]`
+        WValue = "w_value",
+        /// Queries. `[query, d_k]`
+        Query = "query",
+        /// Keys. `[key, d_k]`
+        Key = "key",
+        /// Values. `[key, d_v]`
+        Value = "value",
+        /// Products of queries and keys. `[query, key]`
+        Scores = "scores",
+        /// Scores times the scale, divided by the temperature. `[query, key]`
+        Scaled = "scaled",
+        /// Scaled scores, with minus infinity where the mask blocks. `[query, key]`
+        Masked = "masked",
+        /// The exponentials of the scores: the numerators of the softmax. `[query, key]`
+        Exponentials = "exponentials",
+        /// The sums of the exponentials: the denominators of the softmax. `[query, 1]`
+        ExponentialsSum = "exponentials_sum",
+        /// The softmax of each row. `[query, key]`
+        Weights = "weights",
+        /// The sum of each row of weights. `[query, 1]`
+        WeightsSum = "weights_sum",
+        /// Each value times its weight, if one query is shown. `[key, d_v]`
+        Contributions = "contributions",
+        /// The weighted sum of values. `[query, d_v]`
+        Output = "output",
+    }
 }
 
 impl Stage {
-    /// Its name in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::X => "x",
-            Self::Memory => "memory",
-            Self::WQuery => "w_query",
-            Self::WKey => "w_key",
-            Self::WValue => "w_value",
-            Self::Query => "query",
-            Self::Key => "key",
-            Self::Value => "value",
-            Self::Scores => "scores",
-            Self::Scaled => "scaled",
-            Self::Masked => "masked",
-            Self::Exponentials => "exponentials",
-            Self::ExponentialsSum => "exponentials_sum",
-            Self::Weights => "weights",
-            Self::WeightsSum => "weights_sum",
-            Self::Contributions => "contributions",
-            Self::Output => "output",
-        }
-    }
-
     /// Whether it comes before the scores.
     pub(crate) fn is_input(self) -> bool {
         self <= Self::Value

@@ -1,7 +1,5 @@
 //! A walkthrough: the examples of a document, computed and checked.
 
-use std::fmt;
-
 use headlight_input::toml_message::{Unknown, line_and_column, plain};
 use serde::Serialize;
 
@@ -48,67 +46,19 @@ pub struct WorkedCase {
     pub published: Vec<Published>,
 }
 
-/// A mistake in a walkthrough file: one sentence, and its place if the TOML reader knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mistake {
-    /// Line and column, from 1.
-    pub place: Option<(usize, usize)>,
-    /// What is wrong.
-    pub message: String,
-}
-
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some((line, column)) = self.place {
-            write!(f, "{line}:{column}: ")?;
-        }
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Mistake {}
-
-impl From<String> for Mistake {
-    fn from(message: String) -> Self {
-        Self {
-            place: None,
-            message,
-        }
-    }
-}
-
-impl Mistake {
-    /// What the TOML reader says.
-    fn of(error: &toml::de::Error, text: &str) -> Self {
-        let message = plain(error.message());
-        let unknown = Unknown::parse(&message).map(|unknown| {
-            let what = if unknown.what == "field" {
-                "key"
-            } else {
-                "stage"
-            };
-            let suggestion = unknown.suggestion("it can be");
-            format!("unknown {what} `{}`{suggestion}", unknown.name)
-        });
-        Self {
-            place: error.span().map(|span| line_and_column(text, span.start)),
-            message: unknown.unwrap_or(message),
-        }
-    }
-}
-
 impl Walkthrough {
-    /// Reads, computes and checks a walkthrough file.
+    /// Reads, computes and checks a walkthrough file, which messages call `name`.
     ///
     /// # Errors
     /// One sentence, with line and column if they are known.
-    pub fn read(bytes: &[u8]) -> Result<Self, Mistake> {
+    pub fn read(name: &str, bytes: &[u8]) -> Result<Self, String> {
+        let within = |message: &str| format!("{name}: {message}");
         if bytes.len() as u64 > MOST_BYTES {
-            return Err("the file is larger than 1 MiB".to_owned().into());
+            return Err(within("the file is larger than 1 MiB"));
         }
-        let text = str::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text".to_owned())?;
-        let keys: Keys = toml::from_str(text).map_err(|error| Mistake::of(&error, text))?;
-        Ok(Self::compute(&keys)?)
+        let text = str::from_utf8(bytes).map_err(|_| within("the file is not UTF-8 text"))?;
+        let keys: Keys = toml::from_str(text).map_err(|error| mistake(&error, name, text))?;
+        Self::compute(&keys).map_err(|message| within(&message))
     }
 
     fn compute(keys: &Keys) -> Result<Self, String> {
@@ -179,4 +129,20 @@ impl WorkedCase {
             stages: stages.done,
         })
     }
+}
+
+/// What the TOML reader says.
+fn mistake(error: &toml::de::Error, name: &str, text: &str) -> String {
+    let mut message = plain(error.message());
+    if let Some(unknown) = Unknown::parse(&message) {
+        let what = if unknown.what == "field" {
+            "key"
+        } else {
+            "stage"
+        };
+        let suggestion = unknown.suggestion("it can be");
+        message = format!("unknown {what} `{}`{suggestion}", unknown.name);
+    }
+    let (line, column) = line_and_column(text, error.span().map_or(0, |span| span.start));
+    format!("{name}:{line}:{column}: {message}")
 }

@@ -17,12 +17,12 @@ decimals = 2
 "#;
 
 fn refused(text: &str) -> String {
-    Walkthrough::read(text.as_bytes()).unwrap_err().to_string()
+    Walkthrough::read("f", text.as_bytes()).unwrap_err()
 }
 
 #[test]
 fn the_example_is_good() {
-    assert_eq!(Walkthrough::read(GOOD.as_bytes()).unwrap().errata, 0);
+    assert_eq!(Walkthrough::read("f", GOOD.as_bytes()).unwrap().errata, 0);
 }
 
 /// Each case puts something in the place of a text of the example. The message names the key, and line and column of what
@@ -89,12 +89,12 @@ fn mistakes_are_named() {
 
 #[test]
 fn other_files_are_refused() {
-    assert_eq!(refused(" \n"), "`title` is missing");
-    let latin = Walkthrough::read(b"title = \"\xe9\"").unwrap_err();
-    assert_eq!(latin.to_string(), "the file is not UTF-8 text");
+    assert_eq!(refused(" \n"), "f: `title` is missing");
+    let latin = Walkthrough::read("f", b"title = \"\xe9\"").unwrap_err();
+    assert_eq!(latin, "f: the file is not UTF-8 text");
     let large = vec![b' '; (1 << 20) + 1];
-    let large = Walkthrough::read(&large).unwrap_err();
-    assert_eq!(large.to_string(), "the file is larger than 1 MiB");
+    let large = Walkthrough::read("f", &large).unwrap_err();
+    assert_eq!(large, "f: the file is larger than 1 MiB");
     let nothing = refused("title = \"t\"\ntokens = [\"a\"]");
     assert!(
         nothing.contains("give one thing to compute from"),
@@ -127,7 +127,7 @@ fn sizes_are_bounded() {
         names(256),
         vec![format!("[{}]", vec!["0.5"; 64].join(",")); 256].join(",")
     );
-    let worked = Walkthrough::read(largest.as_bytes()).unwrap();
+    let worked = Walkthrough::read("f", largest.as_bytes()).unwrap();
     assert_eq!(worked.cases[0].stages[1].matrix.rows(), 256);
 }
 
@@ -150,7 +150,7 @@ fn projections_fit() {
         assert!(found.contains(message), "{case}: {found}");
     }
     let good = format!("{head}memory = [[1], [2]]\nw_key = [[1, 2]]\nw_value = [[1, 2, 3]]");
-    let worked = Walkthrough::read(good.as_bytes()).unwrap();
+    let worked = Walkthrough::read("f", good.as_bytes()).unwrap();
     let output = worked.cases[0].stages.last().unwrap();
     assert_eq!((output.stage, output.matrix.columns()), (Stage::Output, 3));
 }
@@ -175,7 +175,7 @@ fn cases_complete_themselves_from_the_top() {
         tokens = ["c"]
         x = [[2]]
     "#;
-    let worked = Walkthrough::read(text.as_bytes()).unwrap();
+    let worked = Walkthrough::read("f", text.as_bytes()).unwrap();
     let stages = |case: usize| -> Vec<&str> {
         let stages = worked.cases[case].stages.iter();
         stages.map(|computed| computed.stage.name()).collect()
@@ -201,11 +201,14 @@ fn cases_complete_themselves_from_the_top() {
 #[test]
 fn a_token_that_occurs_twice_is_its_first_place_or_an_index() {
     let twice = GOOD.replace("[\"a\", \"b\"]", "[\"a\", \"a\"]");
-    assert_eq!(Walkthrough::read(twice.as_bytes()).unwrap().errata, 0);
+    assert_eq!(Walkthrough::read("f", twice.as_bytes()).unwrap().errata, 0);
     let by_index = twice
         .replace("row = \"a\"", "row = 1")
         .replace("0.67, 0.33", "0.33, 0.67");
-    assert_eq!(Walkthrough::read(by_index.as_bytes()).unwrap().errata, 0);
+    assert_eq!(
+        Walkthrough::read("f", by_index.as_bytes()).unwrap().errata,
+        0
+    );
 }
 
 /// A number differs if the computed one cannot be rounded to it. The computed numbers are 0.6698 and 0.3302.
@@ -215,7 +218,7 @@ fn rounding_is_no_erratum() {
         let text = GOOD
             .replace("0.67, 0.33", values)
             .replace("decimals = 2", &format!("decimals = {decimals}"));
-        Walkthrough::read(text.as_bytes()).unwrap().errata
+        Walkthrough::read("f", text.as_bytes()).unwrap().errata
     };
     assert_eq!(errata("0.67, 0.33", 2), 0);
     assert_eq!(errata("0.66, 0.33", 2), 1);
@@ -229,7 +232,7 @@ fn rounding_is_no_erratum() {
 fn a_query_that_may_look_nowhere_gathers_nothing() {
     let text = GOOD.replace("value =", "mask = [[0, 0], [1, 1]]\nvalue =");
     let text = text.replace("0.67, 0.33", "0, 0");
-    let worked = Walkthrough::read(text.as_bytes()).unwrap();
+    let worked = Walkthrough::read("f", text.as_bytes()).unwrap();
     assert_eq!(worked.errata, 0);
     let output = worked.cases[0].stages.last().unwrap();
     assert!(output.matrix.0[0][0].abs() < f64::EPSILON);
@@ -257,19 +260,19 @@ proptest! {
         let start = at.index(text.len());
         let end = (start + length).min(text.len());
         let damaged: String = text[..start].iter().copied().chain(put.chars()).chain(text[end..].iter().copied()).collect();
-        match Walkthrough::read(damaged.as_bytes()) {
+        match Walkthrough::read("f", damaged.as_bytes()) {
             Ok(worked) => {
                 let page = worked.document();
                 prop_assert!(page.html().ends_with("</html>\n"));
                 prop_assert!(worked.json().is_ok());
             }
-            Err(mistake) => prop_assert!(!mistake.message.contains('\n')),
+            Err(mistake) => prop_assert!(!mistake.contains('\n')),
         }
     }
 
     #[test]
     fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
-        let _ = Walkthrough::read(text.as_bytes());
+        let _ = Walkthrough::read("f", text.as_bytes());
     }
 
     /// The weights of a row sum to 1 if the query may look at any key.
@@ -295,7 +298,7 @@ proptest! {
             matrix(keys, 20),
             if causal { "causal" } else { "none" }
         );
-        let worked = Walkthrough::read(text.as_bytes()).unwrap();
+        let worked = Walkthrough::read("f", text.as_bytes()).unwrap();
         let weights = worked.cases[0].stages.iter().find(|computed| computed.stage == Stage::Weights).unwrap();
         for row in &weights.matrix.0 {
             let sum: f64 = row.iter().sum();

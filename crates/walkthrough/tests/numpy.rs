@@ -38,7 +38,7 @@ fn every_stage_is_numpys() {
     let expected = expected();
     assert_eq!(expected.len(), BUILT_IN.len());
     for built_in in BUILT_IN {
-        let worked = Walkthrough::read(built_in.text.as_bytes()).unwrap();
+        let worked = Walkthrough::read("f", built_in.text.as_bytes()).unwrap();
         let cases = &expected[built_in.name];
         assert_eq!(worked.cases.len(), cases.len(), "{}", built_in.name);
         for (case, expected) in worked.cases.iter().zip(cases) {
@@ -78,7 +78,7 @@ fn assert_close(computed: &Computed, expected: &[Vec<Option<f64>>], walkthrough:
 fn the_errata_are_those_that_numpy_finds_and_each_says_why() {
     let expected = expected();
     for built_in in BUILT_IN {
-        let worked = Walkthrough::read(built_in.text.as_bytes()).unwrap();
+        let worked = Walkthrough::read("f", built_in.text.as_bytes()).unwrap();
         for (case, expected) in worked.cases.iter().zip(&expected[built_in.name]) {
             assert_eq!(errata(case), expected.errata, "{}", built_in.name);
             for published in &case.published {

@@ -70,26 +70,23 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Finds a built-in walkthrough by name, or reads one from a file.
 fn find(name: &str) -> Result<Walkthrough, Failure> {
     let path = Path::new(name);
-    let found = match built_in(name) {
-        Ok(built_in) => Walkthrough::read(built_in.text.as_bytes()),
+    let read = |bytes: &[u8]| Walkthrough::read(&shown(path), bytes).map_err(Failure::Input);
+    match built_in(name) {
+        Ok(built_in) => read(built_in.text.as_bytes()),
         // A name that looks like a path is read as a file, so that the message is about the file.
         Err(_) if path.exists() || path.components().count() > 1 || path.extension().is_some() => {
-            Walkthrough::read(&read_bounded(path, MOST_BYTES)?)
+            read(&read_bounded(path, MOST_BYTES)?)
         }
         Err(nearest) => {
             let remedy = match nearest {
                 Some(nearest) => format!("did you mean `{nearest}`?"),
                 None => "`headlight walkthrough` lists the built-in ones".to_owned(),
             };
-            return Err(Failure::Input(format!(
+            Err(Failure::Input(format!(
                 "unknown walkthrough `{name}`, and no such file; {remedy}"
-            )));
+            )))
         }
-    };
-    found.map_err(|mistake| {
-        let space = if mistake.place.is_some() { "" } else { " " };
-        Failure::Input(format!("{}:{space}{mistake}", shown(path)))
-    })
+    }
 }
 
 fn text(made: Result<String, serde_json::Error>) -> Result<String, Failure> {
