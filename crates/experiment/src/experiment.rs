@@ -27,7 +27,7 @@ pub struct Experiment {
     /// Initial weights, in the model's order.
     pub start: Vec<Parameter>,
     /// The order of samples per epoch, if it does not come from the seed.
-    order: Option<Vec<Vec<u32>>>,
+    pub(crate) order: Option<Vec<Vec<u32>>>,
     /// What draws the samples of each step, if the config asks for it.
     pub(crate) fresh: Option<Fresh>,
 }
@@ -55,13 +55,11 @@ impl Experiment {
         check_step_size(&config, &splits.train)?;
         let batch_size = config.training.batch_size;
         let fresh = Fresh::new(&config.data, &splits.held_out, batch_size, config.seed);
-        let (start, order) = if let Some(Replay { start, order }) = replay {
-            (start, Some(order))
-        } else {
+        let (start, order) = replay.map(|replay| (replay.start, replay.order)).unzip();
+        let start = start.unwrap_or_else(|| {
             let rng = &mut Stream::Weights.any_rng(config.seed, 0);
-            let start = config.model.initial_parameters(config.inputs(), rng);
-            (start, None)
-        };
+            config.model.initial_parameters(config.inputs(), rng)
+        });
         Ok(Self {
             config,
             splits,
@@ -95,11 +93,6 @@ impl Experiment {
             }
             _ => Ok(()),
         }
-    }
-
-    /// Whether initial weights and batches come from a recorded run.
-    pub fn is_replay(&self) -> bool {
-        self.order.is_some()
     }
 
     /// The batches of an epoch, counted from 1.
@@ -165,14 +158,9 @@ impl Experiment {
             self.config.training.learning_rate
         ))
     }
-
-    /// How many samples one forward pass without gradients takes: the longer the samples, the fewer.
-    pub fn samples_per_pass(&self) -> usize {
-        samples_per_pass(&self.config)
-    }
 }
 
-/// The same as [`Experiment::samples_per_pass`], for a config without samples.
+/// How many samples one forward pass without gradients takes: the longer the samples, the fewer.
 pub fn samples_per_pass(config: &ExperimentConfig) -> usize {
     (ATTENTION_LIMIT / attention_weights(config).max(1)).clamp(1, 500)
 }

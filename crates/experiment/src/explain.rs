@@ -85,8 +85,7 @@ pub fn explain(
     written: &[String],
 ) -> Result<Explanation, Error> {
     let mut own = leave_out(config, weights, dataset, sample, written)?;
-    let frozen = Frozen::new(config)?;
-    let (gradients, per_position) = gradients(&frozen, weights, dataset, sample, own.predicted)?;
+    let (gradients, per_position) = gradients(config, weights, dataset, sample, own.predicted)?;
     for word in &mut own.words {
         word.gradient = per_position[word.position];
     }
@@ -191,20 +190,18 @@ fn probability(logits: &[f64], class: u32) -> f64 {
 
 /// Integrated gradients towards the predicted class, and what each position adds.
 fn gradients(
-    frozen: &Frozen,
+    config: &ExperimentConfig,
     weights: &[f32],
     dataset: &Dataset,
     sample: u32,
     predicted: u32,
 ) -> Result<(Gradients, Vec<f64>), Error> {
+    let frozen = Frozen::new(config)?;
     let is_single = frozen.logits() == 1;
     let logit = if is_single { 0 } else { predicted as usize };
     // One logit is the log-odds of class 1.
-    let sign = if is_single && predicted == 0 {
-        -1.0
-    } else {
-        1.0
-    };
+    let is_against = is_single && predicted == 0;
+    let sign = if is_against { -1.0 } else { 1.0 };
     let found = frozen.attribute(weights, dataset, sample, logit)?;
     let positions = dataset.positions();
     let width = found.values.len() / positions;

@@ -2,19 +2,22 @@
 
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
-use headlight_fused::{Architecture, Model, Samples, State, Team, Tracer, integrated_gradients};
 pub use headlight_fused::{
-    Array, Arrays, Attribution, Dims, Forward, Intervention, InvalidPlace, Place, Recorded,
+    Array, Arrays, Attribution, Dims, Forward, Intervention, Place, Recorded,
 };
-
-use headlight_fused::TokenGradients;
+use headlight_fused::{Model, Samples, State, Team, Tracer, integrated_gradients};
 
 use crate::config::ExperimentConfig;
 use crate::engine::{Engine, Predictions, Predictor, TrainingState};
 use crate::error::Error;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, samples_per_pass};
 use crate::fused_architecture::architecture;
+#[cfg(not(target_family = "wasm"))]
 use crate::threads::Threads;
+
+/// A page has the calling thread alone.
+#[cfg(target_family = "wasm")]
+type Threads = headlight_fused::Alone;
 
 /// Samples per pass, few enough that their predictions stay in the cache.
 const SAMPLES_PER_PASS: usize = 512;
@@ -47,6 +50,7 @@ impl<'a> FusedEngine<'a> {
     /// The same with so many threads, which share each step and change no result. If the system does not give them, the
     /// calling thread computes alone.
     #[must_use]
+    #[cfg(not(target_family = "wasm"))]
     pub fn with_threads(self, count: usize) -> Self {
         Self {
             threads: Threads::new(count),
@@ -95,7 +99,7 @@ pub fn check(
     samples: usize,
 ) -> Result<(), Error> {
     let checked = intervention.check(&architecture(config)?, samples);
-    checked.map_err(|error| Error::Input(error.to_string()))
+    checked.map_err(Error::Input)
 }
 
 /// Everything that a config's model computes for some samples, with interventions.
@@ -120,10 +124,7 @@ pub fn forward(
 /// A config's model without training, which computes with any weights. They are the values of all parameters, in the
 /// model's order.
 #[derive(Clone, Debug)]
-pub struct Frozen {
-    architecture: Architecture,
-    tracer: Tracer,
-}
+pub struct Frozen(Tracer);
 
 impl Frozen {
     /// The model of a config.
@@ -131,21 +132,17 @@ impl Frozen {
     /// # Errors
     /// When it is invalid.
     pub fn new(config: &ExperimentConfig) -> Result<Self, Error> {
-        let architecture = architecture(config)?;
-        Ok(Self {
-            tracer: Tracer::new(&architecture),
-            architecture,
-        })
+        Ok(Self(Tracer::new(&architecture(config)?)))
     }
 
     /// How many weights the model has.
     pub fn size(&self) -> usize {
-        self.architecture.parameter_count()
+        self.0.architecture().parameter_count()
     }
 
     /// How many logits the model has.
     pub fn logits(&self) -> usize {
-        self.architecture.n_logits()
+        self.0.architecture().n_logits()
     }
 
     /// As [`forward`], with the weights one after the other, and with what is recorded.
@@ -161,9 +158,9 @@ impl Frozen {
         recorded: Recorded,
     ) -> Result<Forward, Error> {
         self.check(weights)?;
-        self.tracer
+        self.0
             .forward(weights, samples(dataset), chosen, interventions, recorded)
-            .map_err(|error| Error::Input(error.to_string()))
+            .map_err(Error::Input)
     }
 
     /// Integrated gradients of a sample's logit, from an input of zeros.
@@ -178,35 +175,24 @@ impl Frozen {
         logit: usize,
     ) -> Result<Attribution, Error> {
         self.check(weights)?;
-        let architecture = &self.architecture;
+        let architecture = self.0.architecture();
         let count = architecture.n_logits() * architecture.answers();
         if logit >= count {
-            let message = match count {
-                1 => format!("there is no logit {logit}; the model has only logit 0"),
-                _ => format!(
-                    "there is no logit {logit}; logits go from 0 to {}",
-                    count - 1
-                ),
-            };
+            let last = count - 1;
+            let message = format!("there is no logit {logit}; logits go from 0 to {last}");
             return Err(Error::Input(message));
         }
         let samples = samples(dataset);
-        Ok(integrated_gradients(
-            architecture,
-            weights,
-            samples,
-            sample,
-            logit,
-            None,
-        ))
+        let found = integrated_gradients(architecture, weights, samples, sample, logit, None);
+        Ok(found)
     }
 
-    /// Gradients of sums of logits by the embeddings of tokens, as [`TokenGradients::of`]. `[sample, position, d_model]`
+    /// Gradients of sums of logits by the embeddings of tokens, as [`Tracer::token_gradients`]. `[sample, position, d_model]`
     ///
     /// # Errors
     /// When the weights do not match the model.
     pub(crate) fn token_gradients(
-        &self,
+        &mut self,
         weights: &[f32],
         dataset: &Dataset,
         chosen: &[u32],
@@ -214,8 +200,11 @@ impl Frozen {
         holds_weights: bool,
     ) -> Result<Vec<f32>, Error> {
         self.check(weights)?;
-        let mut gradients = TokenGradients::new(&self.architecture, weights);
-        Ok(gradients.of(samples(dataset), chosen, slopes, holds_weights))
+        let samples = samples(dataset);
+        let found = self
+            .0
+            .token_gradients(weights, samples, chosen, slopes, holds_weights);
+        Ok(found)
     }
 
     /// Checks the number of weights, and that they are finite.
@@ -294,7 +283,7 @@ impl Predictor for FusedEngine<'_> {
         // Where every position is read, predictions hold the attention of each.
         let config = &self.experiment.config;
         let most = if config.data.task.is_per_position() {
-            self.experiment.samples_per_pass()
+            samples_per_pass(config)
         } else {
             SAMPLES_PER_PASS
         };

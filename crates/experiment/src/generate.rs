@@ -154,17 +154,6 @@ fn may_follow(config: &ExperimentConfig, token: u32) -> bool {
     }
 }
 
-/// A whole number that is smaller the larger the logit is: the bits of positive ones are in order, and those of negative ones in
-/// the opposite order.
-fn descending(logit: f32) -> u32 {
-    let bits = logit.to_bits();
-    if bits >> 31 == 0 {
-        !bits & !(1 << 31)
-    } else {
-        bits
-    }
-}
-
 /// A token, and the logarithm of its probability.
 fn drawn(
     logits: &[f32],
@@ -173,14 +162,11 @@ fn drawn(
     unit: impl FnOnce() -> f64,
 ) -> (u32, f64) {
     let wide = |token: u32| f64::from(logits[token as usize]);
-    // The most probable first; of equals, the smaller one.
     let tokens = (0..logits.len() as u32).filter(|&token| may(token));
-    let mut ranked: Vec<(u32, u32)> = tokens
-        .map(|token| (descending(logits[token as usize]), token))
-        .collect();
-    ranked.sort_unstable();
-    ranked.truncate(sampling.top_k.unwrap_or(usize::MAX).max(1));
-    let tokens: Vec<u32> = ranked.into_iter().map(|(_, token)| token).collect();
+    let mut tokens: Vec<u32> = tokens.collect();
+    // The most probable first; of equals, the smaller one.
+    tokens.sort_by(|&one, &other| wide(other).total_cmp(&wide(one)));
+    tokens.truncate(sampling.top_k.unwrap_or(usize::MAX).max(1));
     let most = tokens.first().map_or(0.0, |&token| wide(token));
     let token = if sampling.temperature > 0.0 {
         let weight = |&token: &u32| exp((wide(token) - most) / sampling.temperature);

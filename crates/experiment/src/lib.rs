@@ -43,7 +43,7 @@ pub mod metrics;
 pub mod outcome;
 mod shown;
 mod test_sets;
-#[cfg_attr(target_family = "wasm", path = "no_threads.rs")]
+#[cfg(not(target_family = "wasm"))]
 mod threads;
 pub mod train;
 

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use headlight_architecture::{Layout, Parameter, Positions};
-use headlight_data::{Dataset, Splits, TestSet};
+use headlight_data::{Dataset, TestSet};
 use headlight_keys::InvalidValue;
 
 use crate::config::ExperimentConfig;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::evaluate::evaluate;
-use crate::experiment::{Experiment, Replay};
+use crate::experiment::{Experiment, check_model_size};
 use crate::metrics::{EvalMetrics, TestMetrics};
 
 impl ExperimentConfig {
@@ -101,20 +101,16 @@ fn on_samples(
         let found = evaluate(engine, samples, n_classes, Some(&own));
         return Ok(found.map(|found| found.metrics));
     }
+    check_model_size(&own)?;
     let layout = own.model.layout(own.inputs());
     let start = engine.parameters().into_iter().zip(&layout);
-    let replay = Replay {
+    let longer = Experiment {
         start: start.map(first_rows).collect(),
-        order: Vec::new(),
+        splits: Arc::clone(&experiment.splits),
+        config: own,
+        order: None,
+        fresh: None,
     };
-    let none = || samples.without_samples();
-    let splits = Splits {
-        train: none(),
-        held_out: none(),
-        tests: Vec::new(),
-        texts: None,
-    };
-    let longer = Experiment::new(own, Arc::new(splits), Some(replay))?;
     let mut model = engine.same_for(&longer)?;
     let found = evaluate(model.as_mut(), samples, n_classes, Some(&longer.config));
     Ok(found.map(|found| found.metrics))

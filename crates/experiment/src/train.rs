@@ -57,6 +57,15 @@ pub trait Observer {
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Self::Failure>;
 }
 
+/// Observes nothing: training takes all its steps.
+impl Observer for () {
+    type Failure = Error;
+
+    fn step(&mut self, _progress: Progress, _engine: &mut dyn Engine) -> Result<Next, Error> {
+        Ok(Next::Step)
+    }
+}
+
 /// Trains the engine's model, starting at `start`, until all steps are taken, the observer stops it, or
 /// `interrupted` returns true.
 ///

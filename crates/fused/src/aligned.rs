@@ -47,23 +47,13 @@ impl<const N: usize> Deref for Aligned<N> {
 
     #[inline(always)]
     fn deref(&self) -> &[[f32; N]] {
-        let numbers = if cfg!(target_arch = "wasm32") {
-            &self.numbers
-        } else {
-            &self.numbers[self.start..]
-        };
-        numbers.as_chunks().0
+        self.numbers[self.start..].as_chunks().0
     }
 }
 
 impl<const N: usize> DerefMut for Aligned<N> {
     #[inline(always)]
     fn deref_mut(&mut self) -> &mut [[f32; N]] {
-        let numbers = if cfg!(target_arch = "wasm32") {
-            &mut self.numbers
-        } else {
-            &mut self.numbers[self.start..]
-        };
-        numbers.as_chunks_mut().0
+        self.numbers[self.start..].as_chunks_mut().0
     }
 }

@@ -115,18 +115,17 @@ pub fn integrated_gradients(
     };
     // Of parts that are exact enough, and of those that are not: these are halved in the next round.
     let mut done = vec![0.0; baseline.len()];
-    let mut parts: Vec<Part> = (0..FIRST_PARTS)
-        .map(|part| Part {
-            start: f64::from(part) / f64::from(FIRST_PARTS),
-            width: 1.0 / f64::from(FIRST_PARTS),
-        })
+    let first = |part| f64::from(part) / f64::from(FIRST_PARTS);
+    // Each with its start and its width.
+    let mut parts: Vec<[f64; 2]> = (0..FIRST_PARTS)
+        .map(|part| [first(part), first(1)])
         .collect();
     loop {
         let mut left = vec![0.0; baseline.len()];
         let mut halves = Vec::new();
         let mut own = vec![0.0; baseline.len()];
-        for part in parts {
-            path.shares = NODES.map(|node| (part.start + part.width * node) as f32);
+        for [start, width] in parts {
+            path.shares = NODES.map(|node| (start + width * node) as f32);
             let (gradient, found) = gradient_at(&mut path);
             let rows = gradient.chunks_exact(padded(d_model));
             for (own, row) in own.chunks_exact_mut(d_model).zip(rows) {
@@ -135,7 +134,7 @@ pub fn integrated_gradients(
                     let sum: f64 = weighed
                         .map(|(weight, &slope)| weight * f64::from(slope))
                         .sum();
-                    *own = sum * part.width;
+                    *own = sum * width;
                 }
             }
             let pairs = own.iter().zip(&path.difference);
@@ -144,7 +143,8 @@ pub fn integrated_gradients(
             let into = if (sum - change).abs() < PART_TOLERANCE * scale {
                 &mut done
             } else {
-                halves.extend(part.halves());
+                let half = width / 2.0;
+                halves.extend([[start, half], [start + half, half]]);
                 &mut left
             };
             for (into, own) in into.iter_mut().zip(&own) {
@@ -163,20 +163,6 @@ pub fn integrated_gradients(
             return attribution;
         }
         parts = halves;
-    }
-}
-
-/// A part of the way from the baseline.
-#[derive(Clone, Copy)]
-struct Part {
-    start: f64,
-    width: f64,
-}
-
-impl Part {
-    fn halves(self) -> [Self; 2] {
-        let width = self.width / 2.0;
-        [self.start, self.start + width].map(|start| Self { start, width })
     }
 }
 

@@ -11,7 +11,16 @@ pub(crate) struct Chunk<'a> {
     pub(crate) positions: usize,
 }
 
-impl Chunk<'_> {
+impl<'a> Chunk<'a> {
+    #[inline(always)]
+    pub(crate) fn of(samples: Samples<'a>, chosen: &'a [u32], positions: usize) -> Self {
+        Self {
+            samples,
+            chosen,
+            positions,
+        }
+    }
+
     #[inline(always)]
     fn sample(&self, lane: usize) -> usize {
         self.chosen[lane.min(self.chosen.len() - 1)] as usize

@@ -3,8 +3,8 @@
 use crate::architecture::Architecture;
 use crate::arrays::{Array, Arrays, Dims};
 use crate::blocks::{Blocks, Probe, Site};
-use crate::interventions::{Intervention, InvalidIntervention};
-use crate::lanes::{LANES, Lanes};
+use crate::interventions::Intervention;
+use crate::lanes::{LANES, Lanes, ZERO};
 use crate::places::padded;
 use crate::samples::{Predictions, Samples};
 
@@ -50,24 +50,6 @@ impl Recorded {
     }
 }
 
-/// Computes some samples, and everything on the way.
-///
-/// # Errors
-/// When an intervention does not suit the architecture.
-///
-/// # Panics
-/// When there are not [`Architecture::parameter_count`] parameters, or as [`Model::step`](crate::Model::step).
-pub fn forward(
-    architecture: &Architecture,
-    parameters: &[f32],
-    samples: Samples<'_>,
-    chosen: &[u32],
-    interventions: &[Intervention],
-) -> Result<Forward, InvalidIntervention> {
-    let mut tracer = Tracer::new(architecture);
-    tracer.forward(parameters, samples, chosen, interventions, Recorded::All)
-}
-
 /// Forward passes of one architecture, which share their memory: of many steps of a training, for example.
 #[derive(Clone, Debug)]
 pub struct Tracer {
@@ -76,6 +58,11 @@ pub struct Tracer {
 }
 
 impl Tracer {
+    /// The architecture.
+    pub fn architecture(&self) -> &Architecture {
+        &self.architecture
+    }
+
     /// Memory for the passes.
     pub fn new(architecture: &Architecture) -> Self {
         Self {
@@ -84,13 +71,13 @@ impl Tracer {
         }
     }
 
-    /// As [`forward()`], with what is recorded.
+    /// Computes some samples with interventions, and what is recorded on the way.
     ///
     /// # Errors
-    /// When an intervention is invalid.
+    /// When an intervention does not suit the architecture.
     ///
     /// # Panics
-    /// As [`forward()`].
+    /// When there are not [`Architecture::parameter_count`] parameters, or as [`Model::step`](crate::Model::step).
     pub fn forward(
         &mut self,
         parameters: &[f32],
@@ -98,7 +85,7 @@ impl Tracer {
         chosen: &[u32],
         interventions: &[Intervention],
         recorded: Recorded,
-    ) -> Result<Forward, InvalidIntervention> {
+    ) -> Result<Forward, String> {
         let architecture = &self.architecture;
         for intervention in interventions {
             intervention.check(architecture, chosen.len())?;
@@ -122,6 +109,50 @@ impl Tracer {
             recorder.first += chunk.len();
         }
         Ok(recorder.forward)
+    }
+
+    /// The gradient of `Σ_k slope_k z_k` by the embedding of the token at each position, for each of some samples, with a slope
+    /// for each of its logits, those of an answer after those of the one before. A position's own embedding and a norm of the
+    /// embeddings, if the model has them, come after the token's. `[sample, position, d_model]`
+    ///
+    /// If `holds_weights`, all attention weights count as constants: the gradient then says how the logits follow from what
+    /// positions hold, and not how the model would look elsewhere (Jain and Wallace 2019).
+    ///
+    /// # Panics
+    /// When `slopes` does not have a number for each logit of each sample, or as [`Model::step`](crate::Model::step).
+    pub fn token_gradients(
+        &mut self,
+        parameters: &[f32],
+        samples: Samples<'_>,
+        chosen: &[u32],
+        slopes: &[f32],
+        holds_weights: bool,
+    ) -> Vec<f32> {
+        let architecture = &self.architecture;
+        let (positions, d_model) = (architecture.inputs.positions, architecture.model.d_model);
+        let n_logits = architecture.answers() * architecture.n_logits();
+        assert!(
+            slopes.len() == chosen.len() * n_logits,
+            "each sample has {n_logits} slopes"
+        );
+        let parameters = self.blocks.places().pack(parameters);
+        let mut gradients = Vec::with_capacity(chosen.len() * positions * d_model);
+        let mut by_lane = vec![ZERO; n_logits];
+        for (chosen, slopes) in chosen.chunks(LANES).zip(slopes.chunks(LANES * n_logits)) {
+            for (logit, lanes) in by_lane.iter_mut().enumerate() {
+                for (lane, slopes) in lanes.iter_mut().zip(slopes.chunks_exact(n_logits)) {
+                    *lane = slopes[logit];
+                }
+            }
+            let (blocks, samples) = (&mut self.blocks, (samples, chosen));
+            let (found, _) =
+                blocks.input_gradient(&parameters, samples, &by_lane, holds_weights, None);
+            let rows = || found.chunks_exact(padded(d_model)).take(positions);
+            for lane in 0..chosen.len() {
+                gradients.extend(rows().flat_map(|row| &row[..d_model]).map(|of| of[lane]));
+            }
+        }
+        gradients
     }
 }
 

@@ -1,7 +1,8 @@
 //! Interventions: changes of what a forward pass computes.
 
-use std::fmt;
 use std::ops::Range;
+
+use serde::Deserialize;
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
@@ -11,7 +12,8 @@ use crate::place::Place;
 use crate::places::padded;
 
 /// A change of what a forward pass computes, for all of its samples.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Intervention {
     /// A head gives nothing: its context is 0.
     RemoveHead {
@@ -54,56 +56,12 @@ pub enum Intervention {
     },
 }
 
-/// An intervention that does not suit the model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InvalidIntervention {
-    /// The model lacks what it names.
-    Missing {
-        /// `block`, `head` or `position`.
-        part: &'static str,
-        /// The one that is named, from 0.
-        index: usize,
-        /// How many the model has.
-        count: usize,
-    },
-    /// It has too few or too many numbers.
-    Length {
-        /// How many it has.
-        given: usize,
-        /// How many it needs.
-        needed: usize,
-    },
-}
-
-impl fmt::Display for InvalidIntervention {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Missing { part, index, count } => {
-                write!(f, "there is no {part} {index}; ")?;
-                match count {
-                    1 => write!(f, "the model has only {part} 0"),
-                    _ => write!(f, "{part}s go from 0 to {}", count - 1),
-                }
-            }
-            Self::Length { given, needed } => {
-                write!(f, "{given} numbers were given; {needed} are needed here")
-            }
-        }
-    }
-}
-
-impl std::error::Error for InvalidIntervention {}
-
 impl Intervention {
     /// Checks that an architecture has what the intervention changes, in a pass of so many samples.
     ///
     /// # Errors
     /// Names what is missing, or how many numbers are needed.
-    pub fn check(
-        &self,
-        architecture: &Architecture,
-        samples: usize,
-    ) -> Result<(), InvalidIntervention> {
+    pub fn check(&self, architecture: &Architecture, samples: usize) -> Result<(), String> {
         let (model, positions) = (&architecture.model, architecture.inputs.positions);
         let (layer, head, position, numbers) = match self {
             Self::RemoveHead { layer, head } => (*layer, Some(*head), None, None),
@@ -138,13 +96,17 @@ impl Intervention {
             ("position", position, positions),
         ] {
             if let Some(index) = index.filter(|&index| index >= count) {
-                return Err(InvalidIntervention::Missing { part, index, count });
+                let there = match count {
+                    1 => format!("the model has only {part} 0"),
+                    _ => format!("{part}s go from 0 to {}", count - 1),
+                };
+                return Err(format!("there is no {part} {index}; {there}"));
             }
         }
         match numbers {
-            Some((given, needed)) if given != needed => {
-                Err(InvalidIntervention::Length { given, needed })
-            }
+            Some((given, needed)) if given != needed => Err(format!(
+                "{given} numbers were given; {needed} are needed here"
+            )),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,7 @@
 //! Classifiers of any architecture, hand-derived, with the same bytes on every machine.
 //!
 //! A [`Model`] is the classifier of `headlight-model`: token and position embeddings; blocks of attention with an
-//! output projection, residual and layer norm, and of a feed-forward layer with the same; and the logits. [`Model::step`] computes forward pass, gradient and Adam for a batch. [`forward()`] computes some samples
+//! output projection, residual and layer norm, and of a feed-forward layer with the same; and the logits. [`Model::step`] computes forward pass, gradient and Adam for a batch. [`Tracer::forward`] computes some samples
 //! with everything on the way, and lets [`Intervention`]s change it. What a model is, and the order of its parameters, say
 //! [`ModelConfig`](headlight_architecture::ModelConfig) and its `layout`.
 //!
@@ -61,19 +61,17 @@ mod products;
 mod samples;
 mod sums;
 mod team;
-mod token_gradients;
 mod training;
 mod vectors;
 
 pub use architecture::Architecture;
 pub use arrays::{Array, Arrays, Dims};
 pub use attribution::{Attribution, integrated_gradients};
-pub use forward::{Forward, Recorded, Tracer, forward};
+pub use forward::{Forward, Recorded, Tracer};
 pub use instructions::Instructions;
-pub use interventions::{Intervention, InvalidIntervention};
+pub use interventions::Intervention;
 pub use model::{Gradient, Model, State};
-pub use place::{InvalidPlace, Place};
+pub use place::Place;
 pub use samples::{IGNORED, Predictions, Samples};
 pub use team::{Alone, Team};
-pub use token_gradients::TokenGradients;
 pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};

@@ -1,7 +1,5 @@
 //! A model, its training and its predictions.
 
-use headlight_architecture::Inputs;
-
 use crate::adam::Moments;
 use crate::architecture::Architecture;
 use crate::blocks::Blocks;
@@ -98,6 +96,7 @@ impl Model {
         );
         let parameters = passes.places().pack(parameters);
         let tokens = passes.places().tokens.range().len();
+        let squares = usize::from(training.optimizer.is_per_occurrence()) * tokens;
         let len = parameters.len();
         Self {
             architecture,
@@ -107,14 +106,7 @@ impl Model {
             gradient_norm: 0.0,
             parameters,
             gradient: vec![0.0; len],
-            squares: vec![
-                0.0;
-                if training.optimizer.is_per_occurrence() {
-                    tokens
-                } else {
-                    0
-                }
-            ],
+            squares: vec![0.0; squares],
             moments: Moments::new(len),
         }
     }
@@ -155,15 +147,11 @@ impl Model {
     /// When a part of the state does not have [`Architecture::parameter_count`] numbers.
     pub fn restore(&mut self, state: &State) {
         let count = self.architecture.parameter_count();
-        for part in [&state.parameters, &state.first, &state.second] {
+        let parts = [&state.parameters, &state.first, &state.second].map(|part| {
             assert!(part.len() == count, "the model has {count} parameters");
-        }
-        let pack = |plain: &[f32]| self.passes.places().pack(plain);
-        let (parameters, first, second) = (
-            pack(&state.parameters),
-            pack(&state.first),
-            pack(&state.second),
-        );
+            self.passes.places().pack(part)
+        });
+        let [parameters, first, second] = parts;
         self.parameters = parameters;
         self.moments = Moments::after(state.steps, &self.training.optimizer, first, second);
         self.parameters_changed();
@@ -254,14 +242,11 @@ impl Model {
     /// Leaves the gradient in the model; returns the mean loss.
     fn differentiate(&mut self, team: &impl Team, samples: Samples<'_>, batch: &[u32]) -> f32 {
         self.check(samples, batch);
+        let is_per_occurrence = self.training.optimizer.is_per_occurrence();
         let sums = Sums {
             start: 0,
             gradient: &mut self.gradient,
-            squares: self
-                .training
-                .optimizer
-                .is_per_occurrence()
-                .then_some(&mut self.squares),
+            squares: is_per_occurrence.then_some(&mut self.squares),
         };
         let (set, parameters) = (self.instructions, &self.parameters[..]);
         match &mut self.passes {
@@ -301,11 +286,8 @@ impl Model {
 
     /// Checks everything but the range of tokens, which the passes check.
     fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
-        let Inputs {
-            positions,
-            n_classes: classes,
-            ..
-        } = self.architecture.inputs;
+        let inputs = self.architecture.inputs;
+        let (positions, classes) = (inputs.positions, inputs.n_classes);
         let answers = self.architecture.answers();
         assert!(!chosen.is_empty(), "the batch is empty");
         assert!(

@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::Site;
@@ -19,7 +21,8 @@ use crate::blocks::Site;
 /// assert_eq!(Place::Residual(2).to_string(), "residual.2");
 /// assert!("head.0".parse::<Place>().is_err());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub enum Place {
     /// The first block's input.
     Embeddings,
@@ -32,23 +35,6 @@ pub enum Place {
     /// A block's output.
     Output(usize),
 }
-
-/// A text that is not the name of a place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InvalidPlace(String);
-
-impl fmt::Display for InvalidPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "there is no place `{}`; the places are embeddings, context.L, head.L.H, residual.L and output.L, with block L \
-             and head H, both from 0",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for InvalidPlace {}
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -64,21 +50,33 @@ impl fmt::Display for Place {
 }
 
 impl FromStr for Place {
-    type Err = InvalidPlace;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, InvalidPlace> {
-        let mut parts = text.split('.');
-        let name = parts.next().unwrap_or_default();
-        let [first, second] = [parts.next(), parts.next()].map(|part| part.map(str::parse));
-        let place = match (name, first, second, parts.next()) {
-            ("head", Some(Ok(layer)), Some(Ok(head)), None) => Some(Self::Head(layer, head)),
-            (_, None, None, None) => Self::of(name, 0).filter(|place| *place == Self::Embeddings),
-            (_, Some(Ok(layer)), None, None) => {
-                Self::of(name, layer).filter(|place| *place != Self::Embeddings)
+    fn from_str(text: &str) -> Result<Self, String> {
+        let place = match text.split('.').collect::<Vec<_>>()[..] {
+            ["embeddings"] => Some(Self::Embeddings),
+            ["embeddings", _] => None,
+            [array, layer] => layer.parse().ok().and_then(|at| Self::of(array, at)),
+            ["head", layer, head] => {
+                let numbers = layer.parse().ok().zip(head.parse().ok());
+                numbers.map(|(layer, head)| Self::Head(layer, head))
             }
             _ => None,
         };
-        place.ok_or_else(|| InvalidPlace(text.to_owned()))
+        place.ok_or_else(|| {
+            format!(
+                "there is no place `{text}`; the places are embeddings, context.L, head.L.H, residual.L and output.L, with \
+                 block L and head H, both from 0"
+            )
+        })
+    }
+}
+
+impl TryFrom<String> for Place {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
     }
 }
 
@@ -116,10 +114,7 @@ impl Place {
     pub fn layer(self) -> usize {
         match self {
             Self::Embeddings => 0,
-            Self::Context(layer)
-            | Self::Head(layer, _)
-            | Self::Residual(layer)
-            | Self::Output(layer) => layer,
+            Self::Context(at) | Self::Head(at, _) | Self::Residual(at) | Self::Output(at) => at,
         }
     }
 

@@ -84,8 +84,6 @@ pub(crate) struct Places {
 /// The numbers of a place that no parameter has of its own.
 #[derive(Clone, Debug)]
 enum Fixed {
-    Constant(f32),
-    Identity,
     /// Row-major.
     Table(Vec<f32>),
     /// The transposed matrix at another place.
@@ -138,7 +136,7 @@ impl Builder {
 
     /// A row that is a parameter, or else constant.
     fn row(&mut self, columns: usize, exists: bool, otherwise: f32) -> Matrix {
-        let fixed = (!exists).then_some(Fixed::Constant(otherwise));
+        let fixed = (!exists).then(|| Fixed::Table(vec![otherwise; columns]));
         self.place([1, columns], [1, padded(columns)], fixed)
     }
 
@@ -150,8 +148,10 @@ impl Builder {
     }
 
     fn identity(&mut self, size: usize) -> Linear {
+        let cell = |cell: usize| f32::from(u8::from(cell / size == cell % size));
+        let identity = (0..size * size).map(cell).collect();
         Linear {
-            weight: self.matrix(size, size, Some(Fixed::Identity)),
+            weight: self.matrix(size, size, Some(Fixed::Table(identity))),
             bias: self.row(size, false, 0.0),
         }
     }
@@ -165,12 +165,8 @@ impl Builder {
     }
 
     fn block(&mut self, architecture: &Architecture) -> Block {
-        let (d, d_ff, heads) = (
-            architecture.model.d_model,
-            architecture.model.d_ff,
-            architecture.heads_width(),
-        );
         let (model, attention) = (&architecture.model, &architecture.model.attention);
+        let (d, d_ff, heads) = (model.d_model, model.d_ff, architecture.heads_width());
         let has_norms = model.norm != NormPlace::None;
         let mut project = |exists| {
             if exists {
@@ -204,12 +200,8 @@ impl Builder {
 
 impl Places {
     pub(crate) fn new(architecture: &Architecture) -> Self {
-        let (d, p, vocab_size) = (
-            architecture.model.d_model,
-            architecture.inputs.positions,
-            architecture.inputs.vocab_size,
-        );
-        let (model, logits) = (&architecture.model, architecture.n_logits());
+        let (model, inputs) = (&architecture.model, architecture.inputs);
+        let (d, p, vocab_size) = (model.d_model, inputs.positions, inputs.vocab_size);
         let mut builder = Builder {
             end: 0,
             all: Vec::new(),
@@ -220,33 +212,25 @@ impl Places {
         let tokens = builder.place([vocab_size, d], [vocab_size, padded(d)], None);
         // The positions follow the tokens: the embedding's backward pass splits the gradient there.
         let table = architecture.position_table.clone().map(Fixed::Table);
-        let rows = if table.is_some() {
-            p
-        } else {
-            model.position_rows(p)
-        };
-        let positions = (table.is_some() || model.positions == Positions::Learned)
+        let is_fixed = table.is_some();
+        let rows = if is_fixed { p } else { model.position_rows(p) };
+        let positions = (is_fixed || model.positions == Positions::Learned)
             .then(|| builder.place([rows, d], [p, padded(d)], table));
         if let Some(place) = positions.filter(|_| rows < p) {
             builder.fixed.push((place, Fixed::RowsFrom(rows)));
         }
         let first_norm = model.embedding_norm.then(|| builder.norm(d));
-        let blocks = (0..architecture.model.n_layers)
+        let blocks = (0..model.n_layers)
             .map(|_| builder.block(architecture))
             .collect();
         let last_norm = model.has_final_norm().then(|| builder.norm(d));
-        let has_bias = model.classifier_bias;
-        let hidden = architecture.model.classifier_hidden;
+        let (hidden, has_bias) = (model.classifier_hidden, model.classifier_bias);
         let classifier_hidden = (hidden > 0).then(|| builder.linear(d, hidden, has_bias));
         let inputs = if hidden > 0 { hidden } else { d };
-        let tied = architecture
-            .model
-            .tied_embeddings
-            .then_some(Fixed::Transposed(tokens));
-        let no_bias = (!has_bias).then_some(Fixed::Constant(0.0));
+        let (logits, tied) = (architecture.n_logits(), model.tied_embeddings);
         let classifier = Linear {
-            weight: builder.matrix(inputs, logits, tied),
-            bias: builder.place([1, logits], [1, padded(logits)], no_bias),
+            weight: builder.matrix(inputs, logits, tied.then_some(Fixed::Transposed(tokens))),
+            bias: builder.row(logits, has_bias, 0.0),
         };
         Self {
             tokens,
@@ -265,12 +249,6 @@ impl Places {
     pub(crate) fn complete(&self, padded: &mut [f32]) {
         for (place, fixed) in &self.fixed {
             match fixed {
-                Fixed::Constant(value) => {
-                    place
-                        .cells()
-                        .for_each(|cell| padded[place.at(cell)] = *value);
-                }
-                Fixed::Identity => (0..place.rows).for_each(|i| padded[place.at([i, i])] = 1.0),
                 Fixed::Table(values) => {
                     for (cell, value) in place.cells().zip(values) {
                         padded[place.at(cell)] = *value;
@@ -295,9 +273,7 @@ impl Places {
     pub(crate) fn collect(&self, gradient: &mut [f32]) {
         for (place, fixed) in &self.fixed {
             match fixed {
-                Fixed::Constant(_) | Fixed::Identity | Fixed::Table(_) => {
-                    gradient[place.range()].fill(0.0);
-                }
+                Fixed::Table(_) => gradient[place.range()].fill(0.0),
                 Fixed::Transposed(other) => {
                     for [row, column] in place.cells() {
                         let own = std::mem::take(&mut gradient[place.at([row, column])]);
@@ -318,10 +294,8 @@ impl Places {
     }
 
     fn parameter_count(&self) -> usize {
-        self.all
-            .iter()
-            .map(|matrix| matrix.rows * matrix.columns)
-            .sum()
+        let sizes = self.all.iter().map(|own| own.rows * own.columns);
+        sizes.sum()
     }
 
     /// Divides the numbers into parts of about the same cost, between eight rows of a matrix and the next. `cost` is that of a
@@ -332,10 +306,8 @@ impl Places {
         matrices.sort_by_key(|matrix| matrix.start);
         // A table may be a parameter in its first rows alone.
         matrices.dedup_by_key(|matrix| matrix.start);
-        let whole: usize = matrices
-            .iter()
-            .map(|matrix| cost(matrix) * matrix.range().len())
-            .sum();
+        let costs = matrices.iter().map(|own| cost(own) * own.range().len());
+        let whole: usize = costs.sum();
         let (mut parts, mut before) = (Vec::with_capacity(count), 0);
         for matrix in matrices {
             for row in (0..matrix.padded_rows).step_by(8) {

@@ -73,12 +73,8 @@ impl<'a> Sums<'a> {
         rows: Range<usize>,
     ) -> (&mut [f32], &mut [f32]) {
         let own = rows.start * place.stride - self.start..rows.end * place.stride - self.start;
-        let squares = self.squares.as_deref_mut().unwrap_or_default();
-        let squares = if squares.is_empty() {
-            squares
-        } else {
-            &mut squares[own.clone()]
-        };
+        let squares = self.squares.as_deref_mut();
+        let squares = squares.map_or(&mut [][..], |squares| &mut squares[own.clone()]);
         (&mut self.gradient[own], squares)
     }
 }

@@ -41,7 +41,7 @@ impl Architecture {
 const OPERATIONS: usize = 1_500_000;
 
 /// The calling thread alone.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
 impl Team for Alone {

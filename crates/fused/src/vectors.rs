@@ -127,50 +127,68 @@ mod x86_64 {
         }
     }
 
-    // SAFETY of all calls of intrinsics below: the machine has the instructions, since `self` exists. A pointer is that of a
-    // slice which is checked to hold a whole vector; the loads and stores need no alignment.
-    #[allow(unsafe_code)]
-    impl Vectors for Avx2 {
-        const LANES: usize = LANES;
-        const SUMS: usize = 8;
-        type Vector = __m256;
+    /// The vectors of a set, by the intrinsics that load, store, splat, multiply and add them.
+    ///
+    /// SAFETY of all calls of intrinsics: the machine has the instructions, since `self` exists. A pointer is that of a slice which is
+    /// checked to hold a whole vector; the loads and stores need no alignment.
+    macro_rules! vectors {
+        ($set:ty, $vector:ty, $lanes:literal, $sums:literal, $load:ident, $store:ident, $splat:ident, $multiply:ident, $add:ident, $turn:item) => {
+            #[allow(unsafe_code)]
+            impl Vectors for $set {
+                const LANES: usize = $lanes;
+                const SUMS: usize = $sums;
+                type Vector = $vector;
 
-        #[inline(always)]
-        fn load(self, numbers: &[f32]) -> __m256 {
-            let numbers = &numbers[..LANES];
-            // SAFETY: see above.
-            unsafe { _mm256_loadu_ps(numbers.as_ptr()) }
-        }
+                #[inline(always)]
+                fn load(self, numbers: &[f32]) -> $vector {
+                    let numbers = &numbers[..$lanes];
+                    // SAFETY: see above.
+                    unsafe { $load(numbers.as_ptr()) }
+                }
 
-        #[inline(always)]
-        fn store(self, vector: __m256, numbers: &mut [f32]) {
-            let numbers = &mut numbers[..LANES];
-            // SAFETY: see above.
-            unsafe { _mm256_storeu_ps(numbers.as_mut_ptr(), vector) }
-        }
+                #[inline(always)]
+                fn store(self, vector: $vector, numbers: &mut [f32]) {
+                    let numbers = &mut numbers[..$lanes];
+                    // SAFETY: see above.
+                    unsafe { $store(numbers.as_mut_ptr(), vector) }
+                }
 
-        #[inline(always)]
-        fn splat(self, number: f32) -> __m256 {
-            // SAFETY: see above.
-            unsafe { _mm256_set1_ps(number) }
-        }
+                #[inline(always)]
+                fn splat(self, number: f32) -> $vector {
+                    // SAFETY: see above.
+                    unsafe { $splat(number) }
+                }
 
-        #[inline(always)]
-        fn product(self, a: __m256, b: __m256) -> __m256 {
-            // SAFETY: see above.
-            unsafe { _mm256_mul_ps(a, b) }
-        }
+                #[inline(always)]
+                fn product(self, a: $vector, b: $vector) -> $vector {
+                    // SAFETY: see above.
+                    unsafe { $multiply(a, b) }
+                }
 
-        #[inline(always)]
-        fn add_product(self, sum: &mut __m256, a: __m256, b: __m256) {
-            // SAFETY: see above.
-            *sum = unsafe { _mm256_add_ps(*sum, _mm256_mul_ps(a, b)) };
-        }
+                #[inline(always)]
+                fn add_product(self, sum: &mut $vector, a: $vector, b: $vector) {
+                    // SAFETY: see above.
+                    *sum = unsafe { $add(*sum, $multiply(a, b)) };
+                }
 
-        #[inline(always)]
+                #[inline(always)]
+                $turn
+            }
+        };
+    }
+
+    vectors! {
+        Avx2, __m256, 8, 8, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_mul_ps, _mm256_add_ps,
         fn turn(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
             // SAFETY: see above.
             unsafe { turn(self, rows) }
+        }
+    }
+
+    vectors! {
+        Avx512, __m512, 16, 16, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps, _mm512_mul_ps, _mm512_add_ps,
+        fn turn(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
+            self.0.turn(rows)
         }
     }
 
@@ -205,50 +223,6 @@ mod x86_64 {
             avx2.store(vector, &mut column);
             column
         })
-    }
-
-    #[allow(unsafe_code)]
-    impl Vectors for Avx512 {
-        const LANES: usize = 16;
-        const SUMS: usize = 16;
-        type Vector = __m512;
-
-        #[inline(always)]
-        fn load(self, numbers: &[f32]) -> __m512 {
-            let numbers = &numbers[..16];
-            // SAFETY: see above.
-            unsafe { _mm512_loadu_ps(numbers.as_ptr()) }
-        }
-
-        #[inline(always)]
-        fn store(self, vector: __m512, numbers: &mut [f32]) {
-            let numbers = &mut numbers[..16];
-            // SAFETY: see above.
-            unsafe { _mm512_storeu_ps(numbers.as_mut_ptr(), vector) }
-        }
-
-        #[inline(always)]
-        fn splat(self, number: f32) -> __m512 {
-            // SAFETY: see above.
-            unsafe { _mm512_set1_ps(number) }
-        }
-
-        #[inline(always)]
-        fn product(self, a: __m512, b: __m512) -> __m512 {
-            // SAFETY: see above.
-            unsafe { _mm512_mul_ps(a, b) }
-        }
-
-        #[inline(always)]
-        fn add_product(self, sum: &mut __m512, a: __m512, b: __m512) {
-            // SAFETY: see above.
-            *sum = unsafe { _mm512_add_ps(*sum, _mm512_mul_ps(a, b)) };
-        }
-
-        #[inline(always)]
-        fn turn(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
-            self.0.turn(rows)
-        }
     }
 }
 

@@ -10,21 +10,21 @@ use common::definition::Values;
 use common::{Problem, any_model, inputs, one_block, problem};
 use headlight_architecture::{Mask, ModelConfig, Reads};
 use headlight_fused::{
-    Array, Forward, IGNORED, Intervention, InvalidIntervention, Place, Recorded, Tracer, forward,
-    integrated_gradients,
+    Array, Forward, IGNORED, Intervention, Place, Recorded, Tracer, integrated_gradients,
 };
 use proptest::prelude::*;
 
 fn traced(problem: &Problem, interventions: &[Intervention]) -> Forward {
-    let (architecture, samples) = (problem.architecture(), problem.samples());
-    forward(
-        &architecture,
-        &problem.weights,
-        samples,
-        &problem.all(),
-        interventions,
-    )
-    .unwrap()
+    computed(problem, &problem.all(), interventions).unwrap()
+}
+
+fn computed(
+    problem: &Problem,
+    chosen: &[u32],
+    changes: &[Intervention],
+) -> Result<Forward, String> {
+    let (weights, samples) = (&problem.weights, problem.samples());
+    Tracer::new(&problem.architecture()).forward(weights, samples, chosen, changes, Recorded::All)
 }
 
 fn logits(problem: &Problem) -> Vec<f32> {
@@ -340,24 +340,16 @@ fn each_sample_may_have_a_vector_of_its_own() {
 #[test]
 fn what_cannot_be_is_refused() {
     let problem = two_blocks();
-    let refused = |intervention: Intervention, expected: InvalidIntervention| {
-        let (architecture, samples) = (problem.architecture(), problem.samples());
-        let result = forward(
-            &architecture,
-            &problem.weights,
-            samples,
-            &[0],
-            &[intervention],
-        );
-        assert_eq!(result, Err(expected));
+    let refused = |intervention: Intervention, expected: &str| {
+        let result = computed(&problem, &[0], &[intervention]);
+        assert_eq!(result, Err(expected.to_owned()));
     };
-    let missing = |part, index, count| InvalidIntervention::Missing { part, index, count };
     let (block, head, position) = (
-        missing("block", 2, 2),
-        missing("head", 3, 3),
-        missing("position", 6, 6),
+        "there is no block 2; blocks go from 0 to 1",
+        "there is no head 3; heads go from 0 to 2",
+        "there is no position 6; positions go from 0 to 5",
     );
-    let short = |given, needed| InvalidIntervention::Length { given, needed };
+    let short = |given, needed| format!("{given} numbers were given; {needed} are needed here");
     refused(Intervention::RemoveHead { layer: 2, head: 0 }, block);
     refused(Intervention::RemoveHead { layer: 0, head: 3 }, head);
     let key = |layer, position| Intervention::RemoveKey { layer, position };
@@ -373,16 +365,16 @@ fn what_cannot_be_is_refused() {
     refused(set(2, 0, 0, 6), block);
     refused(set(0, 3, 0, 6), head);
     refused(set(0, 0, 6, 6), position);
-    refused(set(0, 0, 0, 5), short(5, 6));
+    refused(set(0, 0, 0, 5), &short(5, 6));
     let replace = |place, position, count| Intervention::Replace {
         place,
         position,
         vector: vec![0.0; count],
     };
     refused(replace(Place::Embeddings, 6, 12), position);
-    refused(replace(Place::Embeddings, 0, 11), short(11, 12));
-    refused(replace(Place::Embeddings, 0, 24), short(24, 12));
-    refused(replace(Place::Head(1, 2), 0, 12), short(12, 4));
+    refused(replace(Place::Embeddings, 0, 11), &short(11, 12));
+    refused(replace(Place::Embeddings, 0, 24), &short(24, 12));
+    refused(replace(Place::Head(1, 2), 0, 12), &short(12, 4));
     refused(replace(Place::Head(1, 3), 0, 4), head);
     for place in [Place::Context(2), Place::Residual(2), Place::Output(2)] {
         refused(replace(place, 0, 12), block);

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{any_model, notebook, spread};
-use headlight_fused::{IGNORED, TokenGradients};
+use headlight_fused::{IGNORED, Tracer};
 use proptest::prelude::*;
 
 proptest! {
@@ -21,8 +21,8 @@ proptest! {
             (0..n_logits).map(move |k| if label == IGNORED { 0.0 } else { spread(5 * (i * n_logits + k)) - 0.4 })
         };
         let slopes: Vec<f32> = problem.labels.iter().enumerate().flat_map(slope).collect();
-        let mut gradients = TokenGradients::new(&architecture, &problem.weights);
-        let ours = gradients.of(problem.samples(), &problem.all(), &slopes, holds_weights);
+        let (weights, samples) = (&problem.weights, problem.samples());
+        let ours = Tracer::new(&architecture).token_gradients(weights, samples, &problem.all(), &slopes, holds_weights);
         let each = inputs.positions * problem.model.d_model;
         prop_assert_eq!(ours.len(), problem.all().len() * each);
         let samples = problem.rows().zip(ours.chunks(each));
@@ -58,11 +58,14 @@ proptest! {
 #[test]
 fn a_sample_has_the_same_bytes_alone_and_among_others() {
     let problem = notebook(19);
-    let mut gradients = TokenGradients::new(&problem.architecture(), &problem.weights);
-    let samples = problem.samples();
-    let all = gradients.of(samples, &problem.all(), &[1.0; 19], true);
+    let mut tracer = Tracer::new(&problem.architecture());
+    let mut gradients = |chosen: &[u32], slopes: &[f32], holds_weights| {
+        let (weights, samples) = (&problem.weights, problem.samples());
+        tracer.token_gradients(weights, samples, chosen, slopes, holds_weights)
+    };
+    let all = gradients(&problem.all(), &[1.0; 19], true);
     for sample in [0, 7, 8, 18] {
-        let alone = gradients.of(samples, &[sample], &[1.0], true);
+        let alone = gradients(&[sample], &[1.0], true);
         let each = alone.len();
         let own = &all[sample as usize * each..][..each];
         assert!(
@@ -72,16 +75,16 @@ fn a_sample_has_the_same_bytes_alone_and_among_others() {
                 .all(|(a, b)| a.to_bits() == b.to_bits())
         );
     }
-    let twice = gradients.of(samples, &[3], &[2.0], false);
-    let once = gradients.of(samples, &[3], &[1.0], false);
+    let twice = gradients(&[3], &[2.0], false);
+    let once = gradients(&[3], &[1.0], false);
     assert!(twice.iter().zip(&once).all(|(a, b)| *a == 2.0 * b));
-    assert_ne!(once, gradients.of(samples, &[3], &[1.0], true));
+    assert_ne!(once, gradients(&[3], &[1.0], true));
 }
 
 #[test]
 #[should_panic(expected = "each sample has 1 slopes")]
 fn each_sample_has_its_slopes() {
     let problem = notebook(2);
-    let mut gradients = TokenGradients::new(&problem.architecture(), &problem.weights);
-    gradients.of(problem.samples(), &[0, 1], &[1.0], true);
+    let mut tracer = Tracer::new(&problem.architecture());
+    tracer.token_gradients(&problem.weights, problem.samples(), &[0, 1], &[1.0], true);
 }

@@ -244,5 +244,9 @@ pub(crate) fn engines() -> impl TypedValueParser<Value = EngineName> {
         let is_lacking = engine == EngineName::Burn && cfg!(not(feature = "burn"));
         PossibleValue::new(engine.name()).hide(is_lacking)
     };
-    PossibleValuesParser::new(EngineName::ALL.map(value)).try_map(|name| name.parse::<EngineName>())
+    PossibleValuesParser::new(EngineName::ALL.map(value)).map(|name| {
+        let mut all = EngineName::ALL.into_iter();
+        all.find(|engine| engine.name() == name)
+            .unwrap_or(EngineName::Auto)
+    })
 }

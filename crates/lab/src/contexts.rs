@@ -5,7 +5,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::contexts::{Occurrence, Plane, levels, occurrences};
 use serde_json::json;
 
-use crate::message::Message;
+use crate::message::{Answer, Message};
 
 /// The first samples that hold a token, at most `most` occurrences: held-out ones, if there are any.
 pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most: usize) -> Message {
@@ -13,18 +13,12 @@ pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most:
     let found = occurrences(config, split, &[token], most);
     let mut samples: Vec<u32> = found.iter().map(|found| found.sample).collect();
     samples.dedup();
-    let tokens: Vec<&[u32]> = samples
-        .iter()
-        .map(|&sample| split.tokens(sample as usize))
-        .collect();
-    let labels: Vec<u32> = samples
-        .iter()
-        .map(|&sample| split.label(sample as usize))
-        .collect();
+    let tokens = samples.iter().map(|&sample| split.tokens(sample as usize));
+    let labels = samples.iter().map(|&sample| split.label(sample as usize));
     let head = json!({
         "held_out": u8::from(!splits.held_out.is_empty()),
-        "samples": tokens,
-        "labels": labels,
+        "samples": tokens.collect::<Vec<_>>(),
+        "labels": labels.collect::<Vec<_>>(),
     });
     Message::of(&head, Vec::new())
 }
@@ -38,10 +32,10 @@ pub(crate) fn planes(
     samples: &[Vec<u32>],
     token: u32,
     weights: &[f32],
-) -> Result<Message, String> {
+) -> Answer {
     let samples = config.unlabelled(samples)?;
     let found = occurrences(config, &samples, &[token], usize::MAX);
-    let levels = levels(config, weights, &samples, &found).map_err(|error| error.to_string())?;
+    let levels = levels(config, weights, &samples, &found)?;
     let planes: Vec<Plane> = levels
         .iter()
         .map(|level| Plane::of(&level.vectors, config.model.d_model))

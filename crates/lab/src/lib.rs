@@ -7,7 +7,6 @@
 mod contexts;
 mod exports;
 mod generated;
-mod interventions;
 mod look;
 mod message;
 mod refusal;
@@ -19,16 +18,17 @@ mod view;
 mod weights;
 
 use std::cell::RefCell;
+use std::error::Error;
 
 use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::fused::Intervention;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::generated::{Drawing, generated};
-use crate::interventions::{Change, interventions};
 use crate::look::{look, watch};
-use crate::message::Message;
+use crate::message::{Answer, Message};
 use crate::refusal::told;
 use crate::results::summary;
 use crate::samples::{Given, splits};
@@ -51,7 +51,7 @@ struct Request {
     keep: Option<usize>,
     /// Changes of what the model computes.
     #[serde(default)]
-    interventions: Vec<Change>,
+    interventions: Vec<Intervention>,
     /// How to continue the first of the tokens.
     drawing: Option<Drawing>,
     /// What the config calls the table of the samples.
@@ -103,12 +103,12 @@ thread_local! {
 /// Answers a request. A failure is an answer, too: `{"error": "a sentence"}`.
 pub fn answer(request: &[u8]) -> Vec<u8> {
     let answered = Message::read(request).and_then(|message| respond(&message));
-    let answer =
-        answered.unwrap_or_else(|error| Message::of(&json!({ "error": error }), Vec::new()));
+    let refused = |error: Box<dyn Error>| json!({ "error": error.to_string() });
+    let answer = answered.unwrap_or_else(|error| Message::of(&refused(error), Vec::new()));
     answer.write()
 }
 
-fn respond(message: &Message) -> Result<Message, String> {
+fn respond(message: &Message) -> Answer {
     // By way of a value, which takes less code than to read each part of a config from text.
     let request = serde_json::from_str(&message.head)
         .and_then(|value: Value| Request::deserialize(&value))
@@ -120,14 +120,18 @@ fn respond(message: &Message) -> Result<Message, String> {
         steps,
         tokens,
         keep,
-        interventions: changes,
+        interventions,
         drawing,
         name,
         token,
         most,
     } = request;
-    let config = || config.ok_or_else(|| "the request has no config".to_owned());
-    let begun = || "no training has begun".to_owned();
+    let config = || -> Answer<Box<ExperimentConfig>> {
+        let config = config.ok_or("the request has no config")?;
+        config.validate().map_err(|invalid| told(&invalid))?;
+        Ok(config)
+    };
+    let begun = "no training has begun";
     let weights = &message.floats[..];
     match operation {
         Operation::Begin => {
@@ -144,10 +148,10 @@ fn respond(message: &Message) -> Result<Message, String> {
             Ok(answer)
         }
         Operation::Advance => TRAINING.with_borrow_mut(|training| {
-            let training = training.as_mut().ok_or_else(begun)?;
+            let training = training.as_mut().ok_or(begun)?;
             training.advance(steps.unwrap_or(usize::MAX))
         }),
-        Operation::End => TRAINING.take().ok_or_else(begun)?.end(),
+        Operation::End => TRAINING.take().ok_or(begun)?.end(),
         Operation::Summary => summary(&experiment(*config()?, samples.as_ref())?),
         Operation::Texts => {
             let table = samples.and_then(|given| given.table);
@@ -155,7 +159,6 @@ fn respond(message: &Message) -> Result<Message, String> {
         }
         Operation::Find => {
             let config = config()?;
-            config.validate().map_err(|invalid| told(&invalid))?;
             let splits = splits(&config, samples.as_ref())?;
             Ok(contexts::find(&config, &splits, token, most))
         }
@@ -175,7 +178,7 @@ fn respond(message: &Message) -> Result<Message, String> {
         Operation::Look | Operation::Watch => {
             let config = config()?;
             let samples = config.unlabelled(tokens.unwrap_or_default())?;
-            let mut view = View::new(&config, samples, interventions(changes)?)?;
+            let mut view = View::new(&config, samples, interventions)?;
             match operation {
                 Operation::Look => look(&config, &mut view, weights),
                 _ => watch(&config, &mut view, weights),
@@ -185,8 +188,7 @@ fn respond(message: &Message) -> Result<Message, String> {
 }
 
 /// The experiment of a config, whose samples are generated or given.
-fn experiment(config: ExperimentConfig, given: Option<&Given>) -> Result<Experiment, String> {
-    config.validate().map_err(|invalid| told(&invalid))?;
+fn experiment(config: ExperimentConfig, given: Option<&Given>) -> Answer<Experiment> {
     let splits = splits(&config, given)?;
-    Experiment::new(config, splits.into(), None).map_err(|error| error.to_string())
+    Ok(Experiment::new(config, splits.into(), None)?)
 }

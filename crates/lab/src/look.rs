@@ -4,7 +4,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Recorded;
 use serde_json::json;
 
-use crate::message::Message;
+use crate::message::{Answer, Message};
 use crate::samples::judged;
 use crate::view::View;
 
@@ -13,11 +13,7 @@ use crate::view::View;
 ///
 /// # Errors
 /// When the weights do not suit the config.
-pub(crate) fn look(
-    config: &ExperimentConfig,
-    view: &mut View,
-    weights: &[f32],
-) -> Result<Message, String> {
+pub(crate) fn look(config: &ExperimentConfig, view: &mut View, weights: &[f32]) -> Answer {
     let mut floats = Vec::new();
     let all = view.append(weights, Recorded::All, &mut floats)?;
     let head = json!({
@@ -33,11 +29,7 @@ pub(crate) fn look(
 ///
 /// # Errors
 /// As [`look`].
-pub(crate) fn watch(
-    config: &ExperimentConfig,
-    view: &mut View,
-    weights: &[f32],
-) -> Result<Message, String> {
+pub(crate) fn watch(config: &ExperimentConfig, view: &mut View, weights: &[f32]) -> Answer {
     let size = view.frozen.size();
     let row: usize = view.row().iter().map(|(_, length)| length).sum();
     let mut rows = Vec::with_capacity(weights.len() / size * row);

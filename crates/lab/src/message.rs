@@ -3,7 +3,12 @@
 //! The length of the JSON in bytes as a little-endian u32; the JSON, which ends with spaces so that its length is a
 //! multiple of four; the numbers, little-endian.
 
+use std::error::Error;
+
 use serde_json::Value;
+
+/// What an operation answers, or why it cannot.
+pub(crate) type Answer<T = Message> = Result<T, Box<dyn Error>>;
 
 /// A request, or its answer.
 #[derive(Debug, Default)]
@@ -20,7 +25,7 @@ impl Message {
 
     /// # Errors
     /// When it is not a message.
-    pub(crate) fn read(bytes: &[u8]) -> Result<Self, String> {
+    pub(crate) fn read(bytes: &[u8]) -> Answer {
         let parts = bytes.split_first_chunk().and_then(|(length, rest)| {
             let (head, floats) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
             Some((str::from_utf8(head).ok()?, floats))

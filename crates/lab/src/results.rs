@@ -3,32 +3,23 @@
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, PAGE};
 use headlight_experiment::outcome::is_learned;
-use headlight_experiment::train::{Next, Observer, Progress, train};
-use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
+use headlight_experiment::train::{Progress, train};
+use headlight_experiment::{Engine, Experiment, FusedEngine};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::message::Message;
+use crate::message::{Answer, Message};
 use crate::weights::safetensors;
 
 /// Trains all steps without keeping anything; the answer is the results, and the seed.
 ///
 /// # Errors
 /// When training diverges.
-pub(crate) fn summary(experiment: &Experiment) -> Result<Message, String> {
-    let told = |error: Error| error.to_string();
-    let mut engine = FusedEngine::new(experiment).map_err(told)?;
-    let never = || false;
-    let mut last = Last(0);
-    train(
-        experiment,
-        &mut engine,
-        Progress::default(),
-        never,
-        &mut last,
-    )
-    .map_err(told)?;
-    let mut results = results(experiment, &mut engine, last.0)?;
+pub(crate) fn summary(experiment: &Experiment) -> Answer {
+    let mut engine = FusedEngine::new(experiment)?;
+    let start = Progress::default();
+    train(experiment, &mut engine, start, || false, &mut ())?;
+    let mut results = results(experiment, &mut engine, experiment.steps())?;
     results["seed"] = json!(experiment.config.seed);
     Ok(Message::of(&results, Vec::new()))
 }
@@ -43,11 +34,10 @@ pub(crate) fn results(
     experiment: &Experiment,
     engine: &mut FusedEngine<'_>,
     step: usize,
-) -> Result<Value, String> {
+) -> Answer<Value> {
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
-    let train = experiment.trained_on(step);
-    let train = train.map_err(|error| error.to_string())?;
+    let train = experiment.trained_on(step)?;
     let train = evaluate(engine, &train, n_classes, None);
     let train = train.ok_or("the dataset has no training samples")?;
     let held_out = evaluate(engine, &splits.held_out, n_classes, None);
@@ -74,16 +64,4 @@ pub(crate) fn metrics(metrics: &EvalMetrics) -> Value {
     shown
         .map(|metric| (metric.info().name, metrics[metric]))
         .collect()
-}
-
-/// Counts steps.
-struct Last(usize);
-
-impl Observer for Last {
-    type Failure = Error;
-
-    fn step(&mut self, progress: Progress, _engine: &mut dyn Engine) -> Result<Next, Error> {
-        self.0 = progress.step;
-        Ok(Next::Step)
-    }
 }

@@ -1,12 +1,10 @@
 //! Samples from the page: those of an experiment, and those to look at.
 
-use std::fmt;
-
 use headlight_data::files::{FitError, listed};
 use headlight_data::{CLS, Dataset, IGNORED, Source, Splits, Task};
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, Visitor};
+use serde_json::Value;
 
 use crate::refusal::told;
 use crate::texts;
@@ -19,7 +17,7 @@ pub(crate) struct Given {
     tokens: Vec<Vec<i64>>,
     /// Numbers or names of classes. `[sample]`
     #[serde(default)]
-    labels: Vec<Label>,
+    labels: Vec<Value>,
     /// Samples are held out unless their split is `train`; without splits, all are for training. `[sample]`
     splits: Option<Vec<String>>,
     /// A file of texts as it is, in place of all these.
@@ -65,15 +63,20 @@ impl Given {
         if self.labels.len() != count || splits.is_some_and(|splits| splits.len() != count) {
             return Err("each sample needs a label, and a split if any has one".to_owned());
         }
+        let text = |label: &Value| {
+            label
+                .as_str()
+                .map_or_else(|| label.to_string(), str::to_owned)
+        };
+        let labels: Vec<String> = self.labels.iter().map(text).collect();
         let samples = (0..count).map(|index| {
             let split = splits.map_or("train", |splits| &splits[index]);
-            (&self.tokens[index][..], &self.labels[index].0[..], split)
+            (&self.tokens[index][..], &labels[index][..], split)
         });
         let mut rows = listed(samples, "the samples").map_err(|error| error.to_string())?;
         // The label of a text whose next token is asked is the token that follows it.
         if config.data.task == Task::NextToken && config.data.words.is_some() {
-            let following = self.labels.iter().map(|label| label.0.parse());
-            let following: Result<_, _> = following.collect();
+            let following: Result<_, _> = labels.iter().map(|label| label.parse()).collect();
             rows = rows.followed_by(following.map_err(|_| "a label is no token")?);
         }
         let splits = rows.fit(&config.data, config.model.attention.padding_token);
@@ -81,42 +84,6 @@ impl Given {
             FitError::Config(invalid) => told(&invalid.within("data")),
             FitError::File(error) => error.to_string(),
         })
-    }
-}
-
-/// The text of a label, which may be a number.
-#[derive(Debug)]
-struct Label(String);
-
-impl<'de> Deserialize<'de> for Label {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-
-        impl Visitor<'_> for Text {
-            type Value = Label;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number or a name")
-            }
-
-            fn visit_u64<E: Error>(self, label: u64) -> Result<Label, E> {
-                Ok(Label(label.to_string()))
-            }
-
-            fn visit_i64<E: Error>(self, label: i64) -> Result<Label, E> {
-                Ok(Label(label.to_string()))
-            }
-
-            fn visit_f64<E: Error>(self, label: f64) -> Result<Label, E> {
-                Ok(Label(label.to_string()))
-            }
-
-            fn visit_str<E: Error>(self, label: &str) -> Result<Label, E> {
-                Ok(Label(label.to_owned()))
-            }
-        }
-
-        deserializer.deserialize_any(Text)
     }
 }
 

@@ -8,14 +8,14 @@ use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Splits};
 use headlight_experiment::Experiment;
 use serde_json::json;
 
-use crate::message::Message;
+use crate::message::{Answer, Message};
 use crate::refusal::told;
 
 /// The part of a config that a table gives, and what becomes of its texts. `name` is what the config calls the table.
 ///
 /// # Errors
 /// When the table is damaged, its columns cannot be told, or its texts cannot be trained on.
-pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
+pub(crate) fn described(table: &str, name: &str) -> Answer {
     let table = read(table, name).map_err(|error| error.message)?;
     let choice = table.choose(&Columns::default()).map_err(|error| {
         let remedy = error
@@ -24,10 +24,8 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
         error.message + &remedy.unwrap_or_default()
     })?;
     if choice.samples != ChosenSamples::Texts {
-        return Err(
-            "no column holds texts; name it `text` in the first line, and that of the labels `label`"
-                .to_owned(),
-        );
+        let message = "no column holds texts; name it `text` in the first line, and that of the labels `label`";
+        return Err(message.into());
     }
     let columns = choice.columns.clone();
     let rows = table.samples(&columns).map_err(|error| error.message)?;
@@ -41,10 +39,9 @@ pub(crate) fn described(table: &str, name: &str) -> Result<Message, String> {
     let config = keys.config(name, columns);
     let splits = fit(&rows, &config, padding_token)?;
     if splits.held_out.is_empty() {
-        return Err(format!(
-            "there are {} texts, and none is held out; give 5 or more, of which a fifth is held out",
-            rows.len()
-        ));
+        let count = rows.len();
+        let remedy = "give 5 or more, of which a fifth is held out";
+        return Err(format!("there are {count} texts, and none is held out; {remedy}").into());
     }
     let counts = |samples: &Dataset| samples.class_counts(config.n_classes);
     let notes = splits.texts.map(|texts| texts.losses(config.seq_len));

@@ -12,7 +12,7 @@ use headlight_experiment::{Engine, Error, Experiment, FusedEngine, TrainingState
 use serde_json::{Value, json};
 
 use crate::look::bits;
-use crate::message::Message;
+use crate::message::{Answer, Message};
 use crate::results::{metrics, results};
 use crate::samples::{Known, judged, known};
 use crate::view::View;
@@ -34,17 +34,29 @@ pub(crate) struct Watched {
 #[derive(Debug)]
 pub(crate) struct Training {
     experiment: Experiment,
-    watched: View,
     state: Option<TrainingState>,
-    progress: Progress,
-    steps: usize,
+    kept: Kept,
+}
+
+/// What is kept of a training: the loss of each step, and the rows of some.
+#[derive(Debug)]
+struct Kept {
+    watched: View,
     /// The best model, if the config keeps it and all steps are asked for: who asks for fewer knows the best one.
     best: Option<Best>,
-    kept_every: usize,
-    /// A step that is kept in any case.
+    /// Steps whose number is a multiple of this have a row, and so have the last and the wanted one.
+    every: usize,
+    last: usize,
     wanted: Option<usize>,
     /// The numbers of a row.
     row: usize,
+    progress: Progress,
+    /// Of the present part: its last step, how many losses it has, which steps have a row, and the numbers: the loss of each step, and
+    /// the rows behind them.
+    until: usize,
+    losses: usize,
+    steps: Vec<usize>,
+    floats: Vec<f32>,
 }
 
 impl Training {
@@ -58,7 +70,7 @@ impl Training {
         steps: Option<usize>,
         watched: &Watched,
         wanted: Option<usize>,
-    ) -> Result<(Self, Message), String> {
+    ) -> Answer<(Self, Message)> {
         let config = &experiment.config;
         let (watched, samples) = match &watched.tokens {
             Some(tokens) => given(&experiment, tokens)?,
@@ -70,30 +82,27 @@ impl Training {
             tracker,
             measured: Vec::new(),
         });
-        let steps = steps.unwrap_or(usize::MAX).min(experiment.steps());
+        let last = steps.unwrap_or(usize::MAX).min(experiment.steps());
         let mut row = vec![("weights", watched.frozen.size())];
         row.extend(watched.row());
         let size: usize = row.iter().map(|(_, length)| length).sum();
-        let mut kept_every = 1;
-        while (steps / kept_every + 2) * size > KEPT_LIMIT && kept_every < steps {
-            kept_every *= 2;
+        let mut every = 1;
+        while (last / every + 2) * size > KEPT_LIMIT && every < last {
+            every *= 2;
         }
         let start = Parameter::weights(&experiment.start);
-        let parameters: Vec<(&str, &[usize])> = experiment
-            .start
-            .iter()
-            .map(|parameter| (&*parameter.name, &*parameter.shape))
-            .collect();
+        let parameters = experiment.start.iter();
+        let parameters = parameters.map(|parameter| (&parameter.name, &parameter.shape));
         let inputs = config.inputs();
         let splits = &experiment.splits;
         let question = config.data.rule.as_ref().map(|rule| rule.question());
         let mask = watched.forward(&start, Recorded::All)?.mask;
         let head = json!({
-            "steps": steps,
-            "kept_every": kept_every,
+            "steps": last,
+            "kept_every": every,
             "row": row,
             "question": question,
-            "parameters": parameters,
+            "parameters": parameters.collect::<Vec<_>>(),
             "samples": samples,
             "inputs": {
                 "positions": inputs.positions,
@@ -105,16 +114,23 @@ impl Training {
             "counts": { "train": splits.train.len(), "held_out": splits.held_out.len() },
             "mask": bits(mask),
         });
-        let training = Self {
-            experiment,
+        let kept = Kept {
             watched,
-            state: None,
-            progress: Progress::default(),
-            steps,
             best,
-            kept_every,
+            every,
+            last,
             wanted,
             row: size,
+            progress: Progress::default(),
+            until: 0,
+            losses: 0,
+            steps: Vec::new(),
+            floats: Vec::new(),
+        };
+        let training = Self {
+            experiment,
+            state: None,
+            kept,
         };
         Ok((training, Message::of(&head, Vec::new())))
     }
@@ -123,63 +139,45 @@ impl Training {
     ///
     /// # Errors
     /// When training diverges.
-    pub(crate) fn advance(&mut self, steps: usize) -> Result<Message, String> {
-        let until = self.steps.min(self.progress.step.saturating_add(steps));
-        let count = until - self.progress.step;
-        if count == 0 && self.state.is_some() {
-            let answer = answer(self.progress, 0, &[], true);
-            return Ok(Message::of(&answer, Vec::new()));
+    pub(crate) fn advance(&mut self, steps: usize) -> Answer {
+        let (experiment, kept) = (&self.experiment, &mut self.kept);
+        let start = kept.progress;
+        kept.until = kept.last.min(start.step.saturating_add(steps));
+        let count = kept.until - start.step;
+        kept.losses = 0;
+        kept.steps.clear();
+        kept.floats = Vec::with_capacity(count + (count / kept.every + 3) * kept.row);
+        kept.floats.resize(count, 0.0);
+        if count > 0 || self.state.is_none() {
+            let mut engine = engine(experiment, self.state.as_ref())?;
+            let mut observer = Keeping {
+                experiment,
+                has_first: self.state.is_some(),
+                kept,
+            };
+            train(experiment, &mut engine, start, || false, &mut observer)?;
+            self.state = Some(engine.state());
         }
-        let mut engine = engine(&self.experiment, self.state.as_ref())?;
-        let mut floats = Vec::with_capacity(count + (count / self.kept_every + 3) * self.row);
-        floats.resize(count, 0.0);
-        let mut kept = Kept {
-            experiment: &self.experiment,
-            best: &mut self.best,
-            watched: &mut self.watched,
-            every: self.kept_every,
-            last: self.steps,
-            wanted: self.wanted,
-            until,
-            has_first: self.state.is_some(),
-            progress: self.progress,
-            losses: 0,
-            steps: Vec::new(),
-            floats,
-        };
-        let (start, never) = (self.progress, || false);
-        let trained = train(&self.experiment, &mut engine, start, never, &mut kept);
-        trained.map_err(|error| error.to_string())?;
-        let Kept {
-            progress,
-            losses,
-            steps,
-            mut floats,
-            ..
-        } = kept;
+        if kept.best.as_ref().is_some_and(Best::is_out_of_patience) {
+            kept.last = kept.progress.step;
+        }
         // The losses of steps that were not taken.
-        floats.drain(losses..count);
-        self.state = Some(engine.state());
-        self.progress = progress;
-        if self.best.as_ref().is_some_and(Best::is_out_of_patience) {
-            self.steps = progress.step;
-        }
-        let done = progress.step == self.steps;
-        let answer = answer(progress, losses, &steps, done);
-        Ok(Message::of(&answer, floats))
+        kept.floats.drain(kept.losses..count);
+        let (step, steps) = (kept.progress.step, &kept.steps);
+        let head = json!({ "step": step, "losses": kept.losses, "kept": steps, "done": step == kept.last });
+        Ok(Message::of(&head, std::mem::take(&mut kept.floats)))
     }
 
     /// The results after the last step.
     ///
     /// # Errors
     /// When no step was taken.
-    pub(crate) fn end(self) -> Result<Message, String> {
+    pub(crate) fn end(self) -> Answer {
         let state = self.state.as_ref().ok_or("no step was taken")?;
         let mut engine = engine(&self.experiment, Some(state))?;
-        let best = self.best.as_ref();
-        let best = best.and_then(|best| best.described(&self.experiment));
-        let mut results = results(&self.experiment, &mut engine, self.progress.step)?;
-        if let Some(best) = best {
+        let mut results = results(&self.experiment, &mut engine, self.kept.progress.step)?;
+        let best = self.kept.best.as_ref();
+        if let Some(best) = best.and_then(|best| best.described(&self.experiment)) {
             results["best"] = best;
         }
         Ok(Message::of(&results, Vec::new()))
@@ -238,22 +236,16 @@ fn outcome_of(experiment: &Experiment, measured: &[StepMetrics], step: usize) ->
 fn engine<'a>(
     experiment: &'a Experiment,
     state: Option<&TrainingState>,
-) -> Result<FusedEngine<'a>, String> {
-    let told = |error: Error| error.to_string();
-    let mut engine = FusedEngine::new(experiment).map_err(told)?;
+) -> Result<FusedEngine<'a>, Error> {
+    let mut engine = FusedEngine::new(experiment)?;
     if let Some(state) = state {
-        engine.restore(state).map_err(told)?;
+        engine.restore(state)?;
     }
     Ok(engine)
 }
 
-/// What a part of a training answers: its last step, how many steps it took, which have a row, and whether it is the last part.
-fn answer(progress: Progress, losses: usize, kept: &[usize], done: bool) -> Value {
-    json!({ "step": progress.step, "losses": losses, "kept": kept, "done": done })
-}
-
 /// Samples from the page, and what is known of each.
-fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<Value>), String> {
+fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Answer<(Dataset, Vec<Value>)> {
     let watched = experiment.config.unlabelled(tokens)?;
     let judged = judged(&experiment.config, &watched).unwrap_or_default();
     let samples = tokens.iter().enumerate().map(|(index, tokens)| {
@@ -265,13 +257,8 @@ fn given(experiment: &Experiment, tokens: &[Vec<u32>]) -> Result<(Dataset, Vec<V
 }
 
 /// The samples that a run dumps, and what is known of each; of texts of the reader, held-out ones.
-fn dumped(
-    experiment: &Experiment,
-    unknown: &[Vec<String>],
-) -> Result<(Dataset, Vec<Value>), String> {
-    experiment
-        .check_recording()
-        .map_err(|error| error.to_string())?;
+fn dumped(experiment: &Experiment, unknown: &[Vec<String>]) -> Answer<(Dataset, Vec<Value>)> {
+    experiment.check_recording()?;
     let (config, splits) = (&experiment.config, &experiment.splits);
     let is_held_out = splits.texts.is_some() && !splits.held_out.is_empty();
     let from = if is_held_out {
@@ -309,54 +296,39 @@ fn described(
     json!({ "number": number, "tokens": tokens, "label": label, "marked": marked })
 }
 
-/// Keeps the loss of each step, and the rows of some.
-struct Kept<'a> {
+/// Keeps what each step gives.
+struct Keeping<'a> {
     experiment: &'a Experiment,
-    best: &'a mut Option<Best>,
-    watched: &'a mut View,
-    /// Steps whose number is a multiple of this have a row, and so have the last and the wanted one.
-    every: usize,
-    last: usize,
-    wanted: Option<usize>,
-    /// The last step of this part.
-    until: usize,
     /// Whether an earlier part has the row before the first step.
     has_first: bool,
-    progress: Progress,
-    losses: usize,
-    steps: Vec<usize>,
-    /// The loss of each step, and the rows behind them.
-    floats: Vec<f32>,
+    kept: &'a mut Kept,
 }
 
-impl Observer for Kept<'_> {
+impl Observer for Keeping<'_> {
     type Failure = Error;
 
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Error> {
-        let step = progress.step;
-        self.progress = progress;
+        let (experiment, kept, step) = (self.experiment, &mut *self.kept, progress.step);
+        kept.progress = progress;
         if let Some(loss) = progress.loss {
-            self.floats[self.losses] = loss as f32;
-            self.losses += 1;
+            kept.floats[kept.losses] = loss as f32;
+            kept.losses += 1;
         }
         let mut is_kept =
-            step.is_multiple_of(self.every) || step == self.last || Some(step) == self.wanted;
-        let mut is_last = step == self.until;
-        if let Some(best) = self.best
-            && evaluation_is_due(self.experiment, progress)
+            step.is_multiple_of(kept.every) || step == kept.last || Some(step) == kept.wanted;
+        let mut is_last = step == kept.until;
+        if let Some(best) = &mut kept.best
+            && evaluation_is_due(experiment, progress)
         {
-            is_kept |= best.update(self.experiment, engine, progress)?;
+            is_kept |= best.update(experiment, engine, progress)?;
             is_last |= best.is_out_of_patience();
             is_kept |= best.is_out_of_patience();
         }
         if is_kept && !(step == 0 && self.has_first) {
-            let weights = engine.weights();
-            self.floats.extend_from_slice(&weights);
-            let appended = self
-                .watched
-                .append(&weights, Recorded::Attention, &mut self.floats);
-            appended.map_err(Error::Input)?;
-            self.steps.push(step);
+            let (weights, floats) = (engine.weights(), &mut kept.floats);
+            floats.extend_from_slice(&weights);
+            kept.watched.append(&weights, Recorded::Attention, floats)?;
+            kept.steps.push(step);
         }
         Ok(if is_last { Next::Stop } else { Next::Step })
     }

@@ -1,12 +1,10 @@
 //! A model that computes some samples with any weights.
 
 use headlight_data::Dataset;
-use headlight_experiment::check_model_size;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Dims, Forward, Frozen, Intervention, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
-
-use crate::refusal::told;
+use headlight_experiment::{Error, check_model_size};
 
 /// An array: its name, its length, and its axes with their extents.
 pub(crate) type Described = (&'static str, usize, Vec<(&'static str, usize)>);
@@ -30,14 +28,12 @@ impl View {
         config: &ExperimentConfig,
         samples: Dataset,
         interventions: Vec<Intervention>,
-    ) -> Result<Self, String> {
-        config.validate().map_err(|invalid| told(&invalid))?;
-        check_model_size(config).map_err(|error| error.to_string())?;
-        let dims = dims(config, samples.len()).map_err(|error| error.to_string())?;
+    ) -> Result<Self, Error> {
+        check_model_size(config)?;
         Ok(Self {
-            frozen: Frozen::new(config).map_err(|error| error.to_string())?,
+            frozen: Frozen::new(config)?,
             chosen: (0..samples.len() as u32).collect(),
-            dims,
+            dims: dims(config, samples.len())?,
             samples,
             interventions,
         })
@@ -70,12 +66,10 @@ impl View {
         &mut self,
         weights: &[f32],
         recorded: Recorded,
-    ) -> Result<Forward, String> {
-        let (samples, chosen) = (&self.samples, &self.chosen);
-        let forward = self
-            .frozen
-            .forward(weights, samples, chosen, &self.interventions, recorded);
-        forward.map_err(|error| error.to_string())
+    ) -> Result<Forward, Error> {
+        let (samples, changes) = (&self.samples, &self.interventions);
+        self.frozen
+            .forward(weights, samples, &self.chosen, changes, recorded)
     }
 
     /// Appends what the model computes to some numbers, and returns it.
@@ -87,7 +81,7 @@ impl View {
         weights: &[f32],
         recorded: Recorded,
         numbers: &mut Vec<f32>,
-    ) -> Result<Forward, String> {
+    ) -> Result<Forward, Error> {
         let all = self.forward(weights, recorded)?;
         let logits = &all.predictions.logits;
         // As a dump has them.

@@ -1,22 +1,19 @@
-//! `model.safetensors`: the length of its head, the head as JSON, and the numbers, little-endian.
+//! `model.safetensors`.
 
-use std::collections::BTreeMap;
-
-use headlight_architecture::Layout;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Frozen;
-use serde::Serialize;
+use safetensors::tensor::TensorView;
+use safetensors::{Dtype, SafeTensorError, serialize};
 use serde_json::json;
 
-use crate::message::Message;
+use crate::message::{Answer, Message};
 
 /// The bytes of `model.safetensors`, as numbers: the format pads its head to a multiple of eight bytes.
 ///
 /// # Errors
 /// When the weights do not suit the config.
-pub(crate) fn save(config: &ExperimentConfig, weights: &[f32]) -> Result<Message, String> {
-    let frozen = Frozen::new(config).map_err(|error| error.to_string())?;
-    frozen.check(weights).map_err(|error| error.to_string())?;
+pub(crate) fn save(config: &ExperimentConfig, weights: &[f32]) -> Answer {
+    Frozen::new(config)?.check(weights)?;
     let bytes = safetensors(config, weights)?;
     let (numbers, _) = bytes.as_chunks();
     let floats = numbers.iter().copied().map(f32::from_le_bytes);
@@ -24,49 +21,24 @@ pub(crate) fn save(config: &ExperimentConfig, weights: &[f32]) -> Result<Message
     Ok(Message::of(&head, floats.collect()))
 }
 
-/// What the head says of a tensor.
-#[derive(Serialize)]
-struct Tensor<'a> {
-    dtype: &'a str,
-    shape: &'a [usize],
-    data_offsets: [usize; 2],
-}
-
-/// The bytes of `model.safetensors`, as the crate `safetensors` writes them: tensors come in the order of their names.
+/// The bytes of `model.safetensors`.
 ///
 /// # Errors
-/// When the head cannot be written.
-pub(crate) fn safetensors(config: &ExperimentConfig, weights: &[f32]) -> Result<Vec<u8>, String> {
-    let mut rest = weights;
-    let layout = config.model.layout(config.inputs());
-    let mut tensors: Vec<(&Layout, &[f32])> = layout
+/// When they cannot be written.
+pub(crate) fn safetensors(
+    config: &ExperimentConfig,
+    weights: &[f32],
+) -> Result<Vec<u8>, SafeTensorError> {
+    let bytes: Vec<u8> = weights
         .iter()
-        .map(|own| {
-            let (values, others) = rest.split_at(own.size());
-            rest = others;
-            (own, values)
-        })
+        .flat_map(|value| value.to_le_bytes())
         .collect();
-    tensors.sort_by_key(|(own, _)| &own.name);
-    let mut head = BTreeMap::new();
-    let mut end = 0;
-    for (own, values) in &tensors {
-        let start = end;
-        end += 4 * values.len();
-        let tensor = Tensor {
-            dtype: "F32",
-            shape: &own.shape,
-            data_offsets: [start, end],
-        };
-        head.insert(&own.name, tensor);
+    let mut rest = &bytes[..];
+    let mut tensors = Vec::new();
+    for own in config.model.layout(config.inputs()) {
+        let (values, others) = rest.split_at(4 * own.size());
+        rest = others;
+        tensors.push((own.name, TensorView::new(Dtype::F32, own.shape, values)?));
     }
-    let mut text = serde_json::to_string(&head).map_err(|error| error.to_string())?;
-    while !text.len().is_multiple_of(8) {
-        text.push(' ');
-    }
-    let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
-    bytes.extend(text.into_bytes());
-    let numbers = tensors.iter().flat_map(|(_, values)| *values);
-    bytes.extend(numbers.flat_map(|value| value.to_le_bytes()));
-    Ok(bytes)
+    serialize(tensors, None)
 }

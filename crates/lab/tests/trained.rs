@@ -5,8 +5,8 @@ mod common;
 
 use common::{ask, told};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::train::{Next, Observer, Progress, train};
-use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
+use headlight_experiment::train::{Progress, train};
+use headlight_experiment::{Engine, Experiment, FusedEngine};
 use serde_json::{Value, json};
 
 fn plain() -> Value {
@@ -348,7 +348,7 @@ fn a_model_of_newer_parts_has_the_bytes_of_the_engine() {
         &mut engine,
         Progress::default(),
         || false,
-        &mut ToTheEnd,
+        &mut (),
     )
     .unwrap();
     let begin = json!({ "operation": "begin", "config": modern() });
@@ -365,15 +365,4 @@ fn a_model_of_newer_parts_has_the_bytes_of_the_engine() {
     let mut plain = begin.clone();
     plain["config"]["training"]["weight_decay"] = json!(0.0);
     assert_ne!(trained(&plain).1["weights_sha256"], ended["weights_sha256"]);
-}
-
-/// Takes all steps.
-struct ToTheEnd;
-
-impl Observer for ToTheEnd {
-    type Failure = Error;
-
-    fn step(&mut self, _: Progress, _: &mut dyn Engine) -> Result<Next, Error> {
-        Ok(Next::Step)
-    }
 }

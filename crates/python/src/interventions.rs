@@ -1,6 +1,6 @@
 //! Interventions, from Python.
 
-use headlight_experiment::fused::{Intervention, InvalidPlace};
+use headlight_experiment::fused::Intervention;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -19,9 +19,7 @@ pub(crate) fn intervention((kind, at, values): Change) -> PyResult<Intervention>
             weights: values,
         },
         (place, &[position]) => Intervention::Replace {
-            place: place
-                .parse()
-                .map_err(|error: InvalidPlace| PyValueError::new_err(error.to_string()))?,
+            place: place.parse().map_err(PyValueError::new_err::<String>)?,
             position,
             vector: values,
         },

@@ -1,7 +1,6 @@
 //! The engine and the device that compute an experiment.
 
 use std::fmt;
-use std::str::FromStr;
 
 use headlight_keys::{choices, section};
 
@@ -27,15 +26,6 @@ choices! {
         Burn = "burn",
         /// The hand-derived training step, on a CPU.
         Fused = "fused",
-    }
-}
-
-impl FromStr for EngineName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let found = Self::ALL.into_iter().find(|engine| engine.name() == text);
-        found.ok_or_else(|| format!("unknown engine `{text}`; use auto, burn or fused"))
     }
 }
 

@@ -42,23 +42,20 @@ impl ExperimentConfig {
     /// # Errors
     /// Names the first invalid value with its full key, such as `data.rule.position`.
     pub fn validate(&self) -> Result<(), InvalidValue> {
-        let model = |invalid: InvalidValue| invalid.within("model");
-        self.data
-            .validate()
-            .map_err(|invalid| invalid.within("data"))?;
+        let within = |section| move |invalid: InvalidValue| invalid.within(section);
+        self.data.validate().map_err(within("data"))?;
         let padding = self.model.attention.padding_token;
         if self.data.words.is_some() && padding != Some(PAD) {
             let message = format!("the token that pads texts is {PAD}; set padding_token = {PAD}");
             return Err(InvalidValue::new("model.attention.padding_token", message));
         }
-        self.model.validate().map_err(model)?;
-        self.model.validate_for(self.inputs()).map_err(model)?;
+        self.model.validate().map_err(within("model"))?;
+        let fits = self.model.validate_for(self.inputs());
+        fits.map_err(within("model"))?;
         self.validate_task()?;
         self.validate_fresh()?;
         self.validate_tests()?;
-        self.training
-            .validate()
-            .map_err(|invalid| invalid.within("training"))?;
+        self.training.validate().map_err(within("training"))?;
         if self.model.tied_embeddings
             && self.training.token_second_moment.value == TokenSecondMoment::PerOccurrence
         {
@@ -74,9 +71,7 @@ impl ExperimentConfig {
                 "padding takes the place of tokens that are left out; set model.attention.padding_token",
             ));
         }
-        self.report
-            .check_ranges()
-            .map_err(|invalid| invalid.within("report"))?;
+        self.report.check_ranges().map_err(within("report"))?;
         if self.dump.formats.is_empty() {
             return Err(InvalidValue::new(
                 "dump.formats",

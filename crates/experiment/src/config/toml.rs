@@ -145,16 +145,12 @@ impl Source {
             let section = plain
                 .strip_suffix(unknown.name)
                 .map_or(&*plain, |section| section.trim_end_matches('.'));
-            let (key, place) = match section {
-                "" => (unknown.name.to_owned(), "at the top level".to_owned()),
-                _ if is_listed => (
-                    format!("{section}.{}", unknown.name),
-                    format!("in [[{}]]", path.split('[').next().unwrap_or_default()),
-                ),
-                _ => (
-                    format!("{section}.{}", unknown.name),
-                    format!("in [{section}]"),
-                ),
+            let key = format!("{section}.{}", unknown.name);
+            let key = key.trim_start_matches('.').to_owned();
+            let place = match section {
+                "" => "at the top level".to_owned(),
+                _ if is_listed => format!("in [[{}]]", path.split('[').next().unwrap_or_default()),
+                _ => format!("in [{section}]"),
             };
             if let Some(message) = self.other_kind(section, &key, unknown.name) {
                 return message;

@@ -2,6 +2,8 @@
 
 mod plane;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use headlight_data::Dataset;
 
 use crate::config::ExperimentConfig;
@@ -118,57 +120,32 @@ pub fn separation(vectors: &[f32], width: usize, labels: &[u32]) -> Option<f64> 
         width * labels.len(),
         "a vector for each label"
     );
-    let mean = |of: &dyn Fn(u32) -> bool| {
-        let mut sums = vec![0.0; width];
-        let mut count = 0.0;
-        for (vector, _) in vectors
-            .chunks(width)
-            .zip(labels)
-            .filter(|(_, label)| of(**label))
-        {
-            sums.iter_mut()
-                .zip(vector)
-                .for_each(|(sum, &value)| *sum += f64::from(value));
-            count += 1.0;
-        }
-        for sum in &mut sums {
-            *sum /= count;
-        }
-        sums
+    let rows = || vectors.chunks(width).zip(labels);
+    let mean = |of: &dyn Fn(u32) -> bool| -> Vec<f64> {
+        let own = rows().filter(|(_, label)| of(**label));
+        let own: Vec<&[f32]> = own.map(|(vector, _)| vector).collect();
+        let sum = |i: usize| own.iter().map(|vector| f64::from(vector[i])).sum::<f64>();
+        (0..width).map(|i| sum(i) / own.len() as f64).collect()
     };
     let squares = |from: &[f64], vector: &[f32]| -> f64 {
-        vector
-            .iter()
-            .zip(from)
+        let pairs = vector.iter().zip(from);
+        pairs
             .map(|(&value, mean)| (f64::from(value) - mean).powi(2))
             .sum()
     };
-    let mut classes = labels.to_vec();
-    classes.sort_unstable();
-    classes.dedup();
     let whole = mean(&|_| true);
-    let total: f64 = vectors
-        .chunks(width)
-        .map(|vector| squares(&whole, vector))
-        .sum();
+    let total: f64 = rows().map(|(vector, _)| squares(&whole, vector)).sum();
     let largest: f64 = vectors.iter().map(|&value| f64::from(value).powi(2)).sum();
+    let classes = labels.iter().copied().collect::<BTreeSet<u32>>();
     if classes.len() < 2 || total <= 1e-12 * largest {
         return None;
     }
-    let means: Vec<Vec<f64>> = classes
-        .iter()
-        .map(|&class| mean(&|label| label == class))
-        .collect();
-    let within: f64 = vectors
-        .chunks(width)
-        .zip(labels)
-        .map(|(vector, label)| {
-            let class = classes
-                .iter()
-                .position(|class| class == label)
-                .unwrap_or_default();
-            squares(&means[class], vector)
-        })
+    let means = classes
+        .into_iter()
+        .map(|class| (class, mean(&|label| label == class)));
+    let means: BTreeMap<u32, Vec<f64>> = means.collect();
+    let within: f64 = rows()
+        .map(|(vector, label)| squares(&means[label], vector))
         .sum();
     Some(1.0 - within / total)
 }

@@ -1,10 +1,133 @@
 //! Measures of a trained model: numbers that answer a question about how it works, beside the metrics, which say how well.
-//! A config names those that it wants in `report.measures`. `name.rs` lists them, and `computed/` has their values.
+//! A config names those that it wants in `report.measures`. `name.rs` lists them; each of the other files has some of their values.
 
-mod computed;
+mod attention;
+mod gap;
+mod heads;
+mod info;
+mod kendall;
 mod name;
-mod value;
+mod subject;
 
-pub use computed::{MeasureInfo, certified, check, measured};
-pub use name::MeasureName;
-pub use value::Measured;
+use headlight_data::Dataset;
+use headlight_keys::InvalidValue;
+
+pub use self::info::{MeasureInfo, Measured};
+pub use self::name::MeasureName;
+use self::subject::Subject;
+use crate::certificate::{self, Certificate, certify};
+use crate::config::ExperimentConfig;
+use crate::error::Error;
+
+/// `certificate/` counts them.
+static WRONG_INPUTS: MeasureInfo = MeasureInfo {
+    decimals: 0,
+    ..MeasureInfo::number(is_certified, |subject| {
+        Ok(subject.certificate.map(|own| own.wrong as f64).into())
+    })
+};
+
+/// `certificate/` finds it.
+static SMALLEST_MARGIN: MeasureInfo = MeasureInfo::number(is_certified, |subject| {
+    let certificate = subject.certificate;
+    Ok(certificate.and_then(|own| own.smallest_margin).into())
+});
+
+/// Why a config's models have no certificate, as the rest of a sentence about a measure.
+fn is_certified(config: &ExperimentConfig) -> Result<(), String> {
+    certificate::check(config).map(|_| ())
+}
+
+impl MeasureName {
+    /// Which models have it, how tables show it, and how it is computed.
+    pub fn info(self) -> &'static MeasureInfo {
+        match self {
+            Self::DecidingAttention => &attention::DECIDING_ATTENTION,
+            Self::DecidingUniform => &attention::DECIDING_UNIFORM,
+            Self::KendallGradient => &kendall::KENDALL_GRADIENT,
+            Self::KendallRemoval => &kendall::KENDALL_REMOVAL,
+            Self::HeadRemoval => &heads::HEAD_REMOVAL,
+            Self::WrongInputs => &WRONG_INPUTS,
+            Self::SmallestMargin => &SMALLEST_MARGIN,
+            Self::Gap => &gap::GAP,
+            Self::GapByWeights => &gap::GAP_BY_WEIGHTS,
+            Self::GapByValues => &gap::GAP_BY_VALUES,
+        }
+    }
+
+    /// Whether a certificate has it, and samples say nothing of it.
+    fn is_of_all_inputs(self) -> bool {
+        matches!(self, Self::WrongInputs | Self::SmallestMargin)
+    }
+}
+
+/// Checks that the models of a config have the measures that it names, each once.
+///
+/// # Errors
+/// Says in a sentence why they do not have one.
+pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
+    if config.data.task.is_per_position() && !config.report.measures.is_empty() {
+        let message = "measures are of one answer per sample, and the model answers at each position; remove this key";
+        return Err(InvalidValue::new("report.measures", message));
+    }
+    let names = &config.report.measures;
+    for (index, name) in names.iter().enumerate() {
+        let checked = if names[..index].contains(name) {
+            Err("is named twice".to_owned())
+        } else {
+            (name.info().check)(config)
+        };
+        checked.map_err(|why| {
+            InvalidValue::new("report.measures", format!("{} {why}", name.name()))
+        })?;
+    }
+    Ok(())
+}
+
+/// The certificate that measures of a config come from, with so many examples of each class, at least one if a measure needs it; `None` if
+/// no measure is of all possible inputs. `watch` is as for [`certify`].
+///
+/// # Errors
+/// As [`certify`].
+pub fn certified(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    examples: usize,
+    threads: usize,
+    watch: &(dyn Fn(f64) -> Result<(), Error> + Sync),
+) -> Result<Option<Certificate>, Error> {
+    let names = &config.report.measures;
+    if !names.iter().any(|name| name.is_of_all_inputs()) {
+        return Ok(None);
+    }
+    let least = usize::from(names.contains(&MeasureName::SmallestMargin));
+    certify(config, weights, examples.max(least), threads, watch).map(Some)
+}
+
+/// The measures that a config asks for, of a model with these weights, which are in the model's order one after the other. The
+/// samples are the held-out ones of a run, or else those that it was trained on. Without a certificate, measures of all possible inputs
+/// are left out.
+///
+/// All passes are the fused engine's, whichever engine trained the model, so values are the same bytes on every machine.
+///
+/// # Errors
+/// When the weights are not those of such a model, or not finite.
+pub fn measured(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    samples: &Dataset,
+    certificate: Option<&Certificate>,
+) -> Result<Vec<(MeasureName, Measured)>, Error> {
+    let names = config.report.measures.iter().copied();
+    let mut names = names
+        .filter(|name| certificate.is_some() || !name.is_of_all_inputs())
+        .peekable();
+    if names.peek().is_none() {
+        return Ok(Vec::new());
+    }
+    let mut subject = Subject::new(config, weights, samples)?;
+    subject.certificate = certificate;
+    names
+        .map(|name| Ok((name, (name.info().value)(&mut subject)?)))
+        .collect()
+}

@@ -13,18 +13,12 @@ pub fn wilson(part: usize, whole: usize) -> [f64; 2] {
     let centre = share + squared / (2.0 * count);
     let spread = NORMAL * (share * (1.0 - share) / count + squared / (4.0 * count * count)).sqrt();
     let scale = 1.0 + squared / count;
+    let [low, high] = [centre - spread, centre + spread].map(|end| end / scale);
     // Rounding must not keep the ends from 0 and 1.
-    let low = if part == 0 {
-        0.0
-    } else {
-        (centre - spread) / scale
-    };
-    let high = if part == whole {
-        1.0
-    } else {
-        (centre + spread) / scale
-    };
-    [low, high]
+    [
+        if part == 0 { 0.0 } else { low },
+        if part == whole { 1.0 } else { high },
+    ]
 }
 
 #[cfg(test)]

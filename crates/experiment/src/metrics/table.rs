@@ -3,35 +3,6 @@
 /// What precedes the keys of held-out samples.
 pub(super) const HELD_OUT: &str = "held_out_";
 
-/// A metric of a model on a whole split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Metric {
-    /// Mean cross-entropy, in nats.
-    Loss,
-    /// Share of samples that are classified correctly.
-    Accuracy,
-    /// Share of true positives among samples classified as positive. With more than two classes, this and the next
-    /// two are means over the classes.
-    Precision,
-    /// Share of positive samples that are classified as positive.
-    Recall,
-    /// Harmonic mean of precision and recall.
-    F1,
-    /// Smallest probability of a positive sample, of two classes.
-    MinPositive,
-    /// Largest probability of a negative sample, of two classes.
-    MaxNegative,
-    /// Attention of `[CLS]` to the positions that decide the label, in the last block: the sum over these
-    /// positions, averaged over heads and samples of every class but 0.
-    AttentionPositive,
-    /// The same over samples of class 0.
-    AttentionNegative,
-    /// `AttentionPositive` for uniform attention, which is 1 / the keys that `[CLS]` may look at.
-    UniformPositive,
-    /// `AttentionNegative` for uniform attention.
-    UniformNegative,
-}
-
 /// The names of a metric, and how tables show it.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricInfo {
@@ -59,96 +30,57 @@ pub(super) enum Better {
     More,
 }
 
-/// All metrics, in the order of [`Metric`].
-pub const METRICS: [MetricInfo; 11] = {
-    use Metric::{
-        Accuracy, AttentionNegative, AttentionPositive, F1, Loss, MaxNegative, MinPositive,
-        Precision, Recall, UniformNegative, UniformPositive,
+macro_rules! metrics {
+    ($($(#[doc = $doc:literal])+ $metric:ident: $name:literal, $label:literal, $decimals:literal, $row:expr, $is_ratio:literal, $better:expr;)+) => {
+        /// A metric of a model on a whole split.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Metric {
+            $($(#[doc = $doc])+ $metric),+
+        }
+
+        /// All metrics, in the order of [`Metric`].
+        pub const METRICS: [MetricInfo; [$($name),+].len()] = [$(MetricInfo {
+            metric: Metric::$metric,
+            name: $name,
+            label: $label,
+            decimals: $decimals,
+            row: $row,
+            is_ratio: $is_ratio,
+            better: $better,
+        }),+];
     };
-    const fn ratio(
-        metric: Metric,
-        [name, label]: [&'static str; 2],
-        row: [&'static str; 2],
-        decimals: usize,
-        better: Option<Better>,
-    ) -> MetricInfo {
-        MetricInfo {
-            metric,
-            name,
-            label,
-            decimals,
-            row: Some(row),
-            is_ratio: true,
-            better,
-        }
-    }
-    const fn other(
-        metric: Metric,
-        [name, label]: [&'static str; 2],
-        decimals: usize,
-        in_rows: bool,
-    ) -> MetricInfo {
-        MetricInfo {
-            metric,
-            name,
-            label,
-            decimals,
-            row: if in_rows { Some([name, label]) } else { None },
-            is_ratio: false,
-            better: None,
-        }
-    }
-    let (less, more) = (Some(Better::Less), Some(Better::More));
-    [
-        ratio(
-            Loss,
-            ["loss", "loss"],
-            ["final_loss", "final loss"],
-            5,
-            less,
-        ),
-        ratio(Accuracy, ["accuracy"; 2], ["accuracy"; 2], 5, more),
-        ratio(Precision, ["precision"; 2], ["precision"; 2], 4, None),
-        ratio(Recall, ["recall"; 2], ["recall"; 2], 4, None),
-        ratio(F1, ["f1", "F1"], ["f1", "F1"], 4, more),
-        other(
-            MinPositive,
-            ["min_positive", "smallest probability of a positive"],
-            4,
-            true,
-        ),
-        other(
-            MaxNegative,
-            ["max_negative", "largest probability of a negative"],
-            4,
-            true,
-        ),
-        other(
-            AttentionPositive,
-            ["attention_positive", "attention, positives"],
-            3,
-            false,
-        ),
-        other(
-            AttentionNegative,
-            ["attention_negative", "attention, negatives"],
-            3,
-            false,
-        ),
-        other(
-            UniformPositive,
-            ["uniform_positive", "uniform, positives"],
-            3,
-            false,
-        ),
-        other(
-            UniformNegative,
-            ["uniform_negative", "uniform, negatives"],
-            3,
-            false,
-        ),
-    ]
-};
+}
+
+const LESS: Option<Better> = Some(Better::Less);
+const MORE: Option<Better> = Some(Better::More);
+
+// Of each its key, its name in tables, their decimals, its key and its label in rows, whether it is a ratio, and what is better.
+metrics! {
+    /// Mean cross-entropy, in nats.
+    Loss: "loss", "loss", 5, Some(["final_loss", "final loss"]), true, LESS;
+    /// Share of samples that are classified correctly.
+    Accuracy: "accuracy", "accuracy", 5, Some(["accuracy"; 2]), true, MORE;
+    /// Share of true positives among samples classified as positive. With more than two classes, this and the next
+    /// two are means over the classes.
+    Precision: "precision", "precision", 4, Some(["precision"; 2]), true, None;
+    /// Share of positive samples that are classified as positive.
+    Recall: "recall", "recall", 4, Some(["recall"; 2]), true, None;
+    /// Harmonic mean of precision and recall.
+    F1: "f1", "F1", 4, Some(["f1", "F1"]), true, MORE;
+    /// Smallest probability of a positive sample, of two classes.
+    MinPositive: "min_positive", "smallest probability of a positive", 4, Some(["min_positive", "smallest probability of a positive"]), false, None;
+    /// Largest probability of a negative sample, of two classes.
+    MaxNegative: "max_negative", "largest probability of a negative", 4, Some(["max_negative", "largest probability of a negative"]), false, None;
+    /// Attention of `[CLS]` to the positions that decide the label, in the last block: the sum over these
+    /// positions, averaged over heads and samples of every class but 0.
+    AttentionPositive: "attention_positive", "attention, positives", 3, None, false, None;
+    /// The same over samples of class 0.
+    AttentionNegative: "attention_negative", "attention, negatives", 3, None, false, None;
+    /// `AttentionPositive` for uniform attention, which is 1 / the keys that `[CLS]` may look at.
+    UniformPositive: "uniform_positive", "uniform, positives", 3, None, false, None;
+    /// `AttentionNegative` for uniform attention.
+    UniformNegative: "uniform_negative", "uniform, negatives", 3, None, false, None;
+}
 
 /// A column of the terminal's table of a training.
 #[derive(Clone, Copy, Debug)]
@@ -219,13 +151,6 @@ impl Metric {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_table_is_in_the_order_of_metrics() {
-        for (index, info) in METRICS.iter().enumerate() {
-            assert_eq!(info.metric as usize, index, "{}", info.name);
-        }
-    }
 
     /// As their headings say: one column is over held-out samples, and attention is in multiples of uniform attention.
     #[test]

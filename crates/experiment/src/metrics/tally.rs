@@ -157,55 +157,6 @@ mod tests {
     use super::*;
     use crate::metrics::{cross_entropy, probabilities};
 
-    fn add(tally: &mut Tally, logits: &[f64], label: u32) {
-        let loss = cross_entropy(logits, label);
-        tally.add(logits, &probabilities(logits), loss, label);
-    }
-
-    #[test]
-    fn counts_and_ratios() {
-        let mut tally = Tally::new(2);
-        // Two positives, one found; three negatives, one called positive.
-        for (logit, label) in [(2.0, 1), (-1.0, 1), (1.0, 0), (-3.0, 0), (-4.0, 0)] {
-            add(&mut tally, &[logit], label);
-        }
-        let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
-        assert_eq!(metrics[Metric::Accuracy], Some(0.6));
-        assert_eq!(
-            (
-                metrics[Metric::Precision],
-                metrics[Metric::Recall],
-                metrics[Metric::F1]
-            ),
-            (Some(0.5), Some(0.5), Some(0.5))
-        );
-        assert_eq!(
-            metrics[Metric::MinPositive],
-            Some(probabilities(&[-1.0])[0])
-        );
-        assert_eq!(metrics[Metric::MaxNegative], Some(probabilities(&[1.0])[0]));
-        let by_hand = [2.0_f64, -1.0, -1.0, 3.0, 4.0].map(|z| (1.0 + (-z).exp()).ln());
-        let loss = metrics[Metric::Loss].unwrap_or(f64::NAN);
-        assert!((loss - by_hand.iter().sum::<f64>() / 5.0).abs() < 1e-12);
-    }
-
-    #[test]
-    fn nothing_to_measure_on_is_none() {
-        assert_eq!(Tally::new(2).metrics(), None);
-        let mut tally = Tally::new(2);
-        add(&mut tally, &[-1.0], 0);
-        let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
-        assert_eq!(
-            (
-                metrics[Metric::Precision],
-                metrics[Metric::Recall],
-                metrics[Metric::F1]
-            ),
-            (None, None, None)
-        );
-        assert_eq!(metrics[Metric::AttentionPositive], None);
-    }
-
     #[test]
     fn several_classes_have_means_and_metrics_of_their_own() {
         let mut tally = Tally::new(4);
@@ -214,7 +165,8 @@ mod tests {
         for (label, predicted) in [(0, 0), (1, 2), (2, 1), (0, 0), (1, 0), (2, 1)] {
             let mut logits = [0.0; 4];
             logits[predicted] = 1.0;
-            add(&mut tally, &logits, label);
+            let loss = cross_entropy(&logits, label);
+            tally.add(&logits, &probabilities(&logits), loss, label);
         }
         tally.add_attention(0, 0.5, Some(0.25));
         tally.add_attention(1, 0.7, Some(0.25));

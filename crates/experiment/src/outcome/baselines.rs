@@ -1,10 +1,12 @@
 //! What a model has to beat: the most frequent class, and for texts the words without their order.
 
+use std::collections::BTreeMap;
+
 use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, Splits};
 use serde::Serialize;
 
-use crate::metrics::{Counts, EvalMetrics, count_sample, f1_over};
+use crate::metrics::{Counts, EvalMetrics, count_sample, f1_over, predicted_class};
 
 /// A guess without a transformer, on the judged samples.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -92,38 +94,29 @@ impl Judged<'_> {
     }
 }
 
-/// The most frequent class of each token.
+/// The most frequent class of each token, and how often it has it.
 struct ByToken {
-    /// Tokens in ascending order, each with its class.
-    classes: Vec<(u32, u32)>,
+    classes: BTreeMap<u32, (usize, u32)>,
     /// That of tokens without a label in training.
     otherwise: u32,
 }
 
 impl ByToken {
     fn of(train: &Dataset, otherwise: u32) -> Self {
-        let pairs = pairs(train);
-        let mut classes: Vec<(u32, u32)> = Vec::new();
-        let mut most = 0;
-        for same in pairs.chunk_by(|one, other| one == other) {
-            let is_new = classes.last().is_none_or(|(token, _)| *token != same[0].0);
-            if is_new {
-                classes.push(same[0]);
-                most = same.len();
-            } else if same.len() > most {
-                classes.pop();
-                classes.push(same[0]);
-                most = same.len();
+        let mut classes = BTreeMap::new();
+        for same in pairs(train).chunk_by(|one, other| one == other) {
+            let (token, class) = same[0];
+            let most = classes.entry(token).or_insert((0, class));
+            if same.len() > most.0 {
+                *most = (same.len(), class);
             }
         }
         Self { classes, otherwise }
     }
 
     fn class(&self, token: u32) -> u32 {
-        let place = self
-            .classes
-            .binary_search_by_key(&token, |(token, _)| *token);
-        place.map_or(self.otherwise, |place| self.classes[place].1)
+        let known = self.classes.get(&token);
+        known.map_or(self.otherwise, |(_, class)| *class)
     }
 }
 
@@ -203,14 +196,7 @@ impl NaiveBayes {
                 *score += word;
             }
         }
-        let best = (0..scores.len()).reduce(|best, class| {
-            if scores[class] > scores[best] {
-                class
-            } else {
-                best
-            }
-        });
-        best.unwrap_or(0) as u32
+        predicted_class(&scores)
     }
 }
 

@@ -131,27 +131,20 @@ impl Outcome {
         let mut has_learned = metrics
             .iter()
             .filter(|row| is_learned(|metric| self::judged(row)[metric], learned_from));
-        let verdict = if only.is_some() {
-            Verdict::NothingToLearn
-        } else if is_learned(|metric| judged[metric], learned_from) {
-            Verdict::Learned
-        } else if let (Some(bits), Some(of_pairs)) = (bits, bits_of_pairs) {
+        let is_better = if let (Some(bits), Some(of_pairs)) = (bits, bits_of_pairs) {
             // Where chance has a part in what follows, the loss tells, and accuracy little.
-            if samples >= FEWEST && bits < of_pairs {
-                Verdict::BetterThanBaselines
-            } else {
-                Verdict::NoBetterThanBaselines
-            }
-        } else if samples >= FEWEST
-            && baselines
-                .iter()
-                .all(|baseline| accuracy_interval[0] > baseline.accuracy)
-            // Of many classes, the most frequent one in training may be rare here.
-            && accuracy_interval[0] > 1.0 / n_classes as f64
-        {
-            Verdict::BetterThanBaselines
+            bits < of_pairs
         } else {
-            Verdict::NoBetterThanBaselines
+            // Of many classes, the most frequent one in training may be rare here.
+            let rivals = baselines.iter().map(|baseline| baseline.accuracy);
+            let mut rivals = rivals.chain([1.0 / n_classes as f64]);
+            rivals.all(|rival| accuracy_interval[0] > rival)
+        };
+        let verdict = match only {
+            Some(_) => Verdict::NothingToLearn,
+            None if is_learned(|metric| judged[metric], learned_from) => Verdict::Learned,
+            None if samples >= FEWEST && is_better => Verdict::BetterThanBaselines,
+            None => Verdict::NoBetterThanBaselines,
         };
         Some(Self {
             verdict,

@@ -62,14 +62,7 @@ struct Addition {
 
 #[derive(Clone, Debug)]
 enum What {
-    /// `factor Σ input ⊗ gradient` in some columns. Each `height` rows have a sum of their own.
-    Products {
-        inputs: Rows,
-        gradients: Rows,
-        height: usize,
-        columns: Range<usize>,
-        factor: f32,
-    },
+    Products(Products),
     /// Rows, one after the other, to a single one.
     Rows(Rows),
     /// The row of each token, to that of the token and that of its position.
@@ -80,6 +73,16 @@ enum What {
         /// Positions that the pass computes.
         computed: usize,
     },
+}
+
+/// `factor Σ input ⊗ gradient` in some columns. Each `height` rows have a sum of their own.
+#[derive(Clone, Debug)]
+struct Products {
+    inputs: Rows,
+    gradients: Rows,
+    height: usize,
+    columns: Range<usize>,
+    factor: f32,
 }
 
 impl Additions {
@@ -221,14 +224,14 @@ impl Gradients<'_> {
     }
 
     fn products(&mut self, place: Matrix, gradients: Rows, columns: Range<usize>, factor: f32) {
-        let what = What::Products {
+        let products = Products {
             inputs: self.additions.input.clone(),
             gradients,
             height: self.additions.height,
             columns,
             factor,
         };
-        self.take(place, what);
+        self.take(place, What::Products(products));
     }
 
     /// Adds a row for each sample to two places; `fill` writes the rows of one after those of the other.
@@ -245,10 +248,8 @@ impl Gradients<'_> {
         let both = self.additions.room(2 * samples * width);
         fill(&mut self.additions.rows.as_flattened_mut()[both.clone()]);
         let middle = both.start + samples * width;
-        for (place, range) in places
-            .into_iter()
-            .zip([both.start..middle, middle..both.end])
-        {
+        let ranges = [both.start..middle, middle..both.end];
+        for (place, range) in places.into_iter().zip(ranges) {
             self.take(place, What::Rows(Rows { range, width }));
         }
     }
@@ -325,80 +326,63 @@ pub(super) fn add<'a>(
     }
 }
 
-/// Adds the same thing of some passes to a part of the gradient.
+/// Adds the same thing of some passes to a part of the gradient: products together, and rows one pass after the other.
 fn add_group(set: Instructions, group: &[(&Additions, &Addition)], sums: &mut Sums<'_>) {
-    let (_, first) = group[0];
-    let place = first.place;
-    match &first.what {
-        What::Products {
-            inputs,
-            gradients,
-            columns,
-            factor,
-            ..
-        } => {
-            let own = sums.rows(place);
-            if own.is_empty() {
-                return;
-            }
-            let mut blocks = [Block::default(); GROUP];
-            for (block, (additions, addition)) in blocks.iter_mut().zip(group) {
-                if let What::Products {
-                    inputs,
-                    gradients,
-                    height,
-                    ..
-                } = &addition.what
-                {
-                    *block = Block {
-                        left: additions.of(inputs),
-                        right: additions.of(gradients),
-                        height: *height,
-                    };
-                }
-            }
-            let widths = [inputs.width, gradients.width];
-            let into = sums.of_rows(place, own.clone());
-            let blocks = &blocks[..group.len()];
-            add_products(set, blocks, widths, own, columns.clone(), *factor, into);
+    let (_, Addition { place, what }) = group[0];
+    let What::Products(first) = what else {
+        for (additions, addition) in group {
+            add_rows_of(set, additions, addition, sums);
         }
-        What::Rows(_) => {
-            if sums.rows(place).is_empty() {
-                return;
-            }
+        return;
+    };
+    let own = sums.rows(*place);
+    if own.is_empty() {
+        return;
+    }
+    let mut blocks = [Block::default(); GROUP];
+    for (block, (additions, addition)) in blocks.iter_mut().zip(group) {
+        if let What::Products(products) = &addition.what {
+            *block = Block {
+                left: additions.of(&products.inputs),
+                right: additions.of(&products.gradients),
+                height: products.height,
+            };
+        }
+    }
+    let widths = [first.inputs.width, first.gradients.width];
+    let into = sums.of_rows(*place, own.clone());
+    let (blocks, columns) = (&blocks[..group.len()], first.columns.clone());
+    add_products(set, blocks, widths, own, columns, first.factor, into);
+}
+
+/// Adds rows of a pass to the single row of a matrix, or to the rows of tokens and positions.
+fn add_rows_of(set: Instructions, additions: &Additions, addition: &Addition, sums: &mut Sums<'_>) {
+    let place = addition.place;
+    let own = sums.rows(place);
+    match &addition.what {
+        What::Products(_) => {}
+        What::Rows(_) if own.is_empty() => {}
+        What::Rows(rows) => {
             let into = sums.of_rows(place, 0..1);
-            for (additions, addition) in group {
-                if let What::Rows(rows) = &addition.what {
-                    add_rows(set, additions.of(rows), rows.width, into);
-                }
-            }
+            add_rows(set, additions.of(rows), rows.width, into);
         }
-        What::Embeddings { positions, .. } => {
-            for (additions, addition) in group {
-                let What::Embeddings {
-                    rows,
-                    tokens,
-                    computed,
-                    ..
-                } = &addition.what
-                else {
-                    continue;
-                };
-                let (tokens, width) = (&additions.tokens[tokens.clone()], rows.width);
-                let rows = additions.of(rows);
-                let own = sums.rows(place);
-                if !own.is_empty() {
-                    let (gradient, squares) = sums.of_tokens(place, own.clone());
-                    embedding::backward(set, rows, width, tokens, own, gradient, squares);
-                }
-                let Some(place) = *positions else { continue };
-                let own = sums.rows(place);
-                if !own.is_empty() {
-                    let into = sums.of_rows(place, own.clone());
-                    embedding::backward_of_positions(
-                        set, rows, width, tokens, *computed, own, into,
-                    );
-                }
+        What::Embeddings {
+            rows,
+            tokens,
+            positions,
+            computed,
+        } => {
+            let (tokens, width) = (&additions.tokens[tokens.clone()], rows.width);
+            let rows = additions.of(rows);
+            if !own.is_empty() {
+                let (gradient, squares) = sums.of_tokens(place, own.clone());
+                embedding::backward(set, rows, width, tokens, own, gradient, squares);
+            }
+            let Some(place) = *positions else { return };
+            let own = sums.rows(place);
+            if !own.is_empty() {
+                let into = sums.of_rows(place, own.clone());
+                embedding::backward_of_positions(set, rows, width, tokens, *computed, own, into);
             }
         }
     }

@@ -29,7 +29,7 @@ use super::pass::Pass;
 use super::probe::{Site, reach};
 use super::rotate::rotate;
 use super::softmax;
-use super::values::{block_and_input, block_mut_and_input, tile_height};
+use super::values::{block_and_input, tile_height};
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::lanes::{Lanes, log};
@@ -102,7 +102,7 @@ impl<const L: usize> Pass<'_, L> {
         let (architecture, count) = (self.architecture, rows.len());
         let place = self.places.blocks[layer];
         let values = &mut *self.values;
-        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
+        let (block, input) = block_and_input(&mut values.blocks, &values.embeddings, layer);
         let source = block.attended.source(input);
         let source = &source[..k.p * k.width];
         let own = &source[rows.start * k.width..rows.end * k.width];
@@ -255,7 +255,7 @@ impl<const L: usize> Pass<'_, L> {
             self.through_first_norm(layer, rows);
             return;
         };
-        let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
+        let (block, input) = block_and_input(&mut values.blocks, &values.embeddings, layer);
         let source = &block.attended.source(input)[..k.p * k.width];
         if is_separate {
             // All rows are the input of keys and values, too.

@@ -51,11 +51,7 @@ impl<'a> Chunks<'a> {
     fn get(&self, index: usize) -> Chunk<'a> {
         let start = index * self.lanes;
         let end = self.chosen.len().min(start + self.lanes);
-        Chunk {
-            samples: self.samples,
-            chosen: &self.chosen[start..end],
-            positions: self.positions,
-        }
+        Chunk::of(self.samples, &self.chosen[start..end], self.positions)
     }
 }
 
@@ -156,11 +152,7 @@ impl Blocks {
 
     /// Memory for some threads.
     fn prepare(&mut self, threads: usize) {
-        let Plan {
-            architecture,
-            places,
-            ..
-        } = &self.plan;
+        let (architecture, places) = (&self.plan.architecture, &self.plan.places);
         while self.workers.len() < threads {
             self.workers.push(Worker::new(architecture));
         }

@@ -107,11 +107,7 @@ impl Blocks {
         if values.may.is_empty() {
             values.may = Aligned::zeros(positions * positions);
         }
-        let chunk = Chunk {
-            samples,
-            chosen,
-            positions,
-        };
+        let chunk = Chunk::of(samples, chosen, positions);
         let sums = Sums::whole(&mut []);
         let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters, sums);
         pass.probe = Some(probe);
@@ -132,11 +128,7 @@ impl Blocks {
         holds_weights: bool,
         probe: Option<&mut dyn Probe>,
     ) -> (&[Lanes], &[Lanes]) {
-        let chunk = Chunk {
-            samples,
-            chosen,
-            positions: self.plan.architecture.inputs.positions,
-        };
+        let chunk = Chunk::of(samples, chosen, self.plan.architecture.inputs.positions);
         self.workers[0].additions.when = When::Never;
         let sums = Sums::whole(&mut []);
         let mut pass = self.workers[0].pass(&self.plan, Instructions::best(), parameters, sums);

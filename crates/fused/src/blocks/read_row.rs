@@ -19,7 +19,7 @@ use headlight_architecture::NormPlace;
 use super::elements::add;
 use super::pass::Pass;
 use super::softmax;
-use super::values::{block_and_input, block_mut_and_input};
+use super::values::block_and_input;
 use crate::lanes::{Lanes, zip};
 use crate::products::{Grid, Target, multiply};
 
@@ -29,7 +29,7 @@ impl<const L: usize> Pass<'_, L> {
         let (k, read) = (self.kernel, self.architecture.inputs.read_position);
         let projections = self.places.blocks[layer].projections;
         let values = &mut *self.values;
-        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
+        let (block, input) = block_and_input(&mut values.blocks, &values.embeddings, layer);
         let input = block.attended.source(input);
         let own = &input[read * k.width..][..k.width];
         match projections {
@@ -111,7 +111,7 @@ impl<const L: usize> Pass<'_, L> {
     fn through_read_scores(&mut self, layer: usize) {
         let (k, projections) = (self.kernel, self.places.blocks[layer].projections);
         let values = &mut *self.values;
-        let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
+        let (block, input) = block_and_input(&mut values.blocks, &values.embeddings, layer);
         let input = block.attended.source(input);
 
         // dp_h = W_v dc_h
@@ -224,7 +224,7 @@ impl<const L: usize> Pass<'_, L> {
         };
         let (k, read) = (self.kernel, self.architecture.inputs.read_position);
         let (values, gradients) = (&mut *self.values, &mut self.gradients);
-        let (block, input) = block_and_input(&values.blocks, &values.embeddings, layer);
+        let (block, input) = block_and_input(&mut values.blocks, &values.embeddings, layer);
         let input = block.attended.source(input);
         // dW_q = x ⊗ dq; of each head: dW_v = p ⊗ dc, dW_k = scale du ⊗ q
         gradients.input(&input[read * k.width..][..k.width], k.width);

@@ -19,7 +19,7 @@ use super::hidden::{activate, through_activation};
 use super::norm;
 use super::pass::Pass;
 use super::probe::{Site, reach};
-use super::values::block_mut_and_input;
+use super::values::block_and_input;
 use crate::arrays::Array;
 
 impl<const L: usize> Pass<'_, L> {
@@ -27,7 +27,7 @@ impl<const L: usize> Pass<'_, L> {
     pub(super) fn start_block(&mut self, layer: usize) {
         let (k, place) = (self.kernel, self.places.blocks[layer]);
         let values = &mut *self.values;
-        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
+        let (block, input) = block_and_input(&mut values.blocks, &values.embeddings, layer);
         if let (NormPlace::Pre, Some(place)) = (k.norm, place.norm) {
             let input = &input[..k.p * k.width];
             norm::normalize(k, &mut block.attended.norm, Some(input), k.p, place);
@@ -40,7 +40,7 @@ impl<const L: usize> Pass<'_, L> {
         let activation = self.architecture.model.activation;
         let (count, all) = (rows.len(), rows.len() * k.width);
         let values = &mut *self.values;
-        let (block, input) = block_mut_and_input(&mut values.blocks, &values.embeddings, layer);
+        let (block, input) = block_and_input(&mut values.blocks, &values.embeddings, layer);
         let input = &input[rows.start * k.width..][..all];
 
         let residual = block.attended.sum_mut();

@@ -171,17 +171,14 @@ pub(super) struct Values<const L: usize> {
 
 impl<const L: usize> Values<L> {
     pub(super) fn new(architecture: &Architecture) -> Self {
-        let (p, heads) = (architecture.inputs.positions, architecture.model.n_heads);
-        let (width, ff_width) = (
-            padded(architecture.model.d_model),
-            padded(architecture.model.d_ff),
-        );
-        let inner = padded(architecture.heads_width());
         let (model, activation) = (&architecture.model, architecture.model.activation);
+        let (p, heads) = (architecture.inputs.positions, model.n_heads);
+        let [width, ff_width] = [model.d_model, model.d_ff].map(padded);
+        let inner = padded(architecture.heads_width());
         let lanes = |count: usize| Aligned::zeros(count);
         let only = |exists: bool, count: usize| Aligned::zeros(if exists { count } else { 0 });
         let is_mixed = matches!(model.attention.weighting(), Weighting::Rate(_));
-        let ff_rows = if architecture.model.d_ff > 0 { p } else { 0 };
+        let ff_rows = if model.d_ff > 0 { p } else { 0 };
         let block = || BlockValues {
             query: lanes(p * inner),
             key: lanes(p * inner),
@@ -193,31 +190,27 @@ impl<const L: usize> Values<L> {
             hidden: Hidden::new(activation, p * ff_width),
             fed: Sublayer::new(model.norm, ff_rows, width),
         };
-        let hidden = padded(architecture.model.classifier_hidden);
-        let answers = architecture.answers();
-        let logits = padded(architecture.n_logits());
-        let read_rows = if architecture.reads == Reads::Position {
-            1
-        } else {
-            p
-        };
+        let hidden = padded(model.classifier_hidden);
+        let (answers, n_logits) = (architecture.answers(), architecture.n_logits());
+        let reads_one = architecture.reads == Reads::Position;
+        let read_rows = if reads_one { 1 } else { p };
         Self {
             first_norm: NormValues::new(if model.embedding_norm { p } else { 0 }, width),
             embeddings: lanes(p * width),
             may: only(architecture.is_masked(), p * p),
-            lengths: only(architecture.model.attention.log_length, p),
-            blocks: (0..architecture.model.n_layers).map(|_| block()).collect(),
+            lengths: only(model.attention.log_length, p),
+            blocks: (0..model.n_layers).map(|_| block()).collect(),
             last_norm: NormValues::new(if model.has_final_norm() { read_rows } else { 0 }, width),
             shares: only(architecture.reads == Reads::Mean, p),
             read: lanes(answers * width),
             hidden: Hidden::new(activation, answers * hidden),
-            logits: lanes(answers * architecture.n_logits()),
-            logit_rows: lanes(answers * logits),
-            probabilities: lanes(answers * architecture.n_logits()),
+            logits: lanes(answers * n_logits),
+            logit_rows: lanes(answers * padded(n_logits)),
+            probabilities: lanes(answers * n_logits),
             losses: lanes(answers),
             u: lanes(heads * width),
             pooled: lanes(heads * width),
-            d_logits: lanes(answers * architecture.n_logits()),
+            d_logits: lanes(answers * n_logits),
             d_read: lanes(answers * width),
             d_classifier_hidden: lanes(answers * hidden),
             d_stream: lanes(p * width),
@@ -235,21 +228,8 @@ impl<const L: usize> Values<L> {
     }
 }
 
-/// The input of a block, which is the output of the one before it, and the block's own values.
+/// The values of a block, and its input, which is the output of the one before it.
 pub(super) fn block_and_input<'a, const L: usize>(
-    blocks: &'a [BlockValues<L>],
-    embeddings: &'a [Lanes<L>],
-    layer: usize,
-) -> (&'a BlockValues<L>, &'a [Lanes<L>]) {
-    let before = blocks[..layer].last();
-    (
-        &blocks[layer],
-        before.map_or(embeddings, BlockValues::output),
-    )
-}
-
-/// As [`block_and_input`], with values to be written.
-pub(super) fn block_mut_and_input<'a, const L: usize>(
     blocks: &'a mut [BlockValues<L>],
     embeddings: &'a [Lanes<L>],
     layer: usize,

@@ -219,11 +219,7 @@ impl Task for Differentiate<'_> {
         } = self.sums;
         let mut loss = 0.0;
         for chosen in self.batch.chunks(L) {
-            let chunk = Chunk {
-                samples: self.samples,
-                chosen,
-                positions: kernel.plan.positions,
-            };
+            let chunk = Chunk::of(self.samples, chosen, kernel.plan.positions);
             kernel.forward(chunk);
             for lane in 0..chosen.len() {
                 loss += kernel.scratch.losses[lane];
@@ -247,28 +243,16 @@ impl Task for Predict<'_> {
     #[inline(always)]
     fn run<V: Vectors, const D: usize, const L: usize>(self, mut kernel: Kernel<'_, V, D, L>) {
         for chosen in self.chosen.chunks(L) {
-            kernel.forward(Chunk {
-                samples: self.samples,
-                chosen,
-                positions: kernel.plan.positions,
-            });
+            kernel.forward(Chunk::of(self.samples, chosen, kernel.plan.positions));
             let (scratch, vectors) = (&*kernel.scratch, kernel.vectors);
-            let lanes = chosen.len();
-            self.predictions
-                .logits
-                .extend_from_slice(&scratch.logits[..lanes]);
-            self.predictions
-                .probabilities
-                .extend_from_slice(&scratch.probabilities[..lanes]);
-            self.predictions
-                .losses
-                .extend_from_slice(&scratch.losses[..lanes]);
-            let count = scratch.weights.len();
-            let start = self.predictions.attention.len();
-            self.predictions
-                .attention
-                .resize(start + lanes * count, 0.0);
-            let attention = &mut self.predictions.attention[start..];
+            let (into, lanes) = (&mut *self.predictions, chosen.len());
+            into.logits.extend_from_slice(&scratch.logits[..lanes]);
+            let probabilities = &scratch.probabilities[..lanes];
+            into.probabilities.extend_from_slice(probabilities);
+            into.losses.extend_from_slice(&scratch.losses[..lanes]);
+            let (count, start) = (scratch.weights.len(), into.attention.len());
+            into.attention.resize(start + lanes * count, 0.0);
+            let attention = &mut into.attention[start..];
             for (tile, weights) in scratch.weights.chunks(LANES).enumerate() {
                 let mut columns = [[0.0; L]; LANES];
                 columns[..weights.len()].copy_from_slice(weights);

@@ -1,6 +1,5 @@
 //! Products of matrices: of vectors of samples, one sample per lane, with each other or with parameters.
 
-use super::Tile;
 use crate::instructions::for_each_set;
 use crate::lanes::Lanes;
 use crate::vectors::Vectors;
@@ -197,6 +196,16 @@ where
     }
 }
 
+/// A product of `rows` rows and `columns` columns, of sums of `inner` terms.
+#[derive(Clone, Copy)]
+struct Product<V, A, B> {
+    vectors: V,
+    inner: usize,
+    columns: usize,
+    left: A,
+    right: B,
+}
+
 /// In tiles of rows and columns. Where the last ones would be smaller, they overlap others: what is computed twice costs less
 /// than smaller tiles. Sums that start from the output cannot be computed twice.
 #[inline(always)]
@@ -207,99 +216,103 @@ pub(crate) fn multiply_all<V: Vectors, A: Neighbours, B: Neighbours, const L: us
     right: B,
     mut into: Target<'_, L>,
 ) {
+    let product = Product {
+        vectors,
+        inner,
+        columns,
+        left,
+        right,
+    };
     let mut row = 0;
     while vectors.keeps(16) && rows - row >= 4 {
-        let of = [row, inner, columns];
-        multiply_rows::<V, A, B, 4, 4, L>(vectors, of, left, right, &mut into);
+        product.multiply_rows::<4, 4, L>(row, &mut into);
         row += 4;
     }
     let may_overlap = rows > 1 && !matches!(into.start, Start::Output);
     while rows - row >= 2 || rows > row && may_overlap {
         let own = row.min(rows - 2);
-        multiply_rows::<V, A, B, 2, 4, L>(vectors, [own, inner, columns], left, right, &mut into);
+        product.multiply_rows::<2, 4, L>(own, &mut into);
         row = own + 2;
     }
     if row < rows {
-        multiply_rows::<V, A, B, 1, 8, L>(vectors, [row, inner, columns], left, right, &mut into);
+        product.multiply_rows::<1, 8, L>(row, &mut into);
     }
 }
 
-/// All columns of `R` rows.
-#[inline(always)]
-fn multiply_rows<
-    V: Vectors,
-    A: Neighbours,
-    B: Neighbours,
-    const R: usize,
-    const C: usize,
-    const L: usize,
->(
-    vectors: V,
-    [row, inner, columns]: [usize; 3],
-    left: A,
-    right: B,
-    into: &mut Target<'_, L>,
-) {
-    let mut column = 0;
-    let may_overlap = columns > C && !matches!(into.start, Start::Output);
-    while columns - column >= C || columns > column && may_overlap {
-        let own = column.min(columns - C);
-        multiply_tile::<V, A, B, R, C, L>(vectors, [row, inner, own], left, right, into);
-        column = own + C;
+impl<V: Vectors, A: Neighbours, B: Neighbours> Product<V, A, B> {
+    /// All columns of `R` rows.
+    #[inline(always)]
+    fn multiply_rows<const R: usize, const C: usize, const L: usize>(
+        self,
+        row: usize,
+        into: &mut Target<'_, L>,
+    ) {
+        let (mut column, columns) = (0, self.columns);
+        let may_overlap = columns > C && !matches!(into.start, Start::Output);
+        while columns - column >= C || columns > column && may_overlap {
+            let own = column.min(columns - C);
+            self.multiply_tile::<R, C, L>(row, own, into);
+            column = own + C;
+        }
+        while column < columns {
+            self.multiply_tile::<R, 1, L>(row, column, into);
+            column += 1;
+        }
     }
-    while column < columns {
-        multiply_tile::<V, A, B, R, 1, L>(vectors, [row, inner, column], left, right, into);
-        column += 1;
-    }
-}
 
-#[inline(always)]
-#[allow(clippy::float_cmp)] // A factor of exactly one changes nothing.
-fn multiply_tile<
-    V: Vectors,
-    A: Neighbours,
-    B: Neighbours,
-    const R: usize,
-    const C: usize,
-    const L: usize,
->(
-    vectors: V,
-    [row, inner, column]: [usize; 3],
-    left: A,
-    right: B,
-    into: &mut Target<'_, L>,
-) {
-    let first = row * into.stride + column;
-    let mut sums = Tile::<V, R, C>::zero(vectors);
-    match into.start {
-        Start::Zero => {}
-        Start::Output => sums.read(vectors, into.output, first, into.stride),
-        Start::Row(row) => {
-            let row = &row[column..][..C];
-            for r in 0..R {
-                for c in 0..C {
-                    sums.0[r][c] = vectors.splat(row[c]);
+    #[inline(always)]
+    #[allow(clippy::float_cmp)] // A factor of exactly one changes nothing.
+    fn multiply_tile<const R: usize, const C: usize, const L: usize>(
+        self,
+        row: usize,
+        column: usize,
+        into: &mut Target<'_, L>,
+    ) {
+        let (vectors, inner) = (self.vectors, self.inner);
+        let first = row * into.stride + column;
+        let mut sums = [[vectors.splat(0.0); C]; R];
+        match into.start {
+            Start::Zero => {}
+            Start::Output => {
+                for r in 0..R {
+                    let row = &into.output[first + r * into.stride..][..C];
+                    for c in 0..C {
+                        sums[r][c] = vectors.load(&row[c]);
+                    }
+                }
+            }
+            Start::Row(row) => {
+                let row = &row[column..][..C];
+                for r in 0..R {
+                    for c in 0..C {
+                        sums[r][c] = vectors.splat(row[c]);
+                    }
                 }
             }
         }
-    }
-    let (left, right) = (left.from::<R>(row, inner), right.from::<C>(column, inner));
-    for t in 0..inner {
-        let left = A::term::<V, R>(vectors, left, t);
-        let right = B::term::<V, C>(vectors, right, t);
+        let (left, right) = (self.left.from(row, inner), self.right.from(column, inner));
+        for t in 0..inner {
+            let left = A::term::<V, R>(vectors, left, t);
+            let right = B::term::<V, C>(vectors, right, t);
+            for r in 0..R {
+                for c in 0..C {
+                    vectors.add_product(&mut sums[r][c], left[r], right[c]);
+                }
+            }
+        }
+        if into.factor != 1.0 {
+            let factor = vectors.splat(into.factor);
+            for r in 0..R {
+                for c in 0..C {
+                    sums[r][c] = vectors.product(factor, sums[r][c]);
+                }
+            }
+        }
         for r in 0..R {
+            let row = &mut into.output[first + r * into.stride..][..C];
             for c in 0..C {
-                vectors.add_product(&mut sums.0[r][c], left[r], right[c]);
+                vectors.store(sums[r][c], &mut row[c]);
             }
         }
     }
-    if into.factor != 1.0 {
-        let factor = vectors.splat(into.factor);
-        for r in 0..R {
-            for c in 0..C {
-                sums.0[r][c] = vectors.product(factor, sums.0[r][c]);
-            }
-        }
-    }
-    sums.write(vectors, into.output, first, into.stride);
 }

@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use super::Tile;
 use crate::instructions::for_each_set;
 use crate::lanes::{LANES, Lanes};
 use crate::vectors::{Baseline, Vectors, rows_of_samples};
@@ -47,8 +46,8 @@ for_each_set! {
         factor: f32,
         sums: &'a mut [f32],
     ) {
-        let rows = Rows { blocks, widths, inputs };
-        add_all(vectors, &rows, columns, factor, sums);
+        let rows = Rows { blocks, widths, inputs, factor };
+        rows.add_all(vectors, columns, sums);
     }
 }
 
@@ -57,100 +56,90 @@ struct Rows<'a> {
     blocks: &'a [Block<'a>],
     widths: [usize; 2],
     inputs: Range<usize>,
+    factor: f32,
 }
 
-#[inline(always)]
-fn add_all<V: Vectors>(
-    vectors: V,
-    rows: &Rows<'_>,
-    columns: Range<usize>,
-    factor: f32,
-    sums: &mut [f32],
-) {
-    let mut column = columns.start;
-    while column < columns.end {
-        if column + 2 * V::LANES <= columns.end {
-            add_columns::<V, 2>(vectors, rows, column, factor, sums);
-            column += 2 * V::LANES;
-        } else if V::LANES == LANES || column + V::LANES <= columns.end {
-            add_columns::<V, 1>(vectors, rows, column, factor, sums);
-            column += V::LANES;
+impl Rows<'_> {
+    #[inline(always)]
+    fn add_all<V: Vectors>(&self, vectors: V, columns: Range<usize>, sums: &mut [f32]) {
+        let mut column = columns.start;
+        while column < columns.end {
+            if column + 2 * V::LANES <= columns.end {
+                self.add_columns::<V, 2>(vectors, column, sums);
+                column += 2 * V::LANES;
+            } else if V::LANES == LANES || column + V::LANES <= columns.end {
+                self.add_columns::<V, 1>(vectors, column, sums);
+                column += V::LANES;
+            } else {
+                self.add_columns::<Baseline, 1>(Baseline, column, sums);
+                column += LANES;
+            }
+        }
+    }
+
+    /// Columns that `C` vectors hold.
+    #[inline(always)]
+    fn add_columns<V: Vectors, const C: usize>(&self, vectors: V, column: usize, sums: &mut [f32]) {
+        // Widths are multiples of eight.
+        if vectors.keeps(16) {
+            for i in self.inputs.clone().step_by(8) {
+                self.add_tile::<V, C, 8>(vectors, i, column, sums);
+            }
         } else {
-            add_columns::<Baseline, 1>(Baseline, rows, column, factor, sums);
-            column += LANES;
+            for i in self.inputs.clone().step_by(4) {
+                self.add_tile::<V, C, 4>(vectors, i, column, sums);
+            }
         }
     }
-}
 
-/// Columns that `C` vectors hold.
-#[inline(always)]
-fn add_columns<V: Vectors, const C: usize>(
-    vectors: V,
-    rows: &Rows<'_>,
-    column: usize,
-    factor: f32,
-    sums: &mut [f32],
-) {
-    // Widths are multiples of eight.
-    if vectors.keeps(16) {
-        for i in rows.inputs.clone().step_by(8) {
-            add_tile::<V, C, 8>(vectors, rows, i, column, factor, sums);
+    #[inline(always)]
+    fn add_tile<V: Vectors, const C: usize, const I: usize>(
+        &self,
+        vectors: V,
+        i: usize,
+        column: usize,
+        sums: &mut [f32],
+    ) {
+        let [left_width, right_width] = self.widths;
+        let first = (i - self.inputs.start) * right_width + column;
+        let factor = vectors.splat(self.factor);
+        let mut totals = [[vectors.splat(0.0); C]; I];
+        for k in 0..I {
+            for c in 0..C {
+                totals[k][c] = vectors.load(&sums[first + k * right_width + c * V::LANES..]);
+            }
         }
-    } else {
-        for i in rows.inputs.clone().step_by(4) {
-            add_tile::<V, C, 4>(vectors, rows, i, column, factor, sums);
-        }
-    }
-}
-
-#[inline(always)]
-fn add_tile<V: Vectors, const C: usize, const I: usize>(
-    vectors: V,
-    rows: &Rows<'_>,
-    i: usize,
-    column: usize,
-    factor: f32,
-    sums: &mut [f32],
-) {
-    let [left_width, right_width] = rows.widths;
-    let first = (i - rows.inputs.start) * right_width + column;
-    let factor = vectors.splat(factor);
-    let mut totals = Tile::<V, I, C>::zero(vectors).0;
-    for k in 0..I {
-        for c in 0..C {
-            totals[k][c] = vectors.load(&sums[first + k * right_width + c * V::LANES..]);
-        }
-    }
-    for block in rows.blocks {
-        // Without divisions, which take as long as some rows.
-        let (mut left, mut right) = (block.left, block.right);
-        while !left.is_empty() {
-            let mut tile = Tile::<V, I, C>::zero(vectors).0;
-            for _ in 0..block.height {
-                let (of_left, of_right) = (&left[i..][..I], &right[column..][..C * V::LANES]);
-                let mut own = [vectors.splat(0.0); C];
-                for c in 0..C {
-                    own[c] = vectors.load(&of_right[c * V::LANES..]);
+        for block in self.blocks {
+            // Without divisions, which take as long as some rows.
+            let (mut left, mut right) = (block.left, block.right);
+            while !left.is_empty() {
+                let mut tile = [[vectors.splat(0.0); C]; I];
+                for _ in 0..block.height {
+                    let (of_left, of_right) = (&left[i..][..I], &right[column..][..C * V::LANES]);
+                    let mut own = [vectors.splat(0.0); C];
+                    for c in 0..C {
+                        own[c] = vectors.load(&of_right[c * V::LANES..]);
+                    }
+                    for k in 0..I {
+                        let left = vectors.splat(of_left[k]);
+                        for c in 0..C {
+                            vectors.add_product(&mut tile[k][c], left, own[c]);
+                        }
+                    }
+                    (left, right) = (&left[left_width..], &right[right_width..]);
                 }
                 for k in 0..I {
-                    let left = vectors.splat(of_left[k]);
                     for c in 0..C {
-                        vectors.add_product(&mut tile[k][c], left, own[c]);
+                        vectors.add_product(&mut totals[k][c], factor, tile[k][c]);
                     }
-                }
-                (left, right) = (&left[left_width..], &right[right_width..]);
-            }
-            for k in 0..I {
-                for c in 0..C {
-                    vectors.add_product(&mut totals[k][c], factor, tile[k][c]);
                 }
             }
         }
-    }
-    for k in 0..I {
-        for c in 0..C {
-            let own = &mut sums[first + k * right_width + c * V::LANES..];
-            vectors.store(totals[k][c], own);
+        for k in 0..I {
+            for c in 0..C {
+                let own = &mut sums[first + k * right_width + c * V::LANES..];
+                vectors.store(totals[k][c], own);
+            }
         }
     }
 }

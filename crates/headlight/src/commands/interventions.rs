@@ -52,7 +52,7 @@ fn patch(text: &str) -> Result<(Place, usize, PathBuf), String> {
     let position = position
         .parse()
         .map_err(|_| format!("`{position}` is not a position; positions count from 0"))?;
-    let place = place.parse::<Place>().map_err(|error| error.to_string())?;
+    let place = place.parse::<Place>()?;
     Ok((place, position, file.into()))
 }
 

@@ -5,12 +5,11 @@ use std::cmp::Ordering;
 
 use headlight_architecture::mathematics::exp;
 
-use super::info::MeasureInfo;
+use super::info::{MeasureInfo, Measured};
 use super::subject::{MOST_SAMPLES, Subject};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::{Forward, Intervention, Recorded};
-use crate::measures::value::Measured;
 use crate::metrics::predicted_class;
 
 /// Between attention and gradients.
@@ -25,29 +24,19 @@ use crate::metrics::predicted_class;
 /// As in the paper the gradient does not flow through the attention weights, and the one-hot input of the word gives
 /// its own row of the table: hence `e_t`. Here y is the log-odds of the predicted class, whose gradient is that of its
 /// probability over y (1 - y). So the order is the same, and it does not drown where a model is sure and 1 - y rounds to 0.
-pub(super) static KENDALL_GRADIENT: MeasureInfo = MeasureInfo {
-    decimals: 3,
-    range: [-1.0, 1.0],
-    is_per_head: false,
-    check: has_words,
-    value: kendall_gradient,
-};
+pub(super) static KENDALL_GRADIENT: MeasureInfo = MeasureInfo::number(has_words, kendall_gradient);
 
 fn kendall_gradient(subject: &mut Subject<'_>) -> Result<Measured, Error> {
     let width = subject.config.model.d_model;
     let positions = subject.samples.positions();
-    let mut mean = Mean::default();
+    let mut taus = Vec::new();
     for chosen in subject.parts(MOST_SAMPLES) {
         let forward = subject.forward(&chosen, &[], Recorded::Attention)?;
         let logits = forward.predictions.logits.chunks(forward.dims.logits);
         let slopes: Vec<f32> = logits.flat_map(slopes).collect();
-        let gradients = subject.frozen.token_gradients(
-            subject.weights,
-            subject.samples,
-            &chosen,
-            &slopes,
-            true,
-        )?;
+        let (weights, samples) = (subject.weights, subject.samples);
+        let frozen = &mut subject.frozen;
+        let gradients = frozen.token_gradients(weights, samples, &chosen, &slopes, true)?;
         let gradients = gradients.chunks(positions * width);
         for (index, (&sample, gradient)) in chosen.iter().zip(gradients).enumerate() {
             let words = subject.words(sample);
@@ -60,10 +49,10 @@ fn kendall_gradient(subject: &mut Subject<'_>) -> Result<Measured, Error> {
             };
             let importance: Vec<f64> = words.iter().map(importance).collect();
             let attention = subject.attention_on(&words, &forward, index, sample);
-            mean.add(tau_b(&attention, &importance));
+            taus.extend(tau_b(&attention, &importance));
         }
     }
-    Ok(mean.value().into())
+    Ok(mean(&taus).into())
 }
 
 /// The slopes of the log-odds of the predicted class by the logits: 1 for its own, and minus the share of each other class
@@ -72,33 +61,13 @@ fn slopes(logits: &[f32]) -> Vec<f32> {
     if logits.len() == 1 {
         return vec![1.0];
     }
-    let wide: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
-    let predicted = predicted_class(&wide) as usize;
-    let others = || {
-        wide.iter()
-            .enumerate()
-            .filter(|(class, _)| *class != predicted)
-    };
-    let most = others()
-        .map(|(_, logit)| *logit)
-        .fold(f64::NEG_INFINITY, f64::max);
-    // Below this, `exp` is 0 in all but name.
-    let part = |logit: f64| {
-        if logit - most > -700.0 {
-            exp(logit - most)
-        } else {
-            0.0
-        }
-    };
-    let sum: f64 = others().map(|(_, logit)| part(*logit)).sum();
-    let slope = |(class, &logit): (usize, &f64)| {
-        if class == predicted {
-            1.0
-        } else {
-            (-part(logit) / sum) as f32
-        }
-    };
-    wide.iter().enumerate().map(slope).collect()
+    let mut others: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
+    let predicted = predicted_class(&others) as usize;
+    others[predicted] = f64::NEG_INFINITY;
+    let shares = softmax(&others).into_iter();
+    let mut slopes: Vec<f32> = shares.map(|share| -share as f32).collect();
+    slopes[predicted] = 1.0;
+    slopes
 }
 
 /// Between attention and leaving words out.
@@ -112,17 +81,11 @@ fn slopes(logits: &[f32]) -> Vec<f32> {
 ///
 /// A word is left out as `predict --explain` leaves it out: no query of any block may look at it. It keeps its place, so no model
 /// needs a token for padding. In the paper, the words after it move up.
-pub(super) static KENDALL_REMOVAL: MeasureInfo = MeasureInfo {
-    decimals: 3,
-    range: [-1.0, 1.0],
-    is_per_head: false,
-    check: has_words,
-    value: kendall_removal,
-};
+pub(super) static KENDALL_REMOVAL: MeasureInfo = MeasureInfo::number(has_words, kendall_removal);
 
 fn kendall_removal(subject: &mut Subject<'_>) -> Result<Measured, Error> {
     let positions = subject.samples.positions();
-    let mut mean = Mean::default();
+    let mut taus = Vec::new();
     for chosen in subject.parts(MOST_SAMPLES) {
         let whole = subject.forward(&chosen, &[], Recorded::Attention)?;
         let words: Vec<Vec<usize>> = chosen.iter().map(|&sample| subject.words(sample)).collect();
@@ -147,10 +110,10 @@ fn kendall_removal(subject: &mut Subject<'_>) -> Result<Measured, Error> {
         }
         for (index, &sample) in chosen.iter().enumerate() {
             let attention = subject.attention_on(&words[index], &whole, index, sample);
-            mean.add(tau_b(&attention, &changes[index]));
+            taus.extend(tau_b(&attention, &changes[index]));
         }
     }
-    Ok(mean.value().into())
+    Ok(mean(&taus).into())
 }
 
 /// The total variation distance of the probabilities that two lists of logits give.
@@ -160,23 +123,31 @@ fn distance(before: &[f32], after: &[f32]) -> f64 {
     0.5 * differences.sum::<f64>()
 }
 
-/// The probability of each class, the same bytes on every machine. One logit is the log-odds of class 1.
+/// The probability of each class. One logit is the log-odds of class 1.
 fn probabilities(logits: &[f32]) -> Vec<f64> {
-    let logits: Vec<f64> = match logits {
-        &[logit] => vec![0.0, f64::from(logit)],
-        logits => logits.iter().map(|&logit| f64::from(logit)).collect(),
-    };
+    let logits = logits.iter().map(|&logit| f64::from(logit));
+    match logits.len() {
+        1 => softmax(&[0.0].into_iter().chain(logits).collect::<Vec<_>>()),
+        _ => softmax(&logits.collect::<Vec<_>>()),
+    }
+}
+
+/// The softmax, the same bytes on every machine.
+fn softmax(logits: &[f64]) -> Vec<f64> {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let part = |logit: &f64| {
-        if logit - most > -700.0 {
-            exp(logit - most)
-        } else {
-            0.0
-        }
+    let part = |logit: &f64| match logit - most {
+        below if below > -700.0 => exp(below),
+        // There, `exp` is 0 in all but name.
+        _ => 0.0,
     };
     let parts: Vec<f64> = logits.iter().map(part).collect();
     let sum: f64 = parts.iter().sum();
     parts.into_iter().map(|part| part / sum).collect()
+}
+
+/// The mean over samples that have a correlation: those of two words or more, not all equally important.
+fn mean(taus: &[f64]) -> Option<f64> {
+    (!taus.is_empty()).then(|| taus.iter().sum::<f64>() / taus.len() as f64)
 }
 
 /// Samples have words to be put in an order.
@@ -185,26 +156,6 @@ fn has_words(config: &ExperimentConfig) -> Result<(), String> {
         return Err("compares the tokens of a sample; data.seq_len must be at least 2".to_owned());
     }
     Ok(())
-}
-
-/// A mean over samples, of those that have a correlation: of two words or more, not all equally important.
-#[derive(Default)]
-struct Mean {
-    sum: f64,
-    count: usize,
-}
-
-impl Mean {
-    fn add(&mut self, tau: Option<f64>) {
-        if let Some(tau) = tau {
-            self.sum += tau;
-            self.count += 1;
-        }
-    }
-
-    fn value(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
-    }
 }
 
 impl Subject<'_> {
@@ -318,15 +269,5 @@ mod tests {
         assert_eq!(tau_b(&[1.0, 2.0], &[1.0, 1.0]), None);
         assert_eq!(tau_b(&[1.0], &[1.0]), None);
         assert_eq!(tau_b(&[], &[]), None);
-    }
-
-    #[test]
-    fn samples_without_a_tau_do_not_count() {
-        let mut mean = Mean::default();
-        assert_eq!(mean.value(), None);
-        for tau in [Some(1.0), None, Some(0.0)] {
-            mean.add(tau);
-        }
-        assert_eq!(mean.value(), Some(0.5));
     }
 }

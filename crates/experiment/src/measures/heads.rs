@@ -6,19 +6,12 @@
 //!
 //! A head that is left out gives nothing: its context is 0 at every position.
 
-use super::info::MeasureInfo;
+use super::info::{MeasureInfo, Measured};
 use super::subject::{MOST_SAMPLES, Subject};
 use crate::error::Error;
 use crate::fused::{Intervention, Recorded};
-use crate::measures::value::Measured;
 
-pub(super) static HEAD_REMOVAL: MeasureInfo = MeasureInfo {
-    decimals: 3,
-    range: [f64::NEG_INFINITY, f64::INFINITY],
-    is_per_head: true,
-    check: |_| Ok(()),
-    value,
-};
+pub(super) static HEAD_REMOVAL: MeasureInfo = MeasureInfo::per_head(|_| Ok(()), value);
 
 fn value(subject: &mut Subject<'_>) -> Result<Measured, Error> {
     let (layers, heads) = (subject.config.model.n_layers, subject.config.model.n_heads);

@@ -6,12 +6,11 @@
 
 use headlight_data::{Dataset, Task};
 
-use super::info::MeasureInfo;
+use super::info::{MeasureInfo, Measured};
 use super::subject::Subject;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::{Array, Forward, Intervention, Place, Recorded};
-use crate::measures::value::Measured;
 
 /// The most pairs: those of the first samples of class 1.
 const MOST_PAIRS: usize = 64;
@@ -32,27 +31,19 @@ fn check(config: &ExperimentConfig) -> Result<(), String> {
 }
 
 /// How much the log-odds change.
-pub(super) static GAP: MeasureInfo =
-    info(|subject| measured(subject, |pairs, subject| pairs.gap(subject).map(Some)));
+pub(super) static GAP: MeasureInfo = MeasureInfo::number(check, |subject| {
+    measured(subject, |pairs, subject| pairs.gap(subject).map(Some))
+});
 
 /// The share that the last block's attention weights carry, with values as they are.
-pub(super) static GAP_BY_WEIGHTS: MeasureInfo =
-    info(|subject| measured(subject, |pairs, subject| pairs.carried(subject, true)));
+pub(super) static GAP_BY_WEIGHTS: MeasureInfo = MeasureInfo::number(check, |subject| {
+    measured(subject, |pairs, subject| pairs.carried(subject, true))
+});
 
 /// The share that the last block's values carry, with attention weights as they are.
-pub(super) static GAP_BY_VALUES: MeasureInfo =
-    info(|subject| measured(subject, |pairs, subject| pairs.carried(subject, false)));
-
-/// What is known of a measure of pairs.
-const fn info(value: fn(&mut Subject<'_>) -> Result<Measured, Error>) -> MeasureInfo {
-    MeasureInfo {
-        decimals: 3,
-        range: [f64::NEG_INFINITY, f64::INFINITY],
-        is_per_head: false,
-        check,
-        value,
-    }
-}
+pub(super) static GAP_BY_VALUES: MeasureInfo = MeasureInfo::number(check, |subject| {
+    measured(subject, |pairs, subject| pairs.carried(subject, false))
+});
 
 /// A number that a model's pairs give; without pairs, it is not defined.
 fn measured(

@@ -1,24 +1,18 @@
 //! Attention on the positions that decide the label, by the config's rule.
 
-use super::info::MeasureInfo;
+use super::info::{MeasureInfo, Measured};
 use super::subject::Subject;
 use crate::config::ExperimentConfig;
 use crate::error::Error;
 use crate::fused::Recorded;
-use crate::measures::value::Measured;
 
 /// Attention on the positions that decide the label, by block and head.
 ///
 /// ```text
 /// mean over samples of Σ_j a_ij    over the positions j that decide; i is the position that is read
 /// ```
-pub(super) static DECIDING_ATTENTION: MeasureInfo = MeasureInfo {
-    decimals: 3,
-    range: [f64::NEG_INFINITY, f64::INFINITY],
-    is_per_head: true,
-    check: has_rule,
-    value: deciding_attention,
-};
+pub(super) static DECIDING_ATTENTION: MeasureInfo =
+    MeasureInfo::per_head(has_rule, deciding_attention);
 
 fn deciding_attention(subject: &mut Subject<'_>) -> Result<Measured, Error> {
     let decided = subject.decided();
@@ -48,13 +42,8 @@ fn deciding_attention(subject: &mut Subject<'_>) -> Result<Measured, Error> {
 }
 
 /// Uniform attention on these positions, over the keys that the position which is read may look at.
-pub(super) static DECIDING_UNIFORM: MeasureInfo = MeasureInfo {
-    decimals: 3,
-    range: [0.0, f64::INFINITY],
-    is_per_head: false,
-    check: has_uniform_attention,
-    value: deciding_uniform,
-};
+pub(super) static DECIDING_UNIFORM: MeasureInfo =
+    MeasureInfo::number(has_uniform_attention, deciding_uniform);
 
 fn has_uniform_attention(config: &ExperimentConfig) -> Result<(), String> {
     if !config.model.attention.softmax {
