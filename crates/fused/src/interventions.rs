@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use serde::Deserialize;
-
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::Site;
@@ -12,8 +10,7 @@ use crate::place::Place;
 use crate::places::padded;
 
 /// A change of what a forward pass computes, for all of its samples.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Intervention {
     /// A head gives nothing: its context is 0.
     RemoveHead {

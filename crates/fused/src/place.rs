@@ -4,8 +4,6 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use serde::Deserialize;
-
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::Site;
@@ -21,8 +19,7 @@ use crate::blocks::Site;
 /// assert_eq!(Place::Residual(2).to_string(), "residual.2");
 /// assert!("head.0".parse::<Place>().is_err());
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The first block's input.
     Embeddings,
@@ -69,14 +66,6 @@ impl FromStr for Place {
                  block L and head H, both from 0"
             )
         })
-    }
-}
-
-impl TryFrom<String> for Place {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        text.parse()
     }
 }
 

@@ -7,6 +7,7 @@
 mod contexts;
 mod exports;
 mod generated;
+mod interventions;
 mod look;
 mod message;
 mod refusal;
@@ -22,11 +23,11 @@ use std::error::Error;
 
 use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::Intervention;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::generated::{Drawing, generated};
+use crate::interventions::{Change, interventions};
 use crate::look::{look, watch};
 use crate::message::{Answer, Message};
 use crate::refusal::told;
@@ -51,7 +52,7 @@ struct Request {
     keep: Option<usize>,
     /// Changes of what the model computes.
     #[serde(default)]
-    interventions: Vec<Intervention>,
+    interventions: Vec<Change>,
     /// How to continue the first of the tokens.
     drawing: Option<Drawing>,
     /// What the config calls the table of the samples.
@@ -120,7 +121,7 @@ fn respond(message: &Message) -> Answer {
         steps,
         tokens,
         keep,
-        interventions,
+        interventions: changes,
         drawing,
         name,
         token,
@@ -178,7 +179,7 @@ fn respond(message: &Message) -> Answer {
         Operation::Look | Operation::Watch => {
             let config = config()?;
             let samples = config.unlabelled(tokens.unwrap_or_default())?;
-            let mut view = View::new(&config, samples, interventions)?;
+            let mut view = View::new(&config, samples, interventions(changes)?)?;
             match operation {
                 Operation::Look => look(&config, &mut view, weights),
                 _ => watch(&config, &mut view, weights),

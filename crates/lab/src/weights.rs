@@ -1,9 +1,11 @@
-//! `model.safetensors`.
+//! `model.safetensors`: the length of its head, the head as JSON, and the numbers, little-endian.
 
+use std::collections::BTreeMap;
+
+use headlight_architecture::Layout;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Frozen;
-use safetensors::tensor::TensorView;
-use safetensors::{Dtype, SafeTensorError, serialize};
+use serde::Serialize;
 use serde_json::json;
 
 use crate::message::{Answer, Message};
@@ -21,24 +23,49 @@ pub(crate) fn save(config: &ExperimentConfig, weights: &[f32]) -> Answer {
     Ok(Message::of(&head, floats.collect()))
 }
 
-/// The bytes of `model.safetensors`.
+/// What the head says of a tensor.
+#[derive(Serialize)]
+struct Tensor<'a> {
+    dtype: &'a str,
+    shape: &'a [usize],
+    data_offsets: [usize; 2],
+}
+
+/// The bytes of `model.safetensors`, as the crate `safetensors` writes them: tensors come in the order of their names.
 ///
 /// # Errors
-/// When they cannot be written.
-pub(crate) fn safetensors(
-    config: &ExperimentConfig,
-    weights: &[f32],
-) -> Result<Vec<u8>, SafeTensorError> {
-    let bytes: Vec<u8> = weights
+/// When the head cannot be written.
+pub(crate) fn safetensors(config: &ExperimentConfig, weights: &[f32]) -> Answer<Vec<u8>> {
+    let mut rest = weights;
+    let layout = config.model.layout(config.inputs());
+    let mut tensors: Vec<(&Layout, &[f32])> = layout
         .iter()
-        .flat_map(|value| value.to_le_bytes())
+        .map(|own| {
+            let (values, others) = rest.split_at(own.size());
+            rest = others;
+            (own, values)
+        })
         .collect();
-    let mut rest = &bytes[..];
-    let mut tensors = Vec::new();
-    for own in config.model.layout(config.inputs()) {
-        let (values, others) = rest.split_at(4 * own.size());
-        rest = others;
-        tensors.push((own.name, TensorView::new(Dtype::F32, own.shape, values)?));
+    tensors.sort_by_key(|(own, _)| &own.name);
+    let mut head = BTreeMap::new();
+    let mut end = 0;
+    for (own, values) in &tensors {
+        let start = end;
+        end += 4 * values.len();
+        let tensor = Tensor {
+            dtype: "F32",
+            shape: &own.shape,
+            data_offsets: [start, end],
+        };
+        head.insert(&own.name, tensor);
     }
-    serialize(tensors, None)
+    let mut text = serde_json::to_string(&head)?;
+    while !text.len().is_multiple_of(8) {
+        text.push(' ');
+    }
+    let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(text.into_bytes());
+    let numbers = tensors.iter().flat_map(|(_, values)| *values);
+    bytes.extend(numbers.flat_map(|value| value.to_le_bytes()));
+    Ok(bytes)
 }

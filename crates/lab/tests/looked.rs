@@ -67,7 +67,7 @@ fn interventions() -> Vec<(Value, Intervention)> {
     let vector = vec![1.0, -2.0, 0.5, 3.0];
     let replaced = |place: &str, of: Place| {
         let written = json!({
-            "kind": "replace", "place": place, "position": 3, "vector": vector,
+            "kind": "replace", "place": place, "layer": 1, "position": 3, "vector": vector,
         });
         let vector = vector.clone();
         (
@@ -105,9 +105,9 @@ fn interventions() -> Vec<(Value, Intervention)> {
             },
         ),
         replaced("embeddings", Place::Embeddings),
-        replaced("context.1", Place::Context(1)),
-        replaced("residual.1", Place::Residual(1)),
-        replaced("output.1", Place::Output(1)),
+        replaced("context", Place::Context(1)),
+        replaced("residual", Place::Residual(1)),
+        replaced("output", Place::Output(1)),
     ]
 }
 
@@ -184,7 +184,7 @@ fn what_does_not_fit_is_refused() {
     let change = |written: Value| ask_of("look", &json!([written]));
     let refused = [
         (
-            change(json!({ "kind": "remove_head", "layer": 2, "head": 0 })),
+            change(json!({ "kind": "remove_head", "layer": 2 })),
             "block 2",
         ),
         (change(json!({ "kind": "replace", "vector": [] })), "place"),

@@ -144,8 +144,7 @@ export class Live {
             : arrays[place]
                 .subarray(((place === "embeddings" ? 0 : layer * this.shape.positions) + position) * width)
                 .subarray(0, width);
-        const named = place === "embeddings" ? place : `${place}.${layer}`;
-        return [{ kind: "replace", place: named, position, vector: Array.from(values) }];
+        return [{ kind: "replace", place, layer, position, vector: Array.from(values) }];
       }),
     ];
   }
