@@ -94,38 +94,52 @@ impl Value for Mask {
 #[derive(Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "expected \"none\", \"causal\" or a matrix of 0 and 1"
+    expecting = "expected \"none\", \"causal\" or a matrix of 0 or 1, true or false"
 )]
 enum Written {
     Name(Name),
-    Digits(Vec<Vec<u8>>),
-    Words(Vec<Vec<bool>>),
+    Matrix(Vec<Vec<Switch>>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Switch {
+    Digit(u8),
+    Word(bool),
 }
 
 impl TryFrom<Written> for Mask {
     type Error = &'static str;
 
     fn try_from(written: Written) -> Result<Self, &'static str> {
-        let is_one = |row: Vec<u8>| row.into_iter().map(|digit| digit == 1).collect();
+        let may = |switch| match switch {
+            Switch::Word(may) => Ok(may),
+            Switch::Digit(digit @ (0 | 1)) => Ok(digit == 1),
+            Switch::Digit(_) => Err("expected a matrix of 0 or 1, true or false"),
+        };
         match written {
             Written::Name(Name::None) => Ok(Self::None),
             Written::Name(Name::Causal) => Ok(Self::Causal),
-            Written::Words(rows) => Ok(Self::Matrix(rows)),
-            Written::Digits(rows) if rows.iter().flatten().all(|&digit| digit < 2) => {
-                Ok(Self::Matrix(rows.into_iter().map(is_one).collect()))
+            Written::Matrix(rows) => {
+                let row = |row: Vec<Switch>| row.into_iter().map(may).collect();
+                Ok(Self::Matrix(
+                    rows.into_iter().map(row).collect::<Result<_, _>>()?,
+                ))
             }
-            Written::Digits(_) => Err("expected a matrix of 0 and 1"),
         }
     }
 }
 
 impl From<Mask> for Written {
     fn from(mask: Mask) -> Self {
-        let digits = |row: Vec<bool>| row.into_iter().map(u8::from).collect();
+        let digits = |row: Vec<bool>| {
+            let digits = row.into_iter().map(u8::from);
+            digits.map(Switch::Digit).collect()
+        };
         match mask {
             Mask::None => Self::Name(Name::None),
             Mask::Causal => Self::Name(Name::Causal),
-            Mask::Matrix(rows) => Self::Digits(rows.into_iter().map(digits).collect()),
+            Mask::Matrix(rows) => Self::Matrix(rows.into_iter().map(digits).collect()),
         }
     }
 }

@@ -139,7 +139,7 @@ fn a_mask_is_a_word_or_a_matrix() {
     assert_eq!(to_value(&matrix).unwrap(), json!([[1, 0], [0, 1]]));
     let refused = |written: Value| from_value::<Mask>(written).unwrap_err().to_string();
     assert!(refused(json!("all")).contains("\"causal\""));
-    assert!(refused(json!(1)).contains("matrix of 0 and 1"));
+    assert!(refused(json!(1)).contains("matrix of 0 or 1"));
     for cell in [json!(2), json!(-1), json!(u64::MAX), json!("1")] {
         let message = refused(json!([[cell]]));
         assert!(message.contains("0 or 1, true or false"), "{message}");
