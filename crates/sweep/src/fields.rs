@@ -10,7 +10,7 @@ use headlight_experiment::measures::MeasureName;
 use headlight_experiment::metrics::{ByName, METRICS, Metric};
 use serde::ser::SerializeMap;
 
-use crate::row::Outcome;
+use crate::outcome::Outcome;
 
 /// A field of a row.
 #[derive(Clone, Debug)]

@@ -15,9 +15,10 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::weights;
 use sha2::{Digest, Sha256};
 
+use crate::outcome::Outcome;
 use crate::parameters;
 use crate::plan::Plan;
-use crate::row::{Outcome, Row};
+use crate::row::Row;
 
 /// Trains run `index` of a plan; returns `None` if a signal interrupts it.
 ///

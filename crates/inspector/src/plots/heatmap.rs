@@ -4,7 +4,6 @@ use headlight_architecture::{Keys, is_uniform};
 use headlight_dump::AttentionDump;
 
 use super::colour_range::{ColourRange, ColourScale};
-use super::largest;
 use crate::words::{counted, shorten, wrap};
 
 /// The longest name of a token, in columns of a terminal.
@@ -274,4 +273,11 @@ fn class_name(dump: &AttentionDump, label: f32) -> Option<String> {
     }
     let asks = config.pointer("/data/rule")?.is_object() && dump.logits.len() == dump.dims.samples;
     asks.then(|| if label == 0.0 { "no" } else { "yes" }.to_owned())
+}
+
+/// The places of the values of a row, by falling value; of equals, the first first.
+pub fn largest(cells: &[f32]) -> Vec<usize> {
+    let mut keys: Vec<usize> = (0..cells.len()).collect();
+    keys.sort_by(|&a, &b| cells[b].total_cmp(&cells[a]));
+    keys
 }

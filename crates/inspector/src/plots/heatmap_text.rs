@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::heatmap::AXES;
+use super::heatmap::{AXES, largest};
 use super::{Heatmap, Quantity};
 use crate::terminal::Options;
 use crate::words::{centred, counted, left, right, say, shorten, width};
@@ -289,11 +289,4 @@ fn painted(options: Options) -> usize {
 fn side(rows: &[Row]) -> usize {
     let names = rows.iter().map(|row| width(&row.name));
     names.max().unwrap_or(0)
-}
-
-/// The places of the values of a row, by falling value; of equals, the first first.
-pub fn largest(cells: &[f32]) -> Vec<usize> {
-    let mut keys: Vec<usize> = (0..cells.len()).collect();
-    keys.sort_by(|&a, &b| cells[b].total_cmp(&cells[a]));
-    keys
 }

@@ -23,8 +23,7 @@ use size::{HEIGHT, Room, WIDTH};
 pub use bar_table::{BarColumn, BarTable};
 pub use colour_range::ColourRange;
 pub use curves::Curve;
-pub use heatmap::{Heatmap, Quantity};
-pub use heatmap_text::largest;
+pub use heatmap::{Heatmap, Quantity, largest};
 pub use histogram::Histogram;
 pub use maps::GridPlot;
 

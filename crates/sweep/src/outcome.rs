@@ -1,0 +1,32 @@
+//! What a run found.
+
+use headlight_experiment::measures::{MeasureName, Measured};
+use headlight_experiment::metrics::{EvalMetrics, TestMetrics};
+
+/// The results of a run that did not fail.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Mean loss over the batches of each epoch; none if each step draws its own samples.
+    pub epoch_loss: Vec<f64>,
+    /// On the training samples, with the final weights; if each step draws its own, on the batch of the last step.
+    pub train: EvalMetrics,
+    /// On the held-out samples, if the dataset has any.
+    pub held_out: Option<EvalMetrics>,
+    /// On the test sets.
+    pub tests: Vec<TestMetrics>,
+    /// Attention of `[CLS]` in the last block to each position, mean over heads and over positive
+    /// training samples; `None` without positive samples. `[position]`
+    pub attention_positive: Option<Vec<f64>>,
+    /// The same for negative training samples.
+    pub attention_negative: Option<Vec<f64>>,
+    /// The metrics of the same samples, which hold the attention of `[CLS]` on the positions that decide each sample's label, and what
+    /// it would be if it were uniform; `None` if no rule says which positions decide.
+    pub deciding: Option<EvalMetrics>,
+    /// The first step after which F1 on the samples that judge a model was `report.learned` or more.
+    pub learned_at_step: Option<usize>,
+    /// The measures that `report.measures` asks for, of the final model on the held-out samples, or else on the training
+    /// samples.
+    pub measures: Vec<(MeasureName, Measured)>,
+    /// The hash of `model.safetensors`, as `headlight train` writes it.
+    pub weights_sha256: String,
+}
