@@ -172,8 +172,7 @@ fn invalid_switches_are_refused() {
         (
             "model.attention.mask=causl",
             &[
-                "`model.attention.mask`",
-                "\"causl\"",
+                "mask=causl: `model.attention.mask`",
                 "\"none\"",
                 "\"causal\"",
             ][..],

@@ -1,5 +1,7 @@
 //! Reads rows of a results file.
 
+use std::collections::BTreeSet;
+
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -62,11 +64,12 @@ impl StoredRow {
         if grid(&own) != values.iter().map(written).collect() {
             return Err("its values of the grid's keys are not those of this sweep".to_owned());
         }
+        let sets: BTreeSet<&String> = config.tests.iter().map(|set| &set.name).collect();
         // Of another form, a value would be a text in place of a number, or no text where the hash is.
-        let is_right = |field: &Field| {
-            let is_hash = field.quantity == Quantity::WeightsSha256;
-            own.get(&field.name)
-                .is_some_and(|value| value.is_string() == is_hash)
+        let is_right = |field: &Field| match (field.quantity, own.get(&field.name)) {
+            (Quantity::Tests, Some(Value::Object(own))) => own.keys().eq(sets.iter().copied()),
+            (Quantity::Tests, _) | (_, None) => false,
+            (of, Some(value)) => value.is_string() == (of == Quantity::WeightsSha256),
         };
         let mut expected = fields().iter().filter(|field| field.is_in_rows_of(config));
         match expected.find(|field| self.error.is_none() && !is_right(field)) {
