@@ -122,7 +122,10 @@ impl Value for Positions {
 
 /// As it stands in a config.
 #[derive(Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected true, false or a name")]
+#[serde(
+    untagged,
+    expecting = "expected true, false, \"learned\", \"none\", \"sinusoidal\", \"rotary\" or \"first\""
+)]
 enum Written {
     Switch(bool),
     Name(String),

@@ -83,7 +83,7 @@ impl TextCounts {
         let mut sentences = Vec::new();
         if self.cut_texts > 0 {
             sentences.push(format!(
-                "Texts that are cut to the first {seq_len} {parts}: {}, which lose {} {parts}.",
+                "Texts cut to the first {seq_len} {parts}: {}. Dropped {parts}: {}.",
                 self.cut_texts, self.cut_words
             ));
         }

@@ -84,7 +84,10 @@ impl StoredRow {
 
 #[allow(clippy::needless_pass_by_value)] // As `map_err` passes it.
 fn no_row(error: serde_json::Error) -> String {
-    format!("it is no row of a sweep ({error})")
+    let told = error.to_string();
+    // The place in the text of the row says less than the line of the file, which stands before.
+    let reason = told.split(" at line ").next().unwrap_or_default();
+    format!("it is no row of a sweep ({reason})")
 }
 
 /// The grid's keys in a row, and their values.

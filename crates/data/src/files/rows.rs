@@ -249,13 +249,14 @@ impl Rows {
                     return Some(reason.clone());
                 }
                 let place = self.place(first);
+                let column = config.columns.label_name();
                 let remedy = match place {
                     Place::Row { .. } => "add the array `labels`, with a label for each sample".to_owned(),
-                    Place::Line(_) => format!(
-                        "labels are the column `{}` of a .csv, .tsv or .jsonl file; fill it in, name another one in data.label, or \
-                         delete the row",
-                        config.columns.label_name()
+                    Place::Line(_) if count == self.len() => format!(
+                        "labels are the column `{column}` of a .csv, .tsv or .jsonl file; add it, or name the column of labels in \
+                         data.label"
                     ),
+                    Place::Line(_) => format!("its `{column}` is empty; fill it in, or delete the row"),
                 };
                 Some(format!(
                     "{place}: the sample has no label ({count} of {} have none): {remedy}",

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use clap::{Args, value_parser};
+use clap::Args;
 use headlight_architecture::Parameter;
 use headlight_experiment::Error;
 use headlight_experiment::certificate::{self, Certificate, Sampled};
@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
         value_name = "K",
         allow_negative_numbers = true,
         default_value_t = 10,
-        value_parser = value_parser!(u16).range(..=10_000),
+        value_parser = few,
         conflicts_with = "sample"
     )]
     examples: u16,
@@ -60,6 +60,12 @@ struct Line<'a> {
 enum Found {
     Counted(Certificate),
     Sampled { sampled: Sampled },
+}
+
+/// The number of examples.
+fn few(text: &str) -> Result<u16, String> {
+    let count = text.parse().ok().filter(|count| *count <= 10_000);
+    count.ok_or_else(|| "give a whole number from 0 to 10000".to_owned())
 }
 
 /// Prints the certificate.

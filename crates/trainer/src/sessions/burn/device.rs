@@ -41,13 +41,22 @@ pub use gpu::adapters;
 
 #[cfg(feature = "wgpu")]
 mod gpu {
+    use std::sync::{Mutex, PoisonError};
+
     use burn::tensor::Device;
     use burn::tensor::wgpu::{WgpuBackend, wgpu};
 
     use super::OpenDevice;
     use crate::Failure;
 
+    /// The devices that are open, by name: a process cannot open one twice.
+    static OPEN: Mutex<Vec<(String, OpenDevice)>> = Mutex::new(Vec::new());
+
     pub(super) fn open(name: &str, api: WgpuBackend) -> Result<OpenDevice, Failure> {
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, device)) = open.iter().find(|(own, _)| own == name) {
+            return Ok(device.clone());
+        }
         let options = Device::wgpu_options().graphics_api(api);
         let (device, setup) = options.init_with_setup().map_err(|error| {
             let found = match adapters().as_slice() {
@@ -58,10 +67,12 @@ mod gpu {
                 "device `{name}` cannot be opened ({error}); {found}; `--device flex` runs on the CPU"
             ))
         })?;
-        Ok(OpenDevice {
+        let device = OpenDevice {
             device,
             adapter: Some(describe(&setup.adapter.get_info())),
-        })
+        };
+        open.push((name.to_owned(), device.clone()));
+        Ok(device)
     }
 
     /// The GPU adapters of this machine, one per line.
