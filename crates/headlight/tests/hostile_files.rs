@@ -249,7 +249,7 @@ fn results() {
         (
             report,
             format!("{row},\"epoch_loss\":[{list}]}}\n"),
-            &["line 1", "262144 columns", "262144"],
+            &["line 1", "262144 columns"],
         ),
         (report, format!("{deep}\n"), &["line 1"]),
         (
