@@ -1,7 +1,7 @@
 //! Sequences that repeat.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_data::{DatasetConfig, IGNORED};
+use headlight_data::{ClsPlace, DatasetConfig, IGNORED};
 use serde_json::json;
 
 /// Samples of `seq_len` tokens, of 50.
@@ -22,7 +22,34 @@ fn a_sequence_repeats() {
     }
 }
 
-/// Each period is as likely, and what decides is one period before: in a sample of few tokens, the shortest that repeats.
+/// By hand: 1 2 3 1 2 3 1 2, of period 3. An induction head may look at each earlier copy of what follows.
+#[test]
+fn all_earlier_copies_decide() {
+    let tokens = [1, 2, 3, 1, 2, 3, 1, 2];
+    let deciding = |keys: &serde_json::Value, query: usize| {
+        let rule = config(keys, 8).rule.unwrap();
+        rule.deciding_at(&tokens, ClsPlace::None, query)
+    };
+    let fixed = json!({"kind": "repeat", "period": 3});
+    let own = json!({"kind": "repeat", "period": 3, "max_period": 5});
+    for (query, expected) in [
+        (1, &[][..]),
+        (2, &[0]),
+        (3, &[1]),
+        (5, &[0, 3]),
+        (6, &[1, 4]),
+        (7, &[]),
+    ] {
+        assert_eq!(deciding(&fixed, query), expected, "{query}");
+    }
+    // After 1 2 3, nothing tells a period that each sample draws.
+    for (query, expected) in [(2, &[][..]), (3, &[1]), (5, &[0, 3])] {
+        assert_eq!(deciding(&own, query), expected, "{query}");
+    }
+}
+
+/// Each period is as likely, and what decides are the copies of earlier periods: in a sample of few tokens, of the shortest that
+/// repeats.
 #[test]
 fn a_sequence_repeats_with_a_period_of_its_own() {
     let rule = json!({"kind": "repeat", "period": 2, "max_period": 4});
@@ -36,7 +63,8 @@ fn a_sequence_repeats_with_a_period_of_its_own() {
         let period = (2..5).find(|&period| repeats(period)).unwrap();
         counts[period] += 1;
         let deciding = rule.deciding_at(tokens, drawn.cls(), 8);
-        assert_eq!(deciding, [9 - period]);
+        let copies: Vec<usize> = (1..9).filter(|at| (9 - at) % period == 0).collect();
+        assert_eq!(deciding, copies);
     }
     let all = drawn.len() as f64;
     let shares = counts.map(|count| f64::from(count) / all);

@@ -47,7 +47,7 @@ impl SequenceRule for Repeat {
         Facts {
             words: "a random sequence repeats",
             question: "Which token follows in a sequence that repeats?",
-            deciding: "the token that followed one period before",
+            deciding: "the earlier copies of the token that follows",
             task: Task::NextToken,
             generator: Some(Generator::Chacha),
             ..OF_TOKENS
@@ -60,9 +60,13 @@ impl SequenceRule for Repeat {
     }
 
     fn deciding(&self, tokens: &[u32], position: usize) -> Vec<usize> {
-        let place = (position + 1).checked_sub(self.of_sample(tokens));
-        let place = place.filter(|_| position + 1 < tokens.len());
-        place.into_iter().collect()
+        let (period, next) = (self.of_sample(tokens), position + 1);
+        // A sample with a period of its own does not tell it before a token has come again.
+        let first = period + usize::from(self.longest() > self.period);
+        if next < first || next >= tokens.len() {
+            return Vec::new();
+        }
+        (next % period..next).step_by(period).collect()
     }
 
     fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
