@@ -187,6 +187,16 @@ impl Dataset {
         }
     }
 
+    /// Some of the samples, in this order.
+    #[must_use]
+    pub fn select(&self, samples: &[usize]) -> Self {
+        let mut selected = self.without_samples();
+        for &sample in samples {
+            selected.push_each(self.tokens(sample), self.labels_of(sample).iter().copied());
+        }
+        selected
+    }
+
     /// Appends a sample of a class; if samples have a label per position, it is that of each position.
     ///
     /// # Panics

@@ -81,19 +81,26 @@ fn numbers_follow_from_the_predictions() {
     let printed = run(&["predict", text(&path), text(&data)]).done().stdout;
     let samples: Vec<(f64, bool)> = printed
         .lines()
-        .skip(1)
+        .filter(|line| line.starts_with("held_out,"))
         .map(|line| {
-            // The columns of the file, the label among them, and then the prediction.
+            // The columns of the file, the split and the label among them, and then the prediction.
             let cells: Vec<&str> = line.split(',').collect();
             (cells[cells.len() - 1].parse().unwrap(), cells[1] == "1")
         })
         .collect();
-    assert_eq!(samples.len(), 400);
+    assert_eq!(samples.len(), 100);
 
     let found = evaluated(&path, &[text(&data)]);
     assert_eq!(found["data"], text(&data));
-    assert_eq!(found["split"], Value::Null);
-    assert_eq!(found["samples"], 400);
+    // Those that the file holds out, unless others are asked for.
+    assert_eq!(found["split"], "held-out");
+    assert_eq!(found["samples"], 100);
+    let train = evaluated(&path, &[text(&data), "--split", "train"]);
+    assert_eq!(
+        (&train["split"], &train["samples"]),
+        (&"train".into(), &300.into())
+    );
+    assert_ne!(train["loss"], found["loss"]);
     let positives: Vec<f64> = samples.iter().filter(|s| s.1).map(|s| s.0).collect();
     let negatives: Vec<f64> = samples.iter().filter(|s| !s.1).map(|s| s.0).collect();
     let pairs = positives
@@ -132,11 +139,11 @@ fn numbers_follow_from_the_predictions() {
         .iter()
         .map(|s| (s.0 - f64::from(u8::from(s.1))).powi(2))
         .sum();
-    assert!((number(&found["brier"]) - brier / 400.0).abs() < 1e-6);
+    assert!((number(&found["brier"]) - brier / 100.0).abs() < 1e-6);
     let bins = found["calibration"]["bins"].as_array().unwrap();
     assert_eq!(bins.len(), 10);
     let in_bins = bins.iter().map(|bin| bin["samples"].as_u64().unwrap());
-    assert_eq!(in_bins.sum::<u64>(), 400);
+    assert_eq!(in_bins.sum::<u64>(), 100);
 }
 
 #[test]
@@ -295,7 +302,7 @@ fn samples_without_labels_and_other_mistakes_are_refused() {
     );
     fs::write(&config, keys).unwrap();
     run(&["train", text(&config), "--run", text(&path)]).done();
-    assert_eq!(evaluated(&path, &[text(&labelled)])["samples"], 4);
+    assert_eq!(evaluated(&path, &[text(&labelled)])["samples"], 1);
 
     // The run has no rule, so lines of tokens have no labels.
     let lines = folder.join("samples.txt");
@@ -317,8 +324,15 @@ fn samples_without_labels_and_other_mistakes_are_refused() {
         &["evaluate", text(&path), "missing.csv"],
         &["missing.csv"],
     );
-    let both = ["evaluate", text(&path), text(&labelled), "--split", "train"];
-    refuses(&folder, &both, &["--split"]);
+    let whole = folder.join("whole.csv");
+    fs::write(&whole, "label,token_0\n1,0\n0,2\n").unwrap();
+    let found = evaluated(&path, &[text(&whole)]);
+    assert_eq!(
+        (&found["split"], &found["samples"]),
+        (&Value::Null, &2.into())
+    );
+    let none = ["evaluate", text(&path), text(&whole), "--split", "held-out"];
+    refuses(&folder, &none, &["whole.csv", "--split"]);
     refuses(&folder, &["evaluate", text(&folder)], &["config.toml"]);
     let over = ["evaluate", text(&path), text(&labelled), "--force", "--svg"];
     refuses(

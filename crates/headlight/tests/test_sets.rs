@@ -45,7 +45,7 @@ learning_rate = 0.01
 
 /// As [`CONFIG`], but of the length of its longer test set, and without test sets.
 const LONGER: &str = "\
-data = { generator = \"chacha\", samples = 300, held_out = 10, vocab_size = 9, seq_len = 7, balanced = true, \
+data = { generator = \"chacha\", samples = 310, vocab_size = 9, seq_len = 7, balanced = true, \
 rule = { kind = \"token-anywhere\", token = 3 } }
 model = { d_model = 8, n_heads = 2, positions = false }
 training = { epochs = 1 }
@@ -211,6 +211,22 @@ fn rows_and_their_tables_have_the_test_sets() {
 }
 
 /// The number of threads changes no byte, and a resumed run ends as one that never stopped.
+/// The page of a run of a file with a test set of a file tells what came of it, also when it is written again.
+#[test]
+fn the_page_of_file_data_has_its_outcome() {
+    let folder = in_folder("tests_page");
+    typed(&folder, "data long.toml --out longer.csv").done();
+    let config = "data = { file = \"longer.csv\", held_out = 60 }\nmodel = { d_model = 4 }\n\
+                  training = { epochs = 1 }\ntests = [{ name = \"own\", file = \"longer.csv\" }]\n";
+    fs::write(folder.join("own.toml"), config).unwrap();
+    typed(&folder, "train own.toml --run own").done();
+    typed(&folder, "inspect own --html again.html").done();
+    for page in ["own/inspector.html", "again.html"] {
+        let page = fs::read_to_string(folder.join(page)).unwrap();
+        assert!(page.contains("\"outcome\":\""), "{page:.200}");
+    }
+}
+
 #[test]
 fn a_resumed_run_has_the_same_test_sets() {
     let folder = in_folder("tests_resumed");

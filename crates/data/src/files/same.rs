@@ -16,17 +16,22 @@ impl Rows {
         own.filter(|text| known.contains(text)).count()
     }
 
-    /// How many of these texts are also among those of `own` that a model of a config was trained on. `None` if either are no texts,
+    /// How many of some of these texts are also among those of `own` that a model of a config was trained on. `None` if either are no texts,
     /// or do not fit the config.
-    pub fn trained_on_texts(&self, own: &Self, config: &DatasetConfig) -> Option<usize> {
+    pub fn trained_on_texts(
+        &self,
+        rows: &[usize],
+        own: &Self,
+        config: &DatasetConfig,
+    ) -> Option<usize> {
         let (train, _) = own.parts(config).ok()?;
-        let all: Vec<usize> = (0..self.len()).collect();
-        (self.are_texts() && own.are_texts()).then(|| self.equal(&all, own, &train))
+        (self.are_texts() && own.are_texts()).then(|| self.equal(rows, own, &train))
     }
 
-    /// How many of these samples equal training samples of a model. `None` if they do not fit the config.
+    /// How many of some of these samples equal training samples of a model. `None` if they do not fit the config.
     pub fn trained_on(
         &self,
+        rows: &[usize],
         train: &Dataset,
         config: &DatasetConfig,
         padding_token: Option<u32>,
@@ -35,12 +40,8 @@ impl Rows {
         let known: HashSet<&[u32]> = (0..train.len())
             .map(|sample| train.tokens(sample))
             .collect();
-        let samples = 0..given.len();
-        Some(
-            samples
-                .filter(|&sample| known.contains(given.tokens(sample)))
-                .count(),
-        )
+        let is_known = |&&row: &&usize| known.contains(given.tokens(row));
+        Some(rows.iter().filter(is_known).count())
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::printing::{print_beside, print_json};
 use clap::{Args, ValueEnum};
 use headlight_architecture::Parameter;
+use headlight_data::files::Rows;
 use headlight_data::{Dataset, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
@@ -35,11 +36,11 @@ use crate::terminal;
 pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
-    /// A dataset file with labels [default: the run's own held-out samples, or its training samples if it holds
-    /// out none]
+    /// A dataset file with labels; if its `split` holds samples out, these alone [default: the run's own held-out samples, or
+    /// its training samples if it holds out none]
     data: Option<PathBuf>,
-    /// Evaluate on this split of the run's own samples
-    #[arg(long, conflicts_with = "data")]
+    /// Evaluate on this split of the file, or of the run's own samples
+    #[arg(long)]
     split: Option<Split>,
     #[command(flatten)]
     interventions: InterventionArguments,
@@ -63,7 +64,7 @@ pub(crate) struct Arguments {
 struct Line<'a> {
     run: Cow<'a, str>,
     weights: Option<Cow<'a, str>>,
-    /// The dataset file, or else the split of the run's own samples.
+    /// The dataset file, and the split of it, or else of the run's own samples.
     data: Option<Cow<'a, str>>,
     split: Option<Split>,
     /// The steps that the model was trained for, if they are known.
@@ -90,7 +91,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = RunModel::open(&arguments.model, device, interventions)?;
     let (dataset, split, trained) = if let Some(path) = file {
         let read = samples::read_labelled(path, &model.config)?;
-        (read.dataset, None, model.trained_on(&read.rows))
+        let (rows, split) = of_file(path, &read.rows, arguments.split)?;
+        let trained = model.trained_on(&read.rows, &rows);
+        (read.dataset.select(&rows), split, trained)
     } else {
         let (dataset, split) = own(run, &model.config, arguments.split)?;
         (dataset, split, None)
@@ -153,6 +156,28 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     })
 }
 
+/// The rows of a file that are of a split: by default the held-out ones, if it holds any out.
+fn of_file(
+    path: &Path,
+    rows: &Rows,
+    split: Option<Split>,
+) -> Result<(Vec<usize>, Option<Split>), Failure> {
+    let all = 0..rows.len();
+    let split = split.or_else(|| {
+        let mut all = all.clone();
+        all.any(|row| rows.is_held_out(row))
+            .then_some(Split::HeldOut)
+    });
+    let is_of =
+        |&row: &usize| split.is_none_or(|split| rows.is_held_out(row) == (split == Split::HeldOut));
+    let chosen: Vec<usize> = all.filter(is_of).collect();
+    if chosen.is_empty() {
+        let reason = "no row has the split that --split names; leave --split out";
+        return Err(Failure::reading(path, reason));
+    }
+    Ok((chosen, split))
+}
+
 /// The run's own samples of a split: by default the held-out ones, if there are any.
 fn own(
     run: &Path,
@@ -189,10 +214,14 @@ fn title(arguments: &Arguments, split: Option<Split>, samples: usize, task: Task
         "sample"
     };
     let samples = |kind| counted(samples, &format!("{kind}{unit}"));
-    let samples = match (&arguments.data, split) {
-        (Some(data), _) => format!("{} of {}", samples(""), shown(data)),
-        (None, Some(Split::Train)) => samples("training "),
-        (None, _) => samples("held-out "),
+    let samples = samples(match split {
+        Some(Split::Train) => "training ",
+        Some(Split::HeldOut) => "held-out ",
+        None => "",
+    });
+    let samples = match &arguments.data {
+        Some(data) => format!("{samples} of {}", shown(data)),
+        None => samples,
     };
     format!("{} on {samples}", shown(&arguments.model.run))
 }
@@ -208,17 +237,30 @@ fn about(
     let [which, interventions] = of_model.map(|own| own.map(sentence));
     let weights = arguments.model.weights.as_ref();
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
-    let none_held_out = (arguments.split.is_none() && split == Some(Split::Train))
+    let is_own = arguments.data.is_none();
+    let none_held_out = (is_own && arguments.split.is_none() && split == Some(Split::Train))
         .then(|| "The run holds out no samples.".to_owned());
     let trained = trained.map(|trained| {
         format!(
             "{trained} of these samples are also training samples; without a file, `headlight evaluate` takes the held-out ones."
         )
     });
-    let known = (split == Some(Split::Train)).then(|| {
+    let left_out = (!is_own && arguments.split.is_none() && split.is_some()).then(|| {
+        "Samples of the file that are not held out are left out; --split train takes them."
+            .to_owned()
+    });
+    let known = (is_own && split == Some(Split::Train)).then(|| {
         "The model was trained on these samples; on other samples it may be worse.".to_owned()
     });
-    let all = [which, weights, interventions, none_held_out, known, trained];
+    let all = [
+        which,
+        weights,
+        interventions,
+        none_held_out,
+        left_out,
+        known,
+        trained,
+    ];
     all.into_iter().flatten().collect()
 }
 

@@ -78,22 +78,22 @@ impl RunModel {
         Some(format!("model: {}", self.kept.as_ref()?))
     }
 
-    /// How many of some samples the model was trained on, if there are any. Without the run's own data, nothing is known.
-    pub(super) fn trained_on(&self, samples: &Rows) -> Option<usize> {
+    /// How many of some rows of a file the model was trained on, if there are any. Without the run's own data, nothing is known.
+    pub(super) fn trained_on(&self, samples: &Rows, rows: &[usize]) -> Option<usize> {
         let data = &self.config.data;
         let padding = self.config.model.attention.padding_token;
         let count = match &data.source {
             Source::File(own) => {
                 let own = dataset_file::read(own, &data.columns).ok()?;
-                let texts = samples.trained_on_texts(&own, data);
+                let texts = samples.trained_on_texts(rows, &own, data);
                 texts.or_else(|| {
                     let train = own.fit(data, padding).ok()?.train;
-                    samples.trained_on(&train, data, padding)
+                    samples.trained_on(rows, &train, data, padding)
                 })
             }
             Source::Generated(_) => {
                 let train = session::dataset(&self.config).ok()?.train;
-                samples.trained_on(&train, data, padding)
+                samples.trained_on(rows, &train, data, padding)
             }
         };
         count.filter(|&count| count > 0)

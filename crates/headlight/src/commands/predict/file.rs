@@ -48,7 +48,8 @@ pub(super) fn write(model: &RunModel, path: &Path, out: Output<'_>) -> Result<Co
     if let Some(sentence) = model.unseen(&dataset) {
         note(sentence);
     }
-    let trained = model.trained_on(&rows);
+    let all: Vec<usize> = (0..rows.len()).collect();
+    let trained = model.trained_on(&rows, &all);
     drop(rows);
     refuse_taken(path, &model.config.data, &table)?;
     let own = model.session(dataset)?;
