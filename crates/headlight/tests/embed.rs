@@ -147,6 +147,19 @@ fn few_occurrences_measure_no_separation() {
     let command = ["embed", "run", "--word", "apple", "--occurrences"];
     let told = run_in(&folder, &[&command[..], &["8"]].concat()).done();
     assert!(mentions(&told.stdout, "--occurrences"), "{}", told.stdout);
+    // Where there are no more, none are advised.
+    fs::write(
+        folder.join("few.csv"),
+        "text,label,split\na bee,x,train\na cat,y,train\na bee,x,test\n",
+    )
+    .unwrap();
+    typed(&folder, "train few.csv --run few").done();
+    let told = typed(&folder, "embed few --word bee").done();
+    assert!(
+        told.stdout.contains("1 occurrence ") && !told.stdout.contains("--occurrences"),
+        "{}",
+        told.stdout
+    );
 
     let more = embed(&folder, &["--word", "apple", "--occurrences", "60"]);
     let classes = more["classes"].as_object().unwrap();

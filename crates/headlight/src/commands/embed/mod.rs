@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         return print_json(&table.json(run, model.step(), &arguments.words, split));
     }
     let which = model.which().map(|which| format!("\n{which}\n"));
-    let text = table.text(&arguments.words, split);
+    let text = table.text(&arguments.words, split, arguments.occurrences.get());
     print_beside(&outputs, &(text + &which.unwrap_or_default()))
 }
 

@@ -104,7 +104,8 @@ impl Table<'_> {
         }
     }
 
-    pub(super) fn text(&self, words: &[String], split: &str) -> String {
+    /// `most`: how many occurrences were asked for.
+    pub(super) fn text(&self, words: &[String], split: &str, most: usize) -> String {
         let count = counted(self.occurrences.len(), "occurrence");
         let mut text = format!("{count} of {} in {split} samples\n\n", quoted(words));
         let _ = writeln!(
@@ -124,6 +125,11 @@ impl Table<'_> {
             );
         }
         text.push('\n');
+        let more = if self.occurrences.len() < most {
+            ""
+        } else {
+            ", or more --occurrences"
+        };
         let _ = match self.chance() {
             Some(chance) => writeln!(
                 text,
@@ -137,7 +143,7 @@ impl Table<'_> {
                 text,
                 "The separation cannot be measured. It needs two classes with at least {LEAST_OF_CLASS} occurrences each;\n\
                  here: {}. With fewer, any vectors look separated.\n\
-                 Take a more frequent word, or more --occurrences.",
+                 Take a more frequent word{more}.",
                 self.shares()
             ),
         };
