@@ -40,9 +40,12 @@ class Model:
 
     def forward(self, tokens, moved=0.0, held=None, left_out=(), removed=None, read_context=None) -> tuple[np.ndarray, np.ndarray]:
         """Logits, and attention weights `[layer, head, query, key]`. `moved` is added to the embeddings of the tokens; `held` are
-        attention weights to use; `removed` is a block and a head whose context is 0; `read_context` is that of the last block's heads
+        attention weights to use; the places of `left_out` are empty, or hold padding; `removed` is a block and a head whose context is 0; `read_context` is that of the last block's heads
         at the position that is read. Keeps the last block's values, `[head, position, d_head]`."""
+        if self.padding is not None:
+            tokens = [self.padding if position in left_out else token for position, token in enumerate(tokens)]
         x = self.weights["token_embedding"][tokens] + moved + self.weights["position_embedding"]
+        x[list(left_out)] *= self.padding is not None
         hidden = np.array([token == self.padding or position in left_out for position, token in enumerate(tokens)])
         attention = []
         for layer in range(self.layers):

@@ -137,18 +137,48 @@ impl<'a> Look<'a> {
     }
 }
 
+/// The strongest head of a layer, and what it is strongest in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StrongestHead {
+    /// The head.
+    pub head: usize,
+    /// Whether it looks most at what decides the label; else it is the farthest from uniform attention.
+    pub by_label: bool,
+}
+
+impl StrongestHead {
+    /// The head to show where nothing tells heads apart.
+    pub const FIRST: Self = Self {
+        head: 0,
+        by_label: false,
+    };
+
+    /// That a reader sees it, and why, as a sentence without its full stop; `samples` are those in which it is the strongest.
+    pub fn sentence(self, layer: usize, samples: &str) -> String {
+        let why = if self.by_label {
+            "looks most at what decides the label"
+        } else {
+            "is the farthest from uniform attention"
+        };
+        format!(
+            "Of the heads of layer {layer}, head {} is shown: in {samples}, it {why}",
+            self.head
+        )
+    }
+}
+
 /// The strongest head of a block, which is the last one unless a reader chooses another.
 ///
 /// It is the head with the largest mean weight on the deciding positions, over samples of label 1 or more. If no such
 /// sample has deciding positions, it is the head with the largest mean divergence from uniform attention, over all
 /// samples. Of equal heads, the first. `None` without heads or samples.
-pub fn strongest_head(looks: &[Look<'_>]) -> Option<usize> {
+pub fn strongest_head(looks: &[Look<'_>]) -> Option<StrongestHead> {
     let heads = looks.first()?.weights.len();
     let decided = |look: &&Look<'_>| look.label >= Some(1) && !look.deciding.is_empty();
-    let has_decided = looks.iter().any(|look| decided(&look));
+    let by_label = looks.iter().any(|look| decided(&look));
     // All heads have the same number of samples, so the sum decides as the mean does.
     let strength = |head: usize| -> f64 {
-        if has_decided {
+        if by_label {
             let paid = |look: &Look<'_>| -> f64 {
                 // A file may name positions that its samples lack.
                 let weights = look
@@ -166,11 +196,12 @@ pub fn strongest_head(looks: &[Look<'_>]) -> Option<usize> {
         }
     };
     let strengths: Vec<f64> = (0..heads).map(strength).collect();
-    (0..heads).reduce(|best, head| {
+    let strongest = (0..heads).reduce(|best, head| {
         if strengths[head] > strengths[best] {
             head
         } else {
             best
         }
-    })
+    });
+    strongest.map(|head| StrongestHead { head, by_label })
 }

@@ -40,7 +40,7 @@ pub use config::{
 pub use headlight_keys::InvalidValue;
 pub use init::{InitConfig, Scheme, Std, StdConfig};
 pub use initial::Initial;
-pub use keys::{Keys, Look, UNIFORM_BELOW, is_uniform, strongest_head};
+pub use keys::{Keys, Look, StrongestHead, UNIFORM_BELOW, is_uniform, strongest_head};
 pub use layout::Layout;
 pub use mask::Mask;
 pub use parameter::Parameter;

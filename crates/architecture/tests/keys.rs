@@ -1,7 +1,9 @@
 //! Keys, uniform attention and the strongest head, against values by hand.
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
-use headlight_architecture::{AttentionConfig, Keys, Look, Mask, is_uniform, strongest_head};
+use headlight_architecture::{
+    AttentionConfig, Keys, Look, Mask, StrongestHead, is_uniform, strongest_head,
+};
 
 fn keys(mask: Mask, padding_token: Option<u32>, query: usize, tokens: &[u32]) -> Keys {
     let attention = AttentionConfig {
@@ -123,24 +125,21 @@ fn the_strongest_head_looks_most_at_what_decides() {
         look(&[even, even, even], Some(2), &[1]),
         look(&[at_one, sharp, sharp], Some(0), &[1]),
     ];
-    assert_eq!(strongest_head(&looks), Some(1));
+    let strongest = |looks: &[Look<'_>]| {
+        strongest_head(looks).map(|StrongestHead { head, by_label }| (head, by_label))
+    };
+    assert_eq!(strongest(&looks), Some((1, true)));
     // Of equal heads the first.
-    assert_eq!(
-        strongest_head(&[look(&[sharp, at_one, at_one], Some(1), &[1])]),
-        Some(1)
-    );
+    let equal = [look(&[sharp, at_one, at_one], Some(1), &[1])];
+    assert_eq!(strongest(&equal), Some((1, true)));
     // Without a rule, or without a positive, the head that is furthest from uniform attention.
-    assert_eq!(
-        strongest_head(&[look(&[even, at_one, sharp], Some(1), &[])]),
-        Some(2)
-    );
-    assert_eq!(
-        strongest_head(&[look(&[sharp, even, sharp], None, &[])]),
-        Some(0)
-    );
-    assert_eq!(
-        strongest_head(&[look(&[even, sharp], Some(0), &[1])]),
-        Some(1)
-    );
-    assert_eq!(strongest_head(&[]), None);
+    for (weights, label, deciding, head) in [
+        (&[even, at_one, sharp][..], Some(1), &[][..], 2),
+        (&[sharp, even, sharp], None, &[], 0),
+        (&[even, sharp], Some(0), &[1], 1),
+    ] {
+        let looks = [look(weights, label, deciding)];
+        assert_eq!(strongest(&looks), Some((head, false)));
+    }
+    assert_eq!(strongest(&[]), None);
 }

@@ -34,6 +34,12 @@ impl ClsPlace {
         }
     }
 
+    /// The positions of the first and of the last of `seq_len` tokens.
+    pub fn ends(self, seq_len: usize) -> [usize; 2] {
+        let first = usize::from(self == Self::First);
+        [first, first + seq_len.saturating_sub(1)]
+    }
+
     /// Positions of a sample of `seq_len` tokens.
     pub fn positions(self, seq_len: usize) -> usize {
         seq_len.saturating_add(usize::from(self.is_somewhere()))

@@ -11,7 +11,7 @@ mod json;
 mod npz;
 mod select;
 
-use headlight_architecture::{Keys, Look, strongest_head};
+use headlight_architecture::{Keys, Look, StrongestHead, strongest_head};
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,7 @@ impl AttentionDump {
     }
 
     /// The last block, and its [strongest head](strongest_head): where to look first.
-    pub fn strongest(&self) -> (usize, usize) {
+    pub fn strongest(&self) -> (usize, StrongestHead) {
         let layer = self.dims.layers.saturating_sub(1);
         (layer, self.strongest_head(layer))
     }
@@ -124,10 +124,10 @@ impl AttentionDump {
     ///
     /// # Panics
     /// When there is no such block.
-    pub fn strongest_head(&self, layer: usize) -> usize {
+    pub fn strongest_head(&self, layer: usize) -> StrongestHead {
         let positions = self.dims.positions;
         if self.arrays[Array::Weights].is_empty() {
-            return 0;
+            return StrongestHead::FIRST;
         }
         let looks: Vec<Look<'_>> = (0..self.dims.samples)
             .map(|sample| (sample, self.shown_position(sample)))
@@ -142,7 +142,7 @@ impl AttentionDump {
                 deciding: &self.meta.label_positions[sample],
             })
             .collect();
-        strongest_head(&looks).unwrap_or(0)
+        strongest_head(&looks).unwrap_or(StrongestHead::FIRST)
     }
 
     /// The position that the class is read from: that of the meta data or else that of `[CLS]`, which is token 0 in the first
@@ -175,15 +175,14 @@ impl AttentionDump {
         pooling.is_some_and(|pooling| pooling == "mean")
     }
 
-    /// The position of a sample whose attention is shown: the [`read_position`](Self::read_position). If the class is read
-    /// from the mean of all, and that position holds padding, it is the last one that does not.
+    /// The position of a sample whose attention is shown: the [`read_position`](Self::read_position). If the model reads all
+    /// positions, and that one holds padding, it is the last one that does not.
     ///
     /// # Panics
     /// When `sample` is out of range.
     pub fn shown_position(&self, sample: usize) -> usize {
         let read = self.read_position();
-        let task = self.meta.config.pointer("/data/task");
-        if !self.reads_mean() && task.is_none_or(|task| task != "next-token") {
+        if !self.reads_mean() && !self.dims.per_position {
             return read;
         }
         let held = self.unpadded(sample);

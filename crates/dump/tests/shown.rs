@@ -26,12 +26,15 @@ fn the_strongest_head_is_that_of_the_shown_row() {
     // Sample 0 has the label 1, and position 1 decides it.
     for read in [0, 2, 3] {
         for head in [0, 1] {
-            assert_eq!(looking(read, [0, head, read, 1]).strongest_head(0), head);
+            assert_eq!(
+                looking(read, [0, head, read, 1]).strongest_head(0).head,
+                head
+            );
         }
         let other = (read + 1) % DIMS.positions;
-        assert_eq!(looking(read, [0, 1, other, 1]).strongest_head(0), 0);
-        assert_eq!(looking(read, [1, 1, read, 1]).strongest_head(0), 0);
-        assert_eq!(looking(read, [0, 1, read, 1]).strongest_head(1), 0);
+        assert_eq!(looking(read, [0, 1, other, 1]).strongest_head(0).head, 0);
+        assert_eq!(looking(read, [1, 1, read, 1]).strongest_head(0).head, 0);
+        assert_eq!(looking(read, [0, 1, read, 1]).strongest_head(1).head, 0);
     }
 }
 

@@ -1,17 +1,18 @@
 //! Which words decided: a sample's prediction without each of its words (leave-one-out), and integrated gradients,
 //! beside attention.
 //!
-//! To leave a word out, no query of any block may look at it ([`Intervention::RemoveKey`]). The word stays in its place, so
-//! that the positions of the others do not change.
+//! What it means that a word is left out, says `removal.rs`.
 
-use headlight_architecture::{Look, is_uniform, strongest_head};
+use headlight_architecture::{Look, StrongestHead, is_uniform, strongest_head};
 use headlight_data::Dataset;
 use headlight_data::words::UNK;
 
 use crate::config::ExperimentConfig;
 use crate::error::Error;
-use crate::fused::{Array, Frozen, Intervention, Recorded};
+use crate::fused::{Array, Frozen, Recorded};
 use crate::metrics::{cross_entropy, predicted_class};
+use crate::removal::forward_without;
+use crate::shown::SHOWN_SAMPLES;
 
 /// What each word of a sample does to its prediction.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,9 +23,11 @@ pub struct Explanation {
     pub probability: f64,
     /// The last layer.
     pub layer: usize,
-    /// Its head whose attention is the farthest from uniform in this sample: that from `[CLS]`, or from the position that the
-    /// class is read from ([`ExperimentConfig::shown_position`]). So are all weights below.
-    pub head: usize,
+    /// Its strongest head, whose attention is shown: that from `[CLS]`, or from the position that the class is read from
+    /// ([`ExperimentConfig::shown_position`]). So are all weights below.
+    pub head: StrongestHead,
+    /// Which head that is, and why, as a sentence; `None` of a model with one.
+    pub which_head: Option<String>,
     /// Whether this attention is close to uniform.
     pub is_uniform: bool,
     /// Uniform attention: 1 / the keys that this position may look at. `None` if there are none.
@@ -73,7 +76,8 @@ pub struct Gradients {
 }
 
 /// Explains the prediction of a sample. `written` has the words of its text as the user wrote them, those that are cut
-/// among them; for samples of tokens it is empty.
+/// among them; for samples of tokens it is empty. `head` is the strongest one in the samples that the model's run shows, if it is
+/// known.
 ///
 /// # Errors
 /// When the weights do not match the config, or the model's output is not finite.
@@ -83,8 +87,9 @@ pub fn explain(
     dataset: &Dataset,
     sample: u32,
     written: &[String],
+    head: Option<StrongestHead>,
 ) -> Result<Explanation, Error> {
-    let mut own = leave_out(config, weights, dataset, sample, written)?;
+    let mut own = leave_out(config, weights, dataset, sample, written, head)?;
     let (gradients, per_position) = gradients(config, weights, dataset, sample, own.predicted)?;
     for word in &mut own.words {
         word.gradient = per_position[word.position];
@@ -107,6 +112,7 @@ pub fn leave_out(
     dataset: &Dataset,
     sample: u32,
     written: &[String],
+    head: Option<StrongestHead>,
 ) -> Result<Explanation, Error> {
     if dataset.is_per_position() {
         return Err(Error::Input(
@@ -118,10 +124,7 @@ pub fn leave_out(
     let tokens = dataset.tokens(sample as usize);
     let (layer, inputs) = (config.model.n_layers - 1, config.inputs());
     let (read, cls) = (config.shown_position(tokens), inputs.cls);
-    let mut forward = |changes: &[Intervention]| {
-        frozen.forward(weights, dataset, &[sample], changes, Recorded::Attention)
-    };
-    let whole = forward(&[])?;
+    let whole = frozen.forward(weights, dataset, &[sample], &[], Recorded::Attention)?;
     let logits = |logits: &[f32]| -> Vec<f64> { logits.iter().map(|&one| one.into()).collect() };
     let own_logits = logits(&whole.predictions.logits);
     if !own_logits.iter().all(|logit| logit.is_finite()) {
@@ -138,9 +141,13 @@ pub fn leave_out(
         (0..config.model.n_heads).map(row_of).collect(),
         config.model.attention.keys(read, tokens),
     );
-    let head = strongest_head(std::slice::from_ref(&look)).unwrap_or(0);
+    let own_head = || strongest_head(std::slice::from_ref(&look));
+    let samples = head.map_or("this sample", |_| SHOWN_SAMPLES);
+    let head = head.or_else(own_head).unwrap_or(StrongestHead::FIRST);
+    let which_head = (config.model.n_heads > 1).then(|| head.sentence(layer, samples));
+    let row = look.weights[head.head];
     let uniform = look.keys.each();
-    let is_uniform = is_uniform([(&look.keys, look.weights[head])]);
+    let is_uniform = is_uniform([(&look.keys, row)]);
 
     let padding = config.model.attention.padding_token;
     let positions = (0..tokens.len()).filter(|&position| Some(position) != cls);
@@ -150,10 +157,11 @@ pub fn leave_out(
         if Some(token) == padding {
             continue;
         }
-        let remove = |layer| Intervention::RemoveKey { layer, position };
-        let changes: Vec<Intervention> = (0..config.model.n_layers).map(remove).collect();
-        let without = logits(&forward(&changes)?.predictions.logits);
-        let weight = f64::from(look.weights[head][position]);
+        let only = Recorded::Predictions;
+        let model = (config, weights);
+        let without = forward_without(&mut frozen, model, dataset, &[sample], &[position], only)?;
+        let without = logits(&without.predictions.logits);
+        let weight = f64::from(row[position]);
         let times = look.keys.times_uniform(weight);
         words.push(Word {
             position,
@@ -175,6 +183,7 @@ pub fn leave_out(
         probability: probability(&own_logits, predicted),
         layer,
         head,
+        which_head,
         is_uniform,
         uniform,
         cut: written.iter().skip(config.data.seq_len).cloned().collect(),
@@ -197,17 +206,20 @@ fn gradients(
     predicted: u32,
 ) -> Result<(Gradients, Vec<f64>), Error> {
     let frozen = Frozen::new(config)?;
-    let is_single = frozen.logits() == 1;
-    let logit = if is_single { 0 } else { predicted as usize };
-    // One logit is the log-odds of class 1.
-    let is_against = is_single && predicted == 0;
-    let sign = if is_against { -1.0 } else { 1.0 };
-    let found = frozen.attribute(weights, dataset, sample, logit)?;
+    let slopes: Vec<f32> = match (frozen.logits(), predicted) {
+        // One logit is the log-odds of class 1; those of two classes differ by it.
+        (1, 0) => vec![-1.0],
+        (1, _) => vec![1.0],
+        (2, 0) => vec![1.0, -1.0],
+        (2, _) => vec![-1.0, 1.0],
+        _ => frozen.slopes_of(predicted as usize)?,
+    };
+    let found = frozen.attribute(weights, dataset, sample, &slopes)?;
     let positions = dataset.positions();
     let width = found.values.len() / positions;
     let per_position = found.values.chunks(width);
-    let per_position = per_position.map(|values| sign * values.iter().sum::<f64>());
-    let [logit, baseline] = found.logits.map(|logit| sign * logit);
+    let per_position = per_position.map(|values| values.iter().sum::<f64>());
+    let [logit, baseline] = found.logits;
     let gradients = Gradients {
         logit,
         baseline,

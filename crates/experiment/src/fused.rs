@@ -163,27 +163,37 @@ impl Frozen {
             .map_err(Error::Input)
     }
 
-    /// Integrated gradients of a sample's logit, from an input of zeros.
+    /// The slopes of one of a sample's logits: 1 for itself, and 0 for the others.
     ///
     /// # Errors
-    /// When the weights do not match the model, or it has no such logit.
+    /// When the model has no such logit.
+    pub fn slopes_of(&self, logit: usize) -> Result<Vec<f32>, Error> {
+        let architecture = self.0.architecture();
+        let mut slopes = vec![0.0; architecture.n_logits() * architecture.answers()];
+        let last = slopes.len() - 1;
+        let own = slopes.get_mut(logit);
+        *own.ok_or_else(|| {
+            Error::Input(format!(
+                "there is no logit {logit}; logits go from 0 to {last}"
+            ))
+        })? = 1.0;
+        Ok(slopes)
+    }
+
+    /// Integrated gradients of a sum of a sample's logits, each times its slope, from an input of zeros.
+    ///
+    /// # Errors
+    /// When the weights do not match the model.
     pub fn attribute(
         &self,
         weights: &[f32],
         dataset: &Dataset,
         sample: u32,
-        logit: usize,
+        slopes: &[f32],
     ) -> Result<Attribution, Error> {
         self.check(weights)?;
-        let architecture = self.0.architecture();
-        let count = architecture.n_logits() * architecture.answers();
-        if logit >= count {
-            let last = count - 1;
-            let message = format!("there is no logit {logit}; logits go from 0 to {last}");
-            return Err(Error::Input(message));
-        }
-        let samples = samples(dataset);
-        let found = integrated_gradients(architecture, weights, samples, sample, logit, None);
+        let (architecture, samples) = (self.0.architecture(), samples(dataset));
+        let found = integrated_gradients(architecture, weights, samples, sample, slopes, None);
         Ok(found)
     }
 

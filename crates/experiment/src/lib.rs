@@ -41,7 +41,8 @@ pub mod generate;
 pub mod measures;
 pub mod metrics;
 pub mod outcome;
-mod shown;
+pub mod removal;
+pub mod shown;
 mod test_sets;
 #[cfg(not(target_family = "wasm"))]
 mod threads;

@@ -1,11 +1,15 @@
 //! The position whose attention is shown and measured. Where the classifier reads one position, it is that one; where it
 //! reads the mean of all, the last one that holds no padding stands for them, or `[CLS]`. Where it reads each, one of them is
-//! shown at first: the first token's, or, where the next token is asked, the last one that holds no padding.
+//! shown at first: the first token's or, where that may look at no other or the next token is asked, the last one that holds no
+//! padding.
 
 use headlight_architecture::Pooling;
-use headlight_data::Task;
 
 use crate::config::ExperimentConfig;
+
+/// The samples of a run in which its [strongest head](headlight_architecture::strongest_head) is the strongest, as sentences name
+/// them.
+pub const SHOWN_SAMPLES: &str = "the samples that the run dumps";
 
 impl ExperimentConfig {
     /// Whether the classifier reads the mean of all positions that are not padding.
@@ -13,16 +17,12 @@ impl ExperimentConfig {
         self.model.pooling == Some(Pooling::Mean)
     }
 
-    /// Whether a sample's last position that holds no padding is shown.
-    fn shows_last(&self) -> bool {
-        self.reads_mean() || self.data.task == Task::NextToken
-    }
-
     /// The position of a sample whose attention is shown. It is not padding, unless the classifier reads just that.
     pub fn shown_position(&self, tokens: &[u32]) -> usize {
         let read = self.inputs().read_position;
         let padding = self.model.attention.padding_token;
-        if !self.shows_last() || padding.is_none() || self.reads_cls() {
+        let reads_all = self.reads_mean() || self.data.task.is_per_position();
+        if !reads_all || Some(tokens[read]) != padding {
             return read;
         }
         let last = tokens.iter().rposition(|&token| Some(token) != padding);
@@ -31,8 +31,10 @@ impl ExperimentConfig {
 
     /// The position whose attention is shown, as messages name it.
     pub fn shown_reader(&self) -> String {
-        let differs = self.model.attention.padding_token.is_some() && !self.reads_cls();
-        if self.shows_last() && differs {
+        let reads_all = self.reads_mean() || self.data.task.is_per_position();
+        let [_, last] = self.data.cls.ends(self.data.seq_len);
+        let may_be_padding = self.model.attention.padding_token.is_some();
+        if reads_all && may_be_padding && self.inputs().read_position == last {
             "the last token".to_owned()
         } else {
             self.reader()

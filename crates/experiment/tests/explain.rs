@@ -38,7 +38,7 @@ fn words_are_left_out_by_masking_their_keys() {
         let (config, start) = (&experiment.config, &experiment.start);
         let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
         let dataset = one(&[0, 7, 2, PAD]);
-        let found = explain(config, &weights, &dataset, 0, &[]).unwrap();
+        let found = explain(config, &weights, &dataset, 0, &[], None).unwrap();
 
         let of =
             |changes: &[Intervention]| forward(config, start, &dataset, &[0], changes).unwrap();
@@ -62,7 +62,7 @@ fn words_are_left_out_by_masking_their_keys() {
             let without = likely(&of(&remove).predictions.logits);
             assert!((word.probability_without - without).abs() < 1e-12);
             // Layer 1, its head, the query [CLS].
-            let own = whole.arrays[Array::Weights][(2 + found.head) * 16 + position];
+            let own = whole.arrays[Array::Weights][(2 + found.head.head) * 16 + position];
             assert!((word.weight - f64::from(own)).abs() < 1e-12);
             assert!((word.attention.unwrap() - 3.0 * f64::from(own)).abs() < 1e-12);
         }
@@ -73,6 +73,74 @@ fn words_are_left_out_by_masking_their_keys() {
             "{parts} {found:?}"
         );
         assert!((likely(&whole.predictions.logits) >= 0.5) || classes == "3");
+    }
+}
+
+/// What is left out must not matter, wherever the classifier reads: the two samples differ in the word that is left out alone.
+#[test]
+fn without_a_word_nothing_of_it_is_left() {
+    for pooling in ["mean", "last", "1", "0"] {
+        for padding in ["", "model.attention.padding_token=8"] {
+            let pooling = format!("model.pooling={pooling}");
+            let mut changes = vec!["data.cls=none", "model.n_layers=2", &pooling];
+            changes.extend(Some(padding).filter(|padding| !padding.is_empty()));
+            let experiment = experiment(parse(&changes).unwrap(), &[]);
+            let (config, start) = (&experiment.config, &experiment.start);
+            let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
+            let words: [[u32; 3]; 2] = [[7, 2, 5], [6, 3, 4]];
+            for place in 0..3 {
+                let mut other = words[0];
+                other[place] = words[1][place];
+                let of_one = [words[0], other].map(|tokens| {
+                    let found = explain(config, &weights, &one(&tokens), 0, &[], None).unwrap();
+                    let without = found.words[place].probability_without;
+                    if found.predicted == 1 {
+                        without
+                    } else {
+                        1.0 - without
+                    }
+                });
+                assert!(
+                    (of_one[0] - of_one[1]).abs() < 1e-12,
+                    "{changes:?} {place} {of_one:?}"
+                );
+                // With padding, it is the answer to a sample that holds padding there.
+                if !padding.is_empty() {
+                    let mut padded = words[0];
+                    padded[place] = PAD;
+                    let whole = forward(config, start, &one(&padded), &[0], &[]).unwrap();
+                    let likely = f64::from(whole.predictions.probabilities[0]);
+                    assert!((of_one[0] - likely).abs() < 1e-6, "{changes:?} {place}");
+                }
+            }
+        }
+    }
+}
+
+/// Two classes with a logit each: the log-odds is the difference of the logits, as with one.
+#[test]
+fn two_logits_have_one_log_odds() {
+    for n_classes in ["2", "3"] {
+        let n_classes = format!("data.n_classes={n_classes}");
+        let mut changes = vec!["data.rule={ kind = \"count\", token = 7 }", &n_classes];
+        changes.extend((n_classes.ends_with('2')).then_some("model.logits=per-class"));
+        let experiment = experiment(parse(&changes).unwrap(), &[]);
+        let (config, start) = (&experiment.config, &experiment.start);
+        let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
+        for tokens in [[0, 7, 2, 5], [0, 1, 3, 6]] {
+            let dataset = one(&tokens);
+            let found = explain(config, &weights, &dataset, 0, &[], None).unwrap();
+            let logits = forward(config, start, &dataset, &[0], &[]).unwrap();
+            let own = |class: u32| f64::from(logits.predictions.logits[class as usize]);
+            let expected = match logits.predictions.logits.len() {
+                2 => own(found.predicted) - own(1 - found.predicted),
+                _ => own(found.predicted),
+            };
+            assert!((found.gradients.logit - expected).abs() < 1e-6, "{found:?}");
+            let gradients = found.words.iter().map(|word| word.gradient).sum::<f64>();
+            let parts = gradients + found.gradients.cls + found.gradients.baseline;
+            assert!((parts - expected).abs() < 1e-4, "{found:?}");
+        }
     }
 }
 
@@ -88,10 +156,10 @@ fn weights_are_those_of_cls_at_the_end() {
     let (config, start) = (&experiment.config, &experiment.start);
     let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
     let dataset = one(&[7, 2, 5, 0]);
-    let found = explain(config, &weights, &dataset, 0, &[]).unwrap();
+    let found = explain(config, &weights, &dataset, 0, &[], None).unwrap();
     let whole = forward(config, start, &dataset, &[0], &[]).unwrap();
     for (position, word) in found.words.iter().enumerate() {
-        let own = whole.arrays[Array::Weights][found.head * 16 + 3 * 4 + position];
+        let own = whole.arrays[Array::Weights][found.head.head * 16 + 3 * 4 + position];
         assert_eq!((word.position, word.weight), (position, f64::from(own)));
     }
 }
@@ -106,7 +174,7 @@ fn without_cls_all_positions_are_words() {
         let (config, start) = (&experiment.config, &experiment.start);
         let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
         let dataset = one(&[7, 0, 5]);
-        let found = explain(config, &weights, &dataset, 0, &[]).unwrap();
+        let found = explain(config, &weights, &dataset, 0, &[], None).unwrap();
         let whole = forward(config, start, &dataset, &[0], &[]).unwrap();
         let row = &whole.arrays[Array::Weights][read * 3..][..3];
         let words: Vec<(usize, &str)> = found
@@ -140,6 +208,7 @@ fn where_cls_may_not_look_there_is_no_multiple() {
         &one(&[0, 6, 2, 1]),
         0,
         &written,
+        None,
     )
     .unwrap();
     assert_eq!(found.uniform, Some(1.0));
@@ -154,6 +223,7 @@ fn where_cls_may_not_look_there_is_no_multiple() {
         &one(&[0, 6, 2, 1]),
         0,
         &[],
+        None,
     );
     assert!(short.is_err());
 }

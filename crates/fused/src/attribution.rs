@@ -1,4 +1,5 @@
-//! Integrated gradients (Sundararajan et al. 2017): how much each number of a sample's input adds to a logit.
+//! Integrated gradients (Sundararajan et al. 2017): how much each number of a sample's input adds to a logit, or to a
+//! weighted sum of logits.
 //!
 //! ```text
 //! attribution_i = (x_i - x'_i) ∫ dz/dx_i(x' + t (x - x')) dt    over t from 0 to 1
@@ -12,16 +13,16 @@
 use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::blocks::{Blocks, Probe, Site};
-use crate::lanes::{LANES, Lanes, ZERO};
+use crate::lanes::{LANES, Lanes};
 use crate::places::padded;
 use crate::samples::Samples;
 
 /// Integrated gradients of a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribution {
-    /// What each number of the first block's input adds to the logit. `[position, d_model]`
+    /// What each number of the first block's input adds to the sum. `[position, d_model]`
     pub values: Vec<f64>,
-    /// The logit of the sample, and that of the baseline.
+    /// The sum of the sample's logits, and that of the baseline's.
     pub logits: [f64; 2],
     /// The points at which the gradient was taken.
     pub points: usize,
@@ -65,19 +66,19 @@ const TOLERANCE: f64 = 5e-5;
 const FIRST_PARTS: u32 = 4;
 const MOST_POINTS: usize = 1 << 12;
 
-/// Integrated gradients of a logit of a sample, from a baseline `[position, d_model]`, such as the input of another
+/// Integrated gradients of a sum of a sample's logits, each times its slope, from a baseline `[position, d_model]`, such as the input of another
 /// sample, or from zeros. Halves parts of the path until the error is below 5e-5 times the larger logit, or 5e-5 if that is below 1, or
 /// there would be more than 4,096 points.
 ///
 /// # Panics
-/// When parameters or baseline have the wrong number of values, there is no such logit, or as
+/// When parameters, slopes or baseline have the wrong number of values, or as
 /// [`Model::step`](crate::Model::step).
 pub fn integrated_gradients(
     architecture: &Architecture,
     parameters: &[f32],
     samples: Samples<'_>,
     sample: u32,
-    logit: usize,
+    slopes: &[f32],
     baseline: Option<&[f32]>,
 ) -> Attribution {
     let mut blocks = Blocks::new(architecture);
@@ -95,17 +96,22 @@ pub fn integrated_gradients(
         difference: Vec::new(),
         shares: [0.0; LANES],
     };
-    // Its own logit in the first lane, and the baseline's in the second.
+    // Its own logits in the first lane, and the baseline's in the second.
     path.shares[0] = 1.0;
-    let mut slopes = vec![ZERO; architecture.answers() * architecture.n_logits()];
-    slopes[logit] = [1.0; LANES];
+    let lanes: Vec<Lanes> = slopes.iter().map(|&slope| [slope; LANES]).collect();
     let samples = (samples, &[sample; LANES][..]);
     let mut gradient_at = |path: &mut Path<'_>| {
-        let found = blocks.input_gradient(&parameters, samples, &slopes, false, Some(path));
-        (found.0.to_vec(), found.1[logit])
+        let found = blocks.input_gradient(&parameters, samples, &lanes, false, Some(path));
+        let mut sum = [0.0; LANES];
+        for (&slope, logit) in slopes.iter().zip(found.1) {
+            for (sum, &logit) in sum.iter_mut().zip(logit) {
+                *sum += f64::from(slope) * f64::from(logit);
+            }
+        }
+        (found.0.to_vec(), sum)
     };
     let (_, ends) = gradient_at(&mut path);
-    let logits = [ends[0], ends[1]].map(f64::from);
+    let logits = [ends[0], ends[1]];
     let scale = logits[0].abs().max(logits[1].abs()).max(1.0);
 
     let mut attribution = Attribution {
@@ -139,7 +145,7 @@ pub fn integrated_gradients(
             }
             let pairs = own.iter().zip(&path.difference);
             let sum: f64 = pairs.map(|(own, &change)| own * f64::from(change)).sum();
-            let change = f64::from(found[LANES - 1]) - f64::from(found[0]);
+            let change = found[LANES - 1] - found[0];
             let into = if (sum - change).abs() < PART_TOLERANCE * scale {
                 &mut done
             } else {

@@ -390,7 +390,7 @@ fn integrated_gradients_sum_to_the_difference() {
     let (architecture, weights) = (problem.architecture(), &problem.weights);
     let attribute = |baseline: &[f32]| {
         let samples = problem.samples();
-        integrated_gradients(&architecture, weights, samples, 3, 0, Some(baseline))
+        integrated_gradients(&architecture, weights, samples, 3, &[1.0], Some(baseline))
     };
     let logit = |sample: usize| f64::from(plain.predictions.logits[sample]);
     // From another sample's input.
@@ -413,7 +413,8 @@ fn integrated_gradients_sum_to_the_difference() {
             .any(|value| value.abs() > 1e-3)
     );
     // From zeros.
-    let from_zeros = integrated_gradients(&architecture, weights, problem.samples(), 3, 0, None);
+    let from_zeros =
+        integrated_gradients(&architecture, weights, problem.samples(), 3, &[1.0], None);
     assert!(from_zeros.error() < 1e-4);
     // A small epsilon makes the norm turn within a thousandth of the path; the kinks are those of rectifiers.
     let mut sharp = problem.clone();
@@ -421,7 +422,7 @@ fn integrated_gradients_sum_to_the_difference() {
     let sharp = sharp.architecture();
     let large: Vec<f32> = weights.iter().map(|weight| 3.0 * weight).collect();
     for sample in 0..4 {
-        let found = integrated_gradients(&sharp, &large, problem.samples(), sample, 0, None);
+        let found = integrated_gradients(&sharp, &large, problem.samples(), sample, &[1.0], None);
         let scale = found.logits[0].abs().max(1.0);
         assert!(found.error() < 2e-4 * scale, "{}", found.error());
         assert!(found.points <= 4096, "{}", found.points);

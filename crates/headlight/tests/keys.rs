@@ -4,13 +4,17 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::common::{folder, last_dump, mentions, metrics, run, text};
 
 /// Trains a config with changes.
-fn train(path: &Path, config: &str, sets: &[&str]) {
+fn train(path: &Path, config: &str, sets: &[&str]) -> String {
     let sets = sets.iter().flat_map(|set| ["--set", set]);
     let start = ["train", config, "--run", text(path)];
-    run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
+    run(&start.into_iter().chain(sets).collect::<Vec<_>>())
+        .done()
+        .stdout
 }
 
 fn inspected(path: &Path, more: &[&str]) -> String {
@@ -95,7 +99,7 @@ fn all_open_on_the_strongest_head_of_the_last_block() {
     let mut seen = [false; 2];
     for seed in 0..6 {
         let path = folder.join(format!("run{seed}"));
-        train(
+        let screen = train(
             &path,
             "configs/quick.toml",
             &[
@@ -145,6 +149,14 @@ fn all_open_on_the_strongest_head_of_the_last_block() {
         );
         let page = fs::read_to_string(path.join("inspector.html")).unwrap();
         assert!(page.contains(&format!("\"strongest\":{head}")));
+        let tokens = ["--tokens", "1 2 3 42 5 6", "--explain", "--json"];
+        let explain = [&["predict", text(&path)], &tokens[..]].concat();
+        let found: Value = serde_json::from_str(&run(&explain).done().stdout).unwrap();
+        assert_eq!(found["explanation"]["head"], head);
+        // The first screen and the report name it, too.
+        let shown = format!("layer 1, head {head} is shown");
+        assert!(mentions(&report, &shown), "{report}");
+        assert!(mentions(&screen, &shown), "{screen}");
     }
     assert_eq!(seen, [true; 2], "some seeds have the other head");
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{SHORT, folder, json, refuses_typed, run_in, typed};
+use crate::common::{SHORT, folder, json, mentions, refuses_typed, run_in, typed};
 use serde_json::Value;
 
 /// At most 24 lines of 80 columns, and no padding.
@@ -290,6 +290,34 @@ fn a_blind_cls_is_named() {
     .done();
     for text in [&told.stdout, &told.stderr] {
         assert!(!text.contains("but itself"), "{text}");
+    }
+    // With a label per position, one that sees no other is one of many; the last one, which sees them, is shown.
+    let tags = "{\"tokens\":[4,1,2],\"labels\":[0,1,0]}\n{\"tokens\":[3,4,1],\"labels\":[1,0,1]}\n";
+    fs::write(folder.join("tags.jsonl"), tags).unwrap();
+    for (mask, is_blind) in [("\"causal\"", false), ("[[1,0,0],[0,1,0],[0,0,1]]", true)] {
+        let set = format!("model.attention.mask={mask}");
+        let sets = [
+            "data.file=tags.jsonl",
+            "data.task=token-classification",
+            "data.cls=none",
+            "training.epochs=1",
+            "training.batch_size=2",
+            &set,
+        ];
+        let sets = sets.into_iter().flat_map(|set| ["--set", set]);
+        let run = if is_blind { "none" } else { "some" };
+        let train = ["train", "tags.toml", "--run", run];
+        fs::write(folder.join("tags.toml"), "model.d_model = 4\n").unwrap();
+        let told = run_in(&folder, &train.into_iter().chain(sets).collect::<Vec<_>>()).done();
+        for text in [&told.stdout, &told.stderr] {
+            assert_eq!(
+                text.contains("look at no token but itself"),
+                is_blind,
+                "{text}"
+            );
+        }
+        let shown = "attention shown is that of position 2";
+        assert!(mentions(&told.stdout, shown), "{}", told.stdout);
     }
     // Pictures hatch the keys that a query may not look at.
     let hatched = |more: &[&str]| {

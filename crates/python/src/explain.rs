@@ -23,8 +23,10 @@ pub(crate) fn explain(
     let config = &model.config;
     let dataset = config.unlabelled(tokens.rows());
     let dataset = dataset.map_err(PyValueError::new_err)?;
-    let explained =
-        py.detach(|| explanation::of_sample(config, &model.parameters, &dataset, text.as_deref()));
+    let explained = py.detach(|| {
+        let (head, text) = (model.head_of_run(), text.as_deref());
+        explanation::of_sample(config, &model.parameters, &dataset, text, head)
+    });
     let explained = explained.map_err(raised)?;
     let table = explanation::table(&explained, config);
     let json = explanation::json(&explained, &config.data).to_string();

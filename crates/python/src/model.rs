@@ -2,9 +2,10 @@
 
 use std::mem;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread;
 
-use headlight_architecture::{NormKind, Parameter, Pooling, Positions};
+use headlight_architecture::{NormKind, Parameter, Pooling, Positions, StrongestHead};
 use headlight_data::words::Encoder;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Recorded, dims};
@@ -12,6 +13,7 @@ use headlight_experiment::generate::{Sampling, generate};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::work;
 use headlight_trainer::Failure;
+use headlight_trainer::documents::explanation::head_of_run;
 use headlight_trainer::sessions::dumping::is_masked;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::samples;
@@ -34,11 +36,24 @@ pub(crate) struct Model {
     pub(crate) config: ExperimentConfig,
     /// In the model's order.
     pub(crate) parameters: Vec<Parameter>,
+    /// As [`head_of_run`], once it was asked for.
+    head: OnceLock<Option<StrongestHead>>,
 }
 
 impl Model {
     pub(crate) fn of(config: ExperimentConfig, parameters: Vec<Parameter>) -> Self {
-        Self { config, parameters }
+        Self {
+            config,
+            parameters,
+            head: OnceLock::new(),
+        }
+    }
+
+    /// The head whose attention explanations show, if the samples of the model's config are at hand.
+    pub(crate) fn head_of_run(&self) -> Option<StrongestHead> {
+        *self
+            .head
+            .get_or_init(|| head_of_run(&self.config, &self.parameters))
     }
 
     /// All weights, one after the other.
@@ -288,8 +303,9 @@ impl Model {
                 .unlabelled(tokens.rows())
                 .map_err(Failure::Input)?;
             let (frozen, weights) = (Frozen::new(&self.config)?, self.weights());
+            let slopes = frozen.slopes_of(logit)?;
             let attribute = |sample| {
-                let found = frozen.attribute(&weights, &dataset, sample as u32, logit)?;
+                let found = frozen.attribute(&weights, &dataset, sample as u32, &slopes)?;
                 Ok(Some(
                     found.values.iter().map(|&value| value as f32).collect(),
                 ))

@@ -18,7 +18,7 @@ use crate::documents::page;
 use crate::documents::report::reported_samples;
 use crate::notes::note;
 use crate::sessions::dump_volume;
-use crate::sessions::dumping::{Model, Origin, dump};
+use crate::sessions::dumping::{Model, dump, strongest};
 use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
 use crate::sessions::session::Session;
@@ -188,7 +188,7 @@ fn conclude(
     let samples = session.shown_samples(reported_samples(experiment.splits.shown()));
     let origin = origin(step, experiment);
     let dump = dump(model, &samples, origin, &session.device, &[])?;
-    let strongest = strongest(session, model)?;
+    let strongest = strongest(model, &experiment.splits, &session.device)?;
     let judged = experiment.splits.judged();
     let assessment = assess(engine, judged, config.data.n_classes).ok();
     let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
@@ -256,18 +256,6 @@ fn certificate(
         }
         Ok(())
     })
-}
-
-/// The last layer and its strongest head, over the samples that the run dumps, so that all that shows the run opens on the
-/// same head.
-fn strongest(session: &Session, model: Model<'_>) -> Result<(usize, usize), Failure> {
-    let experiment = &session.experiment;
-    let config = &experiment.config;
-    if config.model.n_heads == 1 {
-        return Ok((config.model.n_layers - 1, 0));
-    }
-    let samples = session.shown_samples(config.dump.chosen(experiment.splits.shown()));
-    Ok(dump(model, &samples, Origin::default(), &session.device, &[])?.strongest())
 }
 
 /// Adds to a failure during training what the run directory holds, or how to resume the run.

@@ -168,8 +168,11 @@ impl ExperimentConfig {
             positions,
             cls,
             read_position: match self.model.pooling {
+                // Of one that may look at no other, attention shows nothing.
                 None if data.task == Task::TokenClassification => {
-                    data.cls.first_token() as usize % positions.max(1)
+                    let [first, last] = data.cls.ends(data.seq_len);
+                    let is_blind = self.model.attention.is_blind(first, positions);
+                    if is_blind { last } else { first }
                 }
                 None if data.task == Task::NextToken => last,
                 None | Some(Pooling::Cls | Pooling::Mean) => cls.unwrap_or(last),

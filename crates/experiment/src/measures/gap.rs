@@ -130,7 +130,7 @@ impl Pairs {
         Ok(odds(true)? - odds(false)?)
     }
 
-    /// What the last block's contexts carry, at the position that is read, if they take the weights of the sample of class 1 and the
+    /// What the last block's contexts carry, at the position that is read or at each of a mean, if they take the weights of the sample of class 1 and the
     /// values of the other, or the reverse.
     fn carried(
         &self,
@@ -147,29 +147,36 @@ impl Pairs {
         let model = &subject.config.model;
         let (layers, heads, d_head) = (model.n_layers, model.n_heads, model.d_head());
         let (layer, positions) = (layers - 1, self.one.positions());
-        let read = subject.config.inputs().read_position;
-        let mut contexts = Vec::new();
-        for pair in 0..self.chosen.len() {
-            for head in 0..heads {
-                let matrix = (pair * layers + layer) * heads + head;
-                let row = (matrix * positions + read) * positions;
-                let row = &weights.arrays[Array::Weights][row..row + positions];
-                let values = &values.arrays[Array::Value][matrix * positions * d_head..];
-                let mut context = vec![0.0; d_head];
-                for (weight, value) in row.iter().zip(values.chunks(d_head)) {
-                    for (context, value) in context.iter_mut().zip(value) {
-                        *context += weight * value;
-                    }
-                }
-                contexts.extend(context);
-            }
-        }
-        let replace = Intervention::Replace {
-            place: Place::Context(layer),
-            position: read,
-            vector: contexts,
+        let reads = match subject.config.inputs().read_position {
+            _ if subject.config.reads_mean() => 0..positions,
+            read => read..read + 1,
         };
-        let changed = self.forward(subject, false, &[replace], Recorded::Predictions)?;
+        let contexts_at = |read: usize| {
+            let mut contexts = Vec::new();
+            for pair in 0..self.chosen.len() {
+                for head in 0..heads {
+                    let matrix = (pair * layers + layer) * heads + head;
+                    let row = (matrix * positions + read) * positions;
+                    let row = &weights.arrays[Array::Weights][row..row + positions];
+                    let values = &values.arrays[Array::Value][matrix * positions * d_head..];
+                    let mut context = vec![0.0; d_head];
+                    for (weight, value) in row.iter().zip(values.chunks(d_head)) {
+                        for (context, value) in context.iter_mut().zip(value) {
+                            *context += weight * value;
+                        }
+                    }
+                    contexts.extend(context);
+                }
+            }
+            contexts
+        };
+        let replace = reads.map(|position| Intervention::Replace {
+            place: Place::Context(layer),
+            position,
+            vector: contexts_at(position),
+        });
+        let replace: Vec<Intervention> = replace.collect();
+        let changed = self.forward(subject, false, &replace, Recorded::Predictions)?;
         let before = log_odds(&zero);
         let gap = log_odds(&one) - before;
         Ok((gap != 0.0).then(|| (log_odds(&changed) - before) / gap))

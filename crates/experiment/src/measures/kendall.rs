@@ -9,8 +9,9 @@ use super::info::{MeasureInfo, Measured};
 use super::subject::{MOST_SAMPLES, Subject};
 use crate::config::ExperimentConfig;
 use crate::error::Error;
-use crate::fused::{Forward, Intervention, Recorded};
+use crate::fused::{Forward, Recorded};
 use crate::metrics::predicted_class;
+use crate::removal::forward_without;
 
 /// Between attention and gradients.
 ///
@@ -79,8 +80,7 @@ fn slopes(logits: &[f32]) -> Vec<f32> {
 /// τ   = tau-b(attention of the position that is read, Δ)    mean over samples
 /// ```
 ///
-/// A word is left out as `predict --explain` leaves it out: no query of any block may look at it. It keeps its place, so no model
-/// needs a token for padding. In the paper, the words after it move up.
+/// A word is left out as `predict --explain` leaves it out: it becomes padding. In the paper, the words after it move up.
 pub(super) static KENDALL_REMOVAL: MeasureInfo = MeasureInfo::number(has_words, kendall_removal);
 
 fn kendall_removal(subject: &mut Subject<'_>) -> Result<Measured, Error> {
@@ -95,10 +95,14 @@ fn kendall_removal(subject: &mut Subject<'_>) -> Result<Measured, Error> {
             if !words.iter().any(|words| words.contains(&position)) {
                 continue;
             }
-            let remove = |layer| Intervention::RemoveKey { layer, position };
-            let remove: Vec<Intervention> =
-                (0..subject.config.model.n_layers).map(remove).collect();
-            let without = subject.forward(&chosen, &remove, Recorded::Predictions)?;
+            let without = forward_without(
+                &mut subject.frozen,
+                (subject.config, subject.weights),
+                subject.samples,
+                &chosen,
+                &[position],
+                Recorded::Predictions,
+            )?;
             let each = without.dims.logits;
             let logits = whole.predictions.logits.chunks(each);
             let logits = logits.zip(without.predictions.logits.chunks(each));

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::experiment::samples_per_pass;
 use crate::fused::{Array, Forward, Frozen, Intervention, Recorded};
 
-/// The most samples that a Kendall correlation is a mean over: the first ones.
+/// The most samples that a Kendall correlation and the removal of a head are means over: the first ones.
 pub(super) const MOST_SAMPLES: usize = 1000;
 
 /// The most samples of a pass, whose attention is in memory at once.

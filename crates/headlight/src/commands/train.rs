@@ -123,8 +123,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         counted(trained.progress.step - start, "step"),
         began.elapsed().as_secs_f64()
     ));
+    let (layer, head) = trained.strongest;
     let report = || {
-        let pictures = pictures(&trained.dump, trained.strongest);
+        let pictures = pictures(&trained.dump, (layer, head.head));
         format!("{}{pictures}", trained.report(experiment))
     };
     if arguments.form.json {

@@ -386,11 +386,20 @@ export class Run {
     return (this.#strongest ??= this.facts.strongest ?? this.#findStrongest());
   }
 
+  get #decided() {
+    return this.samples.filter(({ label, marked }) => (label ?? 0) > 0 && marked.length);
+  }
+
+  /** Why that head is shown, as a sentence; empty of one head. */
+  get whyStrongest() {
+    const why = this.#decided.length ? "looks most at what decides the label" : "is the farthest from uniform attention";
+    return this.facts.heads > 1 ? ` Of the heads of this layer, the page shows the one that ${why}.` : "";
+  }
+
   #findStrongest() {
     const { heads, layers } = this.facts;
-    const { reader } = this;
+    const [{ reader }, decided] = [this, this.#decided];
     const at = this.at(this.opening);
-    const decided = this.samples.filter(({ label, marked }) => (label ?? 0) > 0 && marked.length);
     const strength = (/** @type {Sample} */ sample, /** @type {number} */ head) => {
       if (decided.length) return this.#onto(sample.marked, sample, at, layers - 1, head);
       const row = this.source.row("weights", at, sample, layers - 1, head, reader);

@@ -23,6 +23,10 @@ const sharp = [1, 0, 0];
 
 test("the strongest head of the last block is the core's", () => {
   const strongest = (samples, more) => rowsOf(samples, undefined, more).strongest;
+  const why = (head, label) => rowsOf([{ rows: [even, atOne, sharp].slice(0, head), label, marked: [1] }]).whyStrongest;
+  assert.match(why(3, 1), /what decides/);
+  assert.match(why(3, 0), /uniform/);
+  assert.equal(why(1, 1), "");
   assert.equal(strongest([{ rows: [even, atOne, even], label: 1, marked: [1] }, { rows: [even, even, even], label: 2, marked: [1] }, { rows: [atOne, sharp, sharp], label: 0, marked: [1] }]), 1);
   assert.equal(strongest([{ rows: [sharp, atOne, atOne], label: 1, marked: [1] }]), 1);
   assert.equal(strongest([{ rows: [even, atOne, sharp], label: 1 }]), 2);

@@ -91,7 +91,7 @@ impl PageRun {
         self.worst_row_sum = self.worst_row_sum.max(dump.worst_row_sum());
         let last = self.selection.steps.len().saturating_sub(1);
         if self.dumps.len() == self.selection.best.unwrap_or(last) {
-            self.strongest = dump.strongest().1;
+            self.strongest = dump.strongest().1.head;
         }
         let dump = dump.select(&self.selection.samples);
         if let Some(first) = self.dumps.first() {

@@ -21,12 +21,13 @@ class Explanation:
         words: as they were written; of a sample without words, the tokens as text. `[word]`
         unknown: whether the vocabulary lacks a word, so that the model sees `[UNK]`. `[word]`
         positions, tokens: of the words. `[word]`
-        layer, head: of the attention: the last layer, and its head that is the farthest from uniform in this sample.
+        layer, head: of the attention: the last layer, and its strongest head, in the samples that the run of the
+            model's config dumps, or in this sample if they are not at hand.
         close_to_uniform: whether this attention is close to uniform.
         weights: the attention weights of `[CLS]`. `[word]`
         attention: the same in multiples of uniform attention; NaN where `[CLS]` may not look. `[word]`
-        probability_without: the probability of the predicted class if a word is removed: no query of any layer may look
-            at it. `[word]`
+        probability_without: the probability of the predicted class if padding stands in place of a word. If the model has no
+            padding, the place is empty: no query looks at it, and its vector is 0. `[word]`
         change: `probability_without - probability`. `[word]`
         predicted_without: the class that is predicted then. `[word]`
         integrated_gradients: what a word adds to `logit`. `[word]`

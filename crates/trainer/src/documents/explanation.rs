@@ -1,13 +1,16 @@
 //! Which words decided, as a table, a picture and JSON.
 
-use headlight_architecture::Parameter;
-use headlight_data::{ClsPlace, Dataset, DatasetConfig};
+use headlight_architecture::{Parameter, StrongestHead};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::explain::{Explanation, Word, explain};
 use headlight_inspector::{BarColumn, BarTable, counted, number};
 use serde_json::{Value, json};
 
 use crate::Failure;
+use crate::sessions::dumping::{Model, strongest};
+use crate::sessions::opening::open_device;
+use crate::storage::dataset_file;
 use crate::storage::samples::written;
 
 /// Decimals of probabilities, of multiples of uniform attention, and of what is added to a logit.
@@ -20,7 +23,8 @@ const FULL_MULTIPLE: f64 = 4.0;
 const FULL_CHANGE: f64 = 0.25;
 const FULL_GRADIENT: f64 = 1.0;
 
-/// Explains what a model predicts for the only sample of a dataset; `text` is what the user wrote, if it is a text.
+/// Explains what a model predicts for the only sample of a dataset; `text` is what the user wrote, if it is a text, and `head` that
+/// of [`head_of_run`].
 ///
 /// # Errors
 /// As [`explain`].
@@ -29,10 +33,29 @@ pub fn of_sample(
     parameters: &[Parameter],
     dataset: &Dataset,
     text: Option<&str>,
+    head: Option<StrongestHead>,
 ) -> Result<Explanation, Failure> {
     let weights = Parameter::weights(parameters);
     let written = text.map_or_else(Vec::new, |text| written(text, &config.data));
-    Ok(explain(config, &weights, dataset, 0, &written)?)
+    Ok(explain(config, &weights, dataset, 0, &written, head)?)
+}
+
+/// The strongest head of a model in the samples that its run dumps; `None` if they are not at hand, or the model has one head.
+pub fn head_of_run(config: &ExperimentConfig, parameters: &[Parameter]) -> Option<StrongestHead> {
+    if config.model.n_heads == 1 {
+        return None;
+    }
+    let data = &config.data;
+    let splits = match &data.source {
+        Source::Generated(_) => data.generate().ok()?,
+        Source::File(path) => {
+            let rows = dataset_file::read(path, &data.columns).ok()?;
+            rows.fit(data, config.model.attention.padding_token).ok()?
+        }
+    };
+    let device = open_device(&config.compute.device).ok()?;
+    let found = strongest(Model { config, parameters }, &splits, &device);
+    found.ok().map(|(_, head)| head)
 }
 
 /// The explanation as JSON.
@@ -59,7 +82,7 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
         "predicted": class(explanation.predicted),
         "probability": explanation.probability,
         "layer": explanation.layer,
-        "head": explanation.head,
+        "head": explanation.head.head,
         "uniform": explanation.uniform,
         "close_to_uniform": explanation.is_uniform,
         "words": explanation.words.iter().map(word).collect::<Vec<_>>(),
@@ -153,16 +176,24 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
         2 => "log-odds",
         _ => "logit",
     };
+    let removed = match config.model.attention.padding_token {
+        Some(_) => format!("padding stands in place of the {word}"),
+        None => {
+            format!("the place of the {word} is empty (no query looks at it, and its vector is 0)")
+        }
+    };
+    let which_head = own.which_head.as_ref();
+    let which_head = which_head.map_or_else(String::new, |sentence| format!(" {sentence}."));
     let mut notes = vec![
         format!(
-            "attention: the weight of {} in layer {}, head {}, in multiples of uniform attention (1/{keys}). Of the \
-             last layer's heads, this one is the farthest from uniform in this sample.{uniform}{mean}",
+            "attention: the weight of {} in layer {}, head {}, in multiples of uniform attention (1/{keys}).\
+             {which_head}{uniform}{mean}",
             config.shown_reader(),
             own.layer,
-            own.head
+            own.head.head
         ),
         format!(
-            "if removed: the probability of {class} when no query of any layer may look at the {word}, and its change{}.",
+            "if removed: the probability of {class} when {removed}, and its change{}.",
             if own
                 .words
                 .iter()

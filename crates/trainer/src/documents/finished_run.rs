@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use headlight_architecture::Parameter;
+use headlight_architecture::{Parameter, StrongestHead};
 use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
 use headlight_experiment::best::BestTracker;
@@ -10,6 +10,7 @@ use headlight_experiment::certificate::Certificate;
 use headlight_experiment::measures::{MeasureName, Measured};
 use headlight_experiment::metrics::{Assessment, StepMetrics, TestMetrics};
 use headlight_experiment::outcome::Outcome;
+use headlight_experiment::shown::SHOWN_SAMPLES;
 use headlight_experiment::train::Progress;
 use headlight_inspector::counted;
 
@@ -33,7 +34,7 @@ pub struct FinishedRun {
     /// That model's dump of the samples in the report.
     pub dump: AttentionDump,
     /// The layer and the head to look at first, as the run's dumps say.
-    pub strongest: (usize, usize),
+    pub strongest: (usize, StrongestHead),
     /// That model's parameters, in the model's order.
     pub parameters: Vec<Parameter>,
     /// The best model, if the config keeps one.
@@ -52,6 +53,12 @@ impl FinishedRun {
     /// The step of the best model, if the run keeps one.
     pub fn best_step(&self) -> Option<usize> {
         Some(self.tracker.as_ref()?.best.as_ref()?.step)
+    }
+
+    /// Which of several heads is shown first, and why; without a full stop.
+    pub(super) fn which_head(&self) -> Option<String> {
+        let (layer, head) = self.strongest;
+        (self.dump.dims.heads > 1).then(|| head.sentence(layer, SHOWN_SAMPLES))
     }
 
     /// The last evaluation of the model that is used.

@@ -1,7 +1,7 @@
 //! Dumps: all that a model computes for some samples.
 
-use headlight_architecture::{Mask, Parameter};
-use headlight_data::{Dataset, IGNORED, LabelRule};
+use headlight_architecture::{Mask, Parameter, StrongestHead};
+use headlight_data::{Dataset, IGNORED, LabelRule, Splits};
 use headlight_dump::{AttentionDump, Meta, VERSION, axes};
 #[cfg(feature = "burn")]
 use headlight_experiment::config::EngineName;
@@ -84,6 +84,30 @@ pub fn dump(
         Failure::Diverged(format!("attention{step} cannot be dumped: {error}"))
     })?;
     Ok(dump)
+}
+
+/// The last layer of a model and its strongest head, over the samples that a run of its config dumps, so that all that shows
+/// the run opens on the same head.
+///
+/// # Errors
+/// As [`dump`].
+pub fn strongest(
+    model: Model<'_>,
+    splits: &Splits,
+    device: &OpenDevice,
+) -> Result<(usize, StrongestHead), Failure> {
+    let config = model.config;
+    if config.model.n_heads == 1 {
+        return Ok((config.model.n_layers - 1, StrongestHead::FIRST));
+    }
+    let dataset = splits.shown();
+    let samples = Samples {
+        dataset,
+        indices: config.dump.chosen(dataset),
+        numbered: true,
+        labelled: true,
+    };
+    Ok(dump(model, &samples, Origin::default(), device, &[])?.strongest())
 }
 
 /// Appends what a model computes to the dump's arrays. Burn computes it on a GPU, or where a config asks for

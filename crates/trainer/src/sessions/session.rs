@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headlight_architecture::{Parameter, Pooling};
+use headlight_architecture::Parameter;
 use headlight_data::files::{FitError, Rows};
 use headlight_data::{ClsPlace, Dataset, Source, Splits, Task};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
@@ -28,27 +28,33 @@ pub struct Session {
     pub threads: usize,
 }
 
-/// That the position that the class is read from sees no other, so that nothing can be learned from them, and what to do.
+/// Who reads the samples and may look at no token but itself, if that is so: the position that the class is read from, or, with a
+/// label per position, each.
 pub(crate) fn blind_reader(config: &ExperimentConfig) -> Option<String> {
     let (inputs, attention) = (config.inputs(), &config.model.attention);
-    let is_blind = config.model.pooling != Some(Pooling::Mean)
-        && inputs.positions > 1
-        && attention.is_blind(inputs.read_position, inputs.positions);
-    let remedy = match (is_blind, config.reads_cls(), config.data.cls) {
-        (false, ..) => return None,
-        (true, true, ClsPlace::First) => "data.cls = \"last\"",
-        (true, true, _) => "data.cls = \"first\"",
-        (true, false, _) => "model.pooling",
-    };
-    let samples = if config.reads_cls() {
-        "its samples"
+    let is_blind = |query| attention.is_blind(query, inputs.positions);
+    let (is_blind, reader) = if inputs.per_position {
+        let each = "each position".to_owned();
+        ((0..inputs.positions).all(is_blind), each)
     } else {
-        "the rest of its samples"
+        let reads_one = !config.reads_mean();
+        (reads_one && is_blind(inputs.read_position), config.reader())
+    };
+    (is_blind && inputs.positions > 1).then_some(reader)
+}
+
+/// That what samples hold cannot be learned from, since the reader is blind, and what to do.
+fn blind_note(config: &ExperimentConfig) -> Option<String> {
+    let reader = blind_reader(config)?;
+    let (samples, remedy) = match (config.reads_cls(), config.data.cls) {
+        (true, ClsPlace::First) => ("its samples", ", or data.cls = \"last\""),
+        (true, _) => ("its samples", ", or data.cls = \"first\""),
+        _ if config.data.task.is_per_position() => ("the rest of its samples", ""),
+        _ => ("the rest of its samples", ", or model.pooling"),
     };
     Some(format!(
-        "the mask lets {} look at no token but itself, so the model cannot read {samples}; choose another \
-         model.attention.mask, or {remedy}",
-        config.reader()
+        "the mask lets {reader} look at no token but itself, so the model cannot read {samples}; choose another \
+         model.attention.mask{remedy}"
     ))
 }
 
@@ -72,7 +78,7 @@ impl Session {
         session.experiment.check_recording()?;
         let experiment = &session.experiment;
         let notes = [
-            blind_reader(&experiment.config),
+            blind_note(&experiment.config),
             experiment.unreached_steps(),
             untrained_classes(experiment),
         ];

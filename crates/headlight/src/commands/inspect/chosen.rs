@@ -20,7 +20,7 @@ pub(super) fn places(
     };
     let heads = match (head, &layers[..]) {
         (Some(chosen), _) => indices("--head", chosen, dump.dims.heads)?,
-        (None, &[layer]) => vec![dump.strongest_head(layer)],
+        (None, &[layer]) => vec![dump.strongest_head(layer).head],
         (None, _) => indices("--head", Chosen::All, dump.dims.heads)?,
     };
     Ok((layers, heads))

@@ -108,7 +108,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let [picture] = Output::all([("svg", arguments.svg.as_ref())], arguments.output.force)?;
     arguments.form.check(&[picture])?;
     let explained = arguments.explain.then(|| {
-        let own = explanation::of_sample(config, &model.parameters, &dataset, text)?;
+        let head = explanation::head_of_run(config, &model.parameters);
+        let own = explanation::of_sample(config, &model.parameters, &dataset, text, head)?;
         Ok::<_, Failure>((explanation::table(&own, config), own))
     });
     let explained = explained.transpose()?;

@@ -9,6 +9,7 @@ import { Tokens } from "../parts/tiles.jsx";
 import { isOff } from "../parts/what-if.js";
 import { said, takeText } from "../parts/typing.js";
 import { isOwn } from "../run.js";
+import { base } from "../state.js";
 import { change } from "../view.js";
 
 // A list of more samples is of no help.
@@ -120,11 +121,13 @@ function Paste() {
 function Sentence() {
   const now = paced.value;
   const off = now && isOff(now.layer, now.head) ? " But this head is off: the model does not use what it sees." : "";
+  const own = base.value;
+  const isFirst = own && now?.layer === own.facts.layers - 1 && now.head === own.strongest;
   return (
     now && (
       <p id="sentence" aria-live={spoken.value}>
         {sentenceOf(now, readWeights.value)}
-        {off}
+        {off || (isFirst && own.whyStrongest)}
       </p>
     )
   );

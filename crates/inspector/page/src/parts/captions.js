@@ -180,8 +180,9 @@ function otherClass(sample, { run, end, who, weights, view }) {
 
 /** The test: the probability without each of the positions that decide or get the most, one at a time, and all samples. Nothing for a recording, which cannot compute it. @param {Sample} sample @param {About} about @returns {Caption[]} */
 function taken(sample, { run, end, most, places, view }) {
-  const tried = [...new Set([most, ...places])].filter((place) => place !== run.cls);
-  if (!run.isLive || !tried.length) return [];
+  // What the classifier itself reads is not taken away by closing it to others.
+  const tried = [...new Set([most, ...places])].filter((place) => place !== run.cls && place !== run.reader);
+  if (!run.isLive || run.readsMean || !tried.length) return [];
   const before = run.probability(sample, end);
   const after = tried.map((place) => changedRun(run, { keys: [place] }).probability(sample, end));
   const moved = after.map((one) => Math.abs(one - before));

@@ -23,12 +23,14 @@ const MOST_MATRICES: usize = 9000;
 const TITLE: usize = 80;
 const ROW: usize = 320;
 
-/// `of_model` is the evaluation of the model that the dump is of, and `strongest` the layer and the head that come first.
+/// `of_model` is the evaluation of the model that the dump is of, and `strongest` the layer and the head that come first, for the
+/// reason of `which_head`.
 pub(super) fn sections(
     config: &ExperimentConfig,
     of_model: Option<&StepMetrics>,
     dump: &AttentionDump,
     strongest: (usize, usize),
+    which_head: Option<String>,
 ) -> Vec<Section> {
     let mean = config.mean_note().map(|note| note + ".");
     let mut sections = vec![Section::titled("Attention", mean, [])];
@@ -39,6 +41,8 @@ pub(super) fn sections(
         };
         sections.extend(means(config, rule, metrics, of));
     }
+    let which_head = which_head.map(|sentence| Section::of_paragraph(sentence + "."));
+    sections.extend(which_head);
     sections.extend(heads(dump, strongest));
     sections
 }

@@ -70,7 +70,8 @@ impl FinishedRun {
             config,
             of_model,
             &self.dump,
-            self.strongest,
+            (self.strongest.0, self.strongest.1.head),
+            self.which_head(),
         ));
         sections.push(predictions::section(config, splits.shown(), &self.dump));
         let rule = data.rule.as_ref();

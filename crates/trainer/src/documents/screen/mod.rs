@@ -50,9 +50,13 @@ impl FinishedRun {
         if data.task.is_per_position() {
             parts.extend(positions::parts(&mut model)?);
         } else if has_words {
-            parts.extend(texts::parts(&mut model)?);
+            parts.extend(texts::parts(&mut model, self.strongest.1)?);
         } else {
-            parts.extend(samples::parts(&mut model, &self.dump)?);
+            parts.extend(samples::parts(
+                &mut model,
+                &self.dump,
+                self.strongest.1.head,
+            )?);
         }
         parts.push(links(experiment, run, again));
         let title = data.rule.as_ref().map(question);
@@ -73,14 +77,16 @@ impl FinishedRun {
             lines.extend(outcome.baseline_texts(name, parts));
             lines.extend(outcome.remarks(name, parts));
             lines.extend(test_lines(&self.tests));
-            if blind_reader(config).is_some() {
-                let reader = config.reader();
-                lines.push(format!(
-                    "The mask lets {reader} look at no token but itself"
-                ));
-            }
+            let blind = blind_reader(config);
+            lines.extend(
+                blind.map(|reader| format!("The mask lets {reader} look at no token but itself")),
+            );
         }
         lines.extend(config.mean_note());
+        lines.extend(
+            self.which_head()
+                .filter(|_| !config.data.task.is_per_position()),
+        );
         lines.extend(self.certificate.as_ref().map(certificate::sentence));
         lines.extend(self.interrupted(experiment));
         lines

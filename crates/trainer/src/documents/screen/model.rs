@@ -1,10 +1,11 @@
 //! The trained model, as the screen asks it.
 
-use headlight_architecture::{Look, Parameter, strongest_head};
+use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, Frozen, Intervention, Recorded};
+use headlight_experiment::fused::{Array, Forward, Frozen, Recorded};
 use headlight_experiment::metrics::predicted_class;
+use headlight_experiment::removal::forward_without;
 use headlight_experiment::{Error, Experiment};
 
 /// The most samples of one forward pass.
@@ -60,7 +61,7 @@ impl<'a> UsedModel<'a> {
         }
     }
 
-    /// What it says of samples, if no query looks at some positions.
+    /// What it says of samples without the words at some positions.
     pub(super) fn ask(
         &mut self,
         dataset: &Dataset,
@@ -69,19 +70,11 @@ impl<'a> UsedModel<'a> {
         recorded: Recorded,
     ) -> Result<Vec<Said>, Error> {
         let config = self.config();
-        let layers = 0..config.model.n_layers;
-        let removals = layers.flat_map(|layer| {
-            let keys = without.iter();
-            keys.map(move |&position| Intervention::RemoveKey { layer, position })
-        });
-        let removals: Vec<Intervention> = removals.collect();
         let mut all = Vec::new();
         for samples in samples.chunks(PASS) {
             let chosen: Vec<u32> = samples.iter().map(|&sample| sample as u32).collect();
-            let weights = &self.weights;
-            let forward = self
-                .frozen
-                .forward(weights, dataset, &chosen, &removals, recorded)?;
+            let (frozen, own) = (&mut self.frozen, (config, &self.weights[..]));
+            let forward = forward_without(frozen, own, dataset, &chosen, without, recorded)?;
             let said = samples.iter().enumerate().map(|(place, &sample)| {
                 let read = config.shown_position(dataset.tokens(sample));
                 said_of(&forward, place, sample, read)
@@ -89,30 +82,6 @@ impl<'a> UsedModel<'a> {
             all.extend(said);
         }
         Ok(all)
-    }
-
-    /// The strongest head of the last layer over samples of a dataset.
-    pub(super) fn strongest_head(&self, dataset: &Dataset, all: &[Said]) -> usize {
-        let (config, data) = (self.config(), &self.config().data);
-        let deciding = |said: &Said| {
-            let tokens = dataset.tokens(said.sample);
-            let rule = data.rule.as_ref();
-            rule.map_or_else(Vec::new, |rule| {
-                rule.deciding_at(tokens, data.cls, config.shown_position(tokens))
-            })
-        };
-        let deciding: Vec<Vec<usize>> = all.iter().map(deciding).collect();
-        let looks = all.iter().zip(&deciding).map(|(said, deciding)| {
-            let tokens = dataset.tokens(said.sample);
-            let keys = &config.model.attention;
-            let keys = keys.keys(config.shown_position(tokens), tokens);
-            Look {
-                label: Some(dataset.label(said.sample)),
-                deciding,
-                ..Look::alone(said.heads.iter().map(Vec::as_slice).collect(), keys)
-            }
-        });
-        strongest_head(&looks.collect::<Vec<_>>()).unwrap_or(0)
     }
 
     /// Names a sample. Nothing but the file's own lines numbers samples of a file, so that others say what is counted.

@@ -58,7 +58,11 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
 }
 
 /// The means of each class, and one sample.
-pub(super) fn parts(model: &mut UsedModel<'_>, dump: &AttentionDump) -> Result<Vec<Part>, Error> {
+pub(super) fn parts(
+    model: &mut UsedModel<'_>,
+    dump: &AttentionDump,
+    head: usize,
+) -> Result<Vec<Part>, Error> {
     let experiment = model.experiment;
     let judged = experiment.splits.judged();
     let classes = experiment.config.data.n_classes.min(MOST_CLASSES);
@@ -66,7 +70,6 @@ pub(super) fn parts(model: &mut UsedModel<'_>, dump: &AttentionDump) -> Result<V
         .flat_map(|class| judged.of_class(class as u32).take(OF_CLASS))
         .collect();
     let said = model.ask(judged, &chosen, &[], Recorded::Attention)?;
-    let head = model.strongest_head(judged, &said);
     Ok(vec![
         Part::Weights(means(model, judged, &said, head)),
         Part::Weights(one(model, dump, head)?),

@@ -1,5 +1,6 @@
 //! Texts: the words that decided in one that the model classifies correctly, and in one that it does not.
 
+use headlight_architecture::StrongestHead;
 use headlight_data::Dataset;
 use headlight_experiment::Error;
 use headlight_experiment::explain::{Explanation, leave_out};
@@ -26,7 +27,7 @@ const START: usize = 40;
 type Explained = (String, Vec<(Word, f64)>);
 
 /// The words that decided in a correct text, and in a wrong one if there is one.
-pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
+pub(super) fn parts(model: &mut UsedModel<'_>, head: StrongestHead) -> Result<Vec<Part>, Error> {
     let judged = model.experiment.splits.judged();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
     let said = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
@@ -34,10 +35,10 @@ pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
         said.iter().partition(|said| said.is_right(judged));
     let count = (MOST_POSITIONS / judged.positions()).clamp(1, CORRECT);
     let right = right.into_iter().take(count);
-    let right = right.map(|said| explained(model, judged, "Correct", said.sample));
+    let right = right.map(|said| explained(model, judged, "Correct", said.sample, head));
     let right: Vec<Explained> = right.collect::<Result<_, _>>()?;
     let wrong = wrong.first();
-    let wrong = wrong.map(|said| explained(model, judged, "Wrong", said.sample));
+    let wrong = wrong.map(|said| explained(model, judged, "Wrong", said.sample, head));
     let strength = |one: &Explained| one.1.first().map_or(0.0, |(_, change)| *change);
     let right = right.into_iter().reduce(|best, other| {
         if strength(&other) > strength(&best) {
@@ -63,8 +64,10 @@ fn explained(
     judged: &Dataset,
     kind: &str,
     sample: usize,
+    head: StrongestHead,
 ) -> Result<Explained, Error> {
-    let own = leave_out(model.config(), &model.weights, judged, sample as u32, &[])?;
+    let (config, weights, head) = (model.config(), &model.weights, Some(head));
+    let own = leave_out(config, weights, judged, sample as u32, &[], head)?;
     // Those alone that the model may look at.
     let words = own.words.iter().filter_map(|word| {
         let shown = Word {
@@ -112,6 +115,6 @@ fn title(
         quoted_answer(data, own.predicted),
         own.probability,
         own.layer,
-        own.head
+        own.head.head
     )
 }

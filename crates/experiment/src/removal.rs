@@ -1,0 +1,52 @@
+//! Samples without some of their words. A word that is left out becomes padding, as in `training.token_dropout`: no query looks
+//! at it, the mean that a classifier may read leaves it out, and a classifier that reads its position finds padding there. If a
+//! model has no padding, its place is empty: no query of any layer looks at it, and its vector is 0. The others keep their places.
+
+use headlight_data::Dataset;
+
+use crate::config::ExperimentConfig;
+use crate::error::Error;
+use crate::fused::{Forward, Frozen, Intervention, Place, Recorded};
+
+/// What a config's model computes for samples of a dataset without the words at some positions.
+///
+/// # Errors
+/// When the weights do not match the config.
+pub fn forward_without(
+    frozen: &mut Frozen,
+    (config, weights): (&ExperimentConfig, &[f32]),
+    dataset: &Dataset,
+    chosen: &[u32],
+    positions: &[usize],
+    recorded: Recorded,
+) -> Result<Forward, Error> {
+    let Some(padding) = config.model.attention.padding_token else {
+        let changes: Vec<Intervention> = positions
+            .iter()
+            .flat_map(|&position| empty(config, position))
+            .collect();
+        return frozen.forward(weights, dataset, chosen, &changes, recorded);
+    };
+    let mut samples = dataset.without_samples();
+    for &sample in chosen {
+        let sample = sample as usize;
+        let mut tokens = dataset.tokens(sample).to_vec();
+        for &position in positions {
+            tokens[position] = padding;
+        }
+        samples.push_each(&tokens, dataset.labels_of(sample).iter().copied());
+    }
+    let all: Vec<u32> = (0..chosen.len() as u32).collect();
+    frozen.forward(weights, &samples, &all, &[], recorded)
+}
+
+/// The interventions that empty a place.
+fn empty(config: &ExperimentConfig, position: usize) -> impl Iterator<Item = Intervention> {
+    let remove = move |layer| Intervention::RemoveKey { layer, position };
+    let zeros = Intervention::Replace {
+        place: Place::Embeddings,
+        position,
+        vector: vec![0.0; config.model.d_model],
+    };
+    (0..config.model.n_layers).map(remove).chain([zeros])
+}
