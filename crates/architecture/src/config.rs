@@ -43,7 +43,7 @@ section! {
         /// Added to the variance, or to the mean square, in norms.
         ///
         /// The notebook uses 1e-6; Keras's default is 1e-3, and Burn's and PyTorch's is 1e-5.
-        #[range(Range::POSITIVE)]
+        #[range(Range::POSITIVE.in_float32())]
         pub layer_norm_eps: f64 = 1e-6,
         /// Width of the feed-forward layer that follows attention in each block; 0 for none.
         #[range(Range::of(0, 16384).hint("0: no feed-forward layer"))]

@@ -25,11 +25,17 @@ pub fn ln(x: f64) -> f64 {
     n * LN_2 + (2.0 * s + 2.0 * s * sum)
 }
 
-/// `e^x` for `|x|` below 700, to about two units in the last place: `2^n e^r`, and the series of `e^r`.
+/// `e^x` to about two units in the last place: `2^n e^r`, and the series of `e^r`. Below -708 it is 0, and above 709 infinite.
 pub fn exp(x: f64) -> f64 {
     // ln 2 in two parts, so that n times the first is exact.
     const UPPER: f64 = 0.693_147_180_369_123_8;
     const LOWER: f64 = 1.908_214_929_270_587_7e-10;
+    if x < -708.0 {
+        return 0.0;
+    }
+    if x > 709.0 {
+        return f64::INFINITY;
+    }
     let n = round(x * LOG2_E);
     let r = (x - n * UPPER) - n * LOWER;
     let mut sum = 1.0;
@@ -120,7 +126,14 @@ mod tests {
             );
             let x = f64::from(i) * 1e-3 - 60.0;
             assert!(ulps(exp(x), x.exp()) <= 2, "exp {x}");
+            let x = f64::from(i) * 1.417e-2 - 708.0;
+            assert!(ulps(exp(x), x.exp()) <= 2, "exp {x}");
         }
+        for x in [-708.1, -709.0, -1e3, -1e19, f64::MIN, f64::NEG_INFINITY] {
+            assert_eq!(exp(x), 0.0, "{x}");
+            assert_eq!(exp(-x.min(-709.1)), f64::INFINITY, "{x}");
+        }
+        assert!(exp(f64::NAN).is_nan());
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn limits_belong_to_the_valid_values() {
         (model(|own| own.d_ff = 16385), Some("d_ff")),
         (model(|own| own.layer_norm_eps = 1e-12), None),
         (
-            model(|own| own.layer_norm_eps = 0.0),
+            model(|own| own.layer_norm_eps = 1e-46),
             Some("layer_norm_eps"),
         ),
         (

@@ -94,11 +94,28 @@ impl<'a> Draws<'a> {
         }
     }
 
-    /// A row of a class, unless chance decides. Sentences have a composition that is `held_out`, or one that is not.
-    pub(crate) fn draw(&self, class: Option<u32>, held_out: bool, rng: &mut impl Rng) -> Vec<u32> {
+    /// A row of a class, unless chance decides. Sentences have a composition that is `held_out`, or one that is not. `None` if the
+    /// class has no row, as far as the search finds.
+    pub(crate) fn draw(
+        &self,
+        class: Option<u32>,
+        held_out: bool,
+        rng: &mut impl Rng,
+    ) -> Option<Vec<u32>> {
+        let Self {
+            rule,
+            sampler,
+            n_classes,
+            ..
+        } = *self;
         match class {
-            None => self.rule.compose(held_out, self.sampler, rng),
-            Some(class) => self.rule.draw(class, self.n_classes, self.sampler, rng),
+            None => Some(rule.compose(held_out, sampler, rng)),
+            // Of one token there is one sample.
+            Some(class) if sampler.n_tokens() == 1 => {
+                let row = sampler.nth(0);
+                (rule.label_for(&row, sampler.cls, n_classes) == class).then_some(row)
+            }
+            Some(class) => rule.draw(class, n_classes, sampler, rng),
         }
     }
 
@@ -113,7 +130,7 @@ impl<'a> Draws<'a> {
         known: &HashSet<impl Borrow<[u32]> + Eq + Hash>,
         rng: &mut impl Rng,
     ) -> Result<Vec<u32>, String> {
-        let mut drawn = (0..ATTEMPTS).map(|_| self.draw(class, held_out, rng));
+        let mut drawn = (0..ATTEMPTS).map_while(|_| self.draw(class, held_out, rng));
         let found = drawn.find(|row| !known.contains(row.as_slice()));
         found.ok_or_else(|| {
             let of_class = class.map_or_else(String::new, |class| format!(" of class {class}"));

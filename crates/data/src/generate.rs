@@ -46,7 +46,12 @@ impl DatasetConfig {
             Generator::Chacha | Generator::Sentences => {
                 let mut rng = Stream::Data.rng(self.seed);
                 for class in draws.labels(0, samples, &mut rng) {
-                    let row = draws.draw(class, false, &mut rng);
+                    let row = draws.draw(class, false, &mut rng).ok_or_else(|| {
+                        let key = draws.own.positive_rate.map_or("balanced", |_| "positive_rate");
+                        let class = class.unwrap_or_default();
+                        let message = format!("no sample of class {class} is found; change {key}, or raise data.vocab_size");
+                        InvalidValue::new(key, message)
+                    })?;
                     train.push_labelled(&row, rule, self.n_classes);
                 }
             }

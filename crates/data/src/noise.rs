@@ -6,9 +6,12 @@ use rand::Rng;
 use crate::config::DatasetConfig;
 use crate::random::{Stream, uniform_below};
 
-/// How many 32-bit numbers of the stream are reserved for each sample, and for each further label of one.
+/// How many 32-bit numbers of the stream are reserved for each sample, and for each further label of one. The stream has 2^68, so
+/// that label 256 follows label 0: samples of so many labels are fewer than 2^26.
 const NUMBERS_PER_SAMPLE: u128 = 1 << 10;
 const NUMBERS_PER_LABEL: u128 = 1 << 60;
+const LABELS_APART: usize = 256;
+const NUMBERS_PER_LABELS_APART: u128 = 1 << 36;
 
 impl DatasetConfig {
     /// The label that a training sample is trained with: the true one or, with probability
@@ -19,7 +22,11 @@ impl DatasetConfig {
             return label;
         }
         let mut rng = Stream::LabelNoise.rng(self.seed);
-        rng.set_word_pos(sample as u128 * NUMBERS_PER_SAMPLE + place as u128 * NUMBERS_PER_LABEL);
+        rng.set_word_pos(
+            sample as u128 * NUMBERS_PER_SAMPLE
+                + (place % LABELS_APART) as u128 * NUMBERS_PER_LABEL
+                + (place / LABELS_APART) as u128 * NUMBERS_PER_LABELS_APART,
+        );
         self.noisy_by(label, &mut rng)
     }
 

@@ -129,10 +129,8 @@ impl Sampler {
         if other < token { other } else { other + 1 }
     }
 
-    /// A sample drawn uniformly from all in which `token` occurs an allowed number of times at these positions, or anywhere.
-    ///
-    /// # Panics
-    /// When no number of times is allowed.
+    /// A sample drawn uniformly from all in which `token` occurs an allowed number of times at these positions, or anywhere. There
+    /// are two tokens or more, and a number of times is allowed.
     pub(crate) fn with_count(
         self,
         token: u32,
@@ -147,7 +145,14 @@ impl Sampler {
         let positions = positions.unwrap_or(&all);
         let mut row = self.any(|| rng.next_u32());
         let hit = 1.0 / f64::from(self.n_tokens());
-        let weights = binomial_weights(positions.len(), hit);
+        let most_likely = mode(positions.len(), hit);
+        let allowed = (0..=positions.len()).filter(|&count| is_allowed(count));
+        let nearest = allowed.min_by_key(|count| count.abs_diff(most_likely));
+        // So far from the mode that its weight is 0, the likeliest number that is allowed has weight 1.
+        let mut weights = binomial_weights(positions.len(), hit, most_likely);
+        if let Some(nearest) = nearest.filter(|&nearest| weights[nearest] == 0.0) {
+            weights = binomial_weights(positions.len(), hit, nearest);
+        }
         let weight = |count: usize| {
             if is_allowed(count) {
                 weights[count]
@@ -156,7 +161,6 @@ impl Sampler {
             }
         };
         let total: f64 = (0..weights.len()).map(weight).sum();
-        assert!(total > 0.0, "no number of token {token} is allowed");
         let mut left = uniform_unit(rng) * total;
         let chosen = (0..weights.len()).find(|&count| {
             left -= weight(count);
@@ -210,21 +214,25 @@ impl Sampler {
     }
 }
 
-/// The probability of each number of hits in `n` draws, in multiples of the largest. `[hits]`
-fn binomial_weights(n: usize, hit: f64) -> Vec<f64> {
+/// The probability of one more hit in `n` draws than `hits`, in multiples of that of `hits`.
+fn ratio(n: usize, hit: f64, hits: usize) -> f64 {
+    (n - hits) as f64 / (hits + 1) as f64 * (hit / (1.0 - hit))
+}
+
+/// The most likely number of hits in `n` draws.
+fn mode(n: usize, hit: f64) -> usize {
+    (0..n).find(|&hits| ratio(n, hit, hits) < 1.0).unwrap_or(n)
+}
+
+/// The probability of each number of hits in `n` draws, in multiples of that of `unit` hits. `[hits]`
+fn binomial_weights(n: usize, hit: f64, unit: usize) -> Vec<f64> {
     let mut weights = vec![0.0; n + 1];
-    if hit >= 1.0 {
-        weights[n] = 1.0;
-        return weights;
+    weights[unit] = 1.0;
+    for hits in unit..n {
+        weights[hits + 1] = weights[hits] * ratio(n, hit, hits);
     }
-    let ratio = |hits: usize| (n - hits) as f64 / (hits + 1) as f64 * (hit / (1.0 - hit));
-    let mode = (0..n).find(|&hits| ratio(hits) < 1.0).unwrap_or(n);
-    weights[mode] = 1.0;
-    for hits in mode..n {
-        weights[hits + 1] = weights[hits] * ratio(hits);
-    }
-    for hits in (0..mode).rev() {
-        weights[hits] = weights[hits + 1] / ratio(hits);
+    for hits in (0..unit).rev() {
+        weights[hits] = weights[hits + 1] / ratio(n, hit, hits);
     }
     weights
 }

@@ -106,7 +106,7 @@ impl DatasetConfig {
             );
             return Err(InvalidValue::new("rule", message));
         }
-        own.validate()?;
+        own.validate_samples()?;
         Ok(own)
     }
 

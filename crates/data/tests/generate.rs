@@ -6,7 +6,7 @@ mod common;
 use std::collections::{HashMap, HashSet};
 
 use common::{anywhere, at, before, count, equal, sum};
-use headlight_data::rules::SumMod;
+use headlight_data::rules::{Majority, Parity, SumMod};
 use headlight_data::{
     Batches, ClsPlace, Dataset, DatasetConfig, Generated, Generator, LabelRule, Source,
 };
@@ -140,6 +140,62 @@ fn rare_classes_are_uniform_in_long_samples() {
         chi_squared < 64.0 + 8.0 * 128.0_f64.sqrt(),
         "{chi_squared}: {counts:?}"
     );
+}
+
+/// What a class is drawn from can be one sample, or a rare kind of samples; or the class can be impossible.
+#[test]
+fn a_class_that_is_asked_for_is_drawn_or_refused() {
+    let negatives = |rule: LabelRule, vocab_size, seq_len, rate| {
+        let mut config = config(rule, 10, Some(rate));
+        (config.vocab_size, config.seq_len) = (vocab_size, seq_len);
+        let train = config.generate().map_err(|error| error.key)?.train;
+        Ok(train.of_class(0).count())
+    };
+    let parity = |positions: &[usize]| {
+        let positions = positions.to_vec();
+        LabelRule::from(Parity {
+            token: 1,
+            positions,
+        })
+    };
+    let majority = || LabelRule::from(Majority { token: 1 });
+    let refused = Err("positive_rate".to_owned());
+    for (rule, vocab_size, seq_len, rate, found) in [
+        // Of one token there is one sample.
+        (anywhere(1), 2, 6, 1.0, Ok(0)),
+        (anywhere(1), 2, 6, 0.9, refused.clone()),
+        (at(1, 3), 2, 6, 0.0, refused.clone()),
+        (equal(1, 2), 2, 6, 0.5, refused.clone()),
+        (parity(&[]), 2, 3, 1.0, Ok(0)),
+        (parity(&[]), 2, 4, 1.0, refused.clone()),
+        (parity(&[]), 2, 4, 0.0, Ok(10)),
+        (parity(&[1, 2]), 2, 3, 1.0, refused),
+        // 2^-2000 is 0 in float64.
+        (majority(), 1000, 2000, 0.5, Ok(5)),
+        (count(1), 3, 2000, 0.5, Ok(5)),
+    ] {
+        assert_eq!(
+            negatives(rule.clone(), vocab_size, seq_len, rate),
+            found,
+            "{rule:?}"
+        );
+    }
+    let mut three = config(count(1), 30, None);
+    let Source::Generated(own) = &mut three.source else {
+        unreachable!()
+    };
+    own.balanced = true;
+    (three.vocab_size, three.seq_len, three.n_classes) = (3, 2000, 3);
+    assert_eq!(three.generate().unwrap().train.class_counts(3), [10; 3]);
+    // Of a sum modulo 3 there are three classes, whatever the model's number is; and sums of 60 ones and twos are never 0 modulo
+    // 121 by chance.
+    (three.rule, three.seq_len, three.n_classes) = (Some(sum(3, &[])), 3, 5);
+    assert_eq!(
+        three.generate().unwrap().train.class_counts(5),
+        [10, 10, 10, 0, 0]
+    );
+    (three.rule, three.seq_len, three.n_classes) = (Some(sum(60, &[])), 60, 60);
+    assert_eq!(three.generate().unwrap_err().key, "balanced");
 }
 
 #[test]

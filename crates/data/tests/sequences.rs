@@ -210,11 +210,11 @@ fn what_does_not_go_together_is_refused() {
         json!({"seq_len": 1}),
         "seq_len",
     );
-    refused(
-        &json!({"kind": "dyck", "kinds": 1}),
-        json!({}),
-        "vocab_size",
-    );
+    // Twice as many tokens as 2^32 has: 2^31 + 2 kinds are not two.
+    for kinds in [1, 2_147_483_650_u32] {
+        let rule = json!({"kind": "dyck", "kinds": kinds});
+        refused(&rule, json!({"vocab_size": 5}), "vocab_size");
+    }
     refused(
         &json!({"kind": "dyck", "kinds": 0}),
         json!({}),
@@ -440,6 +440,22 @@ fn datasets_hold_labels_by_position() {
     let changed = pairs.clone().filter(|(a, b)| a != b).count();
     assert!(pairs.clone().all(|(a, b)| (*a == NO) == (*b == NO)));
     assert!((changed as f64 / 30_000.0 - 0.25).abs() < 0.02, "{changed}");
+    // 256 positions on, too: ChaCha's stream has 2^68 numbers.
+    let long = json!({"label_noise": 0.5, "seq_len": 600, "samples": 20});
+    let long = config(&json!({"kind": "reverse"}), &long);
+    let noisy = long.generate().unwrap().train;
+    let rule = long.rule.as_ref().unwrap();
+    let flips = |sample| {
+        let own = rule.labels_for(noisy.tokens(sample), long.cls, long.n_classes);
+        let pairs = own.into_iter().zip(noisy.labels_of(sample));
+        pairs.map(|(own, label)| own != *label).collect::<Vec<_>>()
+    };
+    let agree = |sample: usize| {
+        let (flips, other) = (flips(sample), flips(sample)[256..].to_vec());
+        flips.iter().zip(other).filter(|(a, b)| *a == b).count()
+    };
+    let agreeing = (0..20).map(agree).sum::<usize>() as f64 / (20.0 * 345.0);
+    assert!((agreeing - 0.5).abs() < 0.05, "{agreeing}");
     // The labels of one sample are wrong or not by themselves.
     let whole = (0..6000).filter(|&one| {
         let own = clean.labels_of(one).iter().zip(wrong.labels_of(one));

@@ -62,6 +62,26 @@ fn what_differs_is_what_the_set_names() {
     }
 }
 
+/// A set's rule may have fewer classes than the model, and each class that it has as many samples.
+#[test]
+fn a_rule_with_fewer_classes_has_samples_of_each() {
+    let config = config(&json!({ "rule": {"kind": "sum-mod", "modulus": 5}, "vocab_size": 9 }));
+    for (rule, counts) in [
+        (json!({ "kind": "sum-mod", "modulus": 3 }), [4, 4, 4, 0, 0]),
+        (
+            json!({ "kind": "token-anywhere", "token": 2 }),
+            [6, 6, 0, 0, 0],
+        ),
+        (json!({ "kind": "count", "token": 2 }), [3, 3, 3, 3, 0]),
+    ] {
+        let samples = draw(
+            &config,
+            &json!({ "name": "few", "samples": 12, "rule": rule }),
+        );
+        assert_eq!(samples.class_counts(5), counts);
+    }
+}
+
 #[test]
 fn none_of_its_samples_is_held_out() {
     let config = config(&json!({ "held_out": 7 }));

@@ -95,16 +95,20 @@ impl AttentionDump {
         is_softmax.then_some(rate.unwrap_or(1.0))
     }
 
-    /// The positions of a sample that hold no padding.
+    /// The positions of a sample that hold no padding; all, if a sample is padding alone.
     ///
     /// # Panics
     /// When `sample` is out of range.
     pub fn unpadded(&self, sample: usize) -> Vec<usize> {
         let padding = self.meta.config.pointer("/model/attention/padding_token");
         let padding = padding.and_then(serde_json::Value::as_i64);
-        let tokens = self.tokens(sample).iter().enumerate();
-        let held = tokens.filter(|&(_, &token)| Some(token) != padding);
-        held.map(|(position, _)| position).collect()
+        let tokens = self.tokens(sample);
+        let holds = |&position: &usize| Some(tokens[position]) != padding;
+        let all = 0..tokens.len();
+        if all.clone().any(|position| holds(&position)) {
+            return all.filter(holds).collect();
+        }
+        all.collect()
     }
 
     /// The mask of a query, if the model has one. `[key]`

@@ -85,7 +85,7 @@ pub(crate) fn larger(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// `e^x` for `x <= 0`, to about one unit in the last place; below -87, `e^-87`.
+/// `e^x` for `x <= 0`, to about one unit in the last place; below -87, `e^-87`. NaN stays NaN.
 #[inline(always)]
 pub(crate) fn exp_of_negative(x: f32) -> f32 {
     let [y] = exp_of_negatives([x]);
@@ -101,7 +101,7 @@ pub(crate) fn exp_of_negative(x: f32) -> f32 {
 pub(crate) fn exp_of_negatives<const N: usize>(x: [f32; N]) -> [f32; N] {
     // Adding 1.5 * 2^23 rounds to a whole number and puts it into the lowest bits.
     const ROUND: f32 = 12_582_912.0;
-    let x = map(x, |x| larger(x, -87.0));
+    let x = map(x, |x| larger(-87.0, x));
     let shifted = map(x, |x| x * std::f32::consts::LOG2_E + ROUND);
     let n = map(shifted, |shifted| shifted - ROUND);
     let r = zip(x, n, |x, n| (x - n * 0.693_359_375) - n * -2.121_944_4e-4);

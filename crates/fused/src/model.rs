@@ -288,7 +288,7 @@ impl Model {
     fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
         let inputs = self.architecture.inputs;
         let (positions, classes) = (inputs.positions, inputs.n_classes);
-        let answers = self.architecture.answers();
+        let (answers, per_position) = (self.architecture.answers(), inputs.per_position);
         assert!(!chosen.is_empty(), "the batch is empty");
         assert!(
             samples.tokens.len() * answers == samples.labels.len() * positions,
@@ -297,7 +297,7 @@ impl Model {
         for &sample in chosen {
             let labels = &samples.labels[sample as usize * answers..][..answers];
             let is_known =
-                |&label: &u32| (label as usize) < classes || answers > 1 && label == IGNORED;
+                |&label: &u32| (label as usize) < classes || per_position && label == IGNORED;
             assert!(
                 labels.iter().all(is_known),
                 "the model has {classes} classes"

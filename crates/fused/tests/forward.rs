@@ -7,7 +7,7 @@
 mod common;
 
 use common::definition::Values;
-use common::{Problem, any_model, inputs, one_block, problem};
+use common::{Problem, any_model, inputs, one_block, problem, trainings};
 use headlight_architecture::{Mask, ModelConfig, Reads};
 use headlight_fused::{
     Array, Forward, IGNORED, Intervention, Place, Recorded, Tracer, integrated_gradients,
@@ -132,6 +132,37 @@ proptest! {
             let token = problem.tokens[index / (p * p) * p + key];
             let expected = attention.mask.allows(query, key) && Some(token) != attention.padding_token;
             prop_assert_eq!(may, expected);
+        }
+    }
+}
+
+/// The weights of a row with a score that is no number are none, in both kernels; without a key a row is 0.
+#[test]
+fn scores_that_are_not_finite_make_weights_that_are_no_numbers() {
+    let notebook = problem(ModelConfig::new(8, 1, 1), inputs(51, 7), 3);
+    let cases = [(f32::NAN, 1.0), (1e30, -1e30), (1e30, 1e30)];
+    for ((query, key), training) in cases.into_iter().flat_map(|case| [(case, 0), (case, 2)]) {
+        let mut problem = notebook.clone();
+        problem.training = trainings()[training];
+        for (name, value, count) in [("query.bias", query, 8), ("key.weight", key, 64)] {
+            let place = start(&problem, &format!("blocks.0.attention.{name}"));
+            problem.weights[place..place + count].fill(value);
+        }
+        let found = problem.predictions();
+        let mut values = found.attention.iter().chain(&found.logits);
+        assert!(
+            values.all(|value| value.is_nan()),
+            "{training}: {query}, {key}"
+        );
+        // The same scores where queries may look at some keys, or at none.
+        for may in [true, false] {
+            let row = [0, 1, 2, 3, 4, 5, 6].map(|key| may && key != 1);
+            problem.model.attention.mask = Mask::Matrix(vec![row.to_vec(); 7]);
+            let weights = &traced(&problem, &[]).arrays[Array::Weights];
+            for row in weights.chunks(7) {
+                let is_nan = [0, 2, 3, 4, 5, 6].map(|key| row[key].is_nan());
+                assert_eq!(is_nan, [may; 6], "{row:?}");
+            }
         }
     }
 }

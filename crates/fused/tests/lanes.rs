@@ -22,6 +22,7 @@ fn exponentials_are_right_to_a_unit() {
     assert!(worst < 1.0, "{worst}");
     assert_eq!(exp_of_negative(0.0).to_bits(), 1.0_f32.to_bits());
     assert!(exp_of_negative(f32::NEG_INFINITY) < 2e-38);
+    assert!(exp_of_negative(f32::NAN).is_nan());
 }
 
 #[test]

@@ -225,6 +225,13 @@ fn models_and_rules_without_a_certificate_are_refused() {
     );
     refuses(&folder, &["certify", text(&path)], &["2", "--sample"]);
     run(&["certify", text(&path), "--sample", "1000"]).done();
+    for count in ["0", "1000000001", "18446744073709551615"] {
+        refuses(
+            &folder,
+            &["certify", text(&path), "--sample", count],
+            &["1000000000"],
+        );
+    }
     let wide = folder.join("wide");
     quick_run(
         &wide,

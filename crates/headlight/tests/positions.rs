@@ -201,6 +201,9 @@ fn a_model_of_the_next_token_writes_texts() {
             .all(|line| line.starts_with("na"))
     );
     let greedy = generate(&["--temperature", "0", "--count", "3"]);
+    for cold in ["1e-4", "1e-300", "5e-324"] {
+        assert_eq!(greedy, generate(&["--temperature", cold, "--count", "3"]));
+    }
     let lines: Vec<&str> = greedy.lines().collect();
     assert!(lines.iter().all(|line| line == &lines[0]));
     assert_eq!(greedy, generate(&["--top-k", "1", "--count", "3"]));
@@ -244,6 +247,40 @@ fn samples_of_padding_alone_are_reported() {
     fs::write(folder.join("c.toml"), config).unwrap();
     typed(&folder, "train c.toml --run r").done();
     assert!(folder.join("r/inspector.html").exists());
+    // Each of its positions is shown, and looks nowhere.
+    let shown = typed(&folder, "inspect r --sample 1").done().stdout;
+    assert_eq!(shown.matches("[PAD]").count(), 6, "{shown}");
+}
+
+/// With one position, too, a label that is null does not count: losses are means over the other two samples, by both engines.
+#[test]
+fn one_position_may_have_no_label() {
+    let folder = folder("positions_one");
+    let rows = [("1", "\"a\""), ("2", "\"b\""), ("1", "null")];
+    let rows =
+        rows.map(|(token, label)| format!("{{\"tokens\":[{token}],\"labels\":[{label}]}}\n"));
+    fs::write(folder.join("one.jsonl"), rows.concat()).unwrap();
+    let config = "data = { task = \"token-classification\", file = \"one.jsonl\", cls = \"none\" }\n\
+                  model = { d_model = 8 }\ntraining = { epochs = 3, batch_size = 3, learning_rate = 0.1 }\n";
+    fs::write(folder.join("one.toml"), config).unwrap();
+    let number = |row: &Value, key: &str| row[key].as_f64().unwrap();
+    let losses = ["fused", "burn"].map(|engine| {
+        typed(
+            &folder,
+            &format!("train one.toml --engine {engine} --run {engine}"),
+        )
+        .done();
+        let found = json_of(&folder, &["evaluate", engine, "--json"]);
+        assert_eq!(found["samples"], 2);
+        let rows = metrics(&folder.join(engine));
+        // The loss of the first batch, of all samples, is that of the model before it.
+        assert!((number(&rows[1], "train_loss") - number(&rows[0], "loss")).abs() < 1e-6);
+        number(&found, "loss")
+    });
+    assert!(
+        (losses[0] - losses[1]).abs() < 1e-5 && losses[0] < 0.5,
+        "{losses:?}"
+    );
 }
 
 #[test]

@@ -23,6 +23,40 @@ fn with_config(name: &str) -> std::path::PathBuf {
     folder
 }
 
+/// Where the notebook's model reads no `[CLS]`, both engines train it to the same loss.
+#[test]
+fn plain_models_read_other_positions() {
+    let folder = with_config("without_cls_plain");
+    let mut plain = CONFIG.replace("token = 0", "token = 1");
+    for key in [", n_heads = 2", ", positive_rate = 0.5", ", cls = \"none\""] {
+        plain = plain.replace(key, "");
+    }
+    fs::write(folder.join("plain.toml"), plain).unwrap();
+    for (name, sets) in [
+        ("first", "data.cls=none model.pooling=0"),
+        ("before", "data.cls=last model.pooling=0"),
+        ("one", "data.cls=none data.seq_len=1 data.held_out=0"),
+        (
+            "histogram",
+            "data.cls=last data.task=token-classification data.rule={kind=\"histogram\"}",
+        ),
+        (
+            "double",
+            "data.cls=last data.task=token-classification data.rule={kind=\"double-histogram\"}",
+        ),
+    ] {
+        let losses = ["fused", "burn"].map(|engine| {
+            let run = format!("{name}-{engine}");
+            let mut arguments = vec!["train", "plain.toml", "--engine", engine, "--run", &run];
+            arguments.extend(sets.split(' ').flat_map(|set| ["--set", set]));
+            run_in(&folder, &arguments).done();
+            let last = metrics(&folder.join(run)).pop().unwrap();
+            last["loss"].as_f64().unwrap()
+        });
+        assert!((losses[0] - losses[1]).abs() < 1e-5, "{name}: {losses:?}");
+    }
+}
+
 /// Reports, dumps and predictions show the attention of the position that the class is read from.
 #[test]
 fn the_position_that_the_class_is_read_from_is_shown() {

@@ -86,14 +86,9 @@ impl BalancedBrackets {
             }
         }
     }
-}
 
-impl Rule for BalancedBrackets {
-    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
-        u32::from(self.is_balanced(tokens))
-    }
-
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    /// A sample of a class.
+    fn of_class(self, class: u32, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         let mut pairs = sampler.seq_len / 2;
         if self.padding.is_some() {
             pairs = 1 + uniform_below(pairs as u32, || rng.next_u32()) as usize;
@@ -105,6 +100,22 @@ impl Rule for BalancedBrackets {
         };
         string.resize(sampler.seq_len, self.padding.unwrap_or(self.opening));
         sampler.sample(|row| row.extend(string))
+    }
+}
+
+impl Rule for BalancedBrackets {
+    fn label_for(&self, tokens: &[u32], _cls: ClsPlace, _n_classes: usize) -> u32 {
+        u32::from(self.is_balanced(tokens))
+    }
+
+    fn draw(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
+        Some(self.of_class(class, sampler, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
@@ -149,6 +160,6 @@ impl Rule for BalancedBrackets {
 
     fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         let class = rng.next_u32() % 2;
-        self.draw(class, 2, sampler, rng)
+        self.of_class(class, sampler, rng)
     }
 }

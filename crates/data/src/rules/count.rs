@@ -48,12 +48,18 @@ impl Rule for Count {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        class: u32,
+        n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
         if n_classes == 2 {
-            return sampler.with_subsequence(&[self.token], class == 1, rng);
+            return Some(sampler.with_subsequence(&[self.token], class == 1, rng));
         }
         let (class, last) = (class as usize, n_classes - 1);
-        sampler.with_count(self.token, None, |count| count.min(last) == class, rng)
+        Some(sampler.with_count(self.token, None, |count| count.min(last) == class, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -66,14 +66,20 @@ impl Rule for EqualPositions {
         Some(vec![self.first, self.second])
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
         let mut row = sampler.any(|| rng.next_u32());
         row[self.second] = if class == 1 {
             row[self.first]
         } else {
             sampler.other_than(row[self.first], rng)
         };
-        row
+        Some(row)
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -40,11 +40,17 @@ impl Rule for Induction {
         place.map(|place| place + before).into_iter().collect()
     }
 
-    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        class: u32,
+        n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
         // Tokens that are exchanged exchange their roles.
         let row = self.compose(false, sampler, rng);
         let own = self.label_for(&row, sampler.cls, n_classes);
-        exchanged(row, own, class)
+        Some(exchanged(row, own, class))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

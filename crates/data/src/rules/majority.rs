@@ -40,9 +40,15 @@ impl Rule for Majority {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
         let is_allowed = |count: usize| (2 * count > sampler.seq_len) == (class == 1);
-        sampler.with_count(self.token, None, is_allowed, rng)
+        Some(sampler.with_count(self.token, None, is_allowed, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -35,12 +35,18 @@ impl Rule for Max {
         positions_of(&[largest], tokens)
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
         let up_to_it = Sampler {
             vocab_size: class + 1,
             ..sampler
         };
-        up_to_it.with_subsequence(&[class], true, rng)
+        Some(up_to_it.with_subsequence(&[class], true, rng))
     }
 
     fn describe(&self) -> String {

@@ -32,11 +32,17 @@ impl Rule for MostFrequent {
         positions_of(&[self.label_for(tokens, cls, usize::MAX)], tokens)
     }
 
-    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        class: u32,
+        n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
         // Tokens that are exchanged exchange their roles.
         let row = sampler.any(|| rng.next_u32());
         let own = self.label_for(&row, sampler.cls, n_classes);
-        exchanged(row, own, class)
+        Some(exchanged(row, own, class))
     }
 
     fn describe(&self) -> String {

@@ -52,10 +52,16 @@ impl Rule for Parity {
         Some(self.positions.clone()).filter(|positions| !positions.is_empty())
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
         let positions = self.fixed_positions();
         let is_allowed = |count: usize| count % 2 == class as usize;
-        sampler.with_count(self.token, positions.as_deref(), is_allowed, rng)
+        Some(sampler.with_count(self.token, positions.as_deref(), is_allowed, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -11,6 +11,9 @@ use crate::generator::Generator;
 use crate::sampler::Sampler;
 use crate::task::Task;
 
+/// Samples that are drawn before the search for one of a class gives up. Of the most classes, each has 15 on average.
+const DRAWS: usize = 1_000_000;
+
 /// What a rule can tell of samples, `[CLS]` among their tokens. The methods with a default suit a rule that is true or
 /// false of a sample whose tokens are numbers: class 1 if it is true, else class 0.
 pub trait Rule {
@@ -52,15 +55,17 @@ pub trait Rule {
         None
     }
 
-    /// A sample drawn uniformly from all samples of a class, when there are `n_classes`, unless the rule says how else. By
-    /// default samples are drawn until one is of the class.
-    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        loop {
-            let row = sampler.any(|| rng.next_u32());
-            if self.label_for(&row, sampler.cls, n_classes) == class {
-                return row;
-            }
-        }
+    /// A sample drawn uniformly from all samples of a class that is possible, when there are `n_classes`, unless the rule says how
+    /// else. By default samples are drawn until one is of the class; `None` if the search gives up.
+    fn draw(
+        &self,
+        class: u32,
+        n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
+        let mut drawn = (0..DRAWS).map(|_| sampler.any(|| rng.next_u32()));
+        drawn.find(|row| self.label_for(row, sampler.cls, n_classes) == class)
     }
 
     /// Checks the rule's numbers against the vocabulary, the length and the place of `[CLS]`.
@@ -88,8 +93,8 @@ pub trait Rule {
     }
 
     /// The classes that such samples can have, when there are `n_classes`.
-    fn possible_classes(&self, _samples: Sampler, n_classes: usize) -> Range<u32> {
-        0..n_classes as u32
+    fn possible_classes(&self, samples: Sampler, n_classes: usize) -> Range<u32> {
+        0..n_classes.min(self.most_classes(samples)) as u32
     }
 
     /// The number of classes, if the rule sets it.

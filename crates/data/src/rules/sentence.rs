@@ -35,8 +35,8 @@ impl Rule for Sentence {
         _n_classes: usize,
         sampler: Sampler,
         rng: &mut dyn Rng,
-    ) -> Vec<u32> {
-        self.compose(false, sampler, rng)
+    ) -> Option<Vec<u32>> {
+        Some(self.compose(false, sampler, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -40,8 +40,14 @@ impl Rule for TokenAnywhere {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        sampler.with_subsequence(&[self.token], class == 1, rng)
+    fn draw(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
+        Some(sampler.with_subsequence(&[self.token], class == 1, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -48,14 +48,20 @@ impl Rule for TokenAtPosition {
         Some(vec![self.position])
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Option<Vec<u32>> {
         let mut row = sampler.any(|| rng.next_u32());
         row[self.position] = if class == 1 {
             self.token
         } else {
             sampler.other_than(self.token, rng)
         };
-        row
+        Some(row)
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {

@@ -47,10 +47,7 @@ fn exponentials(rows: &mut [Vec<Vec<f64>>], stride: usize) -> bool {
         let middle = f64::midpoint(least, most);
         for row in rows.iter_mut().flatten() {
             let (score, moved) = row[head * stride..][..stride].split_at_mut(1);
-            score[0] = match score[0] - middle {
-                f64::NEG_INFINITY => 0.0,
-                away => exp(away),
-            };
+            score[0] = exp(score[0] - middle);
             for cell in moved {
                 *cell *= score[0];
             }

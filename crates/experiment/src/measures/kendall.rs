@@ -139,12 +139,7 @@ fn probabilities(logits: &[f32]) -> Vec<f64> {
 /// The softmax, the same bytes on every machine.
 fn softmax(logits: &[f64]) -> Vec<f64> {
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let part = |logit: &f64| match logit - most {
-        below if below > -700.0 => exp(below),
-        // There, `exp` is 0 in all but name.
-        _ => 0.0,
-    };
-    let parts: Vec<f64> = logits.iter().map(part).collect();
+    let parts: Vec<f64> = logits.iter().map(|logit| exp(logit - most)).collect();
     let sum: f64 = parts.iter().sum();
     parts.into_iter().map(|part| part / sum).collect()
 }

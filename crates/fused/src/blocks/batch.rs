@@ -185,7 +185,7 @@ impl Blocks {
     /// What a batch's loss is the mean over: its samples, or the positions that count.
     fn counted(&self, samples: Samples<'_>, batch: &[u32]) -> usize {
         let answers = self.plan.architecture.answers();
-        if answers == 1 {
+        if !self.plan.architecture.inputs.per_position {
             return batch.len();
         }
         let counts = batch.iter().map(|&sample| {

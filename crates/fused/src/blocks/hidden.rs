@@ -31,7 +31,7 @@ for_each_set! {
         let output = &mut hidden.output[..count];
         if activation == Activation::Relu {
             for value in output.as_flattened_mut() {
-                *value = larger(*value, 0.0);
+                *value = larger(0.0, *value);
             }
             return;
         }

@@ -31,10 +31,9 @@ impl<const L: usize> Pass<'_, L> {
                 _ => positions,
             };
             let of_lane = |values: &[Lanes<L>], into: &mut Vec<f32>| {
-                let own = if answers == 1 {
-                    values.len()
-                } else {
-                    held * (values.len() / answers)
+                let own = match reads {
+                    Reads::Every => held * (values.len() / answers),
+                    Reads::Position | Reads::Mean => values.len(),
                 };
                 into.extend(values[..own].iter().map(|value| value[lane]));
                 into.resize(into.len() + values.len() - own, 0.0);

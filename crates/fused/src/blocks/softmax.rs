@@ -5,7 +5,8 @@ use crate::lanes::{Lanes, exp_of_negatives, larger, map, one_at_a_time, zero_bel
 
 for_each_set! {
     /// Replaces rows of `keys` scores by their softmax over the keys where `may` is 1; all keys if `may` is empty. The
-    /// rows of `may` are used again from the first. Without such a key a row is 0.
+    /// rows of `may` are used again from the first. Without such a key a row is 0; with one whose score is NaN, or whose scores all
+    /// are minus infinity, it is NaN, as in Burn.
     pub(super) fn forward<'a, L>(rows: &'a mut [Lanes<L>], keys: usize, may: &'a [Lanes<L>]) {
         if may.is_empty() {
             for row in rows.chunks_exact_mut(keys) {
@@ -71,9 +72,12 @@ fn largest<const L: usize>(values: &[Lanes<L>]) -> Lanes<L> {
 
 #[inline(always)]
 fn softmax<const L: usize>(row: &mut [Lanes<L>], may: Option<&[Lanes<L>]>) {
+    // 1 where a query may look at a key.
+    let mut looks = [if may.is_some() { 0.0 } else { 1.0 }; L];
     if let Some(may) = may {
         for (score, may) in row.iter_mut().zip(may) {
             one_at_a_time();
+            looks = zip(looks, *may, larger);
             // Finite, since the softmax of a row of minus infinity would be 0 / 0.
             *score = zip(
                 *score,
@@ -95,7 +99,11 @@ fn softmax<const L: usize>(row: &mut [Lanes<L>], may: Option<&[Lanes<L>]>) {
         let may = may_rest.get(index).map(std::array::from_ref);
         exponentials(std::array::from_mut(score), most, may, &mut sum);
     }
-    let share = map(sum, |sum| if sum == 0.0 { 0.0 } else { 1.0 / sum });
+    let share = zip(
+        sum,
+        looks,
+        |sum, looks| if looks == 0.0 { 0.0 } else { 1.0 / sum },
+    );
     for weight in row {
         one_at_a_time();
         *weight = zip(*weight, share, |weight, share| weight * share);

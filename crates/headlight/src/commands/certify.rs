@@ -1,6 +1,5 @@
 //! `headlight certify`: how a run's model answers every possible input.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::Args;
@@ -15,7 +14,7 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
 use super::model::{ModelArguments, RunModel};
-use crate::arguments::{Form, at_least_one, threads};
+use crate::arguments::{Form, threads};
 use crate::printing::{print, print_json};
 use crate::terminal::{self, set_share, share_bar};
 
@@ -41,8 +40,8 @@ pub(crate) struct Arguments {
     )]
     examples: u16,
     /// Ask the model about N random inputs instead of all, and estimate the share of wrong answers
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    sample: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = sampled)]
+    sample: Option<u64>,
     #[command(flatten)]
     form: Form,
 }
@@ -66,6 +65,13 @@ enum Found {
 fn few(text: &str) -> Result<u16, String> {
     let count = text.parse().ok().filter(|count| *count <= 10_000);
     count.ok_or_else(|| "give a whole number from 0 to 10000".to_owned())
+}
+
+/// The number of random inputs. Of more, the interval is hardly narrower.
+fn sampled(text: &str) -> Result<u64, String> {
+    let count = text.parse().ok();
+    let count = count.filter(|count| (1..=1_000_000_000).contains(count));
+    count.ok_or_else(|| "give a whole number from 1 to 1000000000".to_owned())
 }
 
 /// Prints the certificate.
@@ -95,10 +101,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let threads = threads(None);
     let found = match arguments.sample {
-        Some(count) => {
-            certificate::sample(config, &weights, count.get() as u64, config.seed, &watch)
-                .map(|sampled| Found::Sampled { sampled })
-        }
+        Some(count) => certificate::sample(config, &weights, count, config.seed, &watch)
+            .map(|sampled| Found::Sampled { sampled }),
         None => certificate::certify(config, &weights, arguments.examples.into(), threads, &watch)
             .map(Found::Counted),
     };

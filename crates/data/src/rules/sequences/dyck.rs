@@ -97,8 +97,8 @@ impl SequenceRule for Dyck {
 
     fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
         Range::at_least(1).check("rule.kinds", &self.kinds)?;
-        let needed = samples.cls.first_token() + 2 * self.kinds;
-        if samples.vocab_size != needed {
+        let needed = u64::from(samples.cls.first_token()) + 2 * u64::from(self.kinds);
+        if u64::from(samples.vocab_size) != needed {
             let message = format!(
                 "vocab_size is {}, but {} kinds of brackets are {needed} tokens, [CLS] included if samples have it; set vocab_size = {needed}",
                 samples.vocab_size, self.kinds
