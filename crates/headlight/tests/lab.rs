@@ -215,5 +215,27 @@ fn a_page_has_the_samples_of_its_run_or_says_why_not() {
     let large = facts(&folder.join("large/inspector.html"))["runs"][0].clone();
     let reason = large["again"]["recorded"].as_str().unwrap();
     assert!(mentions(reason, "200 kB"), "{reason}");
+    // Of long texts, a recording has a part.
+    let words = |text: usize| (0..120).map(move |at| format!(" w{}", (text * 7 + at * at) % 800));
+    let line = |text| {
+        format!(
+            "{},{}\n",
+            ["a", "b"][text % 2],
+            words(text).collect::<String>()
+        )
+    };
+    let lines: String = (0..1000).map(line).collect();
+    fs::write(folder.join("long.csv"), format!("label,text\n{lines}")).unwrap();
+    let train = [
+        "train",
+        "long.csv",
+        "--run",
+        "long",
+        "--set",
+        "training.steps=2",
+    ];
+    run_in(&folder, &train).done();
+    let page = fs::metadata(folder.join("long/inspector.html")).unwrap();
+    assert!(page.len() < 3_000_000, "{}", page.len());
     refuses_typed(&folder, "lab mine.toml", &["mine.csv", "200 kB"]);
 }

@@ -20,6 +20,7 @@ pub(crate) fn described(table: &str, name: &str) -> Answer {
     let choice = table.choose(&Columns::default()).map_err(|error| {
         let remedy = error
             .to_name
+            .filter(|key| !error.message.contains(&format!("`{key}`")))
             .map(|key| format!("; name the column of {key}s `{key}`"));
         error.message + &remedy.unwrap_or_default()
     })?;

@@ -180,5 +180,8 @@ fn tables_that_cannot_be_trained_on_are_refused_in_a_sentence() {
         let message = refused["error"].as_str().unwrap_or_default();
         assert!(message.contains(words), "{table}: {message}");
         assert!(!message.contains("--"), "{message}");
+        // Columns that have the names are not to be given them.
+        let names = message.contains("name the column");
+        assert!(!(names && table.starts_with("label,text")), "{message}");
     }
 }

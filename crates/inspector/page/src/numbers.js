@@ -9,15 +9,10 @@ export function fixed(value, decimals = 4) {
   return /^-0\.?0*$/.test(text) ? text.slice(1) : text;
 }
 
-/** @param {ArrayLike<number>} values */
-export function mean(values) {
-  let sum = 0;
-  for (let at = 0; at < values.length; at++) sum += values[at];
-  return sum / values.length;
-}
-
 /** @param {number[]} values */
 export const sum = (values) => values.reduce((all, value) => all + value, 0);
+/** @param {number[]} values */
+export const mean = (values) => sum(values) / values.length;
 
 /** exp(x) for x <= 0, to the last bit the same as in `series.rs`. @param {number} x */
 function exp(x) {

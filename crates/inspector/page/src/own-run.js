@@ -49,7 +49,7 @@ async function train() {
   const live = page.runs[0]?.again?.live;
   const config = /** @type {Config} */ (baseConfig());
   const facts = page.runs[0];
-  const { name, token_strings, evidence, classes, best, samples, strongest } = facts ?? {};
+  const { name, token_strings, evidence, classes, best, samples, strongest, outcome } = facts ?? {};
   const training = new Training(
     {
       config,
@@ -58,7 +58,9 @@ async function train() {
       tokens: live && samples.map((sample) => sample.tokens),
       keep: live && best,
       data: baseData(),
-      facts: live ? { name, token_strings, evidence, classes, best, samples, strongest } : { name: page.lab?.name },
+      facts: live
+        ? { name, token_strings, evidence, classes, best, samples, strongest, outcome }
+        : { name: page.lab?.name },
     },
     (step, steps) => {
       origin.value = { ...origin.value, progress: [step, steps] };
@@ -87,8 +89,8 @@ async function train() {
     settle(
       "live",
       live
-        ? `the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes all numbers below itself, ${everyStep(outcome.run)}.`
-        : `the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes all numbers below, ${everyStep(outcome.run)}.`,
+        ? `the page has trained this run again, and its weights are the same bytes as model.safetensors (SHA-256 ${found.slice(0, 12)}…). It computes its numbers itself, ${everyStep(outcome.run)}.`
+        : `the page trained this model itself (SHA-256 of its weights ${found.slice(0, 12)}…), and computes its numbers, ${everyStep(outcome.run)}.`,
       live ? "trained again in this page, to the same weights." : "trained in this page.",
     );
   } catch (error) {

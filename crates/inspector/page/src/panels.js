@@ -14,7 +14,7 @@ import { shown } from "./state.js";
 /** @type {Tab[]} */
 const all = [
   { key: "explore", title: "Explore", Panel: Explore },
-  { key: "words", title: "Words", Panel: Words, suits: () => shown.value?.words != null },
+  { key: "words", title: "Words", Panel: Words, suits: () => shown.value?.words != null && !shown.value.features },
   {
     key: "generate",
     title: "Generate",

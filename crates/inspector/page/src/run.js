@@ -31,6 +31,8 @@ export class Run {
     this.asked = asked;
     /** How texts become tokens, if samples are texts. */
     this.words = facts.config?.data.words ?? null;
+    /** The columns of a table of values, each of which stands with its column's name. @type {string[] | undefined} */
+    this.features = facts.config?.data.features;
     // A recording names the tokens of its samples alone; a reader may type others.
     this.facts = this.words && !("2" in facts.token_strings) ? { ...facts, token_strings: textsOf(this.words) } : facts;
     this.source = source;
@@ -238,12 +240,13 @@ export class Run {
 
   /** What a token is. */
   get unit() {
-    return !this.words ? "token" : this.words.level === "character" ? "character" : "word";
+    if (!this.words) return "token";
+    return this.features ? "value" : this.words.level === "character" ? "character" : "word";
   }
 
   /** Tokens as one text. @param {string[]} texts */
   joined(texts) {
-    return texts.join(this.words?.level === "character" ? "" : " ");
+    return texts.join({ token: " ", word: " ", character: "", value: ", " }[this.unit]);
   }
 
   /** @param {Sample} sample @param {number} position */
@@ -450,13 +453,15 @@ export class Run {
     return sum(positions.map((position) => row[position]));
   }
 
-  /** That attention over all steps, of a sample or the mean over a class. Null while it is computed. @param {string} key @param {number} layer @param {number} head @returns {[number, number][] | null} */
+  /** That attention over all steps, of a sample or the mean over a class. Null while it is computed, and empty if it cannot be. @param {string} key @param {number} layer @param {number} head @returns {[number, number][] | null} */
   curve(key, layer, head) {
     const name = `${key},${layer},${head}`;
     if (this.#curves.has(name)) return this.#curves.get(name);
     const members = this.members(key);
     // All are asked for, so that they are computed together.
-    if (members.filter((sample) => !this.source.covers(sample)).length) return null;
+    const covered = members.map((sample) => this.source.covers(sample));
+    if (covered.includes(null)) return [];
+    if (covered.includes(false)) return null;
     const known = members.filter((sample) => this.lookedAt(sample).length);
     const curve = this.times.map((time, at) => [
       time,

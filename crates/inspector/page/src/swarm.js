@@ -61,10 +61,10 @@ export class Swarm {
   }
 
   stop() {
-    for (const worker of this.#workers) worker.stop();
-    this.#workers = [];
     this.state.value = { name: "stopped" };
     this.#halt(null);
+    for (const worker of this.#workers) worker.stop();
+    this.#workers = [];
   }
 
   /** The seconds that the rest will take, as far as can be told. */

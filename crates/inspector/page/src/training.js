@@ -81,8 +81,8 @@ export class Training {
 
   stop() {
     this.#stopped = true;
-    this.worker?.stop();
     this.stopped?.(null);
+    this.worker?.stop();
   }
 
   /** @type {((nothing: null) => void) | undefined} */

@@ -162,8 +162,8 @@ export interface Source {
   /** All arrays of a sample at a step; null where the source has none. */
   arrays(at: number, sample: Sample): Arrays | null;
   allows(sample: Sample, query: number, key: number): boolean;
-  /** Whether all steps of a sample are at hand, as a curve needs them; if not, they are being computed. */
-  covers(sample: Sample): boolean;
+  /** Whether all steps of a sample are at hand, as a curve needs them; if not, they are being computed; null if they cannot be. */
+  covers(sample: Sample): boolean | null;
   /** Counts curves that arrived, where they are computed; who reads it is shown again then. */
   arrived?: import("@preact/signals").Signal<number>;
   /** The values of a parameter at a step, by its name; null where the source has no weights. */

@@ -24,7 +24,7 @@ function trained(attention = {}, refuses = () => false) {
   };
   const worker = {
     async run({ head }) {
-      asked.watched.push(head.tokens);
+      if (asked.watched.push(head.tokens) > 1) throw new Error("the worker was stopped");
       const many = head.tokens.length;
       const size = many * 38;
       return { row: [["probabilities", many], ["logits", many], ["attention_scores", 18 * many], ["attention_weights", 18 * many]], floats: Float32Array.from({ length: 3 * size }, (_, at) => at) };
@@ -63,6 +63,10 @@ test("with a change, all samples of a class are computed together, and once", as
   assert.equal(changed.source.arrived.value, 1);
   // The first of the two samples that were computed, at step 1: its row of [CLS] begins after 2 probabilities, 2 logits and 36 scores.
   assert.deepEqual(changed.curve("positives", 0, 0)[1], [1, 76 + 40 + 1]);
+  const lost = changedRun(run, { heads: [[0, 0]] });
+  assert.equal(lost.curve("positives", 0, 0), null);
+  await settled();
+  assert.deepEqual([lost.source.arrived.value, lost.curve("positives", 0, 0)], [1, []], "what cannot be computed is not awaited");
 });
 
 test("changes that a run cannot have are left out", () => {

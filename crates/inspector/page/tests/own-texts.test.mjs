@@ -9,7 +9,7 @@ test("lines become a table: a label, a comma or tab, and a text", () => {
   assert.equal(csvOfLines("good, I liked it, all of it\n\n bad\tShe said: \"no\"\r\nso; so,1;2\n"), 'label,text\ngood,"I liked it, all of it"\nbad,"She said: ""no"""\n"so; so","1;2"\n');
   assert.throws(() => csvOfLines("good, I liked it\nbad\n"), /Line 2 is not a label, a comma and a text: “bad”/);
   assert.equal(csvOfLines("good,"), "label,text\ngood,\n");
-  for (const half of [", a text", "\ta text"]) assert.throws(() => csvOfLines(half), /Line 1/);
+  for (const [text, why] of [[", a text", /Line 1/], ["\ta text", /Line 1/], ["a nice day,good\na wet day,bad\nrain,bad\nsun,good", /“a nice day”: write the label before/]]) assert.throws(() => csvOfLines(text), why);
 });
 
 test("a pasted table has a first line that names columns", () => {

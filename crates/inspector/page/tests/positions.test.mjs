@@ -78,8 +78,8 @@ test("own samples have a label per position, and sentences say whose", () => {
   const run = eachOf();
   const own = run.own([5, 6]);
   assert.deepEqual([own.tokens, own.each, own.label], [[5, 6, PADDING], each, 1]);
-  assert.match(said(run.asking(0), 0), /^At step 0, position 0 gives 10% of its attention to position 1 \(token 4\), which decides the label together with it\./);
-  assert.match(said(run.asking(1), 1), /It alone decides this label\.$/);
+  assert.match(said(run.asking(0), 0), /^At step 0, position 0 gives 10% of its attention to position 1 \(token 4\), which decides the label by the rule, together with it\./);
+  assert.match(said(run.asking(1), 1), /It alone decides this label by the rule\.$/);
   assert.match(said(run.asking(2), 2), /^At step 0, the last position .* No label counts there\.$/);
 });
 

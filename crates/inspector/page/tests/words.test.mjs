@@ -59,8 +59,9 @@ const sentence = (run, parts = {}) => {
 
 test("the sentence names the share, the position, its token and uniform attention", () => {
   const run = lookingOf([0.3, 0.57], [0.3, 0.05]);
-  assert.equal(sentence(run), "At step 10, [CLS] gives 57% of its attention to position 1 (token seven), which decides the label. Uniform attention would give 33%.");
-  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negative, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label. Uniform attention would give 33%.");
+  assert.equal(sentence(run), "At step 10, [CLS] gives 57% of its attention to position 1 (token seven), which decides the label by the rule. Uniform attention would give 33%.");
+  assert.equal(sentence(run, { sample: "negatives" }), "At step 10, on average over 1 negative, [CLS] gives 5.0% of its attention to position 1 (token 9), which decides the label by the rule. Uniform attention would give 33%.");
+  assert.match(sentence(lookingOf([0.3, 0.99], undefined, { marked: [1, 2] })), /gives 99% and 0\.5% of its attention to positions 1 and 2 \(tokens seven and 8\), .* 33% to each\.$/);
 });
 
 test("without a position that decides, the sentence says so", () => {
@@ -70,12 +71,11 @@ test("without a position that decides, the sentence says so", () => {
 });
 
 const titles = (run) => captionsOf(run).map(({ title }) => title);
-const steps = (run) => captionsOf(run).map(({ parts }) => parts.step);
 
 test("the guide finds the steps at which a run starts to look, turns and settles", () => {
   const run = lookingOf([0.6, 0.4, 0.51, 0.6, 0.75, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
   assert.deepEqual(titles(run), ["Where will it look?", "Before training.", "It turns.", "The surprise.", "Your turn."]);
-  assert.deepEqual(steps(run), [50, 0, 40, 50, 50]);
+  assert.deepEqual(captionsOf(run).map(({ parts }) => parts.step), [50, 0, 40, 50, 50]);
   assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["4", "4", "4", "5", "4"]);
   assert.match(captionsOf(run)[2].text, /^In this sample, from recorded step 20 on, .* 1\.5 times .* step 40 it is 75%, at step 50 90%\.$/);
   assert.match(captionsOf(run)[3].text, /Position 1 \(token 9\) gets 60% /);
@@ -90,6 +90,7 @@ test("it says when a run looks away, never looks, or is wrong", () => {
   const wrong = lookingOf([0.33, 0.34, 0.35], undefined, { chance: 0.2 });
   assert.equal(titles(wrong)[2], "It never really looks.");
   assert.doesNotMatch(captionsOf(wrong)[2].text, /is right/);
+  assert.deepEqual([wrong, lookingOf([0.33, 0.9])].map((run) => captionsOf(run)[0].answerTo === undefined), [true, false]);
   assert.match(captionsOf(wrong)[4].text, /0 of the 2 samples of this page are right/);
 });
 
@@ -111,6 +112,8 @@ test("the apostrophe of telephones stands for that of the vocabulary", () => {
   assert.deepEqual(["don't", "Don’t", "it’s", "’"].map((word) => tokenOf(run, word)), [3, 3, 4, 5]);
   for (const unknown of ["it's", "won’t"]) assert.equal(tokenOf(run, unknown), 2, unknown);
   assert.deepEqual(tokensOf(run, "Don’t won’t"), { tokens: [3, 2], typed: ["", "won’t"], left: [] });
+  const table = lookingOf([0.3, 0.5], undefined, { tokens: {}, config: { data: { words: { vocabulary: ["size=very large", "color=red"] }, features: ["color", "size"] } } });
+  assert.deepEqual(["red, very large", table.joined(table.texts({ tokens: [0, 4, 3] }))].map((text) => tokensOf(table, text).tokens), [[4, 3], [4, 3]]);
 });
 
 test("what a reader typed for an unknown word stays in the sample and in its address", () => {

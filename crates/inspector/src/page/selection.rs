@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use headlight_dump::{Array, AttentionDump};
 
-/// The approximate size of the numbers of all runs of a page, in bytes before encoding.
-const BUDGET: usize = 17_000_000;
+/// The approximate size of the numbers of all runs of a page, in bytes before encoding, which takes a third off: a page has less
+/// than 3 MB.
+const BUDGET: usize = 3_000_000;
 
 /// That of a live page, without vectors. It computes all of them soon after it opens.
 const LIVE_BUDGET: usize = 24_000;

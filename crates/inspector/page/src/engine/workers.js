@@ -42,7 +42,7 @@ export async function prepareWorker() {
 /** A worker. Tasks run one after the other; `stop` ends it at once. */
 export class LabWorker {
   #next = 0;
-  /** Why it could not start. */
+  /** Why it answers nothing. */
   #broken = "";
   /** @type {Map<number, (answer: any) => void>} */
   #heard = new Map();
@@ -59,9 +59,7 @@ export class LabWorker {
     };
     this.worker.onerror = (event) => {
       event.preventDefault();
-      this.#broken = event.message || "the worker could not start";
-      for (const heard of this.#heard.values()) heard({ failed: this.#broken });
-      this.#heard.clear();
+      this.#fail(event.message || "the worker could not start");
     };
     if (module) this.worker.postMessage({ module });
   }
@@ -92,5 +90,13 @@ export class LabWorker {
 
   stop() {
     this.worker.terminate();
+    this.#fail("the worker was stopped");
+  }
+
+  /** @param {string} why */
+  #fail(why) {
+    this.#broken = why;
+    for (const heard of this.#heard.values()) heard({ failed: why });
+    this.#heard.clear();
   }
 }

@@ -125,8 +125,8 @@ export const Attention = () => (
     <Foot />
     <p class="hint">
       Rows are queries (from), columns keys (to).{" "}
-      {shown.value?.samples.some(({ marked }) => marked.length) && "◆ decides the label. "}Click a cell or use the arrow
-      keys.
+      {shown.value?.samples.some(({ marked }) => marked.length) && "◆ decides the label by the rule. "}Click a cell or
+      use the arrow keys.
     </p>
   </section>
 );

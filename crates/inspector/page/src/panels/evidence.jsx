@@ -3,17 +3,16 @@
 import { computed } from "@preact/signals";
 import { tomlOf } from "../config.js";
 import { page } from "../facts.js";
-import { config, dataOf, departure, experiment, here, origin, runs, trainedHash } from "../state.js";
+import { config, dataOf, departure, experiment, here, origin, runs, settings, trainedHash } from "../state.js";
 import { showOwn } from "../parts/typing.js";
-import { view } from "../view.js";
 
 export function Evidence() {
   const all = runs.value;
   return (
     <div id="evidence">
       <h2>Origin of the numbers</h2>
-      <Origin />
       <Experiment />
+      {all.length !== 1 && <Origin />}
       {all.map((run, at) => (
         <OfRun key={at} run={run} isAlone={all.length === 1} />
       ))}
@@ -38,7 +37,6 @@ function Origin() {
   );
 }
 
-const hasData = computed(() => dataOf(view.value.settings) !== undefined);
 const isWhatIf = computed(() => here.value?.isWhatIf ?? false);
 
 /** The experiment or the changes that are shown in place of the page's own run. */
@@ -59,7 +57,7 @@ function Experiment() {
         <>
           <p>
             The page trained this experiment itself. <code>headlight train</code> gives the same weights from this
-            config{hasData.value ? " and the same samples" : ""}.
+            config{dataOf(settings.value) ? " and the same samples" : ""}.
           </p>
           <dl>
             <Entry name="SHA-256 of its weights" text={trained.ended.weights_sha256} />
@@ -80,6 +78,7 @@ function OfRun({ run, isAlone }) {
         {isAlone ? "The page's run: " : ""}
         <bdi>{run.name}</bdi>
       </h3>
+      {isAlone && <Origin />}
       <ul>
         {notes.map((note) => (
           <li key={note}>{note}</li>

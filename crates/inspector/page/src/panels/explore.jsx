@@ -3,12 +3,13 @@
 import { range } from "../numbers.js";
 import { calm } from "../parts/calm.js";
 import { Choice, say } from "../parts/dom.jsx";
+import { listed } from "../parts/sentence.js";
 import { Samples } from "../parts/samples.jsx";
 import { Computation } from "../parts/computation.js";
 import { stagesOf } from "../parts/stages.js";
 import { Steps } from "../parts/steps.jsx";
 import { changesFor } from "../changes.js";
-import { departure } from "../state.js";
+import { departure, origin } from "../state.js";
 import { change, view } from "../view.js";
 
 /** @typedef {NonNullable<typeof calm.value>} Now */
@@ -101,13 +102,13 @@ function Walk({ now }) {
 /** Says at which steps a recording has vectors. @param {{ run: Run }} props */
 function NoVectors({ run }) {
   const { vectors } = run.facts;
-  const steps = new Intl.ListFormat("en").format(vectors.map((at) => run.stepName(at)));
+  const steps = listed(vectors.map((at) => run.stepName(at)));
   return (
     <>
       <p>
         {vectors.length
           ? `Vectors are recorded for step${vectors.length > 1 ? "s" : ""} ${steps}.`
-          : "This page has no vectors."}
+          : `This page has ${origin.value.kind === "training" ? "vectors once it has trained" : "no vectors"}.`}
       </p>
       <p class="row">
         {vectors.map((at) => (

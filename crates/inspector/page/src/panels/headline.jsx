@@ -27,7 +27,9 @@ import { change, view } from "../view.js";
 import { SaveButton, SaveDialog } from "./save.jsx";
 
 effect(() => {
-  document.title = departure.value ? `${TITLE}: ${departure.value}` : TITLE;
+  // Samples of the reader are none of the page's.
+  const title = "data.file" in settingsOf(base.value) ? "Headlight" : TITLE;
+  document.title = departure.value ? `${title}: ${departure.value}` : TITLE;
 });
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */

@@ -47,7 +47,9 @@ function Heading() {
     options.unshift([key.value, optionText(now, now.sample(key.value))]);
   return (
     <div class="row">
-      <h2 id="card-title">{now.facts.held_out ? "Held-out text" : "Sample"}</h2>
+      <h2 id="card-title">
+        {isOwn(key.value) || !now.isLive ? "Sample" : now.facts.held_out ? "Held-out text" : "Training sample"}
+      </h2>
       <span class="choose">
         <button type="button" id="sample-before" aria-label="Sample before" onClick={() => move(-1)}>
           ‹
@@ -99,7 +101,7 @@ function Paste() {
         }}
       >
         <label class="row">
-          {now.words ? "Whole sentence" : "All tokens"}{" "}
+          {now.unit === "word" ? "Whole sentence" : `All ${now.unit}s`}{" "}
           <input
             key={key.value}
             id="own-tokens"

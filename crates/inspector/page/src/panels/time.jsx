@@ -4,6 +4,7 @@ import { computed } from "@preact/signals";
 import { Chart } from "../parts/chart.jsx";
 import { charts, isLate } from "../parts/curves.js";
 import { isPlaying, play } from "../parts/play.js";
+import { paced } from "../parts/calm.js";
 import { here, shown } from "../state.js";
 import { change, changeSoon, view } from "../view.js";
 
@@ -69,7 +70,7 @@ function Slider() {
 
 // It is not announced: while the steps play, that would never end.
 function Now() {
-  const now = here.value;
+  const now = paced.value;
   return (
     now && (
       <output id="now" for="slider" aria-live="off">

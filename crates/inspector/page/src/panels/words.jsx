@@ -120,6 +120,7 @@ const titleOf = (level) =>
 /** @param {Found} props */
 function Planes({ run, sentences, planes }) {
   const classes = [...new Set(sentences.labels)].sort((a, b) => a - b);
+  const [all, samples] = sentences.all;
   const isAsked = (/** @type {number} */ is) => planes.places.some(([, , asked]) => asked === is);
   return (
     <>
@@ -138,8 +139,9 @@ function Planes({ run, sentences, planes }) {
         ))}
       </div>
       <p class="hint">
-        {planes.places.length} occurrences in {sentences.samples.length} {sentences.held_out ? "held-out" : "training"}{" "}
-        samples. Choose a dot to look at its sentence.
+        {planes.places.length < all ? `The first ${planes.places.length} of ` : ""}
+        {all} occurrences in {samples} {sentences.held_out ? "held-out" : "training"} samples. Choose a dot to look at
+        its sentence.
       </p>
     </>
   );

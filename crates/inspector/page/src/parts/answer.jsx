@@ -149,6 +149,6 @@ function noteOf({ run, isWhatIf, sample }, members) {
   if (unread) return unread;
   const keys = decisive(run, sample);
   if (keys.length)
-    return `◆ decides the label${run.isLive && members.length === 1 ? `: type another ${run.unit}, or close its eye` : ""}.`;
+    return `By the rule, ◆ decides the label.${run.isLive && members.length === 1 ? " Close its eye to test the model." : ""}`;
   return "";
 }

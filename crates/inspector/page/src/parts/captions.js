@@ -4,7 +4,7 @@
 import { changedRun } from "../changes.js";
 import { RULES } from "../described.js";
 import { fixed } from "../numbers.js";
-import { LOOKS, percent, placesText, weightsOf } from "./sentence.js";
+import { LOOKS, capital, percent, placesText, weightsOf } from "./sentence.js";
 
 /** @typedef {{ title: string, text: string, parts: Partial<View> & { step: number }, seeds?: boolean, answerTo?: (guess: number) => string }} Caption `answerTo`: what a guess was worth; until there is one, the page hides where the model looks */
 
@@ -69,26 +69,29 @@ function madeOf(run, sample) {
   const shareAt = (/** @type {number} */ at) => sumOf(weights(sample, at), places);
   const about = { run, end, who, weights, most, places, where, even, view, shareAt };
   const first = shareAt(0);
+  const isLevel = run.isUniform(sample.key, end, layer, head);
   const isEven = first < LOOKS * even && first > even / LOOKS;
   const { data } = run.facts.config ?? {};
   const canAsk = run.isLive && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
   return [
     {
       title: "Where will it look?",
-      text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. ${looksFrom(run)} At which one does it look most? Choose one.`,
+      text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. ${looksFrom(run)} ${isLevel ? "It looks at all of them about alike: this head is close to uniform attention." : "At which one does it look most? Choose one."}`,
       parts: view(end),
-      answerTo: (guess) => {
-        const shares = weights(sample);
-        const chosen = guess === cls ? "[CLS] itself" : placesText(run, sample.key, [guess]);
-        const said =
-          guess === most
-            ? `Yes: ${who} gives the most`
-            : `No: ${chosen} gets ${percent(shares[guess])}. ${capital(who)} gives the most`;
-        const decided = places.includes(most)
-          ? ""
-          : ` ${capital(where)} ${decide(places)} the label${withOwn(run, sample)}: ${percent(shareAt(end))}.`;
-        return `${said}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
-      },
+      answerTo: isLevel
+        ? undefined
+        : (guess) => {
+            const shares = weights(sample);
+            const chosen = guess === cls ? "[CLS] itself" : placesText(run, sample.key, [guess]);
+            const said =
+              guess === most
+                ? `Yes: ${who} gives the most`
+                : `No: ${chosen} gets ${percent(shares[guess])}. ${capital(who)} gives the most`;
+            const decided = places.includes(most)
+              ? ""
+              : ` ${capital(where)} ${decide(places)} the label by the rule${withOwn(run, sample)}: ${percent(shareAt(end))}.`;
+            return `${said}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
+          },
     },
     {
       title: isEven ? "Uniform at first." : "Before training.",
@@ -161,14 +164,14 @@ function otherClass(sample, { run, end, who, weights, view }) {
   // The same positions decide in all samples.
   const isFixed = places.length > 0 && run.samples.every(({ marked }) => String(marked) === String(sample.marked));
   const why = !places.length
-    ? `${run.facts.config?.data.rule ? "Nothing in it decides the label. " : ""}${capital(who)} gives the most, ${percent(shares[most])}, to ${placesText(run, other.key, [most])}.`
+    ? `${run.facts.config?.data.rule ? "By the rule, nothing in it decides the label. " : ""}${capital(who)} gives the most, ${percent(shares[most])}, to ${placesText(run, other.key, [most])}.`
     : share < even / LOOKS
       ? `${capital(where)} ${much}, less than under uniform attention (${percent(even)}): in this sample this head looks elsewhere, most at ${placesText(run, other.key, [most])}, ${percent(shares[most])}.`
       : share <= LOOKS * even
         ? `${capital(where)} ${much}, about as much as under uniform attention.`
         : isFixed
           ? `${capital(where)} ${much} all the same; uniform attention would give ${percent(even)}.`
-          : `Here ${where} ${decide(places)} the label${withOwn(run, other)}, and ${much}.`;
+          : `Here ${where} ${decide(places)} the label by the rule${withOwn(run, other)}, and ${much}.`;
   return [
     {
       title: isFixed ? "The surprise." : "Another class.",
@@ -213,7 +216,7 @@ function allTaken(run, end) {
   const isOne = new Set(answers).size === 1;
   return known.length < 2
     ? ""
-    : `Of ${known.length} samples, ${right} are right. If no token may look at what decides them, ${without} are right${isOne ? `, since the model then always answers “${run.className(answers[0])}”` : ""}.`;
+    : `Of ${known.length} samples, ${right} are right. If no token may look at what decides them by the rule, ${without} are right${isOne ? `, since the model then always answers “${run.className(answers[0])}”` : ""}.`;
 }
 
 /** The run in which no token may look at what decides a sample. @param {Run} run @param {Sample} sample */
@@ -251,6 +254,3 @@ function rightText(run, at) {
   const what = `${run.asksEach ? "positions in the samples" : "samples"} of this page are right.`;
   return !count ? "" : right === count ? `All ${right} ${what}` : `${right} of the ${count} ${what}`;
 }
-
-/** @param {string} text */
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

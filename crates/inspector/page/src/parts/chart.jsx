@@ -44,7 +44,7 @@ export function Chart({ chart }) {
   const inner = Math.max(width - left - right, 1);
   const xOf = (/** @type {number} */ time) => left + Math.min(time / last, 1) * inner;
   // The legend of a run before takes a line: the first sight still fits into 800 pixels.
-  const [top, bottom] = [21 * unit, (beforeName.value ? 84 : 100) * unit];
+  const [top, bottom] = [21 * unit, (beforeName.value ? 84 : 90) * unit];
   const height = bottom + 18 * unit;
   const { low = 0 } = chart;
   const extent = chart.top - low;
@@ -220,14 +220,15 @@ function Key({ line }) {
   return (
     <span class="key">
       <Swatch line={line} />
-      <bdi>{line.label}</bdi> <span class="value">{line.points ? valueText(line.points, step) : "computing…"}</span>
+      <bdi>{line.label}</bdi> <span class="value">{valueText(line.points, step)}</span>
       {line.before && <span>({valueText(line.before, step)})</span>}
     </span>
   );
 }
 
-/** @param {Points} points @param {number} step */
+/** @param {Points | null} points @param {number} step */
 function valueText(points, step) {
+  if (!points?.length) return points ? "cannot be computed" : "computing…";
   const [time, value] = points[placeAt(points, step)] ?? [step, NaN];
   return Number.isFinite(value) ? fixed(value) + (time === step ? "" : ` (step ${time})`) : "–";
 }

@@ -24,11 +24,7 @@ import { ACTIVATIONS, placeOf, rotated } from "./functions.js";
  */
 
 /** @param {ArrayLike<number>} one @param {ArrayLike<number>} other */
-export function product(one, other) {
-  let sum = 0;
-  for (let at = 0; at < one.length; at++) sum += one[at] * other[at];
-  return sum;
-}
+export const product = (one, other) => Array.from(one).reduce((total, value, at) => total + value * other[at], 0);
 
 /** @param {ArrayLike<number>[]} vectors */
 export const sum = (...vectors) =>
@@ -43,14 +39,8 @@ function normOf(vector, eps, gamma, beta, isRms = false) {
   const mean = isRms ? 0 : vector.reduce((total, value) => total + value, 0) / vector.length;
   const variance = vector.reduce((total, value) => total + (value - mean) ** 2, 0) / vector.length;
   const even = vector.map((value) => (value - mean) / Math.sqrt(variance + eps));
-  return {
-    mean,
-    variance,
-    even,
-    gamma,
-    beta,
-    scaled: gamma || beta ? even.map((value, at) => value * (gamma?.[at] ?? 1) + (beta?.[at] ?? 0)) : null,
-  };
+  const scaled = gamma || beta ? even.map((value, at) => value * (gamma?.[at] ?? 1) + (beta?.[at] ?? 0)) : null;
+  return { mean, variance, even, gamma, beta, scaled };
 }
 
 /** The probabilities that logits stand for: of one logit the sigmoid, else the softmax. @param {number[]} logits */

@@ -64,9 +64,14 @@ export function csvOfLines(text) {
     const at = line.search(line.includes("\t") ? /\t/ : /,/);
     const [label, sample] = [line.slice(0, Math.max(at, 0)).trim(), line.slice(at + 1).trim()];
     if (!label || at < 0) throw new Error(`Line ${number} is not a label, a comma and a text: “${shorten(line, 40)}”`);
-    return `${quoted(label)},${quoted(sample)}\n`;
+    return [label, sample];
   });
-  return `label,text\n${rows.join("")}`;
+  const [first] = rows;
+  if (rows.length > 3 && new Set(rows.map(([label]) => label)).size === rows.length)
+    throw new Error(
+      `Each line begins with another label, such as “${shorten(first[0], 40)}”: write the label before the text`,
+    );
+  return `label,text\n${rows.map((cells) => `${cells.map(quoted)}\n`).join("")}`;
 }
 
 const SPLITS = ["train", "held_out", "val", "validation", "test"];

@@ -5,7 +5,8 @@ import { changedRun } from "../changes.js";
 import { settingsText } from "../config.js";
 import { classColour } from "../colour.js";
 import { base, ghost, here, runOfPin, runs, settingsOf, shown } from "../state.js";
-import { view } from "../view.js";
+import { head, layer, pin } from "./shown.js";
+import { key as sampleKey } from "./shown-sample.js";
 import { niceTop, runningMean, wideOf } from "./series.js";
 
 /** @typedef {import("./series.js").Points} Points */
@@ -53,10 +54,6 @@ effect(() => {
 export const isLate = computed(() => drawn.value !== shown.value && shown.value?.source !== base.value?.source);
 
 // Parts of the view on their own: what reads one of them stays as it is while others change.
-const sampleKey = computed(() => here.value?.sample ?? "");
-const layer = computed(() => here.value?.layer ?? 0);
-const head = computed(() => here.value?.head ?? 0);
-const pin = computed(() => view.value.pin);
 const isWhatIf = computed(() => here.value?.isWhatIf ?? false);
 
 /** The run before the reader's changes or, without any, before the experiment. */
@@ -82,9 +79,9 @@ const pinned = computed(() => {
   return run && { run: changedRun(run, held.changes).asking(shown.value?.asked ?? NaN), sample: held.sample };
 });
 
-/** The end of the axis of steps: the same for all runs, so that their curves can be compared. */
+/** The end of the axis of steps: that of all curves in sight, and the same for all runs of a page, so that they can be compared. */
 export const lastStep = computed(() => {
-  const all = [...runs.value, drawn.value, before.value, pinned.value?.run];
+  const all = [...(runs.value.length > 1 ? runs.value : []), drawn.value, before.value, pinned.value?.run];
   return all.reduce((most, run) => (run ? Math.max(most, run.last, run.facts.loss.at(-1)?.step ?? 0) : most), 1);
 });
 

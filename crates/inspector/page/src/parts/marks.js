@@ -15,6 +15,6 @@ export const startsLooking = computed(() => {
   if (!run?.isShare || !curves.length || curves.some((curve) => !curve)) return null;
   const looking = keys.map((key) => run.members(key).filter((sample) => run.lookedAt(sample).length));
   const uniform = mean(looking.map((samples) => run.uniform(samples, run.reader, (sample) => run.lookedAt(sample))));
-  const at = run.times.findIndex((_, at) => mean(curves.map((curve) => curve?.[at][1] ?? NaN)) > LOOKS * uniform);
+  const at = run.times.findIndex((_, at) => mean(curves.map((curve) => curve?.[at]?.[1] ?? NaN)) > LOOKS * uniform);
   return at < 0 ? null : run.times[at];
 });

@@ -44,7 +44,7 @@ function Name({ panel, position, scope, chosen = false }) {
     <th
       scope={scope}
       class={[mark && "marked", chosen && "chosen"].filter(Boolean).join(" ")}
-      title={`position ${position}: ${token}${mark ? ", decides the label" : ""}`}
+      title={`position ${position}: ${token}${mark ? ", decides the label by the rule" : ""}`}
     >
       {mark ? "◆ " : ""}
       <span class="at">{position}</span> <bdi>{token}</bdi>

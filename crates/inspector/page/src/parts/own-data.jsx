@@ -2,14 +2,15 @@
 
 import { signal } from "@preact/signals";
 import { fixed, sum } from "../numbers.js";
-import { base, config, dataOf, ownData, settingsOf } from "../state.js";
+import { base, config, dataOf, ownData, settings, settingsOf } from "../state.js";
 import { change, view } from "../view.js";
 import { hasWords } from "./abilities.js";
 import { samplesOf, settingsFor } from "./csv.js";
 import { textOf, textsOf } from "./own-texts.js";
 import { State } from "./experiment-state.jsx";
 
-const wrong = signal("");
+/** Why samples were refused, and the settings that were shown then. */
+const wrong = signal({ why: "", of: settings.peek() });
 /** What stands in the field: another tab takes the field away. */
 const pasted = signal("");
 
@@ -50,13 +51,13 @@ const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`.re
 
 /** Does it, or says why that failed; what is shown then stays. @param {() => Promise<void>} does */
 async function attempt(does) {
+  let why = "";
   try {
-    wrong.value = "";
     await does();
   } catch (error) {
-    const { message } = /** @type {Error} */ (error);
-    wrong.value = sentence(message);
+    why = sentence(/** @type {Error} */ (error).message);
   }
+  wrong.value = { why, of: settings.peek() };
 }
 
 /** A name of samples that none have yet: two files of one name are two datasets. @param {string} name */
@@ -99,6 +100,7 @@ export function OwnData() {
   const [title, how, example] = hasWords.value
     ? ["Your own texts", TEXTS, "good, I liked every minute of it\nbad, What a waste of an evening\n…"]
     : ["Your own samples", tokensHow(leastToken()), "label,token_0,token_1\nspam,7,3\nham,2,5"];
+  const why = wrong.value.of === settings.value ? wrong.value.why : "";
   return (
     <section
       class="card"
@@ -142,10 +144,10 @@ export function OwnData() {
           </label>
         </div>
         <p id="own-csv-said" class="failed" role="alert">
-          {wrong.value}
+          {why}
         </p>
       </form>
-      <Outcome />
+      {!why && <Outcome />}
     </section>
   );
 }

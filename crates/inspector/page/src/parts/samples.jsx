@@ -26,11 +26,11 @@ function chanceOf(run, sample, at) {
   return right / (count || 1);
 }
 
-/** All samples by their probability at the last step. Changes of the reader leave the order as it is. */
+/** All samples by their probability at the step that the page shows first. Changes of the reader leave the order as it is. */
 const ordered = computed(() => {
   const own = base.value?.facts === run.value?.facts ? base.value : run.value;
   if (!own) return [];
-  const chances = new Map(own.samples.map((sample) => [sample, chanceOf(own, sample, own.times.length - 1)]));
+  const chances = new Map(own.samples.map((sample) => [sample, chanceOf(own, sample, own.at(own.opening))]));
   return own.samples.toSorted(
     (one, other) => Number(chances.get(other)) - Number(chances.get(one)) || Number(one.index) - Number(other.index),
   );
@@ -63,7 +63,7 @@ const wholeOutcome = ([right, count]) => (!count ? "" : right === count ? "right
 function countText(run) {
   const cut = found.value.length > MOST_LISTED ? `; the first ${MOST_LISTED} are listed` : "";
   const over = outcome.value && calm.value ? ` have this outcome at step ${run.stepName(calm.value.at)}` : "";
-  return `${found.value.length} of ${run.samples.length}${over}, in order of ${run.asksEach ? "right answers" : "probability"} at step ${run.stepName(run.times.length - 1)}${cut}`;
+  return `${found.value.length} of ${run.samples.length}${over}, in order of ${run.asksEach ? "right answers" : "probability"} at step ${run.stepName(run.at(run.opening))}${cut}`;
 }
 
 /** @param {import("@preact/signals").Signal<string>} filter @param {string} value */

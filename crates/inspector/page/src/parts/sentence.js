@@ -1,6 +1,6 @@
 // What the attention of one query says, as numbers and as a sentence.
 
-import { fixed, percent as whole, range } from "../numbers.js";
+import { fixed, percent as whole, range, sum } from "../numbers.js";
 
 /** @typedef {{ run: Run, sample: string, at: number, query: number, layer: number, head: number }} Place */
 
@@ -24,11 +24,14 @@ export function weightsOf({ run, sample, at, query, layer, head }) {
 /** A query looks at positions once they have so many times even attention; it looks away below the inverse. */
 export const LOOKS = 1.5;
 
+// Of more positions, the sum alone.
+const FEW = 4;
+
 /** The positions that decide the label of all samples that a key stands for. @param {Run} run @param {string} sample */
 export const decisive = (run, sample) => range(run.positions).filter((position) => run.marked(sample, position));
 
 /** @param {string[]} words */
-const listed = (words) => (words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`);
+export const listed = (words) => new Intl.ListFormat("en-GB").format(words);
 
 /** Positions that a query looks at. @param {Run} run @param {string} sample @param {number[]} positions */
 export function placesText(run, sample, positions, query = run.reader) {
@@ -57,14 +60,14 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const which = run.facts.layers * run.facts.heads > 1 ? ` (layer ${layer}, head ${head})` : "";
   const who = `${query === run.reader ? run.readerName : placesText(run, sample, [query], -1)}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
-  const share = keys.reduce((sum, key) => sum + weights[key], 0);
+  const share = sum(keys.map((key) => weights[key]));
   const uniform = uniformText({ run, sample, at, layer, head });
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
     const none = run.isAlone
       ? ""
       : run.asksEach && run.marked(sample, query)
-        ? "It alone decides this label."
+        ? "It alone decides this label by the rule."
         : run.sample(sample)?.each?.length && run.sample(sample)?.label === null
           ? "No label counts there."
           : !run.facts.config?.data.rule
@@ -81,17 +84,19 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
   const members = run.members(sample);
   if (!members.some((member) => keys.some((key) => run.allows(member, query, key))))
     return capital(
-      `${step}${over}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label.`,
+      `${step}${over}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label by the rule.`,
     );
-  const shares = listed(keys.map((key) => weightText(run, weights[key])));
-  const places = placesText(run, sample, keys, query);
-  const where =
-    keys.length < 2 ? places : places.endsWith(")") ? places.replace(/\)$/, `: ${shares})`) : `${places} (${shares})`;
-  const decides = `${keys.length > 1 ? "decide" : "decides"} the label${(run.cls < 0 || run.asksEach) && run.marked(sample, query) ? " together with it" : ""}`;
-  const even = run.uniform(members, query, () => keys);
-  const level = Number.isNaN(even) ? "" : ` Uniform attention would give ${weightText(run, even)}.`;
-  return `${capital(`${step}${over}${who} gives ${run.isShare ? `${percent(share)} of its attention` : `${keys.length > 1 ? "weights that add up to" : "the weight"} ${fixed(share, 2)}`} to ${where}, which ${decides}.`)}${level}${uniform}`;
+  // Together they would hide that one of them has all: of a few, each has its own.
+  const isEach = keys.length > 1 && keys.length <= FEW;
+  const shares = isEach ? listed(keys.map((key) => weightText(run, weights[key]))) : weightText(run, share);
+  const where = placesText(run, sample, keys, query);
+  const decides = `${keys.length > 1 ? "decide" : "decides"} the label by the rule${(run.cls < 0 || run.asksEach) && run.marked(sample, query) ? ", together with it" : ""}`;
+  const even = run.uniform(members, query, () => keys) / (isEach ? keys.length : 1);
+  const level = Number.isNaN(even)
+    ? ""
+    : ` Uniform attention would give ${weightText(run, even)}${isEach ? " to each" : ""}.`;
+  return `${capital(`${step}${over}${who} gives ${run.isShare ? `${shares} of its attention` : `${isEach ? "the weights" : keys.length > 1 ? "weights that add up to" : "the weight"} ${shares}`} to ${where}, which ${decides}.`)}${level}${uniform}`;
 }
 
 /** @param {string} text */
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);

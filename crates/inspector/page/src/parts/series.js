@@ -2,13 +2,13 @@
 
 /** @typedef {[number, number][]} Points times and values */
 
-/** A running mean, over as many points on both sides. A median would hide the loss of a rare class, which few batches have. @param {Points} points @param {number} wide how many points in all @returns {Points} */
+/** A running mean, of as many points at each place: on both sides of it, or at the ends the first and the last ones. A median would hide the loss of a rare class, which few batches have. @param {Points} points @param {number} wide how many points @returns {Points} */
 export function runningMean(points, wide) {
   const sums = [0];
   for (const [, value] of points) sums.push(sums[sums.length - 1] + value);
   return points.map(([time], at) => {
-    const reach = Math.min(wide >> 1, at, points.length - 1 - at);
-    return [time, (sums[at + reach + 1] - sums[at - reach]) / (2 * reach + 1)];
+    const start = Math.max(Math.min(at - (wide >> 1), points.length - wide), 0);
+    return [time, (sums[start + wide] - sums[start]) / wide];
   });
 }
 

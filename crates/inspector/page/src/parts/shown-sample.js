@@ -22,6 +22,6 @@ export const weights = computed(() =>
 export const readWeights = computed(() => (paced.value ? weightsOf(paced.value) : new Float64Array()));
 
 /** Whether tokens may be as long as words. */
-export const isWide = () => run.value?.unit === "word" || run.value?.isAlone === true;
+export const isWide = () => ["word", "value"].includes(run.value?.unit ?? "") || run.value?.isAlone === true;
 // More positions than these may need more room than there is; words are longer than numbers.
 export const mostInARow = () => (isWide() ? 5 : isNarrow.value ? 9 : 14);

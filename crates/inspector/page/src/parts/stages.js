@@ -374,12 +374,10 @@ function context(about) {
       byPosition(about, "V: values", (position) => c.ofHead("value", position), { sign: "×", chosen: key }),
       stack(
         "context",
-        isChanged
-          ? [
-              ["sum", found],
-              ["context", engine],
-            ]
-          : [["context", engine]],
+        [
+          ["sum", isChanged ? found : null],
+          ["context", engine],
+        ],
         { sign: "=" },
       ),
     ],
@@ -443,11 +441,8 @@ function norm({ c }) {
 function feedForward(about) {
   const { c } = about;
   const found = c.feedForward();
-  const [hidden, between, output] = [
-    c.ofPosition("feed_forward_hidden"),
-    c.ofPosition("feed_forward_residual"),
-    c.ofPosition("output"),
-  ];
+  const arrays = ["feed_forward_hidden", "feed_forward_residual", "output"];
+  const [hidden, between, output] = arrays.map((name) => c.ofPosition(name));
   if (!found || !hidden || !between || !output || !c.hasWeights) return null;
   const alive = hidden.filter((value) => value > 0).length;
   const { activation, norm: place } = c.parts;
@@ -554,27 +549,15 @@ function decision({ c, names }) {
       }),
     );
   }
-  const sign = found ? "→" : undefined;
-  grids.push(
-    several
-      ? {
-          name: "logits and probabilities",
-          sign,
-          rows: ["logits", "probabilities"],
-          columns: range(logits.length).map(names.className),
-          values: [logits, probabilities],
-          chosen: 1,
-          key: chosen,
-        }
-      : {
-          name: "logit and probability",
-          sign,
-          rows: ["answer"],
-          columns: ["logit", "probability"],
-          values: [[logits[0], probabilities[0]]],
-          chosen: 0,
-        },
-  );
+  grids.push({
+    name: several ? "logits and probabilities" : "logit and probability",
+    sign: found ? "→" : undefined,
+    rows: several ? ["logits", "probabilities"] : ["answer"],
+    columns: several ? range(logits.length).map(names.className) : ["logit", "probability"],
+    values: several ? [logits, probabilities] : [[logits[0], probabilities[0]]],
+    chosen: Number(several),
+    key: several ? chosen : undefined,
+  });
   const label = names.label === null ? "" : `, and the label is ${names.className(names.label)}`;
   const at = several ? chosen : 0;
   const hasBias = found ? found.classifier.hasBias : c.facts.model?.classifier_bias !== false;

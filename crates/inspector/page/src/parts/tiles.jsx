@@ -60,7 +60,7 @@ function Tiles() {
         const isMarked = !isAsked.value && now.marked(key.value, position);
         const isUnknown = Boolean(sample?.typed?.[position]);
         const isShut = shut.includes(String(position));
-        const about = `position ${position}${isMarked ? ", decides the label" : ""}${isUnknown ? ", unknown to this model" : ""}`;
+        const about = `position ${position}${isMarked ? ", decides the label by the rule" : ""}${isUnknown ? ", unknown to this model" : ""}`;
         const under = (
           <>
             {isMarked && <b>◆</b>}

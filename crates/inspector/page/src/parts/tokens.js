@@ -41,11 +41,18 @@ export function tokensOf(run, text) {
   const known = text.replace(/\[(CLS|PAD|UNK)\]/g, (special) =>
     special === "[UNK]" ? "\u{fffd}" : isOfCharacters ? "" : " ",
   );
-  const words = isOfCharacters ? Array.from(known) : (known.match(WORD) ?? [""]);
+  const words = run.features
+    ? known.split(",").map((value, at) => inColumn(value.trim(), `${run.features?.[at]}=`))
+    : isOfCharacters
+      ? Array.from(known)
+      : (known.match(WORD) ?? [""]);
   const taken = words.slice(0, run.tokenCount);
   const tokens = taken.map((word) => tokenOf(run, word));
   return { tokens, typed: taken.map((word, at) => typedOf(run, tokens[at], word)), left: words.slice(taken.length) };
 }
+
+/** A value with its column's name. @param {string} value @param {string} name */
+const inColumn = (value, name) => (value.startsWith(name) ? value : name + value);
 
 /** What the reader typed for an unknown token; empty for others. @param {Run} run @param {number} token @param {string} word */
 export const typedOf = (run, token, word) =>

@@ -14,7 +14,7 @@ const MOST_LOOKS = 64;
 // As many sentences as a plane still shows one by one.
 const MOST_OCCURRENCES = 60;
 
-/** @typedef {{ held_out: number, samples: number[][], labels: number[] }} Found */
+/** @typedef {{ held_out: number, samples: number[][], labels: number[], all: [occurrences: number, samples: number] }} Found the first occurrences, and how many there are */
 /** The places are the sample's number among those found, the position, and whether the class is about it; the floats `[level, place, component]`. @typedef {{ levels: string[], shares: [number, number][], places: [number, number, number][], floats: Float32Array }} Planes */
 
 /** What a training gave. @typedef {object} Trained
@@ -32,7 +32,7 @@ export class Live {
   kind = /** @type {const} */ ("live");
   /** Counts curves that arrived; who reads it is shown again then. */
   arrived = signal(0);
-  /** Rows of all steps of samples that were not watched while training; null while they are computed. @type {Map<string, { floats: Float32Array, size: number, starts: Record<string, number>, index: number } | null>} */
+  /** Rows of all steps of samples that were not watched while training; null while they are computed, false if they cannot be. @type {Map<string, { floats: Float32Array, size: number, starts: Record<string, number>, index: number } | null | false>} */
   #watched = new Map();
   /** Samples to compute together. @type {Sample[]} */
   #asked = [];
@@ -178,7 +178,8 @@ export class Live {
       this.#watched.set(sample.key, null);
       if (this.#asked.push(sample) === 1) queueMicrotask(() => this.#watch(this.#asked.splice(0)));
     }
-    return this.#watched.get(sample.key) !== null;
+    const found = this.#watched.get(sample.key);
+    return found === false ? null : found !== null;
   }
 
   /** Computes all steps of samples, in the worker. @param {Sample[]} samples */
@@ -194,11 +195,11 @@ export class Live {
       const { row, floats } = await this.trained.worker.run({ name: "watch", head });
       const [size, starts] = [sizeOf(row), startsOf(row)];
       for (const [index, { key }] of samples.entries()) this.#watched.set(key, { floats, size, starts, index });
-      this.arrived.value++;
     } catch {
       // Single steps can still be looked at.
-      for (const { key } of samples) this.#watched.delete(key);
+      for (const { key } of samples) this.#watched.set(key, false);
     }
+    this.arrived.value++;
   }
 
   /** @type {NonNullable<Source["parameter"]>} */

@@ -22,6 +22,7 @@ test("an experiment has the weights of `headlight train`, and its address leads 
   const { hash } = train("other", "notebook", "seed=5", "model.d_model=12", "model.n_heads=2");
   assert.equal(await experiment(page, { seed: 5, "model.d_model": 12, "model.n_heads": 2 }), hash);
   assert.match(await page.textContent("#grid-now caption"), /seed 5/);
+  assert.equal(await page.locator("#evidence > p").count(), 0, "how the page's own model came about stands below its name");
   const again = await openLive(t, run.page, { hash: new URL(page.url()).hash });
   assert.equal(await again.locator("#departure-title ~ dl dd").first().textContent(), hash);
   await show(again, { settings: { "model.n_heads": 3 }, tab: "experiment" });

@@ -66,6 +66,7 @@ test("pasted and dropped texts give the weights of `headlight train FILE`", asyn
     await give();
     assert.equal(await outcome(page), hash, String(way));
   }
+  await page.waitForFunction(() => [...document.querySelectorAll("#chart-loss > .tick")].at(-1)?.textContent === String(globalThis.headlight.here.value.run.last));
   assert.match(await page.textContent("#own-outcome"), new RegExp(`${SENTENCES.length} texts of 2 classes`));
   await page.click("#save");
   const [config, data] = [await save(page, "#save-config"), await save(page, "#save-data")];
@@ -81,6 +82,8 @@ test("pasted and dropped texts give the weights of `headlight train FILE`", asyn
     assert.equal(await outcome(page), train(`run-${name}`, name).hash, name);
   }
   await checkLook(page);
+  await paste(page, "no comma");
+  await page.waitForSelector("#own-outcome", { state: "detached" });
 });
 
 test("a typed sentence is what `predict --text` makes of it, and a word's plane that of `embed`", async (t) => {
