@@ -28,7 +28,13 @@ fn the_svg_holds_every_number_and_name() {
     for index in 0..9 {
         assert!(svg.contains(&format!(">{:.4}</text>", index as f32 / 8.0)));
     }
-    for name in ["0 [CLS]", "1* 42", "2 7", "* decides the label", "sample 7"] {
+    for name in [
+        "0 [CLS]",
+        "1* 42",
+        "2 7",
+        "* decides by the rule",
+        "sample 7",
+    ] {
         assert!(svg.contains(name), "{name}");
     }
     assert!(svg.contains("<title>query 1* 42, key 2 7: 0.625</title>"));

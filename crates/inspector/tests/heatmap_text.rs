@@ -28,7 +28,7 @@ fn drawn(colour: ColourMode, width: usize) -> String {
 fn plain_text_has_every_number_and_no_escape() {
     let expected = "\
 attention weights · sample 10 · head 0
-rows: query (from), columns: key (to); * decides the label
+rows: query (from), columns: key (to); * decides by the rule
            0       1       2*   
          [CLS]     16      42   
 0 [CLS]  0.1250  0.2500  0.6250 

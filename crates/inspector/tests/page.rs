@@ -395,6 +395,15 @@ fn attention_from_anywhere_has_a_page() {
     });
     let facts = self::facts(&with_scores.unwrap());
     assert!(facts["runs"][0].get("without_scores").is_none());
+    assert_eq!(facts["runs"][0]["masked"], true);
+    // A weight of 0 is no mask where a score says otherwise.
+    let scores = Some([[0.0, -90.0, 0.0, 1.0]; 4].concat());
+    let unmasked = Page::of_attention(OtherAttention {
+        scores,
+        ..other_attention()
+    });
+    let facts = self::facts(&unmasked.unwrap());
+    assert_eq!(facts["runs"][0]["masked"], false);
 }
 
 #[test]

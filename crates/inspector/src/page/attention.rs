@@ -28,7 +28,8 @@ pub struct OtherAttention {
 }
 
 impl Page {
-    /// The page of attention from anywhere. A key that no head of a sample gives any weight from a query is drawn as masked.
+    /// The page of attention from anywhere. A key is drawn as masked that no head of a sample has a score for or, without scores,
+    /// gives any weight.
     ///
     /// # Errors
     /// When the extents do not agree, or a weight is not a share: what is wrong, in a sentence.
@@ -129,7 +130,9 @@ impl OtherAttention {
         let place = |index: usize| index / per_sample * cells + index % cells;
         let mut mask = vec![false; samples * cells];
         for (index, &weight) in self.weights.iter().enumerate() {
-            mask[place(index)] |= weight > 0.0;
+            // A weight may be 0 because its score is far below another.
+            let scores = self.scores.as_ref();
+            mask[place(index)] |= scores.map_or(weight > 0.0, |scores| scores[index] > -LARGEST);
         }
         // Without scores all are the same: the page keeps how the weights differ from even ones.
         let scores = self.scores.unwrap_or_else(|| vec![0.0; self.weights.len()]);

@@ -175,7 +175,7 @@ impl Heatmap {
         if self.marked.is_empty() {
             ""
         } else {
-            "; * decides the label"
+            "; * decides by the rule"
         }
     }
 

@@ -170,7 +170,7 @@ pub(super) fn heads(dump: &AttentionDump, interventions: &Interventions) -> Stri
         let _ = writeln!(text, "\n{more}: --json has the attention of all");
     }
     if !dump.meta.label_positions[0].is_empty() {
-        text.push_str("\n* decides the label\n");
+        text.push_str("\n* decides by the rule\n");
     }
     text
 }

@@ -29,7 +29,7 @@ import { SaveButton, SaveDialog } from "./save.jsx";
 effect(() => {
   // Samples of the reader are none of the page's.
   const title = "data.file" in settingsOf(base.value) ? "Headlight" : TITLE;
-  document.title = departure.value ? `${title}: ${departure.value}` : TITLE;
+  document.title = [title, departure.value].filter(Boolean).join(": ");
 });
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */

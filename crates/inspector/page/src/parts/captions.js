@@ -120,12 +120,14 @@ function turn(sample, { run, end, places, where, even, view, shareAt }) {
   const last = shareAt(end);
   const direction = last > LOOKS * even ? 1 : last < even / LOOKS ? -1 : 0;
   if (!direction) {
-    const enough =
-      run.outcome(sample, end) === "right" ? " It is right all the same: uniform attention is enough." : "";
+    const isRight = (/** @type {Run} */ one) => one.outcome(sample, end) === "right";
+    // So flat are the scores then that each key gets about as much.
+    const isEnough = run.isLive && isRight(changedRun(run, { temperature: 100 }));
+    const enough = ` It is right all the same${isEnough ? ", also with scores divided by 100, which makes attention uniform" : ""}.`;
     return {
-      title: "It never really looks.",
+      title: "It stays close to uniform.",
       parts: view(end),
-      text: `${capital(where)} ${gets(places)} about as much as under uniform attention: ${percent(last)} at step ${run.stepName(end)}.${enough}`,
+      text: `${capital(where)} ${gets(places)} about as much as under uniform attention: ${percent(last)} at step ${run.stepName(end)}.${isRight(run) ? enough : ""}`,
     };
   }
   // Random weights may look there by chance: what counts is from when on the model always does.

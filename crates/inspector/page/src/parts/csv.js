@@ -66,10 +66,9 @@ export function csvOfLines(text) {
     if (!label || at < 0) throw new Error(`Line ${number} is not a label, a comma and a text: “${shorten(line, 40)}”`);
     return [label, sample];
   });
-  const [first] = rows;
   if (rows.length > 3 && new Set(rows.map(([label]) => label)).size === rows.length)
     throw new Error(
-      `Each line begins with another label, such as “${shorten(first[0], 40)}”: write the label before the text`,
+      `Each line begins with another label, such as “${shorten(rows[0][0], 40)}”: write the label before the text`,
     );
   return `label,text\n${rows.map((cells) => `${cells.map(quoted)}\n`).join("")}`;
 }
