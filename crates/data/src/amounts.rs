@@ -46,13 +46,6 @@ pub(crate) fn resolved(
     held_out: HeldOut,
     listed: impl FnOnce() -> Result<Option<usize>, String>,
 ) -> Result<(Option<Samples>, usize), String> {
-    if let HeldOut::Share(share) = held_out
-        && !(0.0..1.0).contains(&share)
-    {
-        return Err(format!(
-            "`held_out` is {share:?}; it must be a whole number of samples, or a share of them, at least 0 and below 1"
-        ));
-    }
     let listed = match (samples, held_out) {
         (Some(_), HeldOut::Number(count)) => return Ok((samples, count)),
         (Some(Samples::Fresh), HeldOut::Share(share)) => {
@@ -146,7 +139,8 @@ impl<'de> Deserialize<'de> for Samples {
             (Some(count), _) => Ok(Self::Number(count)),
             (_, Some(FRESH)) => Ok(Self::Fresh),
             _ => Err(D::Error::custom(format!(
-                "{value} is neither a number of samples nor {FRESH:?}"
+                "{} is neither a number of samples nor {FRESH:?}",
+                shown(&value)
             ))),
         }
     }
@@ -168,13 +162,23 @@ impl Value for HeldOut {
 impl<'de> Deserialize<'de> for HeldOut {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Json::deserialize(deserializer)?;
-        match (number(&value), value.as_f64()) {
+        let share = value.as_f64().filter(|share| (0.0..1.0).contains(share));
+        match (number(&value), share) {
             (Some(count), _) => Ok(Self::Number(count)),
             (_, Some(share)) => Ok(Self::Share(share)),
             _ => Err(D::Error::custom(format!(
-                "{value} is neither a number of samples nor a share of them below 1"
+                "{} is neither a whole number of samples nor a share of them, at least 0 and below 1",
+                shown(&value)
             ))),
         }
+    }
+}
+
+/// A value in a message. JSON has no other word for numbers that are not finite than null, which a config cannot hold.
+fn shown(value: &Json) -> String {
+    match value {
+        Json::Null => "nan or inf".to_owned(),
+        value => value.to_string(),
     }
 }
 

@@ -77,7 +77,7 @@ pub struct TextCounts {
 }
 
 impl TextCounts {
-    /// What a reader should know, as sentences; empty if nothing was lost.
+    /// What became of the words, as sentences; empty if nothing was lost.
     pub fn losses(&self, seq_len: usize) -> Vec<String> {
         let parts = self.parts.name();
         let mut sentences = Vec::new();
@@ -110,7 +110,6 @@ impl TextCounts {
                 "Texts without {parts}, each of which becomes [UNK]: {empty}."
             ));
         }
-        sentences.extend(self.repetition());
         sentences
     }
 
@@ -278,6 +277,17 @@ impl Dataset {
     /// The tokens of a sample, including `[CLS]`.
     pub fn tokens(&self, sample: usize) -> &[u32] {
         &self.tokens[sample * self.positions..(sample + 1) * self.positions]
+    }
+
+    /// How many samples begin with padding, and how many others end with it, `[CLS]` aside.
+    pub fn padded(&self, padding: u32) -> [usize; 2] {
+        let mut counts = [0; 2];
+        for own in (0..self.len()).map(|sample| self.cls.without(self.tokens(sample))) {
+            let [begins, ends] = [own.first(), own.last()].map(|token| token == Some(&padding));
+            counts[0] += usize::from(begins);
+            counts[1] += usize::from(ends && !begins);
+        }
+        counts
     }
 
     /// The class of a sample; of labels per position, the first that counts, or 0. Class 0 is called negative, all others

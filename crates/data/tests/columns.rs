@@ -123,6 +123,8 @@ id,said                |       |       | label | `id`, `said`
 text,class,mood        |       |       | label | usual names: `class`, `mood`
 sentence,review,label  |       |       | text  | usual names: `sentence`, `review`
 id,said,label          |       |       | text  | `id`, `said`, `label`
+said,a                 |       |       | label | `a` is also a label below
+a,said                 |       |       | label | `a` is also a label below
 text,label             | nix   |       | text  | no column `nix`; its columns are `text`, `label`
 text,label             |       | nix   | label | no column `nix`
 text,label             |       | text  | label | a different label in each row
@@ -144,6 +146,11 @@ fn columns_that_cannot_be_told_are_listed() {
     let many = format!("said,kind\n{}", rows.collect::<String>());
     let refused = chosen(Format::Csv, &many, &Columns::default()).unwrap_err();
     assert!(refused.0.contains("256"), "{refused:?}");
+    let named_so = chosen(Format::Csv, &frame("said,a"), &named("", "a", &[])).unwrap();
+    assert_eq!(named_so.columns, named("said", "a", &[]));
+    let lists = "tokens,label\n1 2,a\n\"2,1\",b\n3,a\n4 4,b\n";
+    let refused = chosen(Format::Csv, lists, &Columns::default()).unwrap_err();
+    assert!(refused.0.contains("token_0"), "{refused:?}");
     let lines = chosen(Format::Txt, "a\n", &Columns::default()).unwrap_err();
     assert_eq!(lines.1, None);
 }
@@ -203,7 +210,7 @@ fn fitted(rows: &Rows, held_out: Option<usize>) -> (DatasetConfig, Splits) {
 /// A category is one word, as it is written, whatever the format.
 #[test]
 fn categories_are_positions() {
-    let csv = "kind,Plan,age\na,Pro,1\nb,pro,2\na,Pro,2\nb,pro,2\n";
+    let csv = "sep=;\nkind;Plan;age\na;Pro;1\nb;pro;2.0\na;Pro;2\nb;pro;2.\n";
     let lines = "{\"kind\": \"a\", \"plan\": \"Pro\", \"age\": 1}\n{\"kind\": \"b\", \"plan\": \"pro\", \"age\": 2}\n\
                  {\"kind\": \"a\", \"age\": 2, \"plan\": \"Pro\"}\n{\"kind\": \"b\", \"plan\": \"pro\", \"age\": 2}\n";
     for rows in [
@@ -246,6 +253,22 @@ fn empty_cells_and_labels_that_read_as_missing_are_counted() {
     let rows = of_features(Format::Csv, &csv).unwrap();
     let missing = rows.missing_labels(&config).unwrap();
     assert!(missing.contains("2 of 4"), "{missing}");
+}
+
+/// A label among what the model reads would give the answer away.
+#[test]
+fn a_column_has_one_use() {
+    let csv = "kind,plan,token_0\na,x,1\nb,y,2\n";
+    for (columns, part) in [
+        (named("", "kind", &["plan", "KIND"]), "`kind`, for two"),
+        (named("", "kind", &["plan", "plan"]), "`plan`, for two"),
+        (named("plan", "Plan", &[]), "`plan`, for two"),
+        (named("", "token_0", &[]), "`token_0`, for two"),
+    ] {
+        let rows = read(Cursor::new(csv), Format::Csv, &columns, "mine");
+        let message = rows.unwrap_err().message;
+        assert!(message.contains(part), "{message}");
+    }
 }
 
 /// What is written is read back, or refused.

@@ -162,7 +162,7 @@ fn splits_are_checked_against_a_config() {
             |config| config.rule = Some(LabelRule::from(TokenAnywhere { token: 7 })),
             &[
                 "a.csv: line 2",
-                "data.rule (token 7 is at any position) gives",
+                "the rule (token 7 is at any position) gives",
             ],
         ),
     ];
@@ -255,6 +255,10 @@ nothing.csv      |                                                     | the fil
 held_out.csv     | split,label,token_0\ntest,0,1\nval,1,1\n            | no training samples
 open.csv         | label,token_0,note\n1,2,ok\n0,3,"oops\n1,4,a\n0,5,b\n | line 3: the quote is never closed
 open_end.csv     | label,token_0,note\n1,2,ok\n0,"3                    | line 3: the quote is never closed
+open_merged.csv  | label\tnote\ttoken_0\n0\t"a\t1\n1\tb"\t2\n               | line 2: its quote closes in line 3, after further cells
+inside.csv       | label,token_0,note\n1,2,"one" two\n0,3,x\n           | line 2: the cell goes on after its closing quote
+declared.csv     | sep=|\nlabel|token_0\n0|x\n                         | line 3: `x`
+zeros.csv        | l\0a\0b\0                                            | it is UTF-16 text
 open_header.csv  | label,"token_0\n1,2\n                               | line 1: the quote is never closed
 key.jsonl        | \n{"label":0,"token":[0,1]}\n                       | line 2: the line has neither `text` nor `tokens`
 labels.jsonl     | {"tokens":[1]}\n\n{"label":0,"tokens":[1]}\n        | line 1: the sample has no label
@@ -283,6 +287,8 @@ fn bad_files_are_named_with_their_place() {
             ("START ", start),
             (r"\n", "\n"),
             (r"\r", "\r"),
+            (r"\0", "\0"),
+            (r"\t", "\t"),
             (r"\ufeff", "\u{feff}"),
         ];
         let text = signs.iter().fold(cells[1].to_owned(), |text, (sign, own)| {
@@ -292,6 +298,9 @@ fn bad_files_are_named_with_their_place() {
     }
     let latin = b"label,token_0\na,1\nna\xefve,2\n";
     refused("latin.csv", latin, "line 3: it is not UTF-8");
+    for bytes in [b"\xff\xfel\0a\0", b"\xfe\xff\0l\0a"] {
+        refused("utf16.csv", bytes, "it is UTF-16 text");
+    }
     let many: Vec<String> = (0..65_600)
         .map(|label| format!("class {label},1"))
         .collect();

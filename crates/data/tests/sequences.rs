@@ -126,7 +126,15 @@ fn samples_are_drawn_in_each_length() {
         if ends {
             rule["end"] = json!(5);
         }
-        let drawn = config(&rule, &json!({})).generate().unwrap();
+        // The generator is their own: others would draw padding and the end like any token.
+        let mut keys = json!({"task": "token-classification", "samples": 6000, "vocab_size": 7, "seq_len": 5, "rule": rule});
+        let unset: DatasetConfig = serde_json::from_value(keys.clone()).unwrap();
+        let drawn = unset.generate().unwrap();
+        for generator in ["numpy", "all"] {
+            keys["generator"] = json!(generator);
+            let other: DatasetConfig = serde_json::from_value(keys.clone()).unwrap();
+            assert_eq!(other.validate().unwrap_err().key, "generator");
+        }
         let most = if ends { 4 } else { 5 };
         let mut lengths = [0_usize; 6];
         for sample in 0..drawn.train.len() {
@@ -312,20 +320,8 @@ fn labels_of_tokens_are_read_and_written() {
 #[test]
 fn labels_that_do_not_fit_are_refused() {
     let few = r#"{"tokens": [1, 2], "labels": [0]}"#;
-    for (text, part) in [
-        (few, "2 tokens and 1 labels"),
-        (
-            "{\"tokens\": [1], \"labels\": [0]}\n{\"tokens\": [1], \"label\": 0}",
-            "line 2",
-        ),
-        (
-            "{\"tokens\": [1], \"label\": 0}\n{\"tokens\": [1], \"labels\": [0]}",
-            "line 2",
-        ),
-    ] {
-        let message = rows(text, Format::Jsonl).unwrap_err();
-        assert!(message.contains(part), "{message}");
-    }
+    let message = rows(few, Format::Jsonl).unwrap_err();
+    assert!(message.contains("2 tokens and 1 labels"), "{message}");
     let own = rows(TAGGED, Format::Jsonl).unwrap();
     let refuse = |rows: &Rows, task: Task, part: &str| {
         let config = of_file(rows, task, &json!({"n_classes": 2}));
@@ -333,6 +329,37 @@ fn labels_that_do_not_fit_are_refused() {
         assert!(message.contains(part), "{message}");
     };
     refuse(&own, Task::Classification, "data.task");
+    // Before, between or after others, a row without labels is named, and predictions still read it.
+    let labelled =
+        "{\"tokens\": [1, 2], \"labels\": [0, 1]}\n{\"tokens\": [2, 1], \"labels\": [1, -100]}\n";
+    let bare = [
+        "{\"tokens\": [2, 2]}\n",
+        "{\"tokens\": [2, 2], \"label\": 1}\n",
+    ];
+    for (text, line) in [
+        (format!("{}{labelled}", bare[0]), "line 1"),
+        (
+            labelled.replacen('\n', &format!("\n{}", bare[1]), 1),
+            "line 2",
+        ),
+        (format!("{labelled}{}", bare[0]), "line 3"),
+    ] {
+        let own = rows(&text, Format::Jsonl).unwrap();
+        refuse(&own, Task::TokenClassification, line);
+        let config = of_file(&own, Task::TokenClassification, &json!({}));
+        assert_eq!(config.n_classes, 2, "-100 counts nowhere");
+        let dataset = own.dataset(&config, Some(4)).unwrap();
+        assert_eq!(dataset.class_counts(2), [1, 2]);
+    }
+    // [CLS] and padding have no label that counts.
+    for (text, value) in [
+        ("{\"tokens\": [1, 2, 4], \"labels\": [0, 1, 1]}", "value 3"),
+        ("{\"tokens\": [4, 2, 1], \"labels\": [0, 1, 1]}", "value 1"),
+        ("{\"tokens\": [0, 2, 1], \"labels\": [0, 1, 1]}", "value 1"),
+    ] {
+        let own = rows(text, Format::Jsonl).unwrap();
+        refuse(&own, Task::TokenClassification, value);
+    }
     let plain = rows(
         "{\"tokens\": [1, 2], \"label\": 0}\n{\"tokens\": [2, 2], \"label\": 1}",
         Format::Jsonl,

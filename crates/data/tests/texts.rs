@@ -9,8 +9,8 @@ use std::io::Cursor;
 
 use common::{completed, read};
 use headlight_data::files::{FileKeys, Format, Rows, Table};
-use headlight_data::words::{FIRST_WORD, PAD, UNK};
-use headlight_data::{Columns, DatasetConfig, Splits, TextCounts, Words};
+use headlight_data::words::{Encoder, FIRST_WORD, Level, PAD, UNK};
+use headlight_data::{Columns, DatasetConfig, Splits, Task, TextCounts, Words};
 
 fn named(text: Option<&str>, label: Option<&str>) -> Columns {
     Columns {
@@ -188,7 +188,8 @@ fn jsonl_has_texts_too() {
             "{\"text\": \"a\", \"label\": 1}\n{\"tokens\": [1], \"label\": 0}",
             "line 2",
         ),
-        ("{\"text\": 5, \"label\": 1}", "line 1"),
+        ("{\"text\": 5, \"label\": 1}", "line 1: the text is not"),
+        ("{\"text\": null, \"label\": 1}", "line 1: the text is null"),
         ("{\"label\": 1}", "data.text"),
     ] {
         let message = read_as(text, &Columns::default()).unwrap_err();
@@ -196,6 +197,62 @@ fn jsonl_has_texts_too() {
     }
     let message = read_as("{\"label\": 1, \"comment\": \"a\"}", &columns).unwrap_err();
     assert!(message.contains("`comment`"), "{message}");
+}
+
+/// A letter and its accent as one character or two, and both apostrophes, are one word: in texts, labels, vocabularies and what is
+/// compared. Blanks at the ends of a text count where characters do.
+#[test]
+fn one_word_has_one_token_however_it_is_written() {
+    let text = "text,label\ncafe\u{301} don\u{2019}t,caf\u{e9}\nCAF\u{c9} don't,cafe\u{301}\nthe,b\nthe,b\n";
+    let rows = csv(text, &Columns::default()).unwrap();
+    let (config, splits) = fitted(&rows, none_held_out()).unwrap();
+    assert_eq!(config.classes, ["b", "caf\u{e9}"]);
+    assert_eq!(rows.notes(&[]), Vec::<String>::new());
+    let mut words = config.words.clone().unwrap();
+    assert_eq!(words.vocabulary, ["caf\u{e9}", "don't", "the"]);
+    assert_eq!(splits.train.tokens(0), splits.train.tokens(1));
+    let held_out = FileKeys {
+        held_out: Some(1),
+        ..FileKeys::default()
+    };
+    let all: Vec<_> = (0..4)
+        .map(|seed| FileKeys {
+            seed,
+            ..held_out.clone()
+        })
+        .collect();
+    let repeated = all
+        .into_iter()
+        .map(|keys| fitted(&rows, keys).unwrap().1.texts.unwrap().repeated);
+    assert_eq!(repeated.sum::<usize>(), 4);
+    // A vocabulary that was made otherwise.
+    words.vocabulary = vec!["cafe\u{301}".into(), "Don\u{2019}t".into()];
+    assert_eq!(Encoder::new(&words).encode("caf\u{e9} don't"), [3, 4]);
+
+    let lines = Table::read(
+        Cursor::new("ab \r\n\u{9}cd\r\n  \r\nab\r\n"),
+        Format::Txt,
+        "t",
+    )
+    .unwrap();
+    let lines = lines.samples(&Columns::default()).unwrap();
+    let keys = FileKeys {
+        task: Task::NextToken,
+        words: Some(Words {
+            level: Level::Character,
+            ..Words::default()
+        }),
+        ..none_held_out()
+    };
+    let (config, splits) = fitted(&lines, keys).unwrap();
+    assert_eq!(
+        config.words.unwrap().vocabulary,
+        ["a", "b", "\t", " ", "c", "d"]
+    );
+    assert_eq!(splits.train.tokens(0), [0, 3, 4, 6]);
+    assert_eq!(splits.train.len(), 3);
+    let empty = Table::read(Cursor::new(""), Format::Txt, "t").unwrap_err();
+    assert!(empty.message.contains("no samples"), "{empty}");
 }
 
 #[test]

@@ -51,7 +51,7 @@ pub fn evaluate(
         let answers = dataset.answers();
         let n_logits = predictions.logits.len() / (samples.len() * answers);
         for (index, &sample) in samples.iter().enumerate() {
-            let mut is_right = true;
+            let mut is_right = None;
             for (place, label) in dataset.counted(sample as usize) {
                 let answer = index * answers + place;
                 let logits = answer * n_logits..(answer + 1) * n_logits;
@@ -62,7 +62,10 @@ pub fn evaluate(
                     predictions.losses[answer],
                     label,
                 );
-                is_right &= !dataset.is_per_position() || predicted_class(own) == label;
+                if dataset.is_per_position() {
+                    let is_own = predicted_class(own) == label;
+                    is_right = Some(is_right.unwrap_or(true) && is_own);
+                }
                 let row = &predictions.attention[answer * positions..(answer + 1) * positions];
                 let is_positive = label != 0;
                 if is_positive {
@@ -93,9 +96,7 @@ pub fn evaluate(
                 let uniform = attention.keys(query, tokens).uniform(&deciding);
                 tally.add_attention(label, paid(&deciding), uniform);
             }
-            if dataset.is_per_position() {
-                tally.add_whole(is_right);
-            }
+            tally.add_whole(is_right);
         }
     }
     Some(Evaluation {
@@ -115,18 +116,18 @@ pub fn assess(
     n_classes: usize,
 ) -> Result<Assessment, Error> {
     let mut outcomes = Outcomes::new(n_classes);
-    let mut is_right = true;
+    let mut is_right = None;
     predict_each(model, dataset, |found| {
         let label = dataset.labels_of(found.sample)[found.place];
         if label != IGNORED {
             outcomes.add(found.logits, found.probabilities, found.loss, label);
-            is_right &= predicted_class(found.logits) == label;
+            if dataset.is_per_position() {
+                let is_own = predicted_class(found.logits) == label;
+                is_right = Some(is_right.unwrap_or(true) && is_own);
+            }
         }
         if found.place + 1 == dataset.answers() {
-            if dataset.is_per_position() {
-                outcomes.add_whole(is_right);
-            }
-            is_right = true;
+            outcomes.add_whole(is_right.take());
         }
         Ok::<_, Error>(())
     })?;

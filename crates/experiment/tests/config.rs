@@ -433,3 +433,34 @@ fn a_change_is_one_value() {
     let lines = parse(&["dump.samples=[\n0,\n1]"]).unwrap();
     assert_eq!(lines, parse(&["dump.samples=[0, 1]"]).unwrap());
 }
+
+/// A value that no type of its key takes is named, at its line.
+#[test]
+fn a_wrong_value_is_named_at_its_line() {
+    for (line, part) in [
+        ("[data]\nheld_out = -1", "`data.held_out`: -1 is neither"),
+        ("[data]\nheld_out = 1.5", "`data.held_out`: 1.5 is neither"),
+        (
+            "[data]\nheld_out = nan",
+            "`data.held_out`: nan or inf is neither",
+        ),
+        (
+            "[data]\nsamples = inf",
+            "`data.samples`: nan or inf is neither",
+        ),
+        (
+            "[model]\npooling = \"maximum\"",
+            "a position, not \"maximum\"",
+        ),
+        (
+            "[model]\nattention.mask = [[2]]",
+            "true or false, not [[2]]",
+        ),
+    ] {
+        let changes = std::iter::empty();
+        let parsed = toml::parse("c.toml", line.to_owned(), changes, |_| Ok(()), |_| Ok(()));
+        let message = parsed.unwrap_err();
+        let is_named = message.starts_with("c.toml:2:1: ") && message.contains(part);
+        assert!(is_named, "{line}: {message}");
+    }
+}

@@ -45,7 +45,10 @@ pub(crate) fn described(table: &str, name: &str) -> Answer {
         return Err(format!("there are {count} texts, and none is held out; {remedy}").into());
     }
     let counts = |samples: &Dataset| samples.class_counts(config.n_classes);
-    let notes = splits.texts.map(|texts| texts.losses(config.seq_len));
+    let notes = splits.texts.map(|texts| {
+        let losses = texts.losses(config.seq_len);
+        losses.into_iter().chain(texts.repetition())
+    });
     let notes: Vec<String> = notes.into_iter().flatten().chain(rows.notes(&[])).collect();
     let head = json!({
         "choice": choice.describe(),

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::thread;
 
 use headlight_architecture::{NormKind, Parameter, Pooling, Positions, StrongestHead};
+use headlight_data::Dataset;
 use headlight_data::words::Encoder;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Recorded, dims};
@@ -14,6 +15,7 @@ use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::work;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::explanation::head_of_run;
+use headlight_trainer::notes::note;
 use headlight_trainer::sessions::dumping::is_masked;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::samples;
@@ -154,6 +156,15 @@ impl Model {
         });
         let arranged = self.config.sample_shape().arrange_all(rows);
         let arranged = arranged.map_err(PyValueError::new_err)?;
+        let data = &self.config.data;
+        let mut dataset = Dataset::empty(data.seq_len, data.cls);
+        for row in arranged.chunks(dataset.positions()) {
+            dataset.push(row, 0);
+        }
+        if let Some(sentence) = samples::sides_of_padding(&dataset, &self.config, false) {
+            note(&sentence);
+        }
+        warn(py)?;
         array(
             py,
             arranged,

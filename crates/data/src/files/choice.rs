@@ -126,6 +126,12 @@ impl Column<'_> {
         are_names && different > 0 && 2 * different <= self.filled
     }
 
+    /// Whether its values are lists of whole numbers, as text.
+    fn are_lists(&self) -> bool {
+        let is_list = |text: &&str| text.split([' ', ',']).all(|id| id.parse::<u32>().is_ok());
+        self.filled > 0 && !self.are_numbers && self.different.iter().all(is_list)
+    }
+
     /// Why it is not one of categories.
     fn unsuitable(&self) -> Option<&'static str> {
         match self {
@@ -185,7 +191,8 @@ impl Table {
     /// When no column fits or several do: names them.
     pub fn choose(&self, named: &Columns) -> Result<Choice, ChoiceError> {
         if let Form::Lines = self.form {
-            let message = "a text file has no labels; set data.task = \"next-token\" in a config, or give a .csv, .tsv or .jsonl file";
+            let message = "a text file has no labels; name it as data.file in a config with data.task = \"next-token\" and \
+                           model.attention.mask = \"causal\", or give a .csv, .tsv or .jsonl file with labels";
             return Err(ChoiceError {
                 message: message.to_owned(),
                 to_name: None,
@@ -201,7 +208,8 @@ impl Table {
             && named.features.is_empty()
             && (is_of_arrays || columns.iter().any(is_tokens));
         let has_each = |column: &Column<'_>| column.name == "labels" && !column.are_plain;
-        let has_each = has_tokens && columns.iter().any(has_each);
+        let has_label = self.find(named.label_name()).is_some();
+        let has_each = has_tokens && !has_label && columns.iter().any(has_each);
         if has_tokens && (is_of_arrays || has_each) {
             return Ok(Choice {
                 samples: if has_each {
@@ -214,6 +222,17 @@ impl Table {
                     ..Columns::default()
                 },
                 left_out: Vec::new(),
+            });
+        }
+        let lists = columns
+            .iter()
+            .find(|column| column.name == "tokens" && column.are_lists());
+        if lists.is_some() && !self.is_json() && !has_tokens && named.text.is_none() {
+            let message = "the column `tokens` holds lists of token ids; in a table each token has a column, token_0, token_1 and so on, \
+                           and in .jsonl `tokens` may be a list";
+            return Err(ChoiceError {
+                message: message.to_owned(),
+                to_name: None,
             });
         }
         let own_label = named.label.as_ref().and_then(|name| self.find(name));
@@ -379,6 +398,14 @@ impl Table {
             _ => Vec::new(),
         };
         match found[..] {
+            [label] if label.different.contains(label.name) => refused(
+                LABEL,
+                format!(
+                    "its first line should name the columns, such as `text,label`, but `{0}` is also a label below; add such a line, \
+                     unless `{0}` is a name",
+                    label.name
+                ),
+            ),
             [label] => Ok(label),
             _ => refused(
                 LABEL,

@@ -12,18 +12,20 @@ use super::table::{Form, Kind, Table};
 use super::text::too_long;
 use crate::task::Task;
 
-/// Follows the file: a record of its own, or the end of a quoted cell that is never closed. With a line break at the very
-/// end and no other terminator, the reader stands at the start of a line after each record.
-const END: &str = "\n\u{4}\"\n";
-
 /// What can separate cells. Of equally frequent ones, the first.
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
 /// Reads a CSV or TSV file.
 pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Table, String> {
-    let separator = separator(&text);
-    text.push_str(END);
-    let length = text.len() as u64;
+    let declared = declared(&text);
+    if declared.is_some() {
+        // Its line stays, and is empty.
+        text.drain(..=DECLARED.len());
+    }
+    let separator = declared.unwrap_or_else(|| separator(&text));
+    check_quotes(&text, separator)?;
+    // With a line break at the very end and no other terminator, the reader stands at the start of a line after each record.
+    text.push('\n');
     let mut csv = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -32,20 +34,13 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
         .from_reader(text.as_bytes());
     let mut table: Option<Table> = None;
     let mut record = StringRecord::new();
-    loop {
-        let read = csv.read_record(&mut record);
-        let is_record = read.map_err(|error| error.to_string())?;
-        // A cell may hold what follows the file.
-        let is_end = csv.position().byte() == length;
-        if !is_record || is_end && record.as_slice() == &END[1..3] {
-            break;
-        }
+    while csv
+        .read_record(&mut record)
+        .map_err(|error| error.to_string())?
+    {
         let breaks = record.as_slice().matches('\n').count() as u64;
         // A file of at most 1 GiB has fewer lines than 2^32.
         let line = (csv.position().line() - 1).saturating_sub(breaks) as u32;
-        if is_end && record.as_slice().ends_with(&END[..2]) {
-            return Err(format!("line {line}: the quote is never closed"));
-        }
         if record.as_slice().len() as u64 > LINE_LIMIT {
             return Err(too_long(line));
         }
@@ -54,9 +49,9 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
         }
         let last = record.len() - 1;
         let cells = record.iter().enumerate();
-        // The line break may be that of Windows.
+        let is_of_windows = text[..csv.position().byte() as usize].ends_with("\r\n");
         let cells = cells.map(|(column, cell)| match cell.strip_suffix('\r') {
-            Some(cell) if column == last => (column, cell),
+            Some(cell) if column == last && is_of_windows => (column, cell),
             _ => (column, cell),
         });
         let Some(table) = &mut table else {
@@ -89,6 +84,59 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
     }
     table.ok_or_else(|| "the file is empty".to_owned())
 }
+
+/// What stands before the separator in a first line with which Excel names it.
+const DECLARED: &str = "sep=";
+
+/// The separator that the first line names.
+fn declared(text: &str) -> Option<u8> {
+    let rest = text.strip_prefix(DECLARED)?.as_bytes();
+    let (&separator, rest) = rest.split_first()?;
+    let is_line = rest.starts_with(b"\n") || rest.starts_with(b"\r\n");
+    let is_sign = separator == b'\t' || separator.is_ascii_punctuation() && separator != b'"';
+    (is_line && is_sign).then_some(separator)
+}
+
+/// Refuses quotes that the reader would take for others than they are: one that is never closed, one within a quoted cell, and
+/// in a table of tabs a cell of several lines with tabs, which are the cells up to a later quote.
+fn check_quotes(text: &str, separator: u8) -> Result<(), String> {
+    let (mut line, mut is_start, mut opened, mut has_tab) = (1, true, None, false);
+    let mut bytes = text.bytes().enumerate().peekable();
+    while let Some((at, byte)) = bytes.next() {
+        match (byte, opened) {
+            (b'"', None) if is_start => (opened, has_tab) = (Some(line), false),
+            (b'"', Some(_)) if bytes.next_if(|next| next.1 == b'"').is_some() => {}
+            (b'"', Some(first)) => {
+                opened = None;
+                let rest = text[at + 1..].trim_start_matches(' ');
+                let next = rest.bytes().next().unwrap_or(b'\n');
+                if next != separator && !matches!(next, b'\r' | b'\n') {
+                    return Err(format!(
+                        "line {first}: the cell goes on after its closing quote{HOW_TO_QUOTE}"
+                    ));
+                }
+                if has_tab && line > first {
+                    return Err(format!(
+                        "line {first}: its quote closes in line {line}, after further cells{HOW_TO_QUOTE}"
+                    ));
+                }
+            }
+            (b'\t', Some(_)) => has_tab |= separator == b'\t',
+            _ => {}
+        }
+        line += u32::from(byte == b'\n');
+        is_start = opened.is_none() && (byte == separator || byte == b'\n');
+    }
+    match opened {
+        Some(line) => Err(format!(
+            "line {line}: the quote is never closed{HOW_TO_QUOTE}"
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What to do about a quote.
+const HOW_TO_QUOTE: &str = "; in a cell that begins with a quote, write each quote of its text twice, and one more at both ends";
 
 /// The separator that is most frequent in the first line that has any cells, outside quotes.
 fn separator(text: &str) -> u8 {

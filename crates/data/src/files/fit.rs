@@ -19,7 +19,8 @@ const PADDED_FREE: usize = 1 << 24;
 const PADDING_RATIO: usize = 32;
 
 /// What to do with a label that is not a class.
-const REMEDY: &str = "; fix the label, or remove the row; predictions need no labels, so for them rename their column";
+const REMEDY: &str =
+    "; fix the label, or remove the row (to predict without labels, rename their column)";
 
 impl Rows {
     /// The samples in the file's order, with `[CLS]` and padding. Labels that the file does not have are given by the
@@ -66,19 +67,12 @@ impl Rows {
             }
             let labels = match (config.task, self.label(row), &config.rule) {
                 (Task::NextToken, ..) => self.next_tokens(row, &sample, config.cls),
-                (Task::TokenClassification, ..) if self.are_each() => {
+                (Task::TokenClassification, ..) if let Some(own) = self.each(row) => {
                     let mut labels = vec![IGNORED; positions];
-                    let own = self.each(row);
                     let before = usize::from(config.cls == ClsPlace::First && !has_cls);
-                    let ends = has_cls && config.cls == ClsPlace::Last;
-                    for (place, &label) in own.iter().enumerate().filter(|own| *own.1 != IGNORED) {
-                        let is_end = ends && place + 1 == own.len();
-                        let place = if is_end {
-                            positions - 1
-                        } else {
-                            place + before
-                        };
-                        labels[place] = class(label)?;
+                    for (value, &label) in own.iter().enumerate().filter(|own| *own.1 != IGNORED) {
+                        shape.check_labelled(self.tokens(row)[value], value)?;
+                        labels[value + before] = class(label)?;
                     }
                     labels
                 }
@@ -152,8 +146,13 @@ impl Rows {
     ) -> Result<Dataset, FileError> {
         self.check_classes(config)?;
         let dataset = self.dataset(config, padding_token)?;
-        self.check_rule(&dataset, config)?;
-        Ok(dataset)
+        match self.contradiction(&dataset, config) {
+            None => Ok(dataset),
+            Some(reason) => {
+                let remedy = "; fix the label or data.rule, or remove the rule";
+                Err(FileError::new(&self.name, reason + remedy))
+            }
+        }
     }
 
     /// The token that follows each position of a sample; none follows padding.
@@ -271,7 +270,7 @@ impl Rows {
             return Ok(());
         }
         let each = train.flat_map(|row| {
-            let own = self.each(row).iter().copied();
+            let own = self.each(row).unwrap_or_default().iter().copied();
             self.label(row).into_iter().chain(own)
         });
         let mut labels = each.filter(|&label| label != IGNORED);
@@ -289,26 +288,28 @@ impl Rows {
         Ok(())
     }
 
-    fn check_rule(&self, dataset: &Dataset, config: &DatasetConfig) -> Result<(), FileError> {
-        let Some(rule) = &config.rule else {
-            return Ok(());
+    /// The first label that is not the one of the config's rule, as a sentence.
+    pub fn contradiction(&self, dataset: &Dataset, config: &DatasetConfig) -> Option<String> {
+        let rule = config.rule.as_ref()?;
+        let name = |label| match label {
+            IGNORED => "none".to_owned(),
+            label => config.class_name(label),
         };
-        for row in 0..dataset.len() {
-            let by_rule = rule.labels_for(dataset.tokens(row), config.cls, config.n_classes);
-            let mut pairs = dataset
-                .counted(row)
-                .map(|(place, label)| (label, by_rule[place]));
-            if let Some((label, by_rule)) = pairs.find(|(label, by_rule)| label != by_rule) {
-                let reason = format!(
-                    "the label is {}, but data.rule ({}) gives {}; fix the label or the rule, or remove the rule",
-                    config.class_name(label),
+        (0..dataset.len()).find_map(|row| {
+            let tokens = dataset.tokens(row);
+            let by_rule = rule.labels_for(tokens, config.cls, config.n_classes);
+            let mut pairs = dataset.counted(row);
+            let (place, label) = pairs.find(|&(place, label)| label != by_rule[place])?;
+            rule.knows(tokens, config.cls).then(|| {
+                format!(
+                    "{}: the label is {}, but the rule ({}) gives {}",
+                    self.place(row),
+                    name(label),
                     rule.describe(),
-                    config.class_name(by_rule)
-                );
-                return Err(self.refuse(row, &reason));
-            }
-        }
-        Ok(())
+                    name(by_rule[place])
+                )
+            })
+        })
     }
 
     /// Refuses texts that cannot be sorted into classes.

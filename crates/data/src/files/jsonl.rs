@@ -22,6 +22,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Table, String> {
     let mut objects = Vec::new();
     for line in lines(text) {
         let (number, line) = line?;
+        let line = line.trim();
         if line.is_empty() {
             continue;
         }

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::config::{CLASS_LIMIT, DatasetConfig};
 use crate::validate::check_name;
+use crate::words::composed;
 
 /// The whole numbers up to here are different ones in f64 and in JSON.
 const NUMBER_LIMIT: i64 = (1 << 53) - 1;
@@ -23,7 +24,7 @@ pub(super) enum Label {
 
 impl Label {
     pub(super) fn of_text(text: &str) -> Result<Self, String> {
-        let text = text.trim();
+        let text = &*composed(text.trim());
         if text.parse().is_ok_and(f64::is_finite) {
             return whole_number(text)
                 .map(Self::Number)

@@ -39,7 +39,23 @@ pub use table::Table;
 pub use write::write;
 
 use labels::Label;
-use rows::{Held, Place, is_held_out};
+use rows::{Held, Place, is_held_out, words};
+
+/// Takes texts that are in no file as those of a text file.
+///
+/// # Errors
+/// When there is none.
+pub fn texts<'a>(
+    texts: impl IntoIterator<Item = &'a str>,
+    name: impl fmt::Display,
+) -> Result<Rows, FileError> {
+    let mut rows = Rows::new(name);
+    let mut numbered = (1..).zip(texts);
+    let done = numbered.try_for_each(|(line, text)| {
+        rows.push(Place::Line(line), false, None, Held::Text(&words(text)))
+    });
+    rows.finished(done)
+}
 
 /// Takes samples that are in no file as those of a CSV file: for each its tokens, and the text of its label and of its split.
 /// Messages call them `name`, and count them from line 1.

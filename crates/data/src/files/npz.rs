@@ -9,15 +9,12 @@ use headlight_npz::{NpzReader, NpzWriter};
 
 use super::contents::Contents;
 use super::labels::Label;
-use super::rows::{Held, Place, Rows, token_id};
+use super::rows::{Held, NOT_COUNTED, Place, Rows, token_id};
 use crate::cls::CLS;
 use crate::task::{IGNORED, Task};
 
 /// The prefix of the held-out set's arrays.
 const HELD_OUT: &str = "held_out_";
-
-/// The label of a position that does not count.
-const NOT_COUNTED: i64 = -100;
 
 const CLASSES: &str = "classes";
 const PADDING_TOKEN: &str = "padding_token";
@@ -128,6 +125,12 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
                 let own = &labels.values[row * positions..][..positions];
                 let has_end = tokens.len() < positions && tokens.last() == Some(&CLS.into());
                 let (end, kept) = (usize::from(has_end), tokens.len());
+                let mut of_padding = own[kept - end..positions - end].iter();
+                if of_padding.any(|&own| Label::of_number(own) != Ok(Label::Number(NOT_COUNTED))) {
+                    return Err(format!(
+                        "{place}: padding has a label; write {NOT_COUNTED} where none counts"
+                    ));
+                }
                 let own = own[..kept - end].iter().chain(&own[positions - end..]);
                 let own: Vec<f64> = own.copied().collect();
                 let own = own

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::error::FileError;
-use super::labels::{Label, Labels};
+use super::labels::{Label, Labels, whole_number};
 use crate::config::DatasetConfig;
 use crate::task::{IGNORED, Task};
 use crate::words::VALUE_END;
@@ -11,8 +11,8 @@ use crate::words::VALUE_END;
 /// One more than the largest token id: a model has a parameter for each, and at most as many as this.
 const TOKEN_LIMIT: u32 = 1 << 28;
 
-const MIXED: &str =
-    "some samples have a label per token, and some have one for the sample; give all the same";
+/// The label of a token that does not count, as PyTorch has it.
+pub(super) const NOT_COUNTED: i64 = -100;
 
 /// The place of a sample in its file, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +71,8 @@ struct Sample {
     held_out: bool,
     /// The index of its label.
     label: Option<u32>,
+    /// Whether each of its tokens has a label.
+    has_each: bool,
 }
 
 /// The samples of a file, in its order.
@@ -124,9 +126,6 @@ impl Rows {
         held: Held<'_>,
     ) -> Result<(), String> {
         let at = |reason: &str| format!("{place}: {reason}");
-        if label.is_some() && !self.each.is_empty() {
-            return Err(at(MIXED));
-        }
         if self.is_empty() && !matches!(held, Held::Tokens(_)) {
             self.content = Content::Texts(String::new());
         }
@@ -158,7 +157,11 @@ impl Rows {
             place,
             held_out,
             label: label.map_err(|reason| at(&reason))?,
+            has_each: false,
         });
+        if self.are_each() {
+            self.each.resize(end, IGNORED);
+        }
         Ok(())
     }
 
@@ -177,13 +180,15 @@ impl Rows {
                 "the sample has {count} tokens and {given} labels; give a label for each token, or null where none counts"
             )));
         }
-        if self.each.len() != self.all_tokens().len() {
-            return Err(at(MIXED.to_owned()));
-        }
         self.push(place, held_out, None, Held::Tokens(tokens))?;
+        let row = self.len() - 1;
+        self.samples[row].has_each = true;
+        self.each.resize(self.extent(row).start, IGNORED);
         for label in labels {
-            let index =
-                label.and_then(|label| label.map_or(Ok(IGNORED), |own| self.labels.index(own)));
+            let index = label.and_then(|label| match label {
+                None | Some(Label::Number(NOT_COUNTED)) => Ok(IGNORED),
+                Some(own) => self.labels.index(own),
+            });
             self.each.push(index.map_err(at)?);
         }
         Ok(())
@@ -225,45 +230,57 @@ impl Rows {
         !self.each.is_empty()
     }
 
-    /// The index of the label of each of a sample's tokens, or [`IGNORED`]; empty if samples do not have them.
-    pub(super) fn each(&self, row: usize) -> &[u32] {
-        self.each.get(self.extent(row)).unwrap_or_default()
+    /// The index of the label of each of a sample's tokens, or [`IGNORED`]; `None` if it has none of them.
+    pub(super) fn each(&self, row: usize) -> Option<&[u32]> {
+        let has_each = self.samples[row].has_each;
+        has_each.then(|| &self.each[self.extent(row)])
     }
 
     /// Which labels of a config's task are missing, and what to do; `None` if all samples have them.
     pub fn missing_labels(&self, config: &DatasetConfig) -> Option<String> {
         match config.task {
             Task::NextToken => None,
-            Task::TokenClassification if self.are_each() => None,
+            Task::TokenClassification if self.are_each() => {
+                let (place, share) = self.lacking(|row| self.each(row).is_none())?;
+                Some(format!(
+                    "{place}: the sample has no label per token ({share}); give it `labels`, without a `label` beside them, or delete the row"
+                ))
+            }
             Task::TokenClassification => Some(
                 "the samples have no label per token; give `labels`, in .jsonl as a list beside `tokens`, in .npz with two axes"
                     .to_owned(),
             ),
             Task::Classification if self.are_each() => Some(
-                "the samples have a label per token; set data.task = \"token-classification\"".to_owned(),
+                "the samples have a label per token, for which data.task is \"token-classification\"; here each sample needs one label"
+                    .to_owned(),
             ),
             Task::Classification => {
-                let missing = (0..self.len()).filter(|&row| self.label(row).is_none());
-                let (first, count) = (missing.clone().next()?, missing.count());
+                let (place, share) = self.lacking(|row| self.label(row).is_none())?;
                 if let Some(reason) = &self.unlabelled {
                     return Some(reason.clone());
                 }
-                let place = self.place(first);
                 let column = config.columns.label_name();
                 let remedy = match place {
                     Place::Row { .. } => "add the array `labels`, with a label for each sample".to_owned(),
-                    Place::Line(_) if count == self.len() => format!(
+                    Place::Line(_) if self.labels.len() == 0 => format!(
                         "labels are the column `{column}` of a .csv, .tsv or .jsonl file; add it, or name the column of labels in \
                          data.label"
                     ),
                     Place::Line(_) => format!("its `{column}` is empty; fill it in, or delete the row"),
                 };
-                Some(format!(
-                    "{place}: the sample has no label ({count} of {} have none): {remedy}",
-                    self.len()
-                ))
+                Some(format!("{place}: the sample has no label ({share}): {remedy}"))
             }
         }
+    }
+
+    /// The place of the first sample that lacks something, and how many do; `None` if none does.
+    fn lacking(&self, lacks: impl Fn(usize) -> bool) -> Option<(Place, String)> {
+        let mut lacking = (0..self.len()).filter(|&row| lacks(row));
+        let place = self.place(lacking.next()?);
+        Some((
+            place,
+            format!("{} of {} have none", 1 + lacking.count(), self.len()),
+        ))
     }
 
     /// Whether samples are texts, and not token ids.
@@ -324,10 +341,15 @@ impl Rows {
     }
 }
 
-/// The word that stands for a value of a column, and what ends it. No value has blanks around it.
+/// The word that stands for a value of a column, and what ends it. No value has blanks around it, and no whole number a fraction.
 pub(super) fn value(column: &str, value: &str) -> String {
     let plain = |text: &str| text.replace(char::is_control, " ");
-    format!("{}={}{VALUE_END}", plain(column), plain(value).trim())
+    let (column, value) = (plain(column), plain(value));
+    let value = match value.trim() {
+        number if whole_number(number).is_some() => number.split('.').next().unwrap_or_default(),
+        value => value,
+    };
+    format!("{column}={value}{VALUE_END}")
 }
 
 /// A text of words, between which the end of a value means no more than a blank does.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::rows::Rows;
 use crate::config::DatasetConfig;
 use crate::dataset::Dataset;
-use crate::words::{VALUE_END, letters};
+use crate::words::{VALUE_END, composed, letters};
 
 impl Rows {
     /// How many texts of these rows are also texts of other rows.
@@ -50,6 +50,8 @@ fn plain(text: &str) -> Option<String> {
     if text.ends_with(VALUE_END) {
         return Some(text.to_owned());
     }
-    let letters: String = letters(text).flat_map(char::to_lowercase).collect();
+    let letters: String = letters(&composed(text))
+        .flat_map(char::to_lowercase)
+        .collect();
     (!letters.is_empty()).then_some(letters)
 }

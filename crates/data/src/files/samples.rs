@@ -8,6 +8,7 @@ use super::labels::{Label, whole_number};
 use super::rows::{Held, Rows, is_held_out, value, words};
 use super::table::{Cell, Form, Kind, Table};
 use crate::config::Columns;
+use crate::words::composed;
 
 /// The most characters of a label in a note.
 const SHOWN: usize = 40;
@@ -20,6 +21,25 @@ enum Holding {
     Tokens(Vec<usize>),
     /// Columns of categories, with the names that the config has.
     Values(Vec<(String, usize)>),
+}
+
+impl Holding {
+    /// Refuses a column of two uses: a label among what is read would give the answer away.
+    fn checked(self, label: Option<usize>, names: &[String]) -> Result<Self, String> {
+        let mut all: Vec<usize> = match &self {
+            &Self::TextOrTokens(text, tokens) => text.into_iter().chain(tokens).collect(),
+            Self::Tokens(columns) => columns.clone(),
+            Self::Values(columns) => columns.iter().map(|&(_, column)| column).collect(),
+        };
+        all.extend(label);
+        match (1..all.len()).find(|&place| all[..place].contains(&all[place])) {
+            None => Ok(self),
+            Some(place) => Err(format!(
+                "has one column, `{}`, for two things; name another in data.text, data.features or data.label",
+                names[all[place]]
+            )),
+        }
+    }
 }
 
 /// Where a table has labels and splits.
@@ -36,14 +56,10 @@ impl Table {
     /// # Errors
     /// When a column is missing, or holds something else than samples: says where and what.
     pub fn samples(&self, named: &Columns) -> Result<Rows, FileError> {
-        if matches!(self.form, Form::Lines | Form::Arrays(_)) && *named != Columns::default() {
-            let what = match self.form {
-                Form::Lines => "a text file",
-                _ => "npz",
-            };
-            return Err(self.refuse(format!(
-                "data.text and data.label name columns of CSV or keys of JSONL, which {what} does not have; remove them"
-            )));
+        if !self.has_columns() && *named != Columns::default() {
+            return Err(self.refuse(
+                "data.text, data.label and data.features name columns of CSV or keys of JSONL, which it does not have; remove them"
+            ));
         }
         let mut rows = Rows::new(&self.name);
         let done = match &self.form {
@@ -72,7 +88,7 @@ impl Table {
     fn push_texts(&self, keeps_empty: bool, rows: &mut Rows) -> Result<(), String> {
         for row in 0..self.len() {
             let text = self.cells(row).next().map_or("", |cell| cell.text);
-            if keeps_empty || !text.is_empty() {
+            if keeps_empty || !text.trim().is_empty() {
                 rows.push(self.place(row), false, None, Held::Text(&words(text)))?;
             }
         }
@@ -111,19 +127,19 @@ impl Table {
                 self.listed()
             )
         });
-        let holding = self
-            .holding(named, marks.label)
-            .map_err(|reason| match self.form {
-                Form::Cells { header, .. } => format!("line {header}: the header {reason}"),
-                _ => format!("it {reason}"),
-            })?;
+        let holding = self.holding(named, marks.label);
+        let holding = holding.and_then(|holding| holding.checked(marks.label, &self.columns));
+        let holding = holding.map_err(|reason| match self.form {
+            Form::Cells { header, .. } => format!("line {header}: the header {reason}"),
+            _ => format!("it {reason}"),
+        })?;
         for row in 0..self.len() {
             self.push_row(row, &holding, &marks, rows)?;
         }
         Ok(())
     }
 
-    fn is_json(&self) -> bool {
+    pub(super) fn is_json(&self) -> bool {
         matches!(self.form, Form::Objects(_))
     }
 
@@ -147,11 +163,6 @@ impl Table {
         }
         if let Some(name) = &named.text {
             let text = column(name, "text")?;
-            if Some(text) == label {
-                return Err(format!(
-                    "has one column, `{name}`, for both texts and labels"
-                ));
-            }
             return Ok(Holding::TextOrTokens(Some(text), None));
         }
         let text = self.find("text").filter(|&text| Some(text) != label);
@@ -217,7 +228,7 @@ impl Table {
             // JSON tells `1` from `"1"`.
             let is_quoted = self.is_json() && cell.kind == Kind::Text;
             let quote = if is_quoted { "\"" } else { "" };
-            let text: String = cell.text.chars().take(SHOWN).collect();
+            let text: String = composed(cell.text).chars().take(SHOWN).collect();
             let written = format!("{quote}{text}{quote}");
             rows.labels.note_written(label, written);
         }
@@ -256,17 +267,14 @@ impl Table {
                         kind: Kind::Text,
                         text,
                         ..
-                    }) => {
-                        let text = if self.is_json() { text } else { text.trim() };
-                        rows.push(place, held_out, label, Held::Text(&words(text)))
-                    }
+                    }) => rows.push(place, held_out, label, Held::Text(&words(text))),
                     Some(Cell {
-                        kind: Kind::Plain | Kind::Nested,
-                        ..
-                    }) => Err(at("the text is not a string".to_owned())),
+                        kind: Kind::Null, ..
+                    }) => Err(at("the text is null".to_owned())),
+                    Some(_) => Err(at("the text is not a string".to_owned())),
                     // A short row of a table ends before its text.
-                    _ if !self.is_json() => rows.push(place, held_out, label, Held::Text("")),
-                    _ => {
+                    None if !self.is_json() => rows.push(place, held_out, label, Held::Text("")),
+                    None => {
                         let name = text.map_or("text", |column| &self.columns[column]);
                         Err(at(format!(
                             "the line has neither `{name}` nor `tokens`; name the key of the text in data.text"

@@ -123,6 +123,11 @@ impl Table {
         matches!(self.form, Form::Lines)
     }
 
+    /// Whether its cells stand in columns that have names.
+    pub fn has_columns(&self) -> bool {
+        matches!(self.form, Form::Cells { .. } | Form::Objects(_))
+    }
+
     /// The names of its columns.
     pub fn columns(&self) -> &[String] {
         &self.columns

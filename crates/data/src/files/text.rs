@@ -28,6 +28,15 @@ pub(super) fn text_of(mut reader: impl BufRead) -> Result<(String, bool), String
             return Err(too_long(line_at(&bytes[..before])));
         }
     }
+    // UTF-16 begins with a mark, or has a zero beside each letter of English.
+    if bytes.starts_with(b"\xff\xfe")
+        || bytes.starts_with(b"\xfe\xff")
+        || bytes.iter().take(4).any(|&byte| byte == 0)
+    {
+        return Err(
+            "it is UTF-16 text; save the file as UTF-8, which Excel calls `CSV UTF-8`".to_owned(),
+        );
+    }
     let text = String::from_utf8(bytes).map_err(|error| {
         let (valid, _) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
         let start = valid.iter().rposition(|&byte| byte == b'\n');
@@ -54,22 +63,23 @@ pub(super) fn too_long(line: impl std::fmt::Display) -> String {
     format!("line {line}: it is longer than {}", size(LINE_LIMIT))
 }
 
-/// The lines of a text with their numbers, without the blanks around them.
+/// The lines of a text with their numbers.
 pub(super) fn lines(text: &str) -> impl Iterator<Item = Result<(u32, &str), String>> {
     let numbered = (1..).zip(text.split('\n'));
     numbered.map(|(number, line)| {
         if line.len() as u64 > LINE_LIMIT {
             return Err(too_long(number));
         }
-        Ok((number, line.trim()))
+        Ok((number, line.strip_suffix('\r').unwrap_or(line)))
     })
 }
 
 /// Reads each line as a row of one cell.
 pub(super) fn read(text: &str, name: &str) -> Result<Table, String> {
     let mut table = Table::new(name, Form::Lines, vec!["text".to_owned()]);
-    // A text that ends with a line break has no line after it.
-    for line in lines(text.strip_suffix('\n').unwrap_or(text)) {
+    // A text that ends with a line break has no line after it, and an empty one has none.
+    let all = lines(text.strip_suffix('\n').unwrap_or(text));
+    for line in all.take_while(|_| !text.is_empty()) {
         let (number, line) = line?;
         table.begin_row(number);
         table.push(0, Kind::Text, line);

@@ -7,6 +7,6 @@ mod vocabulary;
 
 pub use split::PATTERN;
 pub(crate) use split::letters;
-pub use text::Encoder;
+pub use text::{Encoder, composed};
 pub(crate) use vocabulary::VALUE_END;
 pub use vocabulary::{FIRST_WORD, Level, PAD, SPECIAL, UNK, Words};

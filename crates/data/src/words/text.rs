@@ -38,31 +38,44 @@ impl Words {
         }
     }
 
-    /// A text in lower case, if these words are. Each character is changed by itself, as other programs do it.
-    fn normalized<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if !self.lowercase {
-            return text.into();
+    /// A text with composed letters and one kind of apostrophe; in lower case, if these words are. Each character is changed by itself,
+    /// as other programs do it.
+    fn normalized(&self, text: &str) -> String {
+        let text = composed(text);
+        let plain = text.chars().map(|c| if c == '’' { '\'' } else { c });
+        if self.lowercase {
+            plain.flat_map(char::to_lowercase).collect()
+        } else {
+            plain.collect()
         }
-        let lower: String = text.chars().flat_map(char::to_lowercase).collect();
-        lower.into()
     }
+}
+
+/// A text in which a letter and its accents are one character where there is one (NFC). Pages hand over such texts: browsers have
+/// the tables, for which a page has no room.
+pub fn composed(text: &str) -> Cow<'_, str> {
+    #[cfg(not(target_family = "wasm"))]
+    if !unicode_normalization::is_nfc(text) {
+        return unicode_normalization::UnicodeNormalization::nfc(text).collect();
+    }
+    text.into()
 }
 
 /// A vocabulary, ready to turn texts into tokens.
 #[derive(Debug)]
 pub struct Encoder<'a> {
     words: &'a Words,
-    tokens: HashMap<&'a str, u32>,
+    tokens: HashMap<String, u32>,
 }
 
 impl<'a> Encoder<'a> {
     /// The encoder of a vocabulary.
     pub fn new(words: &'a Words) -> Self {
-        let tokens = words.vocabulary.iter().map(String::as_str);
-        Self {
-            words,
-            tokens: tokens.zip(FIRST_WORD..).collect(),
+        let mut tokens = HashMap::new();
+        for (word, token) in words.vocabulary.iter().zip(FIRST_WORD..) {
+            tokens.entry(words.normalized(word)).or_insert(token);
         }
+        Self { words, tokens }
     }
 
     /// The tokens of all words of a text. A text without any is one unknown word, since a sample has a token.

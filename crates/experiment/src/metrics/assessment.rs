@@ -144,8 +144,8 @@ impl Outcomes {
         self.probabilities.extend(probabilities);
     }
 
-    /// Counts a sample with a label per position, whose labels were added one by one.
-    pub fn add_whole(&mut self, is_right: bool) {
+    /// Counts a sample with labels per position, which were added one by one; `None` if none of them counts.
+    pub fn add_whole(&mut self, is_right: Option<bool>) {
         self.tally.add_whole(is_right);
     }
 

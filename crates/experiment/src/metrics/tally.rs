@@ -16,7 +16,7 @@ pub struct Tally {
     counts: Vec<Counts>,
     /// `[class]`
     attention: Vec<Attention>,
-    /// Samples with a label per position, and those of them whose every label is predicted.
+    /// Samples with labels per position, one of which counts, and those of them whose every label is predicted.
     whole: [usize; 2],
 }
 
@@ -44,10 +44,10 @@ impl Tally {
         }
     }
 
-    /// Counts a sample with a label per position, whose labels were added one by one.
-    pub fn add_whole(&mut self, is_right: bool) {
-        self.whole[0] += 1;
-        self.whole[1] += usize::from(is_right);
+    /// Counts a sample with labels per position, which were added one by one; `None` if none of them counts.
+    pub fn add_whole(&mut self, is_right: Option<bool>) {
+        self.whole[0] += usize::from(is_right.is_some());
+        self.whole[1] += usize::from(is_right == Some(true));
     }
 
     /// Adds a sample, or a position that counts: its logits, their probabilities, its loss and its class.

@@ -18,6 +18,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::documents::assessment::document;
 use headlight_trainer::documents::measures::section;
 use headlight_trainer::sessions::session;
+use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::samples;
 use headlight_trainer::storage::standard::shown;
@@ -91,6 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = RunModel::open(&arguments.model, device, interventions)?;
     let (dataset, split, trained) = if let Some(path) = file {
         let read = samples::read_labelled(path, &model.config)?;
+        read.tell_contradiction();
         let (rows, split) = of_file(path, &read.rows, arguments.split)?;
         let trained = model.trained_on(&read.rows, &rows);
         (read.dataset.select(&rows), split, trained)
@@ -184,7 +186,7 @@ fn own(
     config: &ExperimentConfig,
     split: Option<Split>,
 ) -> Result<(Dataset, Option<Split>), Failure> {
-    let splits = session::dataset(config)?;
+    let splits = session::dataset_with(config, &Files::default())?;
     let none = splits.held_out.is_empty();
     let refused = match split {
         Some(Split::HeldOut) if none => Some(("held-out", "holds out no samples", "train")),

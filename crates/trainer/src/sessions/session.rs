@@ -16,6 +16,7 @@ use crate::sessions::dumping;
 use crate::sessions::opening::open_device;
 use crate::sessions::test_sets::with_tests;
 use crate::storage::dataset_file::Files;
+use crate::storage::samples::sides_of_padding;
 
 /// An experiment and the device of its config.
 #[derive(Debug)]
@@ -195,33 +196,22 @@ fn untrained_classes(experiment: &Experiment) -> Option<String> {
 /// # Errors
 /// When the dataset cannot be generated, or its file cannot be read.
 pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
-    dataset_with(config, &Files::default())
+    let Source::File(path) = &config.data.source else {
+        return config.data.generate().map_err(|error| invalid(&error));
+    };
+    fit(&Files::default().rows(path, &config.data.columns)?, config)
 }
 
-/// As [`dataset`], with the files that the command has read.
+/// As [`dataset`], with the files that the command has read; says what a reader should know of the samples.
 ///
 /// # Errors
 /// As [`dataset`].
 pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, Failure> {
     let Source::File(path) = &config.data.source else {
-        return config.data.generate().map_err(|error| invalid(&error));
+        return dataset(config);
     };
-    fit(&files.rows(path, &config.data.columns)?, config)
-}
-
-/// The dataset of a config, from the samples of its file.
-///
-/// # Errors
-/// When they do not fit the config.
-pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
-    let splits = rows.fit(&config.data, config.model.attention.padding_token);
-    let splits = splits.map_err(|error| match error {
-        FitError::Config(error) => invalid(&error),
-        FitError::File(error) => error.into(),
-    })?;
-    let Source::File(path) = &config.data.source else {
-        return Ok(splits);
-    };
+    let rows = files.rows(path, &config.data.columns)?;
+    let splits = fit(&rows, config)?;
     let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
     let tell = |what: &str, sentence: &str| {
         let key = (path.clone(), what.to_owned());
@@ -230,11 +220,26 @@ pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
     for sentence in rows.notes(&config.data.columns.features) {
         tell(&sentence, &sentence);
     }
+    if let Some(sentence) = sides_of_padding(&splits.train, config, true) {
+        tell("padding", &sentence);
+    }
     // Of the folds of a file, one speaks for all.
     if let Some(sentence) = splits.texts.and_then(|texts| texts.repetition()) {
         tell("", &sentence);
     }
     Ok(splits)
+}
+
+/// The dataset of a config, from the samples of its file.
+///
+/// # Errors
+/// When they do not fit the config.
+pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
+    let splits = rows.fit(&config.data, config.model.attention.padding_token);
+    splits.map_err(|error| match error {
+        FitError::Config(error) => invalid(&error),
+        FitError::File(error) => error.into(),
+    })
 }
 
 fn invalid(invalid: &InvalidValue) -> Failure {

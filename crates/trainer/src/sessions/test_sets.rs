@@ -32,10 +32,18 @@ fn samples_of(
         return config.data.draw_test(test, train).map_err(named);
     };
     let own = config.of_test(test).map_err(named)?;
-    let read = samples::read_labelled(path, &own).map_err(|failure| match failure {
+    let named_file = |failure| match failure {
         Failure::Input(message) => Failure::Input(format!("test set `{}`: {message}", test.name)),
         other => other,
-    })?;
+    };
+    let read = samples::read_labelled(path, &own).map_err(named_file)?;
+    match (&read.contradiction, &test.rule) {
+        (Some(reason), Some(_)) => {
+            let reason = format!("{reason}; fix the label or the rule, or remove the rule");
+            return Err(named_file(Failure::reading(path, reason)));
+        }
+        _ => read.tell_contradiction(),
+    }
     let mut samples = read.dataset;
     own.data.make_noisy(&mut samples);
     Ok(samples)

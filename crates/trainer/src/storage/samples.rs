@@ -5,7 +5,8 @@ use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 use std::rc::Rc;
 
-use headlight_data::files::{FileError, Format, Rows, Table, header_names};
+use headlight_data::files::{self, FileError, Format, Rows, Table, header_names};
+use headlight_data::words::composed;
 use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
@@ -26,10 +27,24 @@ pub struct Samples {
     pub dataset: Dataset,
     /// Whether all their labels are known, from the file or from the config's rule.
     pub labelled: bool,
+    /// The first label that the config's rule contradicts, as a sentence.
+    pub contradiction: Option<String>,
     /// The samples as the file has them.
     pub rows: Rows,
     /// The file.
     pub table: Rc<Table>,
+}
+
+impl Samples {
+    /// Says that the file has labels which the config's rule contradicts.
+    pub fn tell_contradiction(&self) {
+        if let Some(reason) = &self.contradiction {
+            note(&format!(
+                "{}: {reason}; the labels of the file count",
+                self.rows.name()
+            ));
+        }
+    }
 }
 
 /// Reads samples from a dataset file (both splits), from a text file, or from either on standard input (`-`). Says what
@@ -41,7 +56,12 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> 
     let data = &config.data;
     let table = table(path, data)?;
     let rows = if !table.is_of_lines() {
-        table.samples(&data.columns)?
+        let columns = if table.has_columns() {
+            &data.columns
+        } else {
+            &Columns::default()
+        };
+        table.samples(columns)?
     } else if data.columns.features.is_empty() {
         // Lines are texts or token ids, as the run has them.
         table.lines(data.words.is_some())?
@@ -55,6 +75,7 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> 
         (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample), dataset.cls()))
     };
     Ok(Samples {
+        contradiction: rows.contradiction(&dataset, data),
         labelled: rows.missing_labels(data).is_none() || data.rule.as_ref().is_some_and(knows_all),
         dataset,
         rows,
@@ -101,7 +122,7 @@ fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Format> {
     Ok(match text.split(['\n', '\r']).next().unwrap_or_default() {
         line if line.starts_with("pk") => Format::Npz,
         line if line.starts_with('{') => Format::Jsonl,
-        line if line.contains("token_") => Format::Csv,
+        line if line.contains("token_") || line.starts_with("sep=") => Format::Csv,
         line if data.words.is_some() && header_names(line).any(|name| name == own) => Format::Csv,
         _ => Format::Txt,
     })
@@ -117,34 +138,27 @@ pub fn parse_texts<'a>(
     config: &ExperimentConfig,
 ) -> Result<Dataset, Failure> {
     let features = &config.data.columns.features;
-    let mut lines = String::new();
-    if !features.is_empty() {
-        lines.push_str(&header(features));
-        lines.push('\n');
+    if features.is_empty() {
+        let rows = files::texts(texts, name);
+        let dataset = rows.and_then(|rows| dataset(&rows, config));
+        return Ok(dataset.map_err(unnumbered)?);
     }
+    let mut lines = header(features) + "\n";
     for text in texts {
-        if features.is_empty() {
-            // One line each, even if it has no words.
-            lines.extend(text.split_whitespace().flat_map(|word| [word, " "]));
-        } else if values(text, features).is_some() {
-            lines.push_str(text);
-        } else {
+        if values(text, features).is_none() {
             return Err(Failure::Input(format!(
                 "{name}: the run was trained on columns; give a value of each, separated by commas: {}",
                 features.join(",")
             )));
         }
+        lines.push_str(text);
         lines.push('\n');
     }
-    let rows = if features.is_empty() {
-        table_of(lines, Format::Txt, name).and_then(|table| table.lines(true))
-    } else {
-        let columns = Columns {
-            features: features.clone(),
-            ..Columns::default()
-        };
-        table_of(lines, Format::Csv, name).and_then(|table| table.samples(&columns))
+    let columns = Columns {
+        features: features.clone(),
+        ..Columns::default()
     };
+    let rows = table_of(lines, Format::Csv, name).and_then(|table| table.samples(&columns));
     let dataset = rows.and_then(|rows| dataset(&rows, config));
     Ok(dataset.map_err(unnumbered)?)
 }
@@ -174,7 +188,8 @@ pub fn written(text: &str, data: &DatasetConfig) -> Vec<String> {
     let features = &data.columns.features;
     if features.is_empty() {
         let words = data.words.as_ref();
-        let written = words.map(|words| words.split(text).map(str::to_owned).collect());
+        let text = composed(text);
+        let written = words.map(|words| words.split(&text).map(str::to_owned).collect());
         return written.unwrap_or_default();
     }
     let values = values(text, features).unwrap_or_default();
@@ -207,13 +222,32 @@ fn unnumbered(error: FileError) -> FileError {
 
 fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError> {
     let padding = config.model.attention.padding_token;
-    if !rows.are_texts() {
-        return rows.dataset(&config.data, padding);
-    }
     let name = rows.name();
+    if !rows.are_texts() {
+        let dataset = rows.dataset(&config.data, padding)?;
+        if let Some(sentence) = sides_of_padding(&dataset, config, false) {
+            note(&format!("{name}: {sentence}"));
+        }
+        return Ok(dataset);
+    }
     let (rows, counts) = rows.tokenized(&config.data)?;
     for sentence in counts.losses(config.data.seq_len) {
         note(&format!("{name}: {sentence}"));
     }
     rows.dataset(&config.data, padding)
+}
+
+/// That samples begin with padding, of training samples only if others end with it, as a sentence.
+pub fn sides_of_padding(
+    dataset: &Dataset,
+    config: &ExperimentConfig,
+    are_trained: bool,
+) -> Option<String> {
+    let [begin, end] = dataset.padded(config.model.attention.padding_token?);
+    (begin > 0 && (end > 0 || !are_trained)).then(|| {
+        format!(
+            "samples that begin with padding: {begin}; that end with it: {end}. The model tells these apart, so pad all samples, those of \
+             training too, on one side"
+        )
+    })
 }

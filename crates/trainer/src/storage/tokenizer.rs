@@ -32,6 +32,11 @@ pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
         ),
         ClsPlace::Last | ClsPlace::None => ([text, cls], Value::Null),
     };
+    let mut normalizers = vec![
+        json!({"type": "NFC"}),
+        json!({"type": "Replace", "pattern": {"String": "’"}, "content": "'"}),
+    ];
+    normalizers.extend(words.lowercase.then(|| json!({"type": "Lowercase"})));
     json!({
         "version": "1.0",
         "truncation": {
@@ -42,7 +47,7 @@ pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
         },
         "padding": padding,
         "added_tokens": [],
-        "normalizer": if words.lowercase { json!({"type": "Lowercase"}) } else { Value::Null },
+        "normalizer": {"type": "Sequence", "normalizers": normalizers},
         "pre_tokenizer": {
             "type": "Split",
             "pattern": {"Regex": match words.level {

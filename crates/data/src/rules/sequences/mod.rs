@@ -186,7 +186,10 @@ impl<T: SequenceRule> Rule for T {
     }
 
     fn generator(&self) -> Option<Generator> {
-        self.facts().generator
+        let own = self.facts();
+        // Other generators know no padding and no end: they would draw these like any token.
+        let is_own = own.padding.is_some() || own.end.is_some();
+        own.generator.or(is_own.then_some(Generator::Chacha))
     }
 
     fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {

@@ -24,12 +24,15 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// When the samples do not match the config, a column has the name of a prediction's, the model's output is not finite, or the
 /// predictions cannot be written.
 pub(super) fn write(model: &RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
+    let read = samples::read(path, &model.config)?;
+    read.tell_contradiction();
     let Samples {
         dataset,
         labelled,
         rows,
         table,
-    } = samples::read(path, &model.config)?;
+        ..
+    } = read;
     let default = if table.objects().is_some() {
         "-.jsonl"
     } else {

@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 pub(super) struct Count {
     pub(super) samples: usize,
     pub(super) correct: Option<usize>,
+    /// How many of them have a label that counts.
+    labelled: usize,
     /// Whether each sample has several answers, all of which must be correct.
     pub(super) are_whole: bool,
     /// On how many of them the model was trained, if it is known and not 0.
@@ -26,11 +28,15 @@ impl fmt::Display for Count {
         let Some(correct) = self.correct else {
             return Ok(());
         };
-        let share = 100.0 * correct as f64 / self.samples as f64;
+        let share = 100.0 * correct as f64 / self.labelled as f64;
+        let of = match self.labelled {
+            labelled if labelled == self.samples => "them".to_owned(),
+            labelled => format!("the {labelled} with labels"),
+        };
         if self.are_whole {
-            write!(f, ", {share:.2}% of them with each answer correct")
+            write!(f, ", {share:.2}% of {of} with each answer correct")
         } else {
-            write!(f, ", {share:.2}% of them correctly")
+            write!(f, ", {share:.2}% of {of} correctly")
         }
     }
 }
@@ -102,14 +108,22 @@ impl<'a> Predictions<'a> {
         Ok(all)
     }
 
-    /// How many samples there are, and how many were classified correctly.
+    /// How many samples there are, and how many of those with labels were classified correctly.
     pub(super) fn count(&self, trained: Option<usize>) -> Count {
         let all = 0..self.dataset.len();
         // Of texts that go on, the most probable token is not the only right one.
         let is_judged = self.labelled && self.config.task != Task::NextToken;
+        let counts = |&sample: &usize| self.dataset.counted(sample).next().is_some();
+        let judged = all.clone().filter(|sample| is_judged && counts(sample));
+        let right = judged
+            .clone()
+            .filter(|&sample| self.is_right(sample))
+            .count();
+        let judged = judged.count();
         Count {
             samples: all.len(),
-            correct: is_judged.then(|| all.filter(|&sample| self.is_right(sample)).count()),
+            labelled: judged,
+            correct: (judged > 0).then_some(right),
             are_whole: self.dataset.is_per_position(),
             trained,
         }

@@ -33,10 +33,10 @@ export class Lab {
   /** @param {Record<string, unknown>} head @param {Float32Array} floats */
   #answer(head, floats) {
     const { memory, request, respond, answered } = this.exports;
-    const text = JSON.stringify(head).replace(
-      /[^\x20-\x7e]/g,
-      (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
-    );
+    // A letter and its accents are one character, as the module expects it.
+    const text = JSON.stringify(head)
+      .normalize("NFC")
+      .replace(/[^\x20-\x7e]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
     const json = new TextEncoder().encode(text.padEnd(4 * Math.ceil(text.length / 4)));
     const at = request(4 + json.length + floats.byteLength);
     new DataView(memory.buffer).setUint32(at, json.length, true);

@@ -38,7 +38,7 @@ export function tokensOf(run, text) {
       left: [],
     };
   const isOfCharacters = run.words.level === "character";
-  const known = text.replace(/\[(CLS|PAD|UNK)\]/g, (special) =>
+  const known = text.normalize("NFC").replace(/\[(CLS|PAD|UNK)\]/g, (special) =>
     special === "[UNK]" ? "\u{fffd}" : isOfCharacters ? "" : " ",
   );
   const words = run.features

@@ -168,7 +168,10 @@ fn words(words: &Words, data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
         splits.shown_name(),
         frequent.collect::<Vec<_>>().join(", ")
     );
-    let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
+    let losses = splits.texts.map(|texts| {
+        let losses = texts.losses(data.seq_len).into_iter();
+        losses.chain(texts.repetition()).collect::<Vec<_>>()
+    });
     let losses = losses.unwrap_or_default();
     let losses = (!losses.is_empty()).then(|| losses.join(" "));
     let paragraphs = [vocabulary].into_iter().chain(losses);
