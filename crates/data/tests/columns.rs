@@ -129,7 +129,7 @@ text,label             | nix   |       | text  | no column `nix`; its columns ar
 text,label             |       | nix   | label | no column `nix`
 text,label             |       | text  | label | a different label in each row
 text,plan,price        |       | price | label | fractions
-text,one               |       | one   | label | all rows
+text,one               |       | one   | label | one label, `1`
 text,none              |       | none  | label | empty
 text,label             | label |       | label | a different label in each row
 id,label,price         | id    |       | text  | holds numbers, such as 0
@@ -146,6 +146,11 @@ fn columns_that_cannot_be_told_are_listed() {
     let many = format!("said,kind\n{}", rows.collect::<String>());
     let refused = chosen(Format::Csv, &many, &Columns::default()).unwrap_err();
     assert!(refused.0.contains("256"), "{refused:?}");
+    for (label, part) in [("{}", "objects"), ("12345678901234567890", "2^53")] {
+        let lines = format!("{{\"text\": \"a\", \"label\": {label}}}\n").repeat(2);
+        let refused = chosen(Format::Jsonl, &lines, &Columns::default()).unwrap_err();
+        assert!(refused.0.contains(part), "{refused:?}");
+    }
     let named_so = chosen(Format::Csv, &frame("said,a"), &named("", "a", &[])).unwrap();
     assert_eq!(named_so.columns, named("said", "a", &[]));
     let lists = "tokens,label\n1 2,a\n\"2,1\",b\n3,a\n4 4,b\n";

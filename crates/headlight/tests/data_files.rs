@@ -4,9 +4,7 @@
 use std::fmt::Write;
 use std::fs;
 
-use crate::common::{
-    config_of, folder, json, mentions, metrics, refused, refuses_typed, run_in, typed,
-};
+use crate::common::{config_of, folder, json, mentions, refused, run_in, typed};
 
 /// A teacher's sentences as a spreadsheet saves them: semicolons, a byte order mark, line breaks of Windows.
 fn sentences() -> String {
@@ -358,134 +356,87 @@ fn columns_beside_texts_are_left_out_with_a_note() {
     assert!(mentions(&told.stderr, "`Nr`"), "{}", told.stderr);
 }
 
-/// What a file of samples for a run says of its labels, its padding and its words.
+/// Files, and their texts.
+const MEANT: &str = r#"
+wrong.csv   | label,token_0,token_1,token_2\n1,2,1,1\n1,1,1,3\n0,2,1,1\n0,2,3,1
+data.toml   | DRAWN[[tests]]\nname = "x"\nfile = "wrong.csv"
+own.toml    | DRAWN[[tests]]\nname = "x"\nfile = "wrong.csv"\nRULE
+tags.jsonl  | {"tokens":[1,2],"labels":["a","b"]}\n{"tokens":[2,1],"labels":["b","a"]}\n{"tokens":[1,1],"labels":[null,null]}\n{"tokens":[2,2],"labels":[null,null]}
+tags.toml   | [data]\ntask = "token-classification"\nfile = "tags.jsonl"\n[training]\nepochs = 1\n[model]\nd_model = 4
+right.jsonl | {"tokens":[1,2],"label":0}\n{"tokens":[2],"label":1}
+right.toml  | [data]\nfile = "right.jsonl"\nMODEL
+left.jsonl  | {"tokens":[3,2],"label":1}\n{"tokens":[1,2],"label":0}
+mixed.jsonl | {"tokens":[3,2],"label":1}\n{"tokens":[1,3],"label":0}
+mixed.toml  | [data]\nfile = "mixed.jsonl"\nMODELattention = { padding_token = 3 }
+texts.csv   | text,label\na b,x\nc d,y\na b,x\nc d,y\na b,x\nc d,y\na b,x\nc d,y
+none.csv    | a b,x\nc d,y\na b,x\nc d,y
+new.txt     | e
+"#;
+
+const SIGNS: [(&str, &str); 4] = [
+    (
+        "DRAWN",
+        "[data]\ngenerator = \"chacha\"\nsamples = 50\nvocab_size = 5\nseq_len = 3\nRULE\nMODEL",
+    ),
+    ("RULE", "rule = { kind = \"token-anywhere\", token = 2 }"),
+    (
+        "MODEL",
+        "[training]\nepochs = 60\nlearning_rate = 0.05\n[model]\nd_model = 4\n",
+    ),
+    (r"\n", "\n"),
+];
+
+/// Commands, in their order; the exit code, and how often what is printed holds a part.
+const SAID: &str = "
+train own.toml --run o                | 2 | 1 | line 3: the label is 1
+train data.toml --run d               | 0 | 1 | line 3: the label is 1
+evaluate d                            | 0 | 0 | line 3
+evaluate d wrong.csv                  | 0 | 1 | Accuracy 0.25
+evaluate d wrong.csv                  | 0 | 1 | line 3: the label is 1
+predict d wrong.csv                   | 0 | 1 | line 3: the label is 1
+train tags.toml --run t               | 0 | 1 | In 0.0%
+evaluate t                            | 0 | 1 | whole samples 0.00
+predict t tags.jsonl --out p.jsonl    | 0 | 1 | 0.00% of the 2 with
+train right.toml --run p              | 0 | 0 | begin with padding
+predict p left.jsonl                  | 0 | 1 | begin with padding: 1; that end with it: 0
+train mixed.toml --run m              | 0 | 1 | begin with padding: 1; that end with it: 1
+train texts.csv --run w               | 0 | 1 | also training texts
+predict w new.txt                     | 0 | 0 | also training texts
+evaluate w                            | 0 | 1 | also training texts
+predict w ids.npz                     | 0 | 1 | a b
+predict w empty.txt                   | 2 | 1 | empty.txt: it holds no samples
+train none.csv                        | 2 | 1 | --label
+";
+
+/// What is said of a file's labels, its padding and its words, and that it is said once.
 #[test]
-fn samples_for_a_run_are_taken_as_they_are_meant() {
+fn files_are_read_as_they_are_meant() {
     let folder = folder("data_meant");
-    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
-    // Labels that the test set's own rule contradicts are refused, and for others the file's count, which is said.
-    write(
-        "wrong.csv",
-        "label,token_0,token_1,token_2\n1,2,1,1\n1,1,1,3\n0,2,1,1\n0,2,3,1\n",
-    );
-    let rule = "rule = { kind = \"token-anywhere\", token = 2 }";
-    let of_rule = format!(
-        "[data]\ngenerator = \"chacha\"\nsamples = 50\nvocab_size = 5\nseq_len = 3\n{rule}\n[model]\nd_model = 4\n[training]\nepochs = 60\nlearning_rate = 0.05\n[[tests]]\nname = \"x\"\nfile = \"wrong.csv\"\n"
-    );
-    write("a.toml", &format!("{of_rule}{rule}\n"));
-    refuses_typed(
-        &folder,
-        "train a.toml --run a",
-        &["test set `x`", "line 3", "label is 1"],
-    );
-    write("b.toml", &of_rule);
-    for line in [
-        "train b.toml --run b",
-        "evaluate b wrong.csv",
-        "predict b wrong.csv",
-    ] {
-        let done = typed(&folder, line).done();
-        assert_eq!(
-            done.stderr
-                .matches("line 3: the label is 1, but the rule")
-                .count(),
-            1,
-            "{}",
-            done.stderr
-        );
+    let write = |name: &str, bytes: &[u8]| fs::write(folder.join(name), bytes).unwrap();
+    for line in MEANT.trim().lines() {
+        let (name, text) = line.split_once('|').unwrap();
+        let signs = SIGNS.iter();
+        let text = signs.fold(text.trim().to_owned(), |text, (sign, own)| {
+            text.replace(sign, own)
+        });
+        write(name.trim(), format!("{text}\n").as_bytes());
     }
-    assert_eq!(
-        metrics(&folder.join("b")).pop().unwrap()["tests"]["x"]["accuracy"],
-        0.25
-    );
-
-    // Of two samples with labels, both are wrong; two more have none.
-    let tags = "{\"tokens\":[1,2],\"labels\":[\"a\",\"b\"]}\n{\"tokens\":[2,1],\"labels\":[\"b\",\"a\"]}\n";
-    let none =
-        "{\"tokens\":[1,1],\"labels\":[null,null]}\n{\"tokens\":[2,2],\"labels\":[null,null]}\n";
-    write("tags.jsonl", &format!("{tags}{none}"));
-    write(
-        "t.toml",
-        "[data]\ntask = \"token-classification\"\nfile = \"tags.jsonl\"\n[model]\nd_model = 4\n[training]\nepochs = 1\n",
-    );
-    typed(&folder, "train t.toml --run t").done();
-    assert_eq!(
-        metrics(&folder.join("t")).pop().unwrap()["sample_accuracy"],
-        0.0
-    );
-    let assessed = json(&typed(&folder, "evaluate t --json").done().stdout);
-    assert_eq!(assessed["sample_accuracy"], 0.0);
-    let counted = json(
-        &typed(&folder, "predict t tags.jsonl --out p.jsonl --json")
-            .done()
-            .stdout,
-    );
-    assert_eq!(
-        (&counted["samples"], &counted["correct"]),
-        (&4.into(), &0.into())
-    );
-
-    // Padding before the tokens makes other samples.
-    write(
-        "p.jsonl",
-        "{\"tokens\":[1,2],\"label\":0}\n{\"tokens\":[2],\"label\":1}\n",
-    );
-    write(
-        "left.jsonl",
-        "{\"tokens\":[3,2],\"label\":1}\n{\"tokens\":[1,2],\"label\":0}\n",
-    );
-    let own = "[data]\nfile = \"p.jsonl\"\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
-    write("p.toml", own);
-    assert_eq!(typed(&folder, "train p.toml --run p").done().stderr, "");
-    let told = typed(&folder, "predict p left.jsonl").done().stderr;
-    assert!(
-        told.contains("begin with padding: 1; that end with it: 0"),
-        "{told}"
-    );
-    write(
-        "m.toml",
-        &own.replace("p.jsonl", "mixed.jsonl").replace(
-            "d_model = 4",
-            "d_model = 4\nattention = { padding_token = 3 }",
-        ),
-    );
-    write(
-        "mixed.jsonl",
-        "{\"tokens\":[3,2],\"label\":1}\n{\"tokens\":[1,3],\"label\":0}\n",
-    );
-    let told = typed(&folder, "train m.toml --run m").done().stderr;
-    assert!(
-        told.contains("begin with padding: 1; that end with it: 1"),
-        "{told}"
-    );
-}
-
-/// A run of texts takes token ids, no words from an empty file, and says once that held-out texts are known.
-#[test]
-fn a_run_of_texts_takes_what_it_can() {
-    let folder = folder("data_of_texts");
-    let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
-    let texts = "a b,x\nc d,y\na b,x\nc d,y\na b,x\nc d,y\na b,x\nc d,y\na b,x\nc d,y\n";
-    write("texts.csv", &format!("text,label\n{texts}"));
-    let trained = typed(&folder, "train texts.csv --run w --set training.epochs=1").done();
-    let told = [&trained.stderr, &trained.stdout].map(|text| text.matches("also training").count());
-    assert_eq!(told, [1, 0], "{}", trained.stderr);
-    let report = fs::read_to_string(folder.join("w/report.md")).unwrap();
-    assert!(report.contains("also training texts"));
-    write("new.txt", "e\n");
-    assert!(
-        !typed(&folder, "predict w new.txt")
-            .done()
-            .stderr
-            .contains("also training texts")
-    );
-    write("empty.txt", "");
-    refuses_typed(&folder, "predict w empty.txt", &["empty.txt", "no samples"]);
+    write("empty.txt", b"");
     let mut npz = headlight_npz::NpzWriter::new();
     npz.array("tokens", &[1, 2], &[3_i64, 4]).unwrap();
-    fs::write(folder.join("ids.npz"), npz.finish().unwrap()).unwrap();
-    let ids = typed(&folder, "predict w ids.npz").done().stdout;
-    assert!(ids.contains("a b"), "{ids}");
-    write("none.csv", texts);
-    refuses_typed(&folder, "train none.csv", &["none.csv", "--label", "`x`"]);
+    write("ids.npz", &npz.finish().unwrap());
+    for line in SAID.trim().lines() {
+        let cells: Vec<&str> = line.split(" | ").map(str::trim).collect();
+        let done = typed(&folder, cells[0]);
+        let printed = done.stdout + &done.stderr;
+        assert_eq!(
+            done.code.unwrap().to_string(),
+            cells[1],
+            "{line}: {printed}"
+        );
+        let times = printed.matches(cells[3]).count();
+        assert_eq!(times.to_string(), cells[2], "{line}: {printed}");
+    }
+    let report = fs::read_to_string(folder.join("w/report.md")).unwrap();
+    assert!(report.contains("also training texts"));
 }

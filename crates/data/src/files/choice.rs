@@ -161,16 +161,16 @@ impl Column<'_> {
     fn check_label(&self) -> Result<(), ChoiceError> {
         let (name, different) = (self.name, self.different.len());
         let reason = match self.filled {
+            _ if !self.are_plain => "holds lists or objects, not labels".to_owned(),
             0 => "has no labels: all its cells are empty".to_owned(),
             _ if self.are_numbers && !self.are_whole => {
-                "holds numbers with fractions, not classes such as low and high".to_owned()
+                "holds numbers with fractions or above 2^53, not classes such as low and high"
+                    .to_owned()
             }
-            _ if different == 1 => {
-                format!(
-                    "has the label `{}` in all rows; training needs at least two classes",
-                    self.first
-                )
-            }
+            _ if different == 1 => format!(
+                "has one label, `{}`; training needs at least two classes",
+                self.first
+            ),
             filled if different == filled && filled > 2 => {
                 "has a different label in each row, like an id; a class needs several rows"
                     .to_owned()
@@ -208,8 +208,9 @@ impl Table {
             && named.features.is_empty()
             && (is_of_arrays || columns.iter().any(is_tokens));
         let has_each = |column: &Column<'_>| column.name == "labels" && !column.are_plain;
-        let has_label = self.find(named.label_name()).is_some();
-        let has_each = has_tokens && !has_label && columns.iter().any(has_each);
+        let is_label =
+            |column: &Column<'_>| column.name == named.label_name() && column.filled == self.len();
+        let has_each = has_tokens && columns.iter().any(has_each) && !columns.iter().any(is_label);
         if has_tokens && (is_of_arrays || has_each) {
             return Ok(Choice {
                 samples: if has_each {

@@ -39,8 +39,9 @@ fn samples_of(
     let read = samples::read_labelled(path, &own).map_err(named_file)?;
     match (&read.contradiction, &test.rule) {
         (Some(reason), Some(_)) => {
-            let reason = format!("{reason}; fix the label or the rule, or remove the rule");
-            return Err(named_file(Failure::reading(path, reason)));
+            let name = read.rows.name();
+            let reason = format!("{name}: {reason}; fix the label or the rule, or remove the rule");
+            return Err(named_file(Failure::Input(reason)));
         }
         _ => read.tell_contradiction(),
     }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use headlight_data::files::{self, FileError, Format, Rows, Table, header_names};
 use headlight_data::words::composed;
-use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule};
+use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule, Source};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
@@ -244,7 +244,9 @@ pub fn sides_of_padding(
     are_trained: bool,
 ) -> Option<String> {
     let [begin, end] = dataset.padded(config.model.attention.padding_token?);
-    (begin > 0 && (end > 0 || !are_trained)).then(|| {
+    // Generated samples may have any token anywhere.
+    let is_of_file = matches!(config.data.source, Source::File(_));
+    (is_of_file && begin > 0 && (end > 0 || !are_trained)).then(|| {
         format!(
             "samples that begin with padding: {begin}; that end with it: {end}. The model tells these apart, so pad all samples, those of \
              training too, on one side"

@@ -12,12 +12,10 @@ const numbers = new WeakMap();
 /** The token of a word: its number, or the word that stands for it. Throws an error with a sentence if it is none. @param {Run} run @param {string} word */
 export function tokenOf(run, word) {
   const { token_strings: strings } = run.facts;
-  if (!numbers.has(strings))
-    numbers.set(strings, new Map(Object.entries(strings).map(([token, text]) => [text, Number(token)])));
-  const own = numbers.get(strings);
-  const lower = lowered(run, word);
-  // Telephones type another apostrophe than most texts have.
-  const known = own?.get(word) ?? own?.get(lower) ?? own?.get(lower.replaceAll("’", "'"));
+  // Of two words that are the same one, the first.
+  const own = () => Object.entries(strings).reverse();
+  if (!numbers.has(strings)) numbers.set(strings, new Map(own().map(([token, text]) => [plain(text), Number(token)])));
+  const known = numbers.get(strings)?.get(plain(word)) ?? numbers.get(strings)?.get(lowered(run, plain(word)));
   if (known === undefined && run.words) return UNKNOWN;
   if (known === undefined && !/^\d{1,9}$/.test(word))
     throw new Error(`“${shorten(word, 20)}” is not a token; use a whole number`);
@@ -38,9 +36,9 @@ export function tokensOf(run, text) {
       left: [],
     };
   const isOfCharacters = run.words.level === "character";
-  const known = text.normalize("NFC").replace(/\[(CLS|PAD|UNK)\]/g, (special) =>
-    special === "[UNK]" ? "\u{fffd}" : isOfCharacters ? "" : " ",
-  );
+  const known = text
+    .normalize("NFC")
+    .replace(/\[(CLS|PAD|UNK)\]/g, (special) => (special === "[UNK]" ? "\u{fffd}" : isOfCharacters ? "" : " "));
   const words = run.features
     ? known.split(",").map((value, at) => inColumn(value.trim(), `${run.features?.[at]}=`))
     : isOfCharacters
@@ -57,6 +55,9 @@ const inColumn = (value, name) => (value.startsWith(name) ? value : name + value
 /** What the reader typed for an unknown token; empty for others. @param {Run} run @param {number} token @param {string} word */
 export const typedOf = (run, token, word) =>
   run.words && token === UNKNOWN && word !== "[UNK]" && word !== "\u{fffd}" ? word : "";
+
+/** A text with composed letters and one kind of apostrophe: telephones type another than most texts have. @param {string} text */
+const plain = (text) => text.normalize("NFC").replaceAll("’", "'");
 
 /** A text as the vocabulary has it. Each character is changed by itself. @param {Run} run @param {string} text */
 const lowered = (run, text) =>
