@@ -395,9 +395,8 @@ export class Run {
 
   /** Why that head is shown, as a sentence; empty of one head. */
   get whyStrongest() {
-    const why = this.#decided.length
-      ? "looks most at what decides the label"
-      : "is the farthest from uniform attention";
+    const [isMost, isFar] = ["looks most at what decides the label", "is the farthest from uniform attention"];
+    const why = this.#decided.length ? isMost : isFar;
     return this.facts.heads > 1 ? ` Of the heads of this layer, the page shows the one that ${why}.` : "";
   }
 

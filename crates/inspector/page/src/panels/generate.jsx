@@ -26,12 +26,7 @@ function draw(event) {
     const { tokens, typed, left } = prompt ? tokensOf(run, prompt) : { tokens: [], typed: [], left: [] };
     const wrong = [...typed.filter(Boolean), ...left];
     if (wrong.length) throw new Error(`The model does not know, or has no place for: ${run.joined(wrong)}`);
-    const drawing = {
-      temperature: number("temperature"),
-      top_k: number("top_k"),
-      seed: number("seed"),
-      count: COUNT,
-    };
+    const drawing = { temperature: number("temperature"), top_k: number("top_k"), seed: number("seed"), count: COUNT };
     const { lab, config } = source.trained;
     const { samples } = lab.ask({ operation: "generate", config, tokens: [tokens], drawing }, source.weightsAt(now.at));
     last.value = { source, drawn: { prompt: tokens.length, step: run.stepName(now.at), samples } };

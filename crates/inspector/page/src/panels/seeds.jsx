@@ -123,13 +123,10 @@ const onPositions = (positions) => (seed) => [
 ];
 
 /** @param {number[]} positions @returns {[string, string]} */
-function axisNames(positions) {
-  const { positive, negative } = sides();
-  return [
-    `attention on position ${positions.join(" and ")} in samples of ${negative}`,
-    `the same in samples of ${positive}`,
-  ];
-}
+const axisNames = (positions) => [
+  `attention on position ${positions.join(" and ")} in samples of ${sides().negative}`,
+  `the same in samples of ${sides().positive}`,
+];
 
 /** What the seeds say, in words. @param {Seed[]} seeds @param {Seed[]} failed @param {number[]} positions @param {number} uniform */
 function sumOf(seeds, failed, positions, uniform) {

@@ -41,8 +41,7 @@ async function takeTexts(text, name, isPasted) {
 
 /** @param {string} text @param {string} name @param {boolean} [isPasted] */
 async function take(text, name, isPasted = false) {
-  const [head] = text.trimStart().split("\n", 1);
-  if (hasWords.value && !/(^|[^\w])token_\d/i.test(head)) await takeTexts(text, name, isPasted);
+  if (hasWords.value && !/^[^\n]*\btoken_\d/i.test(text.trimStart())) await takeTexts(text, name, isPasted);
   else takeTokens(text, name);
 }
 

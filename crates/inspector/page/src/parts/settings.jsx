@@ -206,7 +206,8 @@ export function Settings() {
       {trained && Object.keys(shownSettings).length > 0 && (
         <table class="numbers" id="outcome-of-experiment">
           <caption>
-            Samples that were held out, by the {trained.ended.best ? "best model" : "model after the last step"}
+            {trained.ended.held_out ? "Samples that were held out" : "Training samples"}, by the{" "}
+            {trained.ended.best ? "best model" : "model after the last step"}
           </caption>
           <thead>
             <tr>
@@ -223,11 +224,6 @@ export function Settings() {
             {before?.facts.ended && <Result name="the training before" ended={before.facts.ended} />}
           </tbody>
         </table>
-      )}
-      {Object.keys(view.value.settings).length > 0 && (
-        <button type="button" onClick={() => change({ settings: {} })}>
-          Back to the page's own training
-        </button>
       )}
     </section>
   );

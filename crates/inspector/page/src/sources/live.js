@@ -242,11 +242,8 @@ function startsOf(row) {
 function changedConfig(config, { temperature = 1, causal = false }) {
   if (temperature === 1 && !causal) return config;
   const { attention } = config.model;
-  const changed = {
-    ...attention,
-    temperature: (attention.temperature ?? 1) * temperature,
-    ...(causal ? { mask: "causal" } : {}),
-  };
+  const mask = causal ? "causal" : attention.mask;
+  const changed = { ...attention, mask, temperature: (attention.temperature ?? 1) * temperature };
   return { ...config, model: { ...config.model, attention: changed } };
 }
 

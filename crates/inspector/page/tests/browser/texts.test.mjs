@@ -115,15 +115,11 @@ test("a typed sentence is what `predict --text` makes of it, and a word's plane 
 test("the page continues a prompt as `headlight generate` does", async (t) => {
   const names = readFileSync(new URL("../../../../../data/names.txt", import.meta.url), "utf8").split("\n").slice(0, 1500);
   writeFileSync(place("names.txt"), `${names.join("\n")}\n`);
-  writeFileSync(
-    place("names.toml"),
-    `data = { task = "next-token", file = "names.txt", held_out = 150, words = { level = "character" } }
+  writeFileSync(place("names.toml"), `data = { task = "next-token", file = "names.txt", held_out = 150, words = { level = "character" } }
 model = { d_model = 16, n_heads = 2, n_layers = 2, attention = { mask = "causal" } }
 training = { steps = 150, batch_size = 16, learning_rate = 0.005 }
-`,
-  );
-  const run = train("names", "names.toml");
-  const page = await openLive(t, run.page);
+`);
+  const page = await openLive(t, train("names", "names.toml").page);
   await page.click("#tab-generate");
   for (const [temperature, top_k, seed] of [["1", "", "0"], ["0.7", "5", "3"], ["0", "", "9"]]) {
     for (const [name, text] of Object.entries({ prompt: "ma", temperature, top_k, seed })) await page.fill(`#generate [name=${name}]`, text);
