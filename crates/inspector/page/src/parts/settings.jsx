@@ -168,12 +168,14 @@ function Group({ name, settings }) {
   );
 }
 
-/** The held-out result of a training. @param {{ name: string, ended: any }} props */
+/** The result of a training, on held-out samples if it has any. @param {{ name: string, ended: any }} props */
 function Result({ name, ended }) {
   const measured = ended.best?.held_out ?? ended.held_out ?? ended.train;
   return (
     <tr>
-      <th scope="row">{name}</th>
+      <th scope="row">
+        {name}, {ended.held_out ? "held-out" : "training"} samples
+      </th>
       {METRICS.map(([key, , decimals]) => (
         <td key={key}>{Number.isFinite(measured[key]) ? fixed(measured[key], decimals) : "–"}</td>
       ))}
@@ -205,10 +207,7 @@ export function Settings() {
       </p>
       {trained && Object.keys(shownSettings).length > 0 && (
         <table class="numbers" id="outcome-of-experiment">
-          <caption>
-            {trained.ended.held_out ? "Samples that were held out" : "Training samples"}, by the{" "}
-            {trained.ended.best ? "best model" : "model after the last step"}
-          </caption>
+          <caption>Measured on the {trained.ended.best ? "best model" : "model after the last step"}</caption>
           <thead>
             <tr>
               <td />
