@@ -15,7 +15,7 @@ use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
 use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::standard::{STANDARD, quoted};
+use headlight_trainer::storage::standard::{STANDARD, quoted, shell_word};
 use headlight_trainer::{Failure, devices};
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ impl ConfigArguments {
 
     /// The experiment as it was typed, for another command: the config, then each option with its value. `None` if it
     /// comes from standard input.
-    pub(crate) fn typed(&self) -> Option<String> {
+    pub(crate) fn typed(&self) -> Option<Vec<String>> {
         let path = Some(self.path()).filter(|path| *path != Path::new(STANDARD))?;
         let columns = [
             ("--text", &self.columns.text),
@@ -79,10 +79,9 @@ impl ConfigArguments {
         let options = columns.chain(sets).map(|(flag, value)| {
             // A value that begins like a flag is a value only after `=`.
             let sign = if value.starts_with('-') { '=' } else { ' ' };
-            format!("{flag}{sign}{}", quoted(Path::new(value)))
+            format!("{flag}{sign}{}", shell_word(value.as_ref()))
         });
-        let words: Vec<String> = [quoted(path)].into_iter().chain(options).collect();
-        Some(words.join(" "))
+        Some([quoted(path)].into_iter().chain(options).collect())
     }
 
     /// The name of the config, for what is made of it; `None` if it comes from standard input.

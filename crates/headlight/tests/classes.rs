@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::sweeps::rows;
-use crate::common::{Finished, folder, mentions, metrics, read_dump, refused, run, text};
+use crate::common::{Finished, folder, mentions, metrics, read_dump, refused, run, text, typed};
 use serde_json::Value;
 
 const COUNT: &str = "configs/count.toml";
@@ -140,4 +140,53 @@ fn numbers_of_classes_that_cannot_be_are_refused() {
         let path = folder("classes_refused").join("run");
         refused(&train(&path, &["--set", set]), &parts);
     }
+}
+
+/// As many classes as took more than a megabyte of each evaluation: the run is read back, resumed, evaluated and shown.
+#[test]
+fn thousands_of_classes_are_read_back() {
+    let folder = folder("classes_thousands");
+    let row = |class: usize| {
+        format!(
+            "a rather long name of class {class:05},{},{}\n",
+            class % 90 + 1,
+            class / 90 + 1
+        )
+    };
+    let rows: String = (0..7000).chain(0..100).map(row).collect();
+    fs::write(
+        folder.join("many.csv"),
+        format!("label,token_0,token_1\n{rows}"),
+    )
+    .unwrap();
+    let settings = "data.file=many.csv model.d_model=2 training.epochs=1 training.batch_size=500 data.held_out=100";
+    let sets: String = settings
+        .split(' ')
+        .map(|set| format!(" --set {set}"))
+        .collect();
+    fs::write(folder.join("many.toml"), "").unwrap();
+    let done = |line: &str| typed(&folder, line).done().stdout;
+    done(&format!("train many.toml --run run{sets}"));
+    let path = folder.join("run");
+    done("train --resume --run run --set training.epochs=2");
+    let lines = metrics(&path);
+    assert_eq!(lines.len(), 3);
+    for line in &lines {
+        assert!(line.get("classes").is_none() && line.get("held_out_classes").is_none());
+        assert!(line.to_string().len() < 2000);
+    }
+    // At first one class is the answer to all samples: its recall is 1, and the mean is over the classes that there are.
+    assert!(lines[0]["one_class"].is_u64());
+    let classes = 1.0 / lines[0]["recall"].as_f64().unwrap();
+    assert!((classes - classes.round()).abs() < 1e-6 && (6900.0..7000.5).contains(&classes));
+    let evaluated: Value = serde_json::from_str(&done("evaluate run --json")).unwrap();
+    assert_eq!(evaluated["classes"].as_array().unwrap().len(), 7000);
+    assert_eq!(evaluated["accuracy"], lines[2]["held_out_accuracy"]);
+    done("compare run");
+    done("verify run");
+    done("inspect run --html page.html");
+    done(&format!(
+        "sweep many.toml --seeds 0..1 --out rows.jsonl{sets}"
+    ));
+    done("report rows.jsonl");
 }

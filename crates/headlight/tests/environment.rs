@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::common::{
-    Finished, QUICK, ended, folder, headlight, limited, mentions, refuses_in, run_in, text, typed,
+    Finished, QUICK, ended, folder, headlight, limited, refused, refuses_in, run_in, text, typed,
     unprivileged,
 };
 
@@ -90,9 +90,7 @@ fn the_command_that_resumes_a_run_can_be_pasted() {
         let arguments: Vec<&str> = train.split(' ').chain([run.as_str()]).collect();
         let stopped = limited(&folder, "-f 1", &arguments);
         ended(&stopped, 1, &["ulimit -f"]);
-        // There is nothing to check yet.
-        let unfinished = run_in(&folder, &["verify", "--", name]).done();
-        assert!(mentions(&unfinished.stdout, "--resume"));
+        refused(&run_in(&folder, &["verify", "--", name]), &["--resume"]);
         let hint = stopped.stderr.rsplit_once("resume with: headlight ");
         let script = format!("\"$0\" {}", hint.unwrap().1);
         let mut bash = Command::new("bash");

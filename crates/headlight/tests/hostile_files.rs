@@ -101,7 +101,7 @@ fn configs_and_walkthroughs() {
     refuses(&folder, walkthrough, &["c.toml:3:", "4096"]);
     refuses(&folder, train, &["c.toml:1:", "`title`"]);
     zeros(&path, b"", 1 << 30);
-    refuses(&folder, train, &["c.toml", "1 MiB"]);
+    refuses(&folder, train, &["c.toml", "16 MiB"]);
     refuses(&folder, walkthrough, &["c.toml", "1 MiB"]);
     let key = vec!["a"; 50_000].join(".");
     let set = format!("train --set {key}=1 --run run");
@@ -230,7 +230,7 @@ fn runs() {
     bounded(&folder, "compare run").done();
     zeros(&run.join("config.toml"), b"", 1 << 30);
     let predict = "predict run --tokens '0 45 48 1 4 4 40'";
-    refuses(&folder, predict, &["config.toml", "1 MiB"]);
+    refuses(&folder, predict, &["config.toml", "16 MiB"]);
 }
 
 #[test]

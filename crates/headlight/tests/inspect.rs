@@ -16,9 +16,8 @@ use sha2::{Digest, Sha256};
 /// A run's page has its loss and its evidence, a dump's only the dump; neither writes over a dump.
 #[test]
 fn inspect_writes_a_page_of_a_run_and_of_a_dump() {
-    let path = folder("inspect-html").join("run");
+    let [path, html] = ["run", "page.html"].map(|name| folder("inspect-html").join(name));
     quick_run(&path, &[]);
-    let html = path.join("page.html");
     let weights = fs::read(path.join("model.safetensors")).unwrap();
     run(&["inspect", text(&path), "--html", text(&html)]).done();
     let page = fs::read_to_string(&html).unwrap();

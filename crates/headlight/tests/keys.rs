@@ -172,7 +172,7 @@ fn a_uniform_head_says_so() {
     let step = last_dump(&path).meta.step.unwrap().to_string();
     assert!(!says(&["--step", &step]));
     assert!(!says(&["--step", "0", "--scores"]));
-    let svg = path.join("uniform.svg");
+    let svg = path.with_file_name("uniform.svg");
     inspected(&path, &["--step", "0", "--svg", text(&svg)]);
     assert!(
         fs::read_to_string(svg)

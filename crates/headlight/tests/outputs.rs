@@ -107,7 +107,7 @@ fn outputs_replace_nothing() {
     refuses_typed(&folder, to_folder, &["folder.csv"]);
 }
 
-/// No file of a run is an output, with `--force` either; other files beside a config are.
+/// Nothing is written into a run, with `--force` either; files beside a config are.
 #[test]
 fn runs_are_spared() {
     let folder = folder("outputs_runs");
@@ -122,9 +122,25 @@ fn runs_are_spared() {
     symlink("../../elsewhere.npz", &dump).unwrap();
     refuses("run/attention/step-000000.npz");
     assert!(dump.is_symlink());
-    for out in ["attention/new.npz", "checkpoint/new.npz"] {
+    for out in [
+        "attention/new.npz",
+        "checkpoint/new.npz",
+        "samples.npz",
+        "mine/new.npz",
+    ] {
+        fs::create_dir_all(folder.join("run/mine")).unwrap();
         refuses(&format!("run/{out}"));
     }
+    for line in [
+        "init quick --force --out run/weights/step-000100.safetensors",
+        "init quick --force --out run/mine.toml",
+        "sweep quick --seeds 0..1 --force --out run/rows.jsonl",
+        "reproduce second-way --quick --out run",
+        "train quick --run run/inner",
+    ] {
+        refuses_typed(&folder, line, &["run"]);
+    }
+    refuses_typed(&folder, "reproduce second-way --quick --out -", &["--out"]);
     let page = "evaluate run --force --html run/inspector.html";
     refuses_typed(&folder, page, &["run/inspector.html"]);
     // A damaged run is spared, too.
@@ -134,9 +150,7 @@ fn runs_are_spared() {
     }
     fs::write(folder.join("config.toml"), "").unwrap();
     fs::write(folder.join("mine.csv"), "").unwrap();
-    for out in ["mine.csv", "run/samples.npz"] {
-        typed(&folder, &format!("data quick --force --out {out}")).done();
-    }
+    typed(&folder, "data quick --force --out mine.csv").done();
 }
 
 /// Links are followed, permissions kept, pipes and devices written to.

@@ -10,8 +10,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::sweeps::{rows, sweep};
-use crate::common::{Finished, ended, folder, mentions, refused, refuses, run, text};
+use crate::common::{
+    Finished, ended, folder, mentions, refused, refuses, run, run_in, text, typed,
+};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 /// A row with two positions and two epochs.
 fn row(seed: u64, point: Option<(usize, f64)>, loss: f64, step: Option<u32>) -> String {
@@ -407,4 +410,122 @@ fn doubled_and_empty_shards_are_reported() {
     fs::remove_file(&out).unwrap();
     let nothing = ["merge", text(&empty), "--out", text(&out)];
     refuses(&folder, &nothing, &["empty.jsonl"]);
+}
+
+/// Runs of different settings are no sample of one distribution: no interval is theirs.
+#[test]
+fn settings_are_not_pooled_into_an_interval() {
+    let folder = folder("report_pooled");
+    let sweep = "sweep quick --seeds 0..3 --set training.epochs=1 --out g.jsonl --grid model.d_model=2,4 --grid";
+    typed(
+        &folder,
+        &format!("{sweep} training.learning_rate=0.001,0.01"),
+    )
+    .done();
+    let printed = typed(&folder, "report g.jsonl --json").done().stdout;
+    let values: Value = serde_json::from_str(&printed).unwrap();
+    let groups = values["groups"].as_array().unwrap();
+    assert_eq!(groups.len(), 2 + 2 + 4);
+    for (of, runs, has_interval) in [
+        (&values, 12, false),
+        (&groups[0], 6, false),
+        (&groups[4], 3, true),
+    ] {
+        assert_eq!(of["runs"], runs);
+        assert_eq!(of["learned_interval"].is_array(), has_interval, "{runs}");
+        let loss = of
+            .get("final_loss")
+            .unwrap_or(&values["samples"]["final_loss"]);
+        assert_eq!(loss["margin"].is_number(), has_interval, "{runs}");
+    }
+    let told = typed(&folder, "report g.jsonl").done().stdout;
+    assert!(
+        !told.lines().take(4).any(|line| line.contains("Wilson")),
+        "{told}"
+    );
+    assert_eq!(told.matches("±").count() > 0, true);
+}
+
+/// The settings of a run that stands out train it again when they are pasted, whatever the key's value.
+#[test]
+fn settings_of_a_report_run_when_pasted() {
+    let folder = folder("report_settings");
+    let rows: String = (0..20)
+        .map(|row| format!("text {row},{}\n", ["no way", "it's"][row % 2]))
+        .collect();
+    fs::write(folder.join("t.csv"), format!("text,label\n{rows}")).unwrap();
+    for (index, (config, grid)) in [
+        ("quick", r#"data.rule={kind="token-anywhere",token=3},{kind="token-anywhere",token=4}"#),
+        ("quick", "model.attention.mask=causal,[[1,0,1,1,1,1,1],[1,1,1,1,1,1,1],[1,0,1,1,1,1,1],[1,0,1,1,1,1,1],[1,0,1,1,1,1,1],[1,0,1,1,1,1,1],[1,0,1,1,1,1,1]]"),
+        ("t.csv", r#"data.classes=["no way","it's"],["it's","no way"]"#),
+        ("t.csv", "data.words.level=word,character"),
+        ("quick", "dump.samples=[0],[1,2]"),
+    ].into_iter().enumerate() {
+        let out = format!("{index}.jsonl");
+        // Most runs have learned before the first step, and one of each point never does.
+        run_in(&folder, &["sweep", config, "--seeds", "0..4", "--grid", grid, "--set", "training.epochs=1", "--out", &out]).done();
+        let found = rows_with_late(&folder.join(&out));
+        let told = typed(&folder, &format!("report {out}")).done().stdout;
+        let mut lines = told.lines();
+        let how = lines.find(|line| line.starts_with("Seeds that stand out")).unwrap();
+        let config = how.split("headlight train ").nth(1).unwrap().split(' ').next().unwrap();
+        let cells = lines.filter(|line| line.contains("--set seed=")).map(|line| line.rsplit('|').nth(1).unwrap().trim().to_owned());
+        let cells: Vec<String> = cells.collect();
+        assert!(!cells.is_empty(), "{told}");
+        for (place, settings) in cells.iter().enumerate() {
+            let name = format!("run-{index}-{place}");
+            typed(&folder, &format!("train {config} {settings} --run {name}")).done();
+            let weights = fs::read(folder.join(&name).join("model.safetensors")).unwrap();
+            let hash = format!("{:x}", Sha256::digest(weights));
+            assert!(found.contains(&hash), "{settings}");
+        }
+    }
+}
+
+/// Gives the last run of each point a late step, so that it stands out; returns the hashes of all weights.
+fn rows_with_late(path: &Path) -> Vec<String> {
+    let mut all = rows(path);
+    let last = all.last().unwrap()["seed"].clone();
+    for row in &mut all {
+        row["learned_at_step"] = if row["seed"] == last { 90 } else { 3 }.into();
+        for f1 in ["f1", "held_out_f1"] {
+            if row[f1].is_number() {
+                row[f1] = 1.0.into();
+            }
+        }
+    }
+    let lines: String = all.iter().map(|row| format!("{row}\n")).collect();
+    fs::write(path, lines).unwrap();
+    let hashes = all
+        .iter()
+        .map(|row| row["weights_sha256"].as_str().unwrap());
+    hashes.map(str::to_owned).collect()
+}
+
+/// Of a sweep that failed as a whole, the reasons alone are told.
+#[test]
+fn a_sweep_without_results_has_no_tables_of_them() {
+    let folder = folder("report_failed");
+    let sweep = "sweep quick --seeds 0..2 --set training.learning_rate=1e30 --out bad.jsonl";
+    let told = typed(&folder, sweep);
+    ended(&told, 3, &["2"]);
+    assert!(
+        told.stdout.contains("NaN") && !told.stdout.contains("mean"),
+        "{}",
+        told.stdout
+    );
+    typed(&folder, "report bad.jsonl --json").done();
+}
+
+/// `report` judges by the value that the sweep judged by.
+#[test]
+fn a_report_says_what_its_sweep_said() {
+    let folder = folder("report_learned");
+    let sweep =
+        "sweep quick --seeds 0..4 --set training.epochs=1 --set report.learned=0.3 --out l.jsonl";
+    let said = typed(&folder, sweep).done().stdout;
+    let again = typed(&folder, "report l.jsonl").done().stdout;
+    let first = |text: &str| text.trim_start().lines().next().unwrap().to_owned();
+    assert_eq!(first(&said), first(&again));
+    assert!(mentions(&first(&again), "0.3"), "{again}");
 }

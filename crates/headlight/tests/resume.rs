@@ -249,3 +249,24 @@ fn a_run_is_resumed_from_any_folder() {
         assert_same(&path, &undisturbed, "resumed from elsewhere");
     }
 }
+
+/// A run that cannot go on keeps its files.
+#[test]
+fn what_cannot_be_resumed_keeps_its_files() {
+    let folder = folder("resume_keeps");
+    let path = half(&folder, "fused");
+    let metrics = path.join("metrics.jsonl");
+    let written = fs::read_to_string(&metrics).unwrap();
+    fs::write(&metrics, written.replacen('{', "[", 1)).unwrap();
+    let resume = "train --resume --run half --set training.epochs=2";
+    refuses_typed(&folder, resume, &["metrics.jsonl", "line 1"]);
+    fs::write(&metrics, written.replacen("\"loss\"", "\"lost\"", 1)).unwrap();
+    refuses_typed(&folder, resume, &["metrics.jsonl"]);
+    fs::write(&metrics, written).unwrap();
+    typed(&folder, resume).done();
+    // The manifest has the weights of the steps before, too.
+    let manifest = fs::read_to_string(path.join("manifest.sha256")).unwrap();
+    let saved = fs::read_dir(path.join("weights")).unwrap().count();
+    assert_eq!(manifest.matches("  weights/step-").count(), saved);
+    assert_eq!(saved, 9, "steps 0, 25, ..., 200");
+}

@@ -1,11 +1,11 @@
 //! The parameters of a sweep's runs, kept beside its rows.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, refuses_in, run_in, typed};
+use crate::common::{folder, refuses_in, refuses_typed, run_in, typed};
 use safetensors::SafeTensors;
 
 fn tensors(path: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -66,4 +66,37 @@ fn rows_without_parameters_cannot_get_them() {
     run_in(&folder, &sweep).done();
     let late = [&sweep[..], &["--save-weights"]].concat();
     refuses_in(&folder, &late, &["--save-weights", "rows.jsonl"]);
+}
+
+/// `training.save_weights` of a sweep: the weights of each evaluated step are those that a run has.
+#[test]
+fn a_sweep_saves_the_weights_of_its_steps() {
+    let folder = folder("save_weights_steps");
+    let sets = "--set training.save_weights=true --set training.evaluate_every=80";
+    let done = |line: &str| typed(&folder, &format!("{line} {sets}")).done();
+    done("sweep quick --seeds 2..3 --out rows.jsonl");
+    done("train quick --set seed=2 --run run");
+    let names = |name: &str| {
+        let files = fs::read_dir(folder.join(name)).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.collect::<BTreeSet<_>>()
+    };
+    let steps = names("run/weights");
+    assert_eq!(names("rows.weights/2"), steps);
+    assert_eq!(
+        steps.len(),
+        7,
+        "3 epochs of 100 steps, and each 80 steps: {steps:?}"
+    );
+    for step in steps {
+        let of = |place: &str| fs::read(folder.join(place).join(&step)).unwrap();
+        assert!(of("run/weights") == of("rows.weights/2"), "{step}");
+    }
+    // They are announced, and above a gibibyte asked for, as dumps are.
+    let large = "train quick --set model.d_model=1024 --set training.evaluate_every=1 --run large";
+    refuses_typed(
+        &folder,
+        &format!("{large} --set training.save_weights=true"),
+        &["301", "--force"],
+    );
 }

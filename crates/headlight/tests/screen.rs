@@ -236,11 +236,14 @@ fn recommended_commands_run() {
     let train: Vec<&str> = train.split(' ').collect();
     let screen = run_in(&folder, &train).done().stdout;
     fits(&screen);
-    let (_, command) = screen.split_once("\nTest all ").unwrap();
-    // A shell joins lines that end with a backslash.
-    let command = command.replace("\\\n", " ").replace('\'', "");
-    let command: Vec<&str> = command.split_whitespace().skip(1).collect();
-    run_in(&folder, &command).done();
+    let test_all = |screen: &str| {
+        let (_, command) = screen.split_once("\nTest all ").unwrap();
+        // A shell joins lines that end with a backslash.
+        let command = command.replace("\\\n", " ");
+        let command = command.trim_start().strip_prefix("headlight ").unwrap();
+        typed(&folder, command.trim_end()).done();
+    };
+    test_all(&screen);
     let rows = fs::read_to_string(folder.join("run-folds.jsonl")).unwrap();
     assert_eq!(rows.lines().count(), 5);
     let config = fs::read_to_string(folder.join("run-folds.config.toml")).unwrap();
@@ -248,6 +251,25 @@ fn recommended_commands_run() {
     let svg = fs::read_to_string(folder.join("run-folds.svg")).unwrap();
     assert!(svg.contains("2 classes from a file"));
     refuses_typed(&folder, "evaluate few.csv", &["few.csv", "run directory"]);
+
+    // A file and a run whose names begin like flags, and options that take several lines.
+    fs::copy(folder.join("few.csv"), folder.join("-d.csv")).unwrap();
+    let sets = [
+        "training.epochs=2",
+        "training.learning_rate=0.01",
+        "model.d_model=4",
+        "model.n_heads=1",
+        "data.words.min_count=2",
+    ];
+    let sets = sets.map(|set| format!(" --set {set}")).concat();
+    let train = format!("train ./-d.csv --label kind --run=-r{sets}");
+    let screen = typed(&folder, &train).done().stdout;
+    assert!(
+        screen.lines().all(|line| line.chars().count() <= 80),
+        "{screen}"
+    );
+    test_all(&screen);
+    assert!(folder.join("-r-folds.jsonl").exists());
 
     // A copy has the split of the run, which folds would contradict.
     typed(&folder, "data run/config.toml --out copy.csv").done();

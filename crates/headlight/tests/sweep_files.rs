@@ -295,3 +295,31 @@ fn the_shards_of_each_scheduler_are_the_sweep() {
         fs::remove_dir_all(&results).unwrap();
     }
 }
+
+/// The runs of a shard that is not among the files are missing, also beyond the largest seed and point of the rows.
+#[test]
+fn the_runs_of_a_missing_shard_are_named() {
+    let folder = folder("sweep_missing");
+    let sweep = "sweep quick --seeds 3..6 --set training.epochs=1 --grid model.d_model=2,4";
+    for shard in 1..=3 {
+        let line = format!("{sweep} --shard {shard}/3 --out part-{shard}-of-3.jsonl");
+        typed(&folder, &line).done();
+    }
+    for (files, count, missing) in [
+        ("1 2", "2", &["seed 5 point 0", "seed 5 point 1"][..]),
+        ("2 3", "2", &["seed 3 point 0", "seed 3 point 1"]),
+        ("2", "4", &["seed 3 point 0", "seed 5 point 1"]),
+    ] {
+        let files: String = files
+            .split(' ')
+            .map(|file| format!(" part-{file}-of-3.jsonl"))
+            .collect();
+        let told = typed(&folder, &format!("merge{files} --out some.jsonl --force"));
+        ended(&told, 0, &[&[count], missing].concat());
+    }
+    // A merged file tells it as well.
+    let told = typed(&folder, "merge some.jsonl --out again.csv");
+    ended(&told, 0, &["seed 5 point 1"]);
+    let all = "merge part-1-of-3.jsonl part-2-of-3.jsonl part-3-of-3.jsonl --out all.jsonl";
+    assert!(!typed(&folder, all).done().stderr.contains("missing"));
+}

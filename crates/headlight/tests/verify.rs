@@ -61,3 +61,15 @@ fn every_changed_file_is_named() {
     assert_eq!(found.code, Some(2));
     assert!(mentions(&found.stdout, "manifest.sha256"));
 }
+
+/// A run that has not ended has no hashes, and is not called whole.
+#[test]
+fn a_run_that_has_not_ended_is_not_verified() {
+    let path = folder("verify_begun").join("run");
+    finish(&path, "fused", "");
+    for end in ["report.md", "manifest.sha256"] {
+        fs::remove_file(path.join(end)).unwrap();
+    }
+    refused(&verify(&path), &["--resume"]);
+    refused(&run(&["verify", text(&path), "--json"]), &["--resume"]);
+}

@@ -36,8 +36,9 @@ pub(crate) fn sweep(
         let grid = grids(&grid).map_err(Failure::Input)?;
         let seeds = format!("{}..{}", seeds.0, seeds.1);
         let seeds: Seeds = seeds.parse().map_err(Failure::Input)?;
-        let plan = Plan::new(&config, &changes, &seeds, &grid)?;
+        let mut plan = Plan::new(&config, &changes, &seeds, &grid)?;
         Results::check_name(&out)?;
+        plan.save_weights(&out, false)?;
         let mut results = Results::open(&out, &plan, 0..plan.runs())?;
         let threads =
             threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from));

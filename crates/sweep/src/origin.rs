@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::{ExperimentConfig, toml as changes};
 use headlight_input::TEXT_LIMIT;
+use headlight_input::toml_message::is_too_large;
 use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::session::engine_for;
@@ -13,10 +14,14 @@ use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::files::read_text;
 use headlight_trainer::storage::outputs::{Destination, Output};
 use headlight_trainer::storage::standard::shown;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// What precedes the hash in the first line of such a file; a file without it is the user's own.
 const MARK: &str = "# The config of a sweep, whose rows have config_sha256 = ";
+
+/// The second line: its runs.
+const RUNS: &str = "# ";
 
 /// Why rows do not belong, where their config is not known.
 pub(crate) const ANOTHER: &str =
@@ -48,6 +53,29 @@ pub(crate) fn whole(results: &Path) -> String {
     whole.unwrap_or(&stem).to_owned()
 }
 
+/// The runs of a sweep: the seeds from the first up to an end, at each point of its grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Extent {
+    pub(crate) first_seed: u64,
+    pub(crate) end: u64,
+    pub(crate) points: usize,
+}
+
+impl Extent {
+    fn of(text: &str) -> Option<Self> {
+        serde_json::from_str(text.lines().nth(1)?.strip_prefix(RUNS)?).ok()
+    }
+
+    /// The runs from the first to the last of both.
+    pub(crate) fn joined(self, other: Self) -> Self {
+        Self {
+            first_seed: self.first_seed.min(other.first_seed),
+            end: self.end.max(other.end),
+            points: self.points.max(other.points),
+        }
+    }
+}
+
 impl Origin {
     /// The config of the rows with this hash, if it is beside their file.
     pub(crate) fn of(results: &Path, config_sha256: &str) -> Option<Self> {
@@ -60,30 +88,44 @@ impl Origin {
     }
 
     /// Writes the config of a sweep beside its results file, in place of that of other rows; never in place of a file
-    /// that no sweep wrote.
-    pub(crate) fn write(results: &Path, config: &str, config_sha256: &str) -> Result<(), Failure> {
+    /// that no sweep wrote. The runs of the sweep add to those that the file names.
+    pub(crate) fn write(
+        results: &Path,
+        config: &str,
+        config_sha256: &str,
+        runs: Extent,
+    ) -> Result<(), Failure> {
         let path = config_beside(results);
+        let mut all = runs;
         if path.exists() {
-            match marked(&read_text(&path, TEXT_LIMIT).unwrap_or_default()) {
-                Some(hash) if hash == config_sha256 => return Ok(()),
-                Some(_) => {}
-                None => {
-                    note(&format!(
-                        "the config of this sweep is not written, since another file has its name: {}",
-                        shown(&path)
-                    ));
-                    return Ok(());
-                }
+            let text = read_text(&path, TEXT_LIMIT).unwrap_or_default();
+            let Some(hash) = marked(&text) else {
+                note(&format!(
+                    "the config of this sweep is not written, since another file has its name: {}",
+                    shown(&path)
+                ));
+                return Ok(());
+            };
+            let known = Extent::of(&text).filter(|_| hash == config_sha256);
+            all = known.map_or(runs, |known| known.joined(runs));
+            if known == Some(all) {
+                return Ok(());
             }
         }
-        let text = format!("{MARK}{config_sha256}\n\n{config}");
+        let all = serde_json::to_string(&all).unwrap_or_default();
+        let text = format!("{MARK}{config_sha256}\n{RUNS}{all}\n\n{config}");
         Output::new(&Destination::from(path), true)?.write_all(text.as_bytes())
     }
 
-    /// Writes it beside another results file, for merged rows.
-    pub(crate) fn copy(&self, to: &Path) -> Result<(), Failure> {
+    /// Writes it beside another results file, for merged rows of these runs.
+    pub(crate) fn copy(&self, to: &Path, runs: Extent) -> Result<(), Failure> {
         let config = self.text.split_once("\n\n").map_or("", |(_, text)| text);
-        Self::write(to, config, marked(&self.text).unwrap_or_default())
+        Self::write(to, config, marked(&self.text).unwrap_or_default(), runs)
+    }
+
+    /// The runs of the sweep, if the file names them.
+    pub(crate) fn runs(&self) -> Option<Extent> {
+        Extent::of(&self.text)
     }
 
     /// The file.
@@ -107,8 +149,16 @@ pub(crate) fn as_changes<'a>(
 ) -> Vec<String> {
     let change = |(key, value): (&String, &Value)| {
         let toml = toml::Value::try_from(value);
-        let value = toml.map_or_else(|_| value.to_string(), |value| value.to_string());
-        format!("{key}={value}")
+        let written = toml.map_or_else(|_| value.to_string(), |value| value.to_string());
+        // A word that is no TOML needs no quotes.
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+        let is_word = |text: &&str| {
+            text.chars().all(is_plain)
+                && text.parse::<toml::Value>().is_err()
+                && !is_too_large(text)
+        };
+        let bare = value.as_str().filter(is_word);
+        format!("{key}={}", bare.unwrap_or(&written))
     };
     values.into_iter().map(change).collect()
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::grid::{FOLD, Grid, Seeds, product};
-use crate::origin::{as_changes, changed};
+use crate::origin::{Extent, as_changes, changed};
 
 /// The change that trains all epochs.
 const NEVER: &str = "training.patience=0";
@@ -125,6 +125,15 @@ impl Plan {
     pub fn runs(&self) -> usize {
         let seeds = (self.seeds.end - self.seeds.start) as usize;
         seeds.saturating_mul(self.points.len())
+    }
+
+    /// Its seeds and the points of its grid.
+    pub(crate) fn extent(&self) -> Extent {
+        Extent {
+            first_seed: self.seeds.start,
+            end: self.seeds.end,
+            points: self.points.len(),
+        }
     }
 
     /// Whether the sweep has a grid.

@@ -12,7 +12,7 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::files::{Log, open};
 use headlight_trainer::storage::standard::{STANDARD, shown};
 
-use crate::origin::{ANOTHER, Origin, difference};
+use crate::origin::{ANOTHER, Extent, Origin, difference};
 use crate::plan::Plan;
 use crate::row::Row;
 use crate::run::run;
@@ -27,8 +27,8 @@ pub(crate) const ROW_LIMIT: u64 = 4 << 20;
 pub struct Results {
     lines: Log,
     path: PathBuf,
-    /// What is to be written beside the file with its next row: the config of the sweep, and its hash.
-    config: Option<(String, String)>,
+    /// What is to be written beside the file with its next row: the config of the sweep, its hash, and its runs.
+    config: Option<(String, String, Extent)>,
     /// The runs that are asked for.
     runs: Range<usize>,
     /// The number of runs in the file.
@@ -86,7 +86,11 @@ impl Results {
         Ok(Self {
             lines: Log::at(file, path, length)?,
             path: path.to_owned(),
-            config: Some((plan.origin.clone(), plan.config_sha256.clone())),
+            config: Some((
+                plan.origin.clone(),
+                plan.config_sha256.clone(),
+                plan.extent(),
+            )),
             runs,
             finished,
         })
@@ -121,8 +125,8 @@ impl Results {
     }
 
     fn append(&mut self, row: &Row) -> Result<(), Failure> {
-        if let Some((config, hash)) = self.config.take() {
-            Origin::write(&self.path, &config, &hash)?;
+        if let Some((config, hash, all)) = self.config.take() {
+            Origin::write(&self.path, &config, &hash, all)?;
         }
         self.lines.append_line(row)?;
         self.finished += 1;

@@ -3,12 +3,11 @@
 use std::path::Path;
 
 use headlight_data::{Dataset, IGNORED};
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::measures::{certified, measured};
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
-use headlight_experiment::train::{Ending, Next, Observer, Progress, train};
-use headlight_experiment::{Engine, Error, Predictions, tested};
+use headlight_experiment::train::{Ending, Next, Observer, Progress, evaluation_is_due, train};
+use headlight_experiment::{Engine, Error, Experiment, Predictions, tested};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::Session;
 use headlight_trainer::sessions::signals::Signals;
@@ -54,7 +53,7 @@ fn outcome(
     let engine = engine.as_mut();
     let n_classes = experiment.config.data.n_classes;
     let splits = &experiment.splits;
-    let mut learning = Learning::new(splits.judged(), &experiment.config);
+    let mut learning = Learning::new(experiment, kept);
     let interrupted = || signals.received().is_some();
     let start = Progress::default();
     let ending = train(experiment, engine, start, interrupted, &mut learning)?;
@@ -94,7 +93,7 @@ fn outcome(
     };
     let measures = measured(config, &weights, splits.judged(), certificate.as_ref())?;
     if let Some(path) = kept {
-        parameters::write(path, &experiment.start, &engine.parameters())?;
+        parameters::write_ends(path, &experiment.start, &engine.parameters())?;
     }
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
@@ -117,6 +116,9 @@ const FIRST_PART: usize = 8;
 
 /// Collects the loss of each epoch, and the step after which the task is learned.
 struct Learning<'a> {
+    experiment: &'a Experiment,
+    /// The file for the first and last parameters, if they are kept.
+    kept: Option<&'a Path>,
     watched: &'a Dataset,
     /// `report.learned`.
     learned_from: f64,
@@ -130,7 +132,8 @@ struct Learning<'a> {
 }
 
 impl<'a> Learning<'a> {
-    fn new(watched: &'a Dataset, config: &ExperimentConfig) -> Self {
+    fn new(experiment: &'a Experiment, kept: Option<&'a Path>) -> Self {
+        let (watched, config) = (experiment.splits.judged(), &experiment.config);
         let n_classes = config.data.n_classes;
         // Those of every class but 0 first; with a label per position, all in their order.
         let all: Vec<usize> = if watched.is_per_position() {
@@ -139,6 +142,8 @@ impl<'a> Learning<'a> {
             watched.positives().chain(watched.of_class(0)).collect()
         };
         Self {
+            experiment,
+            kept: kept.filter(|_| config.training.save_weights),
             watched,
             learned_from: config.report.learned,
             all_found: watched
@@ -196,9 +201,16 @@ impl<'a> Learning<'a> {
 }
 
 impl Observer for Learning<'_> {
-    type Failure = Error;
+    type Failure = Failure;
 
-    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Error> {
+    fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
+        let is_due = |_: &&Path| evaluation_is_due(self.experiment, progress);
+        if let Some(run) = self.kept.filter(is_due) {
+            parameters::write(
+                &parameters::at_step(run, progress.step)?,
+                engine.parameters(),
+            )?;
+        }
         if self.learned_at_step.is_none() && self.is_learned(engine) {
             self.learned_at_step = Some(progress.step);
         }

@@ -98,6 +98,7 @@ fn rows_are_sorted_and_counted() {
         rows: 7,
         duplicates: 2,
         failed: 2,
+        points: 2,
         missing: (19, vec![(1, 1), (2, 0), (2, 1), (3, 0), (4, 0)]),
     };
     assert_eq!(merged, expected);

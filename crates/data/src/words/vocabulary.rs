@@ -19,7 +19,7 @@ pub(crate) const VALUE_END: char = '\u{1f}';
 /// The names of the tokens before it.
 pub const SPECIAL: [&str; FIRST_WORD as usize] = ["[CLS]", "[PAD]", "[UNK]"];
 
-/// The most bytes of all words: a config is a file of at most 1 MiB.
+/// The most bytes of all words, which the config of each run holds.
 const BYTES_LIMIT: usize = 900_000;
 
 choices! {

@@ -26,4 +26,4 @@ pub use ranking::Ranking;
 pub use step::{ByName, StepMetrics};
 pub use table::{COMPARED, Column, METRICS, Metric, MetricInfo, PAGE, TERMINAL};
 pub use tally::Tally;
-pub use values::{ClassMetrics, EvalMetrics, TestMetrics};
+pub use values::{CLASS_METRICS_LIMIT, ClassMetrics, EvalMetrics, TestMetrics};

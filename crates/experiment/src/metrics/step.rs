@@ -11,6 +11,9 @@ use super::values::{ClassMetrics, EvalMetrics, TestMetrics};
 /// The key of the metrics by class.
 const CLASSES: &str = "classes";
 
+/// The key of the class that all samples are classified as, of more classes than have metrics.
+const ONE_CLASS: &str = "one_class";
+
 /// The key of the share of samples whose every label is predicted.
 pub(super) const WHOLE_SAMPLES: &str = "sample_accuracy";
 
@@ -85,6 +88,9 @@ impl Serialize for StepMetrics {
             if let Some(metrics) = metrics.filter(|metrics| !metrics.classes.is_empty()) {
                 map.serialize_entry(&format!("{prefix}{CLASSES}"), &metrics.classes)?;
             }
+            if let Some(class) = metrics.and_then(|metrics| metrics.one_class) {
+                map.serialize_entry(&format!("{prefix}{ONE_CLASS}"), &class)?;
+            }
             if let Some(share) = metrics.and_then(|metrics| metrics.whole_samples) {
                 map.serialize_entry(&format!("{prefix}{WHOLE_SAMPLES}"), &share)?;
             }
@@ -140,9 +146,11 @@ fn read(line: &Value, prefix: &str) -> Option<EvalMetrics> {
     let classes = classes.map_or(Some(Vec::new()), |classes| {
         Vec::<ClassMetrics>::deserialize(classes).ok()
     });
+    let one_class = line.get(format!("{prefix}{ONE_CLASS}"));
     let metrics = EvalMetrics {
         values: METRICS.map(value),
         classes: classes?,
+        one_class: one_class.and_then(|class| u32::try_from(class.as_u64()?).ok()),
         whole_samples: line
             .get(format!("{prefix}{WHOLE_SAMPLES}"))
             .and_then(Value::as_f64),

@@ -3,7 +3,7 @@
 use super::confusion::{Counts, count_sample, f1, over_classes, share};
 use super::loss::predicted_class;
 use super::table::{METRICS, Metric, MetricInfo};
-use super::values::{ClassMetrics, EvalMetrics};
+use super::values::{CLASS_METRICS_LIMIT, ClassMetrics, EvalMetrics};
 
 /// Collects [`EvalMetrics`] sample by sample.
 #[derive(Clone, Debug)]
@@ -106,6 +106,7 @@ impl Tally {
         (self.samples > 0).then(|| EvalMetrics {
             values: METRICS.map(value),
             classes: self.classes(counts),
+            one_class: one_class(counts),
             whole_samples: share(self.whole[1], self.whole[0]),
         })
     }
@@ -116,7 +117,7 @@ impl Tally {
     }
 
     fn classes(&self, counts: &[Counts]) -> Vec<ClassMetrics> {
-        if counts.len() == 2 {
+        if counts.len() == 2 || counts.len() > CLASS_METRICS_LIMIT {
             return Vec::new();
         }
         let classes = counts.iter().zip(&self.attention);
@@ -130,6 +131,15 @@ impl Tally {
         };
         classes.map(metrics).collect()
     }
+}
+
+/// Of more classes than have metrics of their own, the one that all samples are classified as.
+fn one_class(counts: &[Counts]) -> Option<u32> {
+    let classes = counts.iter().enumerate();
+    let mut predicted = classes.filter(|(_, counts)| counts.predicted() > 0);
+    let (first, second) = (predicted.next(), predicted.next());
+    let is_one = counts.len() > CLASS_METRICS_LIMIT && second.is_none();
+    first.filter(|_| is_one).map(|(class, _)| class as u32)
 }
 
 impl Attention {

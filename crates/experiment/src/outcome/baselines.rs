@@ -16,7 +16,7 @@ pub struct Baseline {
     pub guess: Guess,
     /// The share of samples that it classifies correctly.
     pub accuracy: f64,
-    /// As that of the model, over the same classes.
+    /// As that of the model, over the same classes; where classes have no metrics, over those that samples have or that it guesses.
     pub f1: Option<f64>,
 }
 
@@ -89,7 +89,10 @@ impl Judged<'_> {
         Baseline {
             guess,
             accuracy: right as f64 / all.max(1) as f64,
-            f1: f1_over(&counts, |class| self.model.counts_in_f1(class)),
+            f1: f1_over(&counts, |class| {
+                let of_model = self.model.counts_in_f1(class);
+                of_model.unwrap_or(counts[class] != Counts::default())
+            }),
         }
     }
 }

@@ -218,10 +218,7 @@ fn one_class(judged: &EvalMetrics, splits: &Splits, n_classes: usize) -> Option<
             _ => None,
         };
     }
-    let predicted = judged.classes.iter().enumerate();
-    let mut predicted = predicted.filter(|(_, class)| class.precision.is_some());
-    let (class, _) = predicted.next()?;
-    predicted.next().is_none().then_some(class as u32)
+    judged.only_predicted()
 }
 
 /// Whether attention to the deciding positions is close to uniform: for positives, and for negatives if it is measured.

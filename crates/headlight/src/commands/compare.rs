@@ -66,11 +66,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let room = COLUMNS.saturating_sub(widest.max(LEAST_NAME)) / runs.len();
     let room = room.saturating_sub(GAP.len()).max(LEAST_VALUE);
     for key in keys {
-        let default = default_of(&key).unwrap_or_else(|| "–".to_owned());
-        let values = runs.iter().map(|run| run.settings.get(&key));
-        let values: Vec<&str> = values
-            .map(|value| value.map_or(&*default, String::as_str))
-            .collect();
+        let values: Vec<String> = runs.iter().map(|run| run.setting(&key)).collect();
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
         let cells = shorten_apart(&values, room).into_iter();
         rows.push([key].into_iter().chain(cells).collect());
     }
@@ -168,6 +165,13 @@ impl Summary {
             metrics: kept.ok_or_else(|| Failure::reading(path, "its metrics.jsonl is empty"))?,
         })
     }
+
+    /// The value of a key; where the config leaves it out, its default.
+    fn setting(&self, key: &str) -> String {
+        let own = self.settings.get(key).cloned();
+        let value = own.or_else(|| default_of(key));
+        value.unwrap_or_else(|| "–".to_owned())
+    }
 }
 
 fn flatten(prefix: &str, table: &Table, settings: &mut BTreeMap<String, String>) {
@@ -190,10 +194,9 @@ fn flatten(prefix: &str, table: &Table, settings: &mut BTreeMap<String, String>)
 fn differing_keys(runs: &[Summary]) -> Vec<String> {
     let keys = runs.iter().flat_map(|run| run.settings.keys());
     let keys: BTreeSet<&String> = keys.collect();
-    let first = &runs[0].settings;
     let differs = |key: &&String| {
-        let mut settings = runs.iter().map(|run| &run.settings);
-        settings.any(|own| own.get(*key) != first.get(*key))
+        let first = runs[0].setting(key);
+        runs.iter().any(|run| run.setting(key) != first)
     };
     keys.into_iter().filter(differs).cloned().collect()
 }

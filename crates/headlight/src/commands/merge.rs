@@ -36,13 +36,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         rows,
         duplicates,
         failed,
+        points,
         missing: (missing, first),
     } = merge(&arguments.results, out)?;
     if missing > 0 {
         let listed: Vec<String> = first
             .iter()
-            .map(|(seed, point)| match point {
-                0 => format!("seed {seed}"),
+            .map(|(seed, point)| match points {
+                1 => format!("seed {seed}"),
                 _ => format!("seed {seed} point {point}"),
             })
             .collect();

@@ -15,7 +15,7 @@ use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
 
 use super::rows;
 use crate::arguments::{at_least_one, threads};
@@ -60,10 +60,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let study = Study::find(path)?;
     let name = &study.name;
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from(name));
-    if folder.exists() && !folder.is_dir() {
+    let is_standard = folder == Path::new(STANDARD);
+    if is_standard || folder.exists() && !folder.is_dir() {
+        let what = if is_standard {
+            "standard output"
+        } else {
+            "a file"
+        };
         return Err(Failure::Input(format!(
-            "--out {}: that is a file; choose a folder",
-            shown(&folder)
+            "--out {}: that is {what}; choose a folder",
+            folder.display()
         )));
     }
     let mut files = Vec::new();
@@ -93,7 +99,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "shard {shard} of {name} is in {}; join the shards of each part with `headlight merge`, as PART.jsonl in one folder, and \
              run `headlight reproduce {}{} --out FOLDER` for the reports\n",
             shown(&folder),
-            shown(path),
+            quoted(path),
             if arguments.quick { " --quick" } else { "" }
         ));
     }
@@ -173,9 +179,7 @@ impl Files {
             Some(shard) => shard.file(&self.rows),
             None => self.rows.clone(),
         };
-        if arguments.save_weights {
-            plan.save_weights(&out)?;
-        }
+        plan.save_weights(&out, arguments.save_weights)?;
         note(&format!("{}: {}", part.name, counted(runs.len(), "run")));
         rows::train(&plan, runs, &out, threads, signals)?;
         if arguments.shard.is_some() {
@@ -217,7 +221,7 @@ fn announce(
         note(&format!(
             "that is more than a day; `headlight reproduce {} --quick` runs a part of it, and --shard 1/N runs 1/N of it on each of N \
              machines",
-            shown(path)
+            quoted(path)
         ));
     }
     Ok(())

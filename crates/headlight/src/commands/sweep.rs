@@ -76,9 +76,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let picture = Output::new(&picture, arguments.force || out.exists())?;
     let out = Output::new(&arguments.out, true)?.path();
     let signals = Signals::listen()?;
-    if arguments.save_weights {
-        plan.save_weights(out)?;
-    }
+    plan.save_weights(out, arguments.save_weights)?;
     rows::train(&plan, runs.clone(), out, threads, &signals)?;
     summarise(out, picture, &plan, runs.len())
 }

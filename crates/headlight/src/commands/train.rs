@@ -129,11 +129,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         format!("{}{pictures}", trained.report(experiment))
     };
     if arguments.form.json {
-        note(&report());
+        detail(&report());
     } else {
         let typed = arguments.config.typed();
         let typed = typed.filter(|_| arguments.config.config.is_some());
-        let again = typed.unwrap_or_else(|| quoted(&run.file(CONFIG)));
+        let again = typed.unwrap_or_else(|| vec![quoted(&run.file(CONFIG))]);
         let screen = trained.screen(experiment, &run, &again)?;
         print(&screen.text(terminal::options().colour))?;
         if verbosity() == Verbosity::Verbose {
@@ -148,7 +148,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             trained.outcome.as_ref(),
             trained.progress.step,
             trained.best_step(),
-            trained.was_interrupted,
+            uninterrupted.is_err(),
         )?;
     }
     uninterrupted?;

@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
 /// Prints the files of a run that are missing or changed, one per line.
 ///
 /// # Errors
-/// When the directory is not a run, another process is writing the run, or a file is missing or changed.
+/// When the directory is not a run, the run has not ended, another process is writing the run, or a file is missing or changed.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     let place = shown(run.path());
@@ -35,13 +35,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "another process is writing the run in {place}; wait for it, or stop it first"
         )));
     }
+    if damage.is_empty() && files == 0 {
+        return Err(Failure::Input(format!(
+            "the run in {place} has not ended, so it has no hashes to compare its files with; {}",
+            run.how_to_resume()
+        )));
+    }
     if arguments.form.json {
         print_json(&json!({"damage": damage, "files": files, "run": run.path()}))?;
-    } else if damage.is_empty() && files == 0 {
-        return print(&format!(
-            "the run has not ended, so there is nothing to check; {}\n",
-            run.how_to_resume()
-        ));
     } else if damage.is_empty() {
         return print(&format!(
             "all files of the run are as Headlight wrote them: {files}\n"

@@ -14,7 +14,7 @@ use headlight_trainer::notes::note;
 use headlight_trainer::storage::outputs::Output;
 use headlight_trainer::storage::standard::shown;
 
-use crate::origin::{ANOTHER, Origin, difference};
+use crate::origin::{ANOTHER, Extent, Origin, difference};
 use crate::place::Places;
 use crate::results::Rows;
 use row_reader::{RowPlace, RowReader};
@@ -34,7 +34,10 @@ pub struct Merged {
     pub duplicates: usize,
     /// Rows of failed runs.
     pub failed: usize,
-    /// How many runs are missing between the first seed and the last, and seed and point of the first few.
+    /// The points of the grid.
+    pub points: usize,
+    /// How many runs of the sweep are missing, and seed and point of the first few. What its config beside the files does not tell
+    /// is what their rows have.
     pub missing: (usize, Vec<(u64, usize)>),
 }
 
@@ -65,11 +68,13 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
     let mut reader = RowReader::of(paths);
     let before = places.len();
     drop_duplicates(&mut places, &mut reader, paths)?;
+    let all = extent(paths, config.as_ref(), &places);
     let merged = Merged {
         rows: places.len(),
         duplicates: before - places.len(),
         failed: places.iter().filter(|place| place.failed).count(),
-        missing: missing(&places),
+        points: all.points,
+        missing: missing(&places, all),
     };
     let origin = config.and_then(|(hash, first)| Origin::of(first, &hash));
     if let Some(columns) = columns {
@@ -81,7 +86,7 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
         places.try_for_each(|&place| file.write_all(&reader.line(place)?))
     })?;
     if let (false, Some(origin)) = (out.is_standard(), origin) {
-        origin.copy(out.path())?;
+        origin.copy(out.path(), all)?;
     }
     Ok(merged)
 }
@@ -169,16 +174,28 @@ fn drop_duplicates(
     Ok(())
 }
 
-/// Counts and lists the runs without a row, over all seeds from the first to the last and all points seen.
-fn missing(kept: &[RowPlace]) -> (usize, Vec<(u64, usize)>) {
-    let points = u128::from(kept.iter().map(|place| place.point).max().unwrap_or(0)) + 1;
-    let number = |place: &RowPlace| u128::from(place.seed) * points + u128::from(place.point);
-    let (Some(first), Some(last)) = (kept.first(), kept.last()) else {
-        return (0, Vec::new());
+/// The runs of the sweep: those that the configs beside the files name, and those of the rows.
+fn extent(paths: &[PathBuf], config: Option<&First<'_>>, places: &[RowPlace]) -> Extent {
+    let points = places.iter().map(|place| place.point as usize + 1).max();
+    let rows = Extent {
+        first_seed: places.first().map_or(0, |place| place.seed),
+        end: places
+            .last()
+            .map_or(0, |place| place.seed.saturating_add(1)),
+        points: points.unwrap_or(1),
     };
-    let start = u128::from(first.seed) * points;
-    let end = (u128::from(last.seed) + 1) * points;
-    let absent = usize::try_from(end - start - kept.len() as u128).unwrap_or(usize::MAX);
+    let of = |path: &PathBuf| Origin::of(path, &config?.0)?.runs();
+    paths.iter().filter_map(of).fold(rows, Extent::joined)
+}
+
+/// Counts and lists the runs without a row.
+fn missing(kept: &[RowPlace], all: Extent) -> (usize, Vec<(u64, usize)>) {
+    let points = all.points as u128;
+    let number = |place: &RowPlace| u128::from(place.seed) * points + u128::from(place.point);
+    let start = u128::from(all.first_seed) * points;
+    let end = u128::from(all.end) * points;
+    let absent =
+        usize::try_from((end - start).saturating_sub(kept.len() as u128)).unwrap_or(usize::MAX);
     let mut listed = Vec::new();
     let mut expected = start;
     for next in kept.iter().map(number).chain([end]) {

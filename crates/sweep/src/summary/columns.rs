@@ -4,7 +4,6 @@ use headlight_experiment::measures::MeasureName;
 use headlight_experiment::metrics::{METRICS, Metric};
 use serde_json::{Map, Value};
 
-use super::statistics::Sample;
 use crate::fields::{Quantity, fields};
 use crate::place::{Place, Places};
 
@@ -197,11 +196,6 @@ impl Column {
             _ => 0,
         };
         (place.element.iter().flatten().count() == expected).then_some(column)
-    }
-
-    /// Its figures over some runs.
-    pub(super) fn sample(&self, runs: &[usize]) -> Option<Sample> {
-        Sample::of(runs.iter().map(|&run| self.values[run]))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Groups of runs side by side, by the values of a key or by point of the grid.
 
-use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Plot, Table, number};
 use serde_json::Value;
 
@@ -46,14 +45,19 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
     }
     let row = |group: &Group<'_>| {
         let counts = group.counts;
-        let [low, high] = wilson(counts.learned, counts.runs).map(|share| 100.0 * share);
+        let interval = counts
+            .interval()
+            .map(|ends| ends.map(|share| 100.0 * share));
         let median = group.steps.as_ref().map(|steps| steps.median);
         let mut row = vec![
             group.name.clone(),
             counts.runs.to_string(),
             counts.failed.to_string(),
             share(counts.learned, counts.runs),
-            format!("{low:.1}–{high:.1}%"),
+            interval.map_or_else(
+                || number(None, 0),
+                |[low, high]| format!("{low:.1}–{high:.1}%"),
+            ),
             number(median, 0),
         ];
         let numbers = group.numbers.iter();
@@ -68,7 +72,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
     let rows = [header].into_iter().chain(groups.iter().map(row)).collect();
     let how = format!(
         "means ± half of their 95% interval (Student's t); {attention}the 95% interval is Wilson's of the share that \
-         learned; median step is that at which runs learned; final loss is over {}",
+         learned; neither is of runs with different settings; median step is that at which runs learned; final loss is over {}",
         if summary.has_epochs() {
             "the training samples"
         } else {
@@ -96,8 +100,9 @@ pub(super) fn group_panels(
     let groups = &groups[..groups.len().min(most)];
     let learned = |group: &Group<'_>| {
         let Counts { runs, learned, .. } = group.counts;
-        let [low, high] = wilson(learned, runs);
-        Some([low, learned as f64 / runs as f64, high])
+        let share = learned as f64 / runs as f64;
+        let [low, high] = group.counts.interval().unwrap_or([share; 2]);
+        Some([low, share, high])
     };
     let mean = |sample: &Option<Sample>| {
         let sample = sample.as_ref()?;
@@ -125,8 +130,10 @@ pub(super) fn group_panels(
     for column in summary.compared() {
         panels.push((format!("mean {}", column.label), means(&column.name)));
     }
+    let has_interval = groups.iter().any(|group| group.counts.interval().is_some());
+    let interval = if has_interval { " (95% interval)" } else { "" };
     let panel = |(what, ranges): (String, Ranges)| Plot::Ranges {
-        labels: [key.to_owned(), format!("{what} (95% interval)")],
+        labels: [key.to_owned(), format!("{what}{interval}")],
         groups: groups.iter().map(|group| group.name.clone()).collect(),
         numbers: numbers.clone().unwrap_or_default(),
         sets: vec![(String::new(), ranges)],

@@ -1,7 +1,6 @@
 //! A summary as a document: what holds for all runs, then the groups.
 
 use headlight_data::Task;
-use headlight_experiment::metrics::wilson;
 use headlight_inspector::{Document, Section, counted, number};
 
 use super::all_runs::{all_runs, distributions, failures};
@@ -22,6 +21,14 @@ impl Summary {
 
     /// Paragraphs, tables and plots.
     pub fn document(&self, title: &str) -> Document {
+        if self.failures() == self.runs() {
+            let section = Section::titled("", [], failures(self));
+            return Document {
+                title: title.to_owned(),
+                paragraphs: vec![format!("{}, all failed", counted(self.runs(), "run"))],
+                sections: vec![section],
+            };
+        }
         let epochs = curve(self);
         let mut tables = Vec::from_iter(folds::table(self));
         tables.push(all_runs(self));
@@ -79,7 +86,13 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
         failed => format!(", {failed} failed"),
     };
     let runs_text = counted(runs, "run");
-    let [low, high] = wilson(learned, runs).map(|share| 100.0 * share);
+    let interval = match counts.interval() {
+        Some(ends) => {
+            let [low, high] = ends.map(|share| 100.0 * share);
+            format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%")
+        }
+        None => "that share has no interval, since the runs have different settings".to_owned(),
+    };
     let (watched, from) = (summary.watched(), summary.learned_from);
     let share = share(learned, runs);
     let mut except = match summary.lost {
@@ -102,7 +115,7 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
             format!(
                 "{runs_text}{failed}; {learned} learned ({share}): {watched} of the final model is {from} or more{except}"
             ),
-            format!("95% confidence interval of that share (Wilson): {low:.2}% to {high:.2}%"),
+            interval,
         ]
     };
     paragraphs.extend(attention(summary));

@@ -49,7 +49,8 @@ pub(super) fn find(summary: &Summary) -> Vec<GridMap<'_>> {
         Some(place(1)? * columns + place(0)?)
     });
     let map = |column: &Column| {
-        let row = |runs: &[Vec<usize>]| runs.iter().map(|runs| column.sample(runs)).collect();
+        let cell = |runs: &Vec<usize>| summary.sample(&column.values, runs.iter().copied());
+        let row = |runs: &[Vec<usize>]| runs.iter().map(cell).collect();
         GridMap {
             metric: column.name.clone(),
             label: column.label.clone(),

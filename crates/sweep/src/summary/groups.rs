@@ -106,7 +106,7 @@ impl Summary {
         let runs = self.runs_of(named.len(), place);
         let columns = self.of_groups();
         let group = |(((name, settings), points), runs): (_, Vec<usize>)| {
-            let sample = |values: &[f64]| Sample::of(runs.iter().map(|&run| values[run]));
+            let sample = |values: &[f64]| self.sample(values, runs.iter().copied());
             let numbers = columns.iter();
             Group {
                 name,

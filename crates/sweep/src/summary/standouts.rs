@@ -2,6 +2,7 @@
 
 use headlight_experiment::metrics::Metric;
 use headlight_inspector::{Table, number};
+use headlight_trainer::storage::standard::{quoted, shell_word};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -9,6 +10,7 @@ use super::columns::{LEARNED, LOSS};
 use super::statistics::Sample;
 use super::summary::Summary;
 use crate::fields::Quantity;
+use crate::origin::as_changes;
 
 /// The most seeds of each kind.
 const SHOWN: usize = 3;
@@ -135,14 +137,20 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
                 three(run.uniform)
             ),
         };
-        let settings = run.settings.iter();
-        let settings = settings.map(|(key, value)| format!(" --set {key}={value}"));
+        let changes = as_changes(run.settings).into_iter();
+        let changes = changes.map(|change| {
+            let (key, value) = change.split_once('=').unwrap_or_default();
+            format!(" --set {key}={}", shell_word(value.as_ref()))
+        });
         let seed = run.seed;
-        let settings = format!("--set seed={seed}{}", settings.collect::<String>());
+        let settings = format!("--set seed={seed}{}", changes.collect::<String>());
         vec![seed.to_string(), why, settings]
     }));
-    let how = "the clearest of each kind; `headlight train CONFIG SETTINGS` trains one again";
-    (rows.len() > 1).then(|| Table::of_text("Seeds that stand out", how, rows))
+    let config = summary.config.as_ref();
+    let config = config.map_or_else(|| "CONFIG".to_owned(), |path| quoted(path));
+    let how =
+        format!("the clearest of each kind; `headlight train {config} SETTINGS` trains one again");
+    (rows.len() > 1).then(|| Table::of_text("Seeds that stand out", &how, rows))
 }
 
 /// The median step at which runs learned.

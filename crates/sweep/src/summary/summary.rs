@@ -1,19 +1,20 @@
 //! Reads a results file into counts, and the numbers of each run that did not fail.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::LEARNED as LEARNED_FROM;
 use headlight_experiment::metrics::{COMPARED, Metric, wilson};
 use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::storage::standard::{quoted, shown};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::about::About;
 use super::columns::{Column, Columns, EPOCHS};
+use super::statistics::Sample;
 use crate::fields::{Quantity, field_of};
 use crate::grid::FOLD;
 use crate::origin::{Origin, as_changes};
@@ -57,6 +58,8 @@ pub struct Summary {
     pub(super) holds_deciding: bool,
     /// What the config beside the file says of its runs.
     pub(super) about: About,
+    /// That config, if it is there.
+    pub(super) config: Option<PathBuf>,
 }
 
 /// A point of the grid.
@@ -65,6 +68,8 @@ pub(super) struct Point {
     /// The grid's keys and their values; empty without a grid.
     pub(super) values: Map<String, Value>,
     pub(super) counts: Counts,
+    /// The first point whose values are the same but for the fold.
+    arm: usize,
 }
 
 /// Counts of runs.
@@ -74,6 +79,8 @@ pub(super) struct Counts {
     pub(super) runs: usize,
     pub(super) failed: usize,
     pub(super) learned: usize,
+    /// Whether the runs have different settings, so that they are no sample of one distribution.
+    is_mixed: bool,
     /// The runs that look towards the target, and those that look away; `None` if that is not known.
     pub(super) looks: Option<[usize; 2]>,
 }
@@ -82,7 +89,11 @@ impl Counts {
     /// The counts of several points together.
     pub(super) fn of<'a>(points: impl IntoIterator<Item = &'a Point>) -> Self {
         let mut sum = Self::default();
-        for Point { counts, .. } in points {
+        let mut first = None;
+        for Point { counts, arm, .. } in points {
+            if counts.runs > 0 {
+                sum.is_mixed |= first.get_or_insert(*arm) != arm;
+            }
             sum.runs += counts.runs;
             sum.failed += counts.failed;
             sum.learned += counts.learned;
@@ -93,9 +104,14 @@ impl Counts {
         }
         sum
     }
+
+    /// Wilson's 95% interval of the share that learned; `None` for runs of different settings.
+    pub(super) fn interval(&self) -> Option<[f64; 2]> {
+        (!self.is_mixed).then(|| wilson(self.learned, self.runs))
+    }
 }
 
-/// With the share that learned, and Wilson's 95% interval of it.
+/// With the share that learned, and its interval.
 impl Serialize for Counts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Counts", 7)?;
@@ -103,7 +119,7 @@ impl Serialize for Counts {
         fields.serialize_field("failed", &self.failed)?;
         fields.serialize_field("learned", &self.learned)?;
         fields.serialize_field("learned_share", &(self.learned as f64 / self.runs as f64))?;
-        fields.serialize_field("learned_interval", &wilson(self.learned, self.runs))?;
+        fields.serialize_field("learned_interval", &self.interval())?;
         fields.serialize_field("looks_towards", &self.looks.map(|[towards, _]| towards))?;
         fields.serialize_field("looks_away", &self.looks.map(|[_, away]| away))?;
         fields.end()
@@ -146,6 +162,7 @@ impl Summary {
             attention: TargetAttention::default(),
             holds_deciding: false,
             about: About::unknown(),
+            config: None,
         };
         let mut rows = Rows::open(path)?;
         let (mut last, mut origin) = (None, None);
@@ -161,7 +178,7 @@ impl Summary {
                 return Err(rows.invalid_row(&format!(
                     "seed {} appears twice or out of order; fix the file with `headlight merge {} --out FILE.jsonl`",
                     line.seed,
-                    shown(path)
+                    quoted(path)
                 )));
             }
             last = place;
@@ -175,8 +192,10 @@ impl Summary {
                 "the file holds no rows; name a .jsonl file of `headlight sweep` or `headlight merge`",
             ));
         }
+        summary.find_arms();
         if let Some(origin) = &origin {
             summary.about = summary.about_of(origin);
+            summary.config = Some(origin.path().to_owned());
         }
         summary.measure(&shown(path))?;
         summary.check_keys(path)?;
@@ -230,6 +249,31 @@ impl Summary {
             runs: 0,
         });
         reason.runs += 1;
+    }
+
+    fn find_arms(&mut self) {
+        let mut arms = HashMap::new();
+        for (index, point) in self.points.iter_mut().enumerate() {
+            let mut values = point.values.clone();
+            values.remove(FOLD);
+            point.arm = *arms.entry(Value::from(values).to_string()).or_insert(index);
+        }
+    }
+
+    /// Figures of a number over some runs; without an interval of the mean, if the runs have different settings.
+    pub(super) fn sample(
+        &self,
+        values: &[f64],
+        runs: impl Iterator<Item = usize> + Clone,
+    ) -> Option<Sample> {
+        let mut sample = Sample::of(runs.clone().map(|run| values[run]))?;
+        let mut arms = runs.map(|run| self.points[self.columns.points[run] as usize].arm);
+        let first = arms.next();
+        if arms.any(|arm| Some(arm) != first) {
+            // Equal values are equal in any case.
+            sample.margin = sample.margin.filter(|&margin| margin == 0.0);
+        }
+        Some(sample)
     }
 
     /// What the config beside the file says. One that can no longer be read, as when its dataset file is gone, says nothing.

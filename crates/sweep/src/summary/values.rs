@@ -39,7 +39,7 @@ pub struct Values<'a> {
 impl Summary {
     /// Its numbers, for JSON.
     pub fn values(&self) -> Values<'_> {
-        let all = |values: &[f64]| Sample::of(values.iter().copied());
+        let all = |values: &[f64]| self.sample(values, 0..values.len());
         let columns = self.columns.all();
         let columns = columns.map(|column| (column.name.clone(), all(&column.values)));
         let targets = ["attention_of_positives", "attention_of_negatives"];

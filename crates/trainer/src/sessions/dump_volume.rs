@@ -1,9 +1,10 @@
-//! How many dumps a run will write, and how large they are: reduced unless the config chooses them, printed before
-//! training, and refused above a limit.
+//! How many dumps and weights files a run will write, and how large they are: dumps are reduced unless the config chooses
+//! them; both are announced before training, and refused above a limit.
 
 use std::fmt;
 
 use headlight_experiment::config::{DumpConfig, DumpFormat, ExperimentConfig};
+use headlight_experiment::train::{Progress, evaluation_is_due};
 use headlight_experiment::{Experiment, fused};
 use headlight_inspector::counted;
 
@@ -18,11 +19,11 @@ const DEFAULT_BYTES: f64 = 20e6;
 /// The part of them that an estimate may reach: numbers that compress badly take a seventh more than estimated.
 const ESTIMATED: f64 = 0.85 * DEFAULT_BYTES;
 
-/// A run that will write more dumps than this, or more bytes of them, says so.
-const NOTED_DUMPS: usize = 1000;
+/// A run that will write more files than this, or more bytes of them, says so.
+const NOTED_FILES: usize = 1000;
 const NOTED_BYTES: f64 = (100 << 20) as f64;
 
-/// The most bytes of dumps that a run writes without `--force`.
+/// The most bytes of dumps and weights that a run writes without `--force`.
 const MOST_BYTES: f64 = (1 << 30) as f64;
 
 /// Measured bytes: per byte of an array in npz, per number in JSON, per row in CSV, and of the rest of a dump. The
@@ -109,7 +110,26 @@ fn volume(experiment: &Experiment) -> Result<Volume, Failure> {
     })
 }
 
-/// Prints how many dumps a run will write, if they are many or large.
+/// How many files of weights training saves with `training.save_weights`, unless it stops early, and their bytes.
+pub fn saved_weights(experiment: &Experiment) -> (usize, f64) {
+    if !experiment.config.training.save_weights {
+        return (0, 0.0);
+    }
+    let per_epoch = experiment.steps_per_epoch();
+    let is_due = |&step: &usize| {
+        let progress = Progress {
+            step,
+            at_epoch_end: step.is_multiple_of(per_epoch),
+            ..Progress::default()
+        };
+        evaluation_is_due(experiment, progress)
+    };
+    let files = (0..=experiment.steps()).filter(is_due).count();
+    let parameters = experiment.start.iter().map(|own| own.values.len());
+    (files, files as f64 * 4.0 * parameters.sum::<usize>() as f64)
+}
+
+/// Prints how many dumps and weights files a run will write, if they are many or large.
 ///
 /// # Errors
 /// When they are too large, unless `accepted`, or the run was `begun` with as many steps.
@@ -119,20 +139,28 @@ pub fn check(
     accepted: bool,
 ) -> Result<(), Failure> {
     let volume = volume(experiment)?;
+    let (saved, of_weights) = saved_weights(experiment);
+    let bytes = volume.bytes + of_weights;
+    let (mut all, mut fewer) = (volume.to_string(), "");
+    if saved > 0 {
+        let count = counted(saved, "file");
+        all = format!("{all} and {:.0} MB of weights ({count})", of_weights / 1e6);
+        fewer = "evaluate at fewer steps, ";
+    }
     let per_epoch = experiment.steps_per_epoch();
     let was_accepted = begun
         .and_then(|run| run.config().ok())
         .is_some_and(|begun| begun.training.total_steps(per_epoch) >= experiment.steps());
-    if volume.bytes > MOST_BYTES && !accepted && !was_accepted {
+    if bytes > MOST_BYTES && !accepted && !was_accepted {
         return Err(Failure::Input(format!(
-            "training would write {volume}; to write less, raise dump.every_steps or dump.every_epochs (0 disables \
+            "training would write {all}; to write less, {fewer}raise dump.every_steps or dump.every_epochs (0 disables \
              them), or lower dump.positives, dump.negatives, dump.samples or the number of dump.formats; to write \
              them all, train with --force"
         )));
     }
-    if volume.dumps > NOTED_DUMPS || volume.bytes > NOTED_BYTES {
+    if volume.dumps + saved > NOTED_FILES || bytes > NOTED_BYTES {
         note(&format!(
-            "training will write {volume}; to change that, edit [dump] in the config"
+            "training will write {all}; to change that, {fewer}edit [dump] in the config"
         ));
     }
     Ok(())

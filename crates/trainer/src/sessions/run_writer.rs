@@ -73,6 +73,11 @@ impl<'a> RunWriter<'a> {
         let experiment = &session.experiment;
         // Whatever stands there, it is no reason not to resume.
         let before: Value = run.json(ENVIRONMENT).ok().flatten().unwrap_or_default();
+        // All that may be damaged is read before a file goes.
+        let metrics = match &checkpoint {
+            Some(checkpoint) => run.step_metrics_of(checkpoint.counters.metrics_bytes)?,
+            None => Vec::new(),
+        };
         run.begin(&config::with_absolute_paths(experiment.config.clone())?)?;
         let config = config::with_file_names(experiment.config.clone());
         let environment = Environment::now(source, &config.compute, &session.device);
@@ -97,7 +102,6 @@ impl<'a> RunWriter<'a> {
         })?;
         let log = Log::open(&run.file(METRICS), metrics_bytes)?;
         let loss_log = Log::open(&run.file(LOSS_LOG), 4 * progress.step as u64)?;
-        let metrics = run.step_metrics()?;
         run.keep_weights(|step| metrics.iter().any(|row| row.step == step))?;
         Ok(Self {
             session,

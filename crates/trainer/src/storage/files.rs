@@ -1,7 +1,7 @@
 //! Files: written whole or not at all, and read within limits.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use headlight_input::Lines;
@@ -191,19 +191,24 @@ pub fn read_text(path: &Path, limit: u64) -> Result<String, Failure> {
         .map_err(|_| Failure::reading(path, "it is not UTF-8 text"))
 }
 
-/// The longest line of JSON that is read, in bytes: a row of metrics has up to 180 bytes for each of 65,536 classes.
+/// The longest line of JSON that is read, in bytes: a row of metrics has 500 for each test set, and a config has room for
+/// 30,000 of those.
 const LINE_LIMIT: u64 = 16 << 20;
 
-/// Reads lines of JSON, one in memory at a time, and keeps what `take` returns for each. Skips a last line
-/// that was cut short by a kill or a full disk.
+/// Reads lines of JSON in the first `bytes` of a file, one in memory at a time, and keeps what `take` returns for each. Skips
+/// a last line that was cut short by a kill or a full disk.
 ///
 /// # Errors
 /// When the file cannot be read, or a line is not JSON or is too long.
 pub(crate) fn read_json_lines<T>(
     path: &Path,
+    bytes: u64,
     mut take: impl FnMut(serde_json::Value) -> Option<T>,
 ) -> Result<Vec<T>, Failure> {
-    let mut lines = Lines::new(BufReader::new(open(path, u64::MAX)?), LINE_LIMIT);
+    let mut lines = Lines::new(
+        BufReader::new(open(path, u64::MAX)?.take(bytes)),
+        LINE_LIMIT,
+    );
     let mut taken = Vec::new();
     for number in 1.. {
         let invalid = |reason: &dyn std::fmt::Display| {

@@ -1,5 +1,5 @@
-//! The files that a command writes where its user says; `-` is standard output. No command replaces a file of a run, and
-//! another file only with `--force`. Links are followed, devices and pipes written to.
+//! The files that a command writes where its user says; `-` is standard output. No command writes into a run, or replaces
+//! a file without `--force`. Links are followed, devices and pipes written to.
 
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf, absolute};
 
 use crate::Failure;
 use crate::storage::files::{write_atomically, write_new};
-use crate::storage::run_dir::is_file_of_run;
+use crate::storage::run_dir::is_in_run;
 use crate::storage::standard::{STANDARD, shown};
 
 /// Where a user wants a file to be written. Arguments have this type, so that the description of the command line
@@ -46,7 +46,7 @@ impl<'a> Output<'a> {
     /// Checks one output.
     ///
     /// # Errors
-    /// When it is a file of a run, or exists and `force` is not given; the message names the file.
+    /// When it is in the directory of a run, or exists and `force` is not given; the message names the file.
     pub fn new(destination: &'a Destination, force: bool) -> Result<Self, Failure> {
         let path = destination.path();
         let output = Self { path, force };
@@ -106,8 +106,8 @@ impl<'a> Output<'a> {
             return Ok(());
         }
         let own = target(self.path);
-        let reason = if is_file_of_run(&own) || is_file_of_run(&place(self.path)) {
-            "is a file of a run; choose another output file"
+        let reason = if is_in_run(&own) || is_in_run(&place(self.path)) {
+            "is in the directory of a run, where only the run writes; choose another output file"
         } else if own.is_dir() {
             "is a folder; choose a file as the output"
         } else if own.exists() && !self.force {

@@ -1,5 +1,6 @@
 //! `-` as the name of a file: standard input where a command reads, standard output where it writes.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
@@ -18,15 +19,24 @@ pub fn shown(path: &Path) -> String {
     path.to_string_lossy().replace(char::is_control, "\u{FFFD}")
 }
 
-/// A path as a word of a shell's command line. Bytes that a terminal does not show are escaped, as in Bash and Zsh.
+/// A path as a word of a shell's command line. A name that begins like a flag gets `./` before it.
 pub fn quoted(path: &Path) -> String {
-    let plain = path
+    let begins_flag = path.as_os_str().as_encoded_bytes().starts_with(b"-");
+    if begins_flag && path != Path::new(STANDARD) {
+        return shell_word(Path::new(".").join(path).as_os_str());
+    }
+    shell_word(path.as_os_str())
+}
+
+/// A text as a word of a shell's command line. Bytes that a terminal does not show are escaped, as in Bash and Zsh.
+pub fn shell_word(text: &OsStr) -> String {
+    let plain = text
         .to_str()
         .filter(|text| !text.contains(char::is_control));
     if let Some(Ok(word)) = plain.map(shlex::try_quote) {
         return word.into_owned();
     }
-    let escaped = path.as_os_str().as_encoded_bytes().iter();
+    let escaped = text.as_encoded_bytes().iter();
     let escaped = escaped.map(|&byte| match byte {
         b'\\' | b'\'' => format!("\\{}", char::from(byte)),
         b' '..=b'~' => char::from(byte).to_string(),

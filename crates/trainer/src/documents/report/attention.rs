@@ -60,7 +60,7 @@ fn means(
 ) -> Vec<Section> {
     let reader = config.measured_reader();
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
-    if config.data.n_classes == 2 {
+    if metrics.classes.is_empty() {
         return vec![Section::of_paragraph(format!(
             "From {reader} to {place}, on average over the {of} samples {WITH_PLACE}: {} for positives ({} if \
              uniform), {} for negatives ({}).",

@@ -18,7 +18,7 @@ use crate::documents::finished_run::FinishedRun;
 use crate::documents::report::{data_title, f1_of, quoted_answer, test_lines};
 use crate::sessions::session::blind_reader;
 use crate::storage::run_dir::{PAGE, REPORT, RunDir};
-use crate::storage::standard::{quoted, shown};
+use crate::storage::standard::{quoted, shell_word, shown};
 
 use model::UsedModel;
 
@@ -29,7 +29,7 @@ const PATH: usize = 71;
 const FEW: usize = 200;
 
 impl FinishedRun {
-    /// The first screen of the run; `again` is its config on a command line.
+    /// The first screen of the run; `again` is its config on a command line, and its options there.
     ///
     /// # Errors
     /// When the model does not suit the config.
@@ -37,7 +37,7 @@ impl FinishedRun {
         &self,
         experiment: &Experiment,
         run: &RunDir,
-        again: &str,
+        again: &[String],
     ) -> Result<Screen, Failure> {
         let data = &experiment.config.data;
         let mut model = UsedModel::new(experiment, &self.parameters)?;
@@ -102,20 +102,28 @@ fn has_few(experiment: &Experiment) -> bool {
     is_file && may_differ && splits.train.len() + splits.held_out.len() < FEW
 }
 
-/// The command that tests on all samples; where it is too long, in two lines that a shell joins.
-fn folds(run: &RunDir, again: &str) -> String {
+/// The command that tests on all samples; where it is too long, in lines that a shell joins, each of which begins with an option.
+fn folds(run: &RunDir, again: &[String]) -> String {
     // The run's own name: rows of a sweep with other options would not belong.
     let name = run.path().file_name().unwrap_or_default().to_string_lossy();
     let out = quoted(Path::new(&format!("{name}-folds.jsonl")));
-    let (start, end) = (
-        format!("headlight sweep {again}"),
-        format!("--folds 5 --out {out}"),
-    );
-    let has_room = start.chars().count() + 1 + end.chars().count() <= PATH;
-    start + if has_room { " " } else { " \\\n          " } + &end
+    let own = ["--folds 5".to_owned(), format!("--out {out}")];
+    let (mut text, mut width) = ("headlight sweep".to_owned(), 15);
+    for option in again.iter().chain(&own) {
+        let length = option.chars().count();
+        if width + 1 + length > PATH - 4 && option.starts_with('-') {
+            text.push_str(" \\\n          ");
+            width = length;
+        } else {
+            text.push(' ');
+            width += 1 + length;
+        }
+        text.push_str(option);
+    }
+    text
 }
 
-fn links(experiment: &Experiment, run: &RunDir, again: &str) -> Part {
+fn links(experiment: &Experiment, run: &RunDir, again: &[String]) -> Part {
     let link = |name: &str, target: String| [name.to_owned(), target];
     let data = &experiment.config.data;
     let own = quoted(run.path());
@@ -170,7 +178,7 @@ fn row(experiment: &Experiment) -> Option<String> {
         }
     });
     let values: Vec<String> = values.collect();
-    Some(quoted(Path::new(&values.join(","))))
+    Some(shell_word(values.join(",").as_ref()))
 }
 
 /// The question of a rule: the one that the page asks, with the rule's numbers, or else that of its report.

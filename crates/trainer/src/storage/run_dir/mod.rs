@@ -20,7 +20,7 @@ use table::{ATTENTION, CHECKPOINT, LOCK, MANIFEST};
 pub(crate) use table::{
     BEST, BEST_DUMP, CERTIFICATE, ENVIRONMENT, LOSS_LOG, METRICS, STATE, STEP_WEIGHTS, WEIGHTS,
 };
-pub use table::{CONFIG, PAGE, REPORT, is_file_of_run, step_of};
+pub use table::{CONFIG, PAGE, REPORT, is_in_run, step_of};
 pub use verify::{Damage, Verified};
 pub use writing::write_dump;
 
@@ -41,6 +41,12 @@ impl RunDir {
     /// # Errors
     /// When it exists or cannot be created.
     pub fn create(path: &Path) -> Result<Self, Failure> {
+        if is_in_run(path) {
+            return Err(Failure::Input(format!(
+                "{} is in the directory of another run; choose another one with --run",
+                shown(path)
+            )));
+        }
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(|error| Failure::writing(parent, &error))?;
         }
@@ -157,10 +163,7 @@ impl RunDir {
     /// How a user goes on with the run, in words.
     pub fn how_to_resume(&self) -> String {
         let path = quoted(&self.path);
-        // A name that begins like a flag is a value only after `=`.
-        let begins_flag = self.path.as_os_str().as_encoded_bytes().starts_with(b"-");
-        let sign = if begins_flag { '=' } else { ' ' };
-        format!("resume with: headlight train --resume --run{sign}{path}")
+        format!("resume with: headlight train --resume --run {path}")
     }
 
     /// The sentence for a run that cannot be resumed or is damaged: its config repeats it byte for byte.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use headlight_experiment::certificate::Certificate;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
-use headlight_input::TEXT_LIMIT;
 use serde::de::DeserializeOwned;
 
 use super::{
@@ -21,6 +20,9 @@ use crate::storage::weights;
 /// The largest checkpoint that is read, in bytes: weights, two moments and the best model of the largest model that a config
 /// may ask for take 4 GiB.
 const CHECKPOINT_LIMIT: u64 = 5 << 30;
+
+/// The largest JSON file that is read, in bytes: a certificate has up to 1,500 for each of 65,536 classes.
+const JSON_LIMIT: u64 = 128 << 20;
 
 impl RunDir {
     /// Reads the config back.
@@ -40,7 +42,7 @@ impl RunDir {
         if !path.is_file() {
             return Ok(None);
         }
-        let value = serde_json::from_slice(&read_bounded(&path, TEXT_LIMIT)?);
+        let value = serde_json::from_slice(&read_bounded(&path, JSON_LIMIT)?);
         value
             .map(Some)
             .map_err(|error| Failure::reading(&path, error))
@@ -63,7 +65,7 @@ impl RunDir {
         &self,
         take: impl FnMut(serde_json::Value) -> Option<T>,
     ) -> Result<Vec<T>, Failure> {
-        read_json_lines(&self.file(METRICS), take)
+        read_json_lines(&self.file(METRICS), u64::MAX, take)
     }
 
     /// The evaluations in `metrics.jsonl`.
@@ -71,11 +73,18 @@ impl RunDir {
     /// # Errors
     /// When it is missing or damaged.
     pub fn step_metrics(&self) -> Result<Vec<StepMetrics>, Failure> {
-        let rows = self.metrics(|row| Some(StepMetrics::read(&row)))?;
+        self.step_metrics_of(u64::MAX)
+    }
+
+    /// The evaluations in the first `bytes` of `metrics.jsonl`.
+    ///
+    /// # Errors
+    /// When it is missing or damaged there.
+    pub(crate) fn step_metrics_of(&self, bytes: u64) -> Result<Vec<StepMetrics>, Failure> {
+        let path = self.file(METRICS);
+        let rows = read_json_lines(&path, bytes, |row| Some(StepMetrics::read(&row)))?;
         let rows: Option<Vec<StepMetrics>> = rows.into_iter().collect();
-        rows.ok_or_else(|| {
-            Failure::reading(&self.file(METRICS), "it has rows that are not metrics")
-        })
+        rows.ok_or_else(|| Failure::reading(&path, "it has rows that are not metrics"))
     }
 
     /// The last row of `metrics.jsonl`; `None` before the first evaluation.

@@ -1,5 +1,6 @@
 //! The files of a run, in one table: what treats all of them derives from it.
 
+use std::fs;
 use std::path::Path;
 
 /// The resolved config, the first file of a run: without it, no run has begun.
@@ -81,17 +82,18 @@ pub(super) const FILES: [RunFile; 15] = [
     file(PAGE, Written::AtEnd, true),
 ];
 
-/// Whether a path is a file of a run: one of the table, or in one of its folders.
-pub fn is_file_of_run(path: &Path) -> bool {
-    path.ancestors().skip(1).take(2).any(|folder| {
-        let name = path.strip_prefix(folder).map(|path| path.iter().next());
-        let name = name.ok().flatten().and_then(|name| name.to_str());
-        // A run may lack one of them.
-        let is_run = [ENVIRONMENT, MANIFEST]
-            .iter()
-            .any(|file| folder.join(file).symlink_metadata().is_ok());
-        is_run && name.is_some_and(|name| FILES.iter().any(|file| file.name == name))
-    })
+/// Whether a path is in the directory of a run, or in a folder there: only the run itself writes there.
+pub fn is_in_run(path: &Path) -> bool {
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    let parent = parent.unwrap_or(Path::new("."));
+    let folder = fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned());
+    folder.ancestors().take(2).any(is_run)
+}
+
+/// Whether a folder is that of a run, also if the run has not ended, or was damaged.
+fn is_run(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    has(MANIFEST) || has(ENVIRONMENT) && has(METRICS)
 }
 
 /// The name of the best model's dump, without its format.
