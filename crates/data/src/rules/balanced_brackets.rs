@@ -3,7 +3,7 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::rule::Rule;
+use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::random::{uniform_below, uniform_unit};
@@ -108,13 +108,7 @@ impl Rule for BalancedBrackets {
         u32::from(self.is_balanced(tokens))
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         Some(self.of_class(class, sampler, rng))
     }
 

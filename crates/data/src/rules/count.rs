@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::choice::{Choice, Parameter, Setting};
 use super::reader::Reader;
-use super::rule::{Rule, positions_of};
+use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
@@ -48,13 +48,7 @@ impl Rule for Count {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         if n_classes == 2 {
             return Some(sampler.with_subsequence(&[self.token], class == 1, rng));
         }

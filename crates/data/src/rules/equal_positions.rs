@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::choice::{Choice, HALF_POSITIVE, Parameter, Setting};
 use super::reader::Reader;
-use super::rule::Rule;
+use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
@@ -66,13 +66,7 @@ impl Rule for EqualPositions {
         Some(vec![self.first, self.second])
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let mut row = sampler.any(|| rng.next_u32());
         row[self.second] = if class == 1 {
             row[self.first]

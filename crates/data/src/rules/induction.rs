@@ -5,7 +5,7 @@ use std::ops::Range;
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::rule::Rule;
+use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::random::uniform_below;
@@ -40,13 +40,7 @@ impl Rule for Induction {
         place.map(|place| place + before).into_iter().collect()
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         // Tokens that are exchanged exchange their roles.
         let row = self.compose(false, sampler, rng);
         let own = self.label_for(&row, sampler.cls, n_classes);

@@ -5,7 +5,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::reader::Reader;
-use super::rule::{Rule, positions_of};
+use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::{CLS, ClsPlace};
 use crate::sampler::Sampler;
 
@@ -40,13 +40,7 @@ impl Rule for Majority {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let is_allowed = |count: usize| (2 * count > sampler.seq_len) == (class == 1);
         Some(sampler.with_count(self.token, None, is_allowed, rng))
     }

@@ -6,7 +6,7 @@ use headlight_keys::section;
 use rand::Rng;
 
 use super::reader::Reader;
-use super::rule::{Rule, positions_of};
+use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
@@ -35,13 +35,7 @@ impl Rule for Max {
         positions_of(&[largest], tokens)
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let up_to_it = Sampler {
             vocab_size: class + 1,
             ..sampler

@@ -6,7 +6,7 @@ use std::ops::Range;
 use headlight_keys::section;
 use rand::Rng;
 
-use super::rule::{Rule, positions_of};
+use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::{Sampler, exchanged};
 
@@ -32,13 +32,7 @@ impl Rule for MostFrequent {
         positions_of(&[self.label_for(tokens, cls, usize::MAX)], tokens)
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         // Tokens that are exchanged exchange their roles.
         let row = sampler.any(|| rng.next_u32());
         let own = self.label_for(&row, sampler.cls, n_classes);

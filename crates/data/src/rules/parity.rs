@@ -5,7 +5,7 @@ use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
 use super::reader::Reader;
-use super::rule::{Rule, check_positions, listed_positions, positions_of};
+use super::rule::{Drawn, Rule, check_positions, listed_positions, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
@@ -52,13 +52,7 @@ impl Rule for Parity {
         Some(self.positions.clone()).filter(|positions| !positions.is_empty())
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let positions = self.fixed_positions();
         let is_allowed = |count: usize| count % 2 == class as usize;
         Some(sampler.with_count(self.token, positions.as_deref(), is_allowed, rng))

@@ -14,6 +14,9 @@ use crate::task::Task;
 /// Samples that are drawn before the search for one of a class gives up. Of the most classes, each has 15 on average.
 const DRAWS: usize = 1_000_000;
 
+/// A sample of a class, or that there is none.
+pub(super) type Drawn = Option<Vec<u32>>;
+
 /// What a rule can tell of samples, `[CLS]` among their tokens. The methods with a default suit a rule that is true or
 /// false of a sample whose tokens are numbers: class 1 if it is true, else class 0.
 pub trait Rule {
@@ -57,13 +60,7 @@ pub trait Rule {
 
     /// A sample drawn uniformly from all samples of a class that is possible, when there are `n_classes`, unless the rule says how
     /// else. By default samples are drawn until one is of the class; `None` if the search gives up.
-    fn draw(
-        &self,
-        class: u32,
-        n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let mut drawn = (0..DRAWS).map(|_| sampler.any(|| rng.next_u32()));
         drawn.find(|row| self.label_for(row, sampler.cls, n_classes) == class)
     }

@@ -3,7 +3,7 @@
 use headlight_keys::{InvalidValue, section};
 use rand::Rng;
 
-use super::rule::Rule;
+use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::corpora::Corpus;
 use crate::generator::Generator;
@@ -29,13 +29,7 @@ impl Rule for Sentence {
     }
 
     /// A grammar draws sentences of all classes alike.
-    fn draw(
-        &self,
-        _class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, _class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         Some(self.compose(false, sampler, rng))
     }
 

@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::choice::{Choice, HALF_POSITIVE, Parameter};
 use super::reader::Reader;
-use super::rule::{Rule, positions_of};
+use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
@@ -40,13 +40,7 @@ impl Rule for TokenAnywhere {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         Some(sampler.with_subsequence(&[self.token], class == 1, rng))
     }
 

@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::choice::{Choice, Parameter};
 use super::reader::Reader;
-use super::rule::Rule;
+use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
@@ -48,13 +48,7 @@ impl Rule for TokenAtPosition {
         Some(vec![self.position])
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let mut row = sampler.any(|| rng.next_u32());
         row[self.position] = if class == 1 {
             self.token

@@ -5,7 +5,7 @@ use rand::Rng;
 
 use super::choice::{Choice, HALF_POSITIVE, Parameter, Setting};
 use super::reader::Reader;
-use super::rule::{Rule, positions_of};
+use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
 
@@ -60,13 +60,7 @@ impl Rule for TokenBeforeToken {
         positions_of(&[self.first, self.second], tokens)
     }
 
-    fn draw(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Option<Vec<u32>> {
+    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         Some(sampler.with_subsequence(&[self.first, self.second], class == 1, rng))
     }
 
