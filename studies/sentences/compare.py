@@ -76,7 +76,7 @@ def keras_model(binary: str, folder: pathlib.Path, seed: int) -> np.ndarray:
     """The same for the model of one block in Keras, without dropout, with Headlight's tokens."""
     import sys
 
-    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "keras"))
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "scripts" / "evidence"))
     from notebook_keras import build_model, keras
 
     subprocess.run(
