@@ -27,7 +27,7 @@ LANGUAGES = ("sh", "python")
 
 
 def pages() -> list[Path]:
-    return [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("crates/*/README.md"))]
+    return [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("crates/*/README.md"))]
 
 
 def missing(code: str) -> list[str]:

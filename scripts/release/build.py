@@ -135,7 +135,7 @@ def compiled(target: Target, flavour: str, bin_folder: pathlib.Path) -> pathlib.
 def documents(target: Target, flavour: str, bin_folder: pathlib.Path) -> dict[str, bytes]:
     """What lies beside the program: licences, documents, completions, manual pages. The program for this machine writes the last two."""
     here = compiled(TARGETS["x86_64-unknown-linux-musl"], flavour, bin_folder)
-    names = ["README.md", "CHANGELOG.md", "EXPERIMENTS.md", "ARCHITECTURE.md", "LICENSE-MIT", "LICENSE-APACHE", *output(["git", "ls-files", "docs"]).splitlines()]
+    names = ["README.md", "ARCHITECTURE.md", "LICENSE-MIT", "LICENSE-APACHE", *output(["git", "ls-files", "docs"]).splitlines()]
     files = {name: linked(name, names) for name in names}
     third = third_party(ROOT / "crates/headlight/Cargo.toml", target.triple, FLAVOURS[flavour], zig_libraries(bin_folder))
     files["LICENSE-THIRD-PARTY"] = third.encode()

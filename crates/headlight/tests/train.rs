@@ -138,7 +138,7 @@ fn the_same_config_gives_the_same_bytes() {
 /// The notebook's experiment, over ten seeds.
 ///
 /// About one start in twenty ends with one or two negative samples above one half. Seed 5 is one of these:
-/// Keras, given the same weights and order, makes the same mistake (EXPERIMENTS.md).
+/// Keras, given the same weights and order, makes the same mistake.
 #[test]
 fn the_notebook_is_learned_with_each_of_ten_seeds() {
     for engine in ["burn", "fused"] {
