@@ -106,6 +106,19 @@ fn baselines_are_beaten_by_the_lower_end() {
         (Guess::Majority { class: 0 }, 0.8)
     );
     assert_eq!((low.baselines.len(), low.overfitting), (1, None));
+    // Most training samples are of class 0, and most judged ones of class 1: a constant answer is right in seven of ten.
+    let splits = self::splits(&[0, 0, 0, 1], &[1, 1, 1, 1, 1, 1, 1, 0, 0, 0]);
+    let row = evaluation(
+        10,
+        &scores(0.9, None, 0.5, 0.6),
+        &scores(0.6, None, 0.5, 0.6),
+    );
+    let outcome = Outcome::of(&config(0.99), &splits, &[row], None).unwrap();
+    let constant = outcome.baselines[0];
+    assert_eq!(
+        (constant.guess, constant.accuracy),
+        (Guess::Majority { class: 1 }, 0.7)
+    );
 }
 
 /// Class 2 has no judged sample. The model's F1 is over it if the model predicts it, and then so is that of the baseline.

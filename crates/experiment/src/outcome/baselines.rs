@@ -24,8 +24,7 @@ pub struct Baseline {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "guess", rename_all = "snake_case")]
 pub enum Guess {
-    /// Always the most frequent class of the training samples; of equals, the first. Where each step draws its own samples, the
-    /// held-out ones tell.
+    /// Always the most frequent class of the judged samples, which no other constant answer beats; of equals, the first.
     Majority {
         /// The class.
         class: u32,
@@ -50,11 +49,14 @@ pub(super) fn baselines(
         model,
     };
     let counts = splits.shown().class_counts(n_classes);
-    let most = counts.iter().copied().max().unwrap_or(0);
-    let class = counts.iter().position(|&count| count == most).unwrap_or(0) as u32;
+    let first_largest = |counts: &[usize]| {
+        let most = counts.iter().copied().max().unwrap_or(0);
+        counts.iter().position(|&count| count == most).unwrap_or(0) as u32
+    };
+    let class = first_largest(&judged.samples.class_counts(n_classes));
     let mut all = vec![judged.measured(Guess::Majority { class }, |_, _| class)];
     if splits.shown().is_per_position() {
-        let of_token = ByToken::of(splits.shown(), class);
+        let of_token = ByToken::of(splits.shown(), first_largest(&counts));
         let guess = |tokens: &[u32], place: usize| of_token.class(tokens[place]);
         all.push(judged.measured(Guess::Token, guess));
     } else if texts && !splits.train.is_empty() {
