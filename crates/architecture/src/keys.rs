@@ -1,6 +1,7 @@
 //! The keys that a query may look at, and what follows from them: uniform attention, and the head that departs most from it.
 
 use crate::config::AttentionConfig;
+use crate::mask::Mask;
 
 /// A row of weights that diverges from uniform attention by less than this, in nats, is close to it. Weights that are all a
 /// fifth above or below uniform attention diverge by about this.
@@ -36,8 +37,14 @@ impl AttentionConfig {
 
     /// Whether the mask lets a query look at no position but its own.
     pub fn is_blind(&self, query: usize, positions: usize) -> bool {
-        let mut others = (0..positions).filter(|&key| key != query);
-        !others.any(|key| self.mask.allows(query, key))
+        match &self.mask {
+            Mask::None => positions < 2,
+            Mask::Causal => query == 0,
+            Mask::Matrix(rows) => {
+                let mut row = rows.get(query).into_iter().flatten().enumerate();
+                !row.any(|(key, &may)| may && key != query)
+            }
+        }
     }
 }
 
@@ -153,17 +160,13 @@ impl StrongestHead {
         by_label: false,
     };
 
-    /// That a reader sees it, and why, as a sentence without its full stop; `samples` are those in which it is the strongest.
-    pub fn sentence(self, layer: usize, samples: &str) -> String {
-        let why = if self.by_label {
-            "looks most at what decides the label"
+    /// Why it is the strongest, after its name.
+    pub fn why(self) -> &'static str {
+        if self.by_label {
+            "looks most at what decides"
         } else {
-            "is the farthest from uniform attention"
-        };
-        format!(
-            "Of the heads of layer {layer}, head {} is shown: in {samples}, it {why}",
-            self.head
-        )
+            "is farthest from uniform"
+        }
     }
 }
 

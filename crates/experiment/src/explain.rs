@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::fused::{Array, Frozen, Recorded};
 use crate::metrics::{cross_entropy, predicted_class};
 use crate::removal::forward_without;
-use crate::shown::SHOWN_SAMPLES;
+use crate::shown::shown_head;
 
 /// What each word of a sample does to its prediction.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,9 +142,9 @@ pub fn leave_out(
         config.model.attention.keys(read, tokens),
     );
     let own_head = || strongest_head(std::slice::from_ref(&look));
-    let samples = head.map_or("this sample", |_| SHOWN_SAMPLES);
+    let of_run = head.is_some();
     let head = head.or_else(own_head).unwrap_or(StrongestHead::FIRST);
-    let which_head = (config.model.n_heads > 1).then(|| head.sentence(layer, samples));
+    let which_head = (config.model.n_heads > 1).then(|| shown_head(layer, head, of_run));
     let row = look.weights[head.head];
     let uniform = look.keys.each();
     let is_uniform = is_uniform([(&look.keys, row)]);

@@ -20,33 +20,29 @@ pub fn forward_without(
     positions: &[usize],
     recorded: Recorded,
 ) -> Result<Forward, Error> {
-    let Some(padding) = config.model.attention.padding_token else {
-        let changes: Vec<Intervention> = positions
-            .iter()
-            .flat_map(|&position| empty(config, position))
-            .collect();
-        return frozen.forward(weights, dataset, chosen, &changes, recorded);
+    let model = &config.model;
+    let Some(padding) = model.attention.padding_token else {
+        let empty = positions.iter().flat_map(|&position| {
+            let remove = move |layer| Intervention::RemoveKey { layer, position };
+            let zeros = Intervention::Replace {
+                place: Place::Embeddings,
+                position,
+                vector: vec![0.0; model.d_model],
+            };
+            (0..model.n_layers).map(remove).chain([zeros])
+        });
+        let empty: Vec<Intervention> = empty.collect();
+        return frozen.forward(weights, dataset, chosen, &empty, recorded);
     };
     let mut samples = dataset.without_samples();
     for &sample in chosen {
-        let sample = sample as usize;
-        let mut tokens = dataset.tokens(sample).to_vec();
+        let mut tokens = dataset.tokens(sample as usize).to_vec();
         for &position in positions {
             tokens[position] = padding;
         }
-        samples.push_each(&tokens, dataset.labels_of(sample).iter().copied());
+        let labels = dataset.labels_of(sample as usize);
+        samples.push_each(&tokens, labels.iter().copied());
     }
     let all: Vec<u32> = (0..chosen.len() as u32).collect();
     frozen.forward(weights, &samples, &all, &[], recorded)
-}
-
-/// The interventions that empty a place.
-fn empty(config: &ExperimentConfig, position: usize) -> impl Iterator<Item = Intervention> {
-    let remove = move |layer| Intervention::RemoveKey { layer, position };
-    let zeros = Intervention::Replace {
-        place: Place::Embeddings,
-        position,
-        vector: vec![0.0; config.model.d_model],
-    };
-    (0..config.model.n_layers).map(remove).chain([zeros])
 }

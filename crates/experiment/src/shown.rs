@@ -3,13 +3,24 @@
 //! shown at first: the first token's or, where that may look at no other or the next token is asked, the last one that holds no
 //! padding.
 
-use headlight_architecture::Pooling;
+use headlight_architecture::{Pooling, StrongestHead};
 
 use crate::config::ExperimentConfig;
 
-/// The samples of a run in which its [strongest head](headlight_architecture::strongest_head) is the strongest, as sentences name
-/// them.
-pub const SHOWN_SAMPLES: &str = "the samples that the run dumps";
+/// Which of several heads is shown, and why, as a sentence without its full stop: the [strongest](headlight_architecture::strongest_head) one, in the
+/// samples that the run of its model dumps or, where they are not at hand, in a sample alone.
+pub fn shown_head(layer: usize, head: StrongestHead, of_run: bool) -> String {
+    let samples = if of_run {
+        "the samples that the run dumps"
+    } else {
+        "this sample"
+    };
+    let why = head.why();
+    format!(
+        "Of the heads of layer {layer}, head {} is shown: in {samples}, it {why}",
+        head.head
+    )
+}
 
 impl ExperimentConfig {
     /// Whether the classifier reads the mean of all positions that are not padding.

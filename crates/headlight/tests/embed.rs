@@ -150,7 +150,7 @@ fn few_occurrences_measure_no_separation() {
     // Where there are no more, none are advised.
     fs::write(
         folder.join("few.csv"),
-        "text,label,split\na bee,x,train\na cat,y,train\na bee,x,test\n",
+        "text,label,split\na dog,x,train\na bee,x,train\na cat,y,train\nno cat,y,train\na bee,x,test\n",
     )
     .unwrap();
     typed(&folder, "train few.csv --run few").done();

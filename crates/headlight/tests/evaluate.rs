@@ -325,7 +325,7 @@ fn samples_without_labels_and_other_mistakes_are_refused() {
         &["missing.csv"],
     );
     let whole = folder.join("whole.csv");
-    fs::write(&whole, "label,token_0\n1,0\n0,2\n").unwrap();
+    fs::write(&whole, "label,token_0,token_1\n1,0,1\n0,0,2\n").unwrap();
     let found = evaluated(&path, &[text(&whole)]);
     assert_eq!(
         (&found["split"], &found["samples"]),

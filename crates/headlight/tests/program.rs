@@ -5,7 +5,6 @@
 
 mod common;
 
-mod any_experiment;
 mod anywhere;
 mod attention;
 mod bad_input;

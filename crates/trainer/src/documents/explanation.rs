@@ -1,7 +1,7 @@
 //! Which words decided, as a table, a picture and JSON.
 
 use headlight_architecture::{Parameter, StrongestHead};
-use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::explain::{Explanation, Word, explain};
 use headlight_inspector::{BarColumn, BarTable, counted, number};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::Failure;
 use crate::sessions::dumping::{Model, strongest};
 use crate::sessions::opening::open_device;
-use crate::storage::dataset_file;
+use crate::sessions::session::dataset;
 use crate::storage::samples::written;
 
 /// Decimals of probabilities, of multiples of uniform attention, and of what is added to a logit.
@@ -45,14 +45,7 @@ pub fn head_of_run(config: &ExperimentConfig, parameters: &[Parameter]) -> Optio
     if config.model.n_heads == 1 {
         return None;
     }
-    let data = &config.data;
-    let splits = match &data.source {
-        Source::Generated(_) => data.generate().ok()?,
-        Source::File(path) => {
-            let rows = dataset_file::read(path, &data.columns).ok()?;
-            rows.fit(data, config.model.attention.padding_token).ok()?
-        }
-    };
+    let splits = dataset(config).ok()?;
     let device = open_device(&config.compute.device).ok()?;
     let found = strongest(Model { config, parameters }, &splits, &device);
     found.ok().map(|(_, head)| head)

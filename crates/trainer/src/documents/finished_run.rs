@@ -10,7 +10,7 @@ use headlight_experiment::certificate::Certificate;
 use headlight_experiment::measures::{MeasureName, Measured};
 use headlight_experiment::metrics::{Assessment, StepMetrics, TestMetrics};
 use headlight_experiment::outcome::Outcome;
-use headlight_experiment::shown::SHOWN_SAMPLES;
+use headlight_experiment::shown::shown_head;
 use headlight_experiment::train::Progress;
 use headlight_inspector::counted;
 
@@ -58,7 +58,7 @@ impl FinishedRun {
     /// Which of several heads is shown first, and why; without a full stop.
     pub(super) fn which_head(&self) -> Option<String> {
         let (layer, head) = self.strongest;
-        (self.dump.dims.heads > 1).then(|| head.sentence(layer, SHOWN_SAMPLES))
+        (self.dump.dims.heads > 1).then(|| shown_head(layer, head, true))
     }
 
     /// The last evaluation of the model that is used.

@@ -58,7 +58,10 @@ impl FinishedRun {
                 self.strongest.1.head,
             )?);
         }
-        parts.push(links(experiment, run, again));
+        let (_, head) = self.strongest;
+        let several = self.dump.dims.heads > 1 && !data.task.is_per_position();
+        let why = several.then(|| format!("     (head {} {})", head.head, head.why()));
+        parts.push(links(experiment, run, again, &why.unwrap_or_default()));
         let title = data.rule.as_ref().map(question);
         Ok(Screen {
             title: title.unwrap_or_else(|| data_title(data)),
@@ -83,10 +86,6 @@ impl FinishedRun {
             );
         }
         lines.extend(config.mean_note());
-        lines.extend(
-            self.which_head()
-                .filter(|_| !config.data.task.is_per_position()),
-        );
         lines.extend(self.certificate.as_ref().map(certificate::sentence));
         lines.extend(self.interrupted(experiment));
         lines
@@ -123,8 +122,13 @@ fn folds(run: &RunDir, again: &[String]) -> String {
     text
 }
 
-fn links(experiment: &Experiment, run: &RunDir, again: &[String]) -> Part {
+/// `why`: why the head is shown that is shown, beside the report's name.
+fn links(experiment: &Experiment, run: &RunDir, again: &[String], why: &str) -> Part {
     let link = |name: &str, target: String| [name.to_owned(), target];
+    let hinted = |name: &str, path: String, hint: &str| {
+        let has_room = path.len() + hint.len() <= PATH;
+        link(name, path + if has_room { hint } else { "" })
+    };
     let data = &experiment.config.data;
     let own = quoted(run.path());
     let mut links = Vec::new();
@@ -140,12 +144,9 @@ fn links(experiment: &Experiment, run: &RunDir, again: &[String]) -> Part {
     }
     let page = run.file(PAGE);
     if page.exists() {
-        let hint = "     (--open shows it)";
-        let shown = shown(&page);
-        let has_room = shown.len() + hint.len() <= PATH;
-        links.push(link("Page", shown + if has_room { hint } else { "" }));
+        links.push(hinted("Page", shown(&page), "     (--open shows it)"));
     }
-    links.push(link("Report", shown(&run.file(REPORT))));
+    links.push(hinted("Report", shown(&run.file(REPORT)), why));
     if has_few(experiment) {
         links.push(link("Test all", folds(run, again)));
     }
