@@ -75,7 +75,7 @@ impl ClsPlace {
     }
 
     /// A sample without the token in this place; without such a place, the whole sample.
-    pub(crate) fn without(self, tokens: &[u32]) -> &[u32] {
+    pub fn without(self, tokens: &[u32]) -> &[u32] {
         match self {
             Self::First => tokens.get(1..),
             Self::Last => tokens.split_last().map(|(_, others)| others),

@@ -279,17 +279,6 @@ impl Dataset {
         &self.tokens[sample * self.positions..(sample + 1) * self.positions]
     }
 
-    /// How many samples begin with padding, and how many others end with it, `[CLS]` aside.
-    pub fn padded(&self, padding: u32) -> [usize; 2] {
-        let mut counts = [0; 2];
-        for own in (0..self.len()).map(|sample| self.cls.without(self.tokens(sample))) {
-            let [begins, ends] = [own.first(), own.last()].map(|token| token == Some(&padding));
-            counts[0] += usize::from(begins);
-            counts[1] += usize::from(ends && !begins);
-        }
-        counts
-    }
-
     /// The class of a sample; of labels per position, the first that counts, or 0. Class 0 is called negative, all others
     /// positive.
     pub fn label(&self, sample: usize) -> u32 {

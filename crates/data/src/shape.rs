@@ -136,17 +136,9 @@ impl SampleShape {
         ))
     }
 
-    /// Refuses a label of `[CLS]` or of padding, neither of which counts. `value` is the token's place in its sample.
-    pub(crate) fn check_labelled(self, token: u32, value: usize) -> Result<(), String> {
-        let what = match token {
-            CLS if self.cls.is_somewhere() => "[CLS]",
-            _ if Some(token) == self.padding_token => "padding",
-            _ => return Ok(()),
-        };
-        let value = value + 1;
-        Err(format!(
-            "`labels`, value {value}: token {token} is {what}, whose label does not count; write null, or -100 in npz"
-        ))
+    /// Whether a label of a token counts: neither that of `[CLS]` nor that of padding does.
+    pub(crate) fn counts(self, token: u32) -> bool {
+        Some(token) != self.padding_token && (token != CLS || !self.cls.is_somewhere())
     }
 
     /// The tokens that samples can have, for messages.

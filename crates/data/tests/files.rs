@@ -255,8 +255,8 @@ nothing.csv      |                                                     | the fil
 held_out.csv     | split,label,token_0\ntest,0,1\nval,1,1\n            | no training samples
 open.csv         | label,token_0,note\n1,2,ok\n0,3,"oops\n1,4,a\n0,5,b\n | line 3: the quote is never closed
 open_end.csv     | label,token_0,note\n1,2,ok\n0,"3                    | line 3: the quote is never closed
-open_merged.csv  | label\tnote\ttoken_0\n0\t"a\t1\n1\tb"\t2\n               | line 2: its quote closes in line 3, after further cells
-inside.csv       | label,token_0,note\n1,2,"one" two\n0,3,x\n           | line 2: the cell goes on after its closing quote
+open_merged.csv  | label\tnote\ttoken_0\n0\t"a\t1\n1\tb"\t2\n               | line 2: its quote closes in line 3
+inside.csv       | label,token_0,note\n1,2,"one" two\n0,3,x\n           | line 2: its quote closes in line 2, within
 declared.csv     | sep=|\nlabel|token_0\n0|x\n                         | line 3: `x`
 zeros.csv        | l\0a\0b\0                                            | it is UTF-16 text
 open_header.csv  | label,"token_0\n1,2\n                               | line 1: the quote is never closed

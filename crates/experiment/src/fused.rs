@@ -114,8 +114,8 @@ pub fn forward(
     interventions: &[Intervention],
 ) -> Result<Forward, Error> {
     let layout = config.model.layout(config.inputs());
-    let parameters = Parameter::arrange(parameters.iter().cloned(), &layout)
-        .map_err(|mismatch| Error::Diverged(format!("training diverged: {mismatch}")))?;
+    let parameters =
+        Parameter::arrange(parameters.iter().cloned(), &layout).map_err(Error::Diverged)?;
     let weights = Parameter::weights(&parameters);
     let mut frozen = Frozen::new(config)?;
     frozen.forward(&weights, dataset, chosen, interventions, Recorded::All)

@@ -403,7 +403,7 @@ train mixed.toml --run m              | 0 | 1 | begin with padding: 1; that end 
 train texts.csv --run w               | 0 | 1 | also training texts
 predict w new.txt                     | 0 | 0 | also training texts
 evaluate w                            | 0 | 1 | also training texts
-predict w ids.npz                     | 0 | 1 | a b
+predict w ids.npz                     | 0 | 1 | 1 sample classified
 predict w empty.txt                   | 2 | 1 | empty.txt: it holds no samples
 train none.csv                        | 2 | 1 | --label
 ";

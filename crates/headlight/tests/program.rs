@@ -5,6 +5,7 @@
 
 mod common;
 
+mod any_experiment;
 mod anywhere;
 mod attention;
 mod bad_input;

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use std::thread;
 
 use headlight_architecture::{NormKind, Parameter, Pooling, Positions, StrongestHead};
-use headlight_data::Dataset;
 use headlight_data::words::Encoder;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Recorded, dims};
@@ -156,12 +155,7 @@ impl Model {
         });
         let arranged = self.config.sample_shape().arrange_all(rows);
         let arranged = arranged.map_err(PyValueError::new_err)?;
-        let data = &self.config.data;
-        let mut dataset = Dataset::empty(data.seq_len, data.cls);
-        for row in arranged.chunks(dataset.positions()) {
-            dataset.push(row, 0);
-        }
-        if let Some(sentence) = samples::sides_of_padding(&dataset, &self.config, false) {
+        if let Some(sentence) = samples::sides_of_padding(&arranged, &self.config, false) {
             note(&sentence);
         }
         warn(py)?;

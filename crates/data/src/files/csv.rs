@@ -17,12 +17,19 @@ const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
 /// Reads a CSV or TSV file.
 pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Table, String> {
-    let declared = declared(&text);
-    if declared.is_some() {
-        // Its line stays, and is empty.
-        text.drain(..=DECLARED.len());
-    }
-    let separator = declared.unwrap_or_else(|| separator(&text));
+    let first = text.split('\n').next().unwrap_or_default();
+    let separator = match first
+        .trim_end_matches('\r')
+        .strip_prefix("sep=")
+        .map(str::as_bytes)
+    {
+        // The line of Excel stays, and is empty.
+        Some(&[named]) => {
+            text.drain(..5);
+            named
+        }
+        _ => separator(&text),
+    };
     check_quotes(&text, separator)?;
     // With a line break at the very end and no other terminator, the reader stands at the start of a line after each record.
     text.push('\n');
@@ -85,21 +92,14 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
     table.ok_or_else(|| "the file is empty".to_owned())
 }
 
-/// What stands before the separator in a first line with which Excel names it.
-const DECLARED: &str = "sep=";
-
-/// The separator that the first line names.
-fn declared(text: &str) -> Option<u8> {
-    let rest = text.strip_prefix(DECLARED)?.as_bytes();
-    let (&separator, rest) = rest.split_first()?;
-    let is_line = rest.starts_with(b"\n") || rest.starts_with(b"\r\n");
-    let is_sign = separator == b'\t' || separator.is_ascii_punctuation() && separator != b'"';
-    (is_line && is_sign).then_some(separator)
-}
-
 /// Refuses quotes that the reader would take for others than they are: one that is never closed, one within a quoted cell, and
 /// in a table of tabs a cell of several lines with tabs, which are the cells up to a later quote.
 fn check_quotes(text: &str, separator: u8) -> Result<(), String> {
+    let refused = |line: u32, what: String| {
+        Err(format!(
+            "line {line}: {what}; in a cell that begins with a quote, write each quote of its text twice, and one more at both ends"
+        ))
+    };
     let (mut line, mut is_start, mut opened, mut has_tab) = (1, true, None, false);
     let mut bytes = text.bytes().enumerate().peekable();
     while let Some((at, byte)) = bytes.next() {
@@ -110,15 +110,12 @@ fn check_quotes(text: &str, separator: u8) -> Result<(), String> {
                 opened = None;
                 let rest = text[at + 1..].trim_start_matches(' ');
                 let next = rest.bytes().next().unwrap_or(b'\n');
-                if next != separator && !matches!(next, b'\r' | b'\n') {
-                    return Err(format!(
-                        "line {first}: the cell goes on after its closing quote{HOW_TO_QUOTE}"
-                    ));
-                }
-                if has_tab && line > first {
-                    return Err(format!(
-                        "line {first}: its quote closes in line {line}, after further cells{HOW_TO_QUOTE}"
-                    ));
+                let is_end = next == separator || matches!(next, b'\r' | b'\n');
+                if !is_end || has_tab && line > first {
+                    return refused(
+                        first,
+                        format!("its quote closes in line {line}, within or after other cells"),
+                    );
                 }
             }
             (b'\t', Some(_)) => has_tab |= separator == b'\t',
@@ -127,16 +124,10 @@ fn check_quotes(text: &str, separator: u8) -> Result<(), String> {
         line += u32::from(byte == b'\n');
         is_start = opened.is_none() && (byte == separator || byte == b'\n');
     }
-    match opened {
-        Some(line) => Err(format!(
-            "line {line}: the quote is never closed{HOW_TO_QUOTE}"
-        )),
-        None => Ok(()),
-    }
+    opened.map_or(Ok(()), |line| {
+        refused(line, "the quote is never closed".to_owned())
+    })
 }
-
-/// What to do about a quote.
-const HOW_TO_QUOTE: &str = "; in a cell that begins with a quote, write each quote of its text twice, and one more at both ends";
 
 /// The separator that is most frequent in the first line that has any cells, outside quotes.
 fn separator(text: &str) -> u8 {

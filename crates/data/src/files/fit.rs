@@ -18,10 +18,9 @@ use headlight_keys::InvalidValue;
 const PADDED_FREE: usize = 1 << 24;
 const PADDING_RATIO: usize = 32;
 
-/// What to do with a label that is not a class: where samples are for training, and elsewhere.
-const TO_TRAIN: &str = "; fix the label, remove the row, or name the class in data.classes";
-const TO_PREDICT: &str =
-    "; fix the label, or remove the row (to predict without labels, rename their column)";
+/// What to do with a label that is not a class.
+const REMEDY: &str =
+    "; fix the label, or remove the row, or rename the column where no labels are needed";
 
 impl Rows {
     /// The samples in the file's order, with `[CLS]` and padding. Labels that the file does not have are given by the
@@ -37,16 +36,6 @@ impl Rows {
         if self.are_texts() {
             return self.tokenized(config)?.0.dataset(config, padding_token);
         }
-        self.arranged(config, padding_token, TO_PREDICT)
-    }
-
-    /// The samples with `[CLS]` and padding; `remedy` follows the message of a label that is not a class.
-    fn arranged(
-        &self,
-        config: &DatasetConfig,
-        padding_token: Option<u32>,
-        remedy: &str,
-    ) -> Result<Dataset, FileError> {
         let shape = SampleShape::new(config, padding_token);
         let has_cls = self.has_cls(shape.cls);
         let mut dataset = Dataset::empty(shape.seq_len, shape.cls).for_task(config.task);
@@ -66,7 +55,7 @@ impl Rows {
         let classes = self.labels.classes(config);
         let class = |label: u32| {
             let class = classes[label as usize].clone();
-            class.map_err(|reason| reason + remedy)
+            class.map_err(|reason| reason + REMEDY)
         };
         let mut sample = Vec::with_capacity(positions);
         let mut push = |row: usize| {
@@ -82,7 +71,13 @@ impl Rows {
                     let mut labels = vec![IGNORED; positions];
                     let before = usize::from(config.cls == ClsPlace::First && !has_cls);
                     for (value, &label) in own.iter().enumerate().filter(|own| *own.1 != IGNORED) {
-                        shape.check_labelled(self.tokens(row)[value], value)?;
+                        let token = self.tokens(row)[value];
+                        if !shape.counts(token) {
+                            return Err(format!(
+                                "`labels`, value {}: token {token} is [CLS] or padding, whose label does not count; write null, or -100 in npz",
+                                value + 1
+                            ));
+                        }
                         labels[value + before] = class(label)?;
                     }
                     labels
@@ -156,7 +151,7 @@ impl Rows {
         padding_token: Option<u32>,
     ) -> Result<Dataset, FileError> {
         self.check_classes(config)?;
-        let dataset = self.arranged(config, padding_token, TO_TRAIN)?;
+        let dataset = self.dataset(config, padding_token)?;
         match self.contradiction(&dataset, config) {
             None => Ok(dataset),
             Some(reason) => {

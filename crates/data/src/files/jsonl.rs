@@ -20,8 +20,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Table, String> {
     let mut table = Table::new(name, Form::Lines, Vec::new());
     let mut indices: HashMap<String, usize> = HashMap::new();
     let mut objects = Vec::new();
-    for line in lines(text) {
-        let (number, line) = line?;
+    for (number, line) in lines(text) {
         let line = line.trim();
         if line.is_empty() {
             continue;

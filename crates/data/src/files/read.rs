@@ -28,7 +28,7 @@ impl Table {
             }
             let (text, is_marked) = text_of(reader)?;
             match format {
-                Format::Npz | Format::Txt => text::read(&text, &name),
+                Format::Npz | Format::Txt => Ok(text::read(&text, &name)),
                 Format::Csv => csv::read(text, is_marked, &name),
                 Format::Jsonl => jsonl::read(&text, &name),
             }

@@ -1,6 +1,6 @@
 //! Files of text, read as a whole.
 
-use std::io::{BufRead, Read};
+use std::io::Read;
 
 use headlight_input::{LINE_LIMIT, size};
 
@@ -11,31 +11,15 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// The text of a file, and whether it begins with a byte order mark. Lines that end with carriage returns alone, as on old
 /// Macintosh computers, get the usual end.
-pub(super) fn text_of(mut reader: impl BufRead) -> Result<(String, bool), String> {
+pub(super) fn text_of(mut reader: impl Read) -> Result<(String, bool), String> {
     let mut bytes = Vec::new();
-    loop {
-        let before = bytes.len();
-        let mut part = Read::take(&mut reader, LINE_LIMIT + 1);
-        part.read_to_end(&mut bytes)
-            .map_err(|error| error.to_string())?;
-        let part = &bytes[before..];
-        if part.is_empty() {
-            break;
-        }
-        // A file that has no lines is refused before it fills the memory.
-        if part.len() as u64 > LINE_LIMIT && !part.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
-        {
-            return Err(too_long(line_at(&bytes[..before])));
-        }
-    }
+    let read = reader.read_to_end(&mut bytes);
+    read.map_err(|error| error.to_string())?;
     // UTF-16 begins with a mark, or has a zero beside each letter of English.
-    if bytes.starts_with(b"\xff\xfe")
-        || bytes.starts_with(b"\xfe\xff")
-        || bytes.iter().take(4).any(|&byte| byte == 0)
-    {
-        return Err(
-            "it is UTF-16 text; save the file as UTF-8, which Excel calls `CSV UTF-8`".to_owned(),
-        );
+    let is_marked = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    if is_marked || bytes.iter().take(4).any(|&byte| byte == 0) {
+        let reason = "it is UTF-16 text; save the file as UTF-8, which Excel calls `CSV UTF-8`";
+        return Err(reason.to_owned());
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let (valid, _) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
@@ -44,14 +28,16 @@ pub(super) fn text_of(mut reader: impl BufRead) -> Result<(String, bool), String
         let line = line_at(valid);
         format!("line {line}: it is not UTF-8 text: its byte {byte} does not fit; save the file as UTF-8")
     })?;
-    let (text, is_marked) = match text.strip_prefix(BYTE_ORDER_MARK) {
+    let (mut text, is_marked) = match text.strip_prefix(BYTE_ORDER_MARK) {
         Some(rest) => (rest.to_owned(), true),
         None => (text, false),
     };
     if text.contains('\r') && !text.contains('\n') {
-        return Ok((text.replace('\r', "\n"), is_marked));
+        text = text.replace('\r', "\n");
     }
-    Ok((text, is_marked))
+    let is_long = |line: &(u32, &str)| line.1.len() as u64 > LINE_LIMIT;
+    let long = lines(&text).find(is_long).map(|(line, _)| too_long(line));
+    long.map_or(Ok((text, is_marked)), Err)
 }
 
 /// The number of the line that follows some text.
@@ -64,25 +50,19 @@ pub(super) fn too_long(line: impl std::fmt::Display) -> String {
 }
 
 /// The lines of a text with their numbers.
-pub(super) fn lines(text: &str) -> impl Iterator<Item = Result<(u32, &str), String>> {
-    let numbered = (1..).zip(text.split('\n'));
-    numbered.map(|(number, line)| {
-        if line.len() as u64 > LINE_LIMIT {
-            return Err(too_long(number));
-        }
-        Ok((number, line.strip_suffix('\r').unwrap_or(line)))
-    })
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
+    let all = text.split('\n');
+    (1..).zip(all.map(|line| line.strip_suffix('\r').unwrap_or(line)))
 }
 
 /// Reads each line as a row of one cell.
-pub(super) fn read(text: &str, name: &str) -> Result<Table, String> {
+pub(super) fn read(text: &str, name: &str) -> Table {
     let mut table = Table::new(name, Form::Lines, vec!["text".to_owned()]);
     // A text that ends with a line break has no line after it, and an empty one has none.
     let all = lines(text.strip_suffix('\n').unwrap_or(text));
-    for line in all.take_while(|_| !text.is_empty()) {
-        let (number, line) = line?;
+    for (number, line) in all.take_while(|_| !text.is_empty()) {
         table.begin_row(number);
         table.push(0, Kind::Text, line);
     }
-    Ok(table)
+    table
 }

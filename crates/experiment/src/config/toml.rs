@@ -20,9 +20,6 @@ const KEY_LIMIT: usize = 16;
 /// The longest line that messages show, in bytes.
 const SHOWN_LIMIT: usize = 400;
 
-/// The longest value that a message repeats, in bytes.
-const GIVEN_LIMIT: usize = 60;
-
 /// One change of a config: the flag that gives it, such as `--set`, and its `KEY=VALUE`.
 pub type Change<'a> = (&'static str, &'a str);
 
@@ -189,12 +186,12 @@ impl Source {
             ),
             // A key of several types names these, and not what it has.
             None if message.starts_with("expected ") => {
-                let mut steps = key.split('.');
                 let start = Value::Table(self.merged.clone());
-                let given = steps.try_fold(&start, |given, step| given.get(step));
+                let given = key
+                    .split('.')
+                    .try_fold(&start, |given, step| given.get(step));
                 let given = given.map(|given| format!(", not {given}"));
-                let given = given.filter(|given| given.len() < GIVEN_LIMIT);
-                format!("{message}{}", given.unwrap_or_default())
+                message.to_owned() + &given.filter(|given| given.len() < 60).unwrap_or_default()
             }
             None => message.to_owned(),
         };

@@ -92,7 +92,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let model = RunModel::open(&arguments.model, device, interventions)?;
     let (dataset, split, trained) = if let Some(path) = file {
         let read = samples::read_labelled(path, &model.config)?;
-        read.tell_contradiction();
+        read.compare_with_rule(&model.config.data);
         let (rows, split) = of_file(path, &read.rows, arguments.split)?;
         let trained = model.trained_on(&read.rows, &rows);
         (read.dataset.select(&rows), split, trained)

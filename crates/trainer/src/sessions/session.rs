@@ -220,7 +220,7 @@ pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, 
     for sentence in rows.notes(&config.data.columns.features) {
         tell(&sentence, &sentence);
     }
-    if let Some(sentence) = sides_of_padding(&splits.train, config, true) {
+    if let Some(sentence) = sides_of_padding(splits.train.all_tokens(), config, true) {
         tell("padding", &sentence);
     }
     // Of the folds of a file, one speaks for all.

@@ -37,14 +37,15 @@ fn samples_of(
         other => other,
     };
     let read = samples::read_labelled(path, &own).map_err(named_file)?;
-    match (&read.contradiction, &test.rule) {
-        (Some(reason), Some(_)) => {
-            let name = read.rows.name();
-            let reason = format!("{name}: {reason}; fix the label or the rule, or remove the rule");
-            return Err(named_file(Failure::Input(reason)));
-        }
-        _ => read.tell_contradiction(),
+    let reason = read.rows.contradiction(&read.dataset, &own.data);
+    if let Some(reason) = reason.filter(|_| test.rule.is_some()) {
+        let reason = format!(
+            "{}: {reason}; fix the label or the rule, or remove the rule",
+            read.rows.name()
+        );
+        return Err(named_file(Failure::Input(reason)));
     }
+    read.compare_with_rule(&own.data);
     let mut samples = read.dataset;
     own.data.make_noisy(&mut samples);
     Ok(samples)

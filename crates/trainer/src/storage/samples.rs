@@ -27,8 +27,6 @@ pub struct Samples {
     pub dataset: Dataset,
     /// Whether all their labels are known, from the file or from the config's rule.
     pub labelled: bool,
-    /// The first label that the config's rule contradicts, as a sentence.
-    pub contradiction: Option<String>,
     /// The samples as the file has them.
     pub rows: Rows,
     /// The file.
@@ -36,13 +34,11 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Says that the file has labels which the config's rule contradicts.
-    pub fn tell_contradiction(&self) {
-        if let Some(reason) = &self.contradiction {
-            note(&format!(
-                "{}: {reason}; the labels of the file count",
-                self.rows.name()
-            ));
+    /// Says that a label is not the one that the config's rule gives.
+    pub fn compare_with_rule(&self, config: &DatasetConfig) {
+        if let Some(reason) = self.rows.contradiction(&self.dataset, config) {
+            let name = self.rows.name();
+            note(&format!("{name}: {reason}; the labels of the file count"));
         }
     }
 }
@@ -75,7 +71,6 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> 
         (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample), dataset.cls()))
     };
     Ok(Samples {
-        contradiction: rows.contradiction(&dataset, data),
         labelled: rows.missing_labels(data).is_none() || data.rule.as_ref().is_some_and(knows_all),
         dataset,
         rows,
@@ -225,7 +220,7 @@ fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError>
     let name = rows.name();
     if !rows.are_texts() {
         let dataset = rows.dataset(&config.data, padding)?;
-        if let Some(sentence) = sides_of_padding(&dataset, config, false) {
+        if let Some(sentence) = sides_of_padding(dataset.all_tokens(), config, false) {
             note(&format!("{name}: {sentence}"));
         }
         return Ok(dataset);
@@ -237,15 +232,21 @@ fn dataset(rows: &Rows, config: &ExperimentConfig) -> Result<Dataset, FileError>
     rows.dataset(&config.data, padding)
 }
 
-/// That samples begin with padding, of training samples only if others end with it, as a sentence.
+/// That samples begin with padding, of training samples only if others end with it, as a sentence. `tokens` are those of all, with
+/// `[CLS]`.
 pub fn sides_of_padding(
-    dataset: &Dataset,
+    tokens: &[u32],
     config: &ExperimentConfig,
     are_trained: bool,
 ) -> Option<String> {
-    let [begin, end] = dataset.padded(config.model.attention.padding_token?);
+    let (data, padding) = (&config.data, config.model.attention.padding_token?);
+    let own = tokens.chunks(data.cls.positions(data.seq_len));
+    let own = own.map(|sample| data.cls.without(sample));
+    let ends = |own: &&[u32]| own.last() == Some(&padding);
+    let (begin, others): (Vec<_>, Vec<_>) = own.partition(|own| own.first() == Some(&padding));
+    let (begin, end) = (begin.len(), others.iter().filter(|own| ends(own)).count());
     // Generated samples may have any token anywhere.
-    let is_of_file = matches!(config.data.source, Source::File(_));
+    let is_of_file = matches!(data.source, Source::File(_));
     (is_of_file && begin > 0 && (end > 0 || !are_trained)).then(|| {
         format!(
             "samples that begin with padding: {begin}; that end with it: {end}. The model tells these apart, so pad all samples, those of \

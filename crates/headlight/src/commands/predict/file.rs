@@ -25,7 +25,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// predictions cannot be written.
 pub(super) fn write(model: &RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
     let read = samples::read(path, &model.config)?;
-    read.tell_contradiction();
+    read.compare_with_rule(&model.config.data);
     let Samples {
         dataset,
         labelled,

@@ -110,20 +110,15 @@ impl<'a> Predictions<'a> {
 
     /// How many samples there are, and how many of those with labels were classified correctly.
     pub(super) fn count(&self, trained: Option<usize>) -> Count {
-        let all = 0..self.dataset.len();
         // Of texts that go on, the most probable token is not the only right one.
         let is_judged = self.labelled && self.config.task != Task::NextToken;
-        let counts = |&sample: &usize| self.dataset.counted(sample).next().is_some();
-        let judged = all.clone().filter(|sample| is_judged && counts(sample));
-        let right = judged
-            .clone()
-            .filter(|&sample| self.is_right(sample))
-            .count();
-        let judged = judged.count();
+        let counts = |sample: &usize| is_judged && self.dataset.counted(*sample).next().is_some();
+        let judged: Vec<usize> = (0..self.dataset.len()).filter(counts).collect();
+        let right = judged.iter().filter(|&&sample| self.is_right(sample));
         Count {
-            samples: all.len(),
-            labelled: judged,
-            correct: (judged > 0).then_some(right),
+            samples: self.dataset.len(),
+            correct: (!judged.is_empty()).then(|| right.count()),
+            labelled: judged.len(),
             are_whole: self.dataset.is_per_position(),
             trained,
         }

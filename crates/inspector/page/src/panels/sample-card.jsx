@@ -124,7 +124,7 @@ function Sentence() {
   const now = paced.value;
   const off = now && isOff(now.layer, now.head) ? " But this head is off: the model does not use what it sees." : "";
   const own = base.value;
-  const isFirst = own && now?.layer === own.facts.layers - 1 && now.head === own.strongest;
+  const isFirst = own && !now?.isWhatIf && now?.layer === own.facts.layers - 1 && now.head === own.strongest;
   return (
     now && (
       <p id="sentence" aria-live={spoken.value}>

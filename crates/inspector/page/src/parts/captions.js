@@ -69,14 +69,14 @@ function madeOf(run, sample) {
   const shareAt = (/** @type {number} */ at) => sumOf(weights(sample, at), places);
   const about = { run, end, who, weights, most, places, where, even, view, shareAt };
   const first = shareAt(0);
-  const isLevel = run.isUniform(sample.key, end, layer, head);
+  const isLevel = weights(sample)[most] < LOOKS * run.uniform([sample], reader, () => [most]);
   const isEven = first < LOOKS * even && first > even / LOOKS;
   const { data } = run.facts.config ?? {};
   const canAsk = run.isLive && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
   return [
     {
       title: "Where will it look?",
-      text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. ${looksFrom(run)} ${isLevel ? "It looks at all of them about alike: this head is close to uniform attention." : "At which one does it look most? Choose one."}`,
+      text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. ${looksFrom(run)} ${isLevel ? `It looks at all of them about alike: none gets ${LOOKS} times uniform attention.` : "At which one does it look most? Choose one."}`,
       parts: view(end),
       answerTo: isLevel
         ? undefined
@@ -196,7 +196,7 @@ function taken(sample, { run, end, most, places, view }) {
   const each = tried.map((place, at) => `without ${placesText(run, sample.key, [place])} it is ${fixed(after[at], 3)}`);
   const moral =
     moved[needed] < 0.01
-      ? " None of them alone is needed: attention does not say what an answer needs."
+      ? ` ${tried.length > 1 ? "None of them alone is" : "It is not"} needed: attention does not say what an answer needs.`
       : tried[needed] === most
         ? ""
         : " What gets the most attention is not what the answer needs most.";

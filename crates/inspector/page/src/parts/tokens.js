@@ -49,8 +49,8 @@ export function tokensOf(run, text) {
   return { tokens, typed: taken.map((word, at) => typedOf(run, tokens[at], word)), left: words.slice(taken.length) };
 }
 
-/** A value with its column's name. @param {string} value @param {string} name */
-const inColumn = (value, name) => (value.startsWith(name) ? value : name + value);
+/** A value with its column's name; 3.0 is 3. @param {string} value @param {string} name */
+const inColumn = (value, name) => (value.startsWith(name) ? value : name + value.replace(/^([+-]?\d+)\.0*$/, "$1"));
 
 /** What the reader typed for an unknown token; empty for others. @param {Run} run @param {number} token @param {string} word */
 export const typedOf = (run, token, word) =>

@@ -30,7 +30,7 @@ pub fn fill(
         parameters.iter().cloned(),
         &device.device,
     )
-    .map_err(|mismatch| Failure::Diverged(format!("training diverged: {mismatch}")))?;
+    .map_err(Failure::Diverged)?;
     for chunk in indices.chunks(samples_per_pass(config)) {
         let chunk: Vec<u32> = chunk.iter().map(|&sample| sample as u32).collect();
         let batch = Batch::gather(dataset, &chunk);
