@@ -2,7 +2,7 @@
 
 use headlight_architecture::mathematics::exp;
 use headlight_data::words::UNK;
-use headlight_data::{CLS, ClsPlace, Dataset, Stream, Task, uniform_unit};
+use headlight_data::{CLS, ClsPlace, Dataset, Stream, Task, order, uniform_unit};
 
 use crate::config::ExperimentConfig;
 use crate::error::Error;
@@ -163,10 +163,15 @@ fn drawn(
 ) -> (u32, f64) {
     let wide = |token: u32| f64::from(logits[token as usize]);
     let tokens = (0..logits.len() as u32).filter(|&token| may(token));
-    let mut tokens: Vec<u32> = tokens.collect();
+    let tokens: Vec<u32> = tokens.collect();
     // The most probable first; of equals, the smaller one.
-    tokens.sort_by(|&one, &other| wide(other).total_cmp(&wide(one)));
-    tokens.truncate(sampling.top_k.unwrap_or(usize::MAX).max(1));
+    let by_logit = order(tokens.len(), &|one, other| {
+        wide(tokens[other]).total_cmp(&wide(tokens[one]))
+    });
+    let most = by_logit
+        .into_iter()
+        .take(sampling.top_k.unwrap_or(usize::MAX).max(1));
+    let tokens: Vec<u32> = most.map(|place| tokens[place]).collect();
     let most = tokens.first().map_or(0.0, |&token| wide(token));
     let token = if sampling.temperature > 0.0 {
         let weight = |&token: &u32| exp((wide(token) - most) / sampling.temperature);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use headlight_architecture::Layout;
+use headlight_data::order;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Frozen;
 use serde::Serialize;
@@ -38,7 +39,7 @@ struct Tensor<'a> {
 pub(crate) fn safetensors(config: &ExperimentConfig, weights: &[f32]) -> Answer<Vec<u8>> {
     let mut rest = weights;
     let layout = config.model.layout(config.inputs());
-    let mut tensors: Vec<(&Layout, &[f32])> = layout
+    let all: Vec<(&Layout, &[f32])> = layout
         .iter()
         .map(|own| {
             let (values, others) = rest.split_at(own.size());
@@ -46,7 +47,9 @@ pub(crate) fn safetensors(config: &ExperimentConfig, weights: &[f32]) -> Answer<
             (own, values)
         })
         .collect();
-    tensors.sort_by_key(|(own, _)| &own.name);
+    let name = |tensor: usize| &all[tensor].0.name;
+    let by_name = order(all.len(), &|one, other| name(one).cmp(name(other)));
+    let tensors: Vec<_> = by_name.into_iter().map(|tensor| all[tensor]).collect();
     let mut head = BTreeMap::new();
     let mut end = 0;
     for (own, values) in &tensors {

@@ -9,6 +9,7 @@ use crate::config::{DatasetConfig, Source};
 use crate::dataset::TextCounts;
 use crate::dataset::{Dataset, Splits};
 use crate::fold::Fold;
+use crate::order::order;
 use crate::random::{Stream, shuffle};
 use crate::shape::SampleShape;
 use crate::task::{IGNORED, Task};
@@ -228,12 +229,17 @@ impl Rows {
                 fold.count()
             ));
         }
-        let mut order: Vec<usize> = (0..self.len()).collect();
-        shuffle(&mut order, &mut Stream::Fold.rng(seed));
+        let mut shuffled: Vec<usize> = (0..self.len()).collect();
+        shuffle(&mut shuffled, &mut Stream::Fold.rng(seed));
+        let label = |place: usize| self.label(shuffled[place]);
         // By class, in the shuffled order.
-        order.sort_by_key(|&row| self.label(row));
+        let by_class = order(self.len(), &|one, other| label(one).cmp(&label(other)));
         let mut parts = (Vec::new(), Vec::new());
-        for (place, row) in order.into_iter().enumerate() {
+        for (place, row) in by_class
+            .into_iter()
+            .map(|place| shuffled[place])
+            .enumerate()
+        {
             let part = if fold.holds(place) {
                 &mut parts.1
             } else {
@@ -247,20 +253,26 @@ impl Rows {
     }
 
     /// Sorts rows so that any number of the first ones has each class as often as all have it, to the nearest row.
-    fn spread_classes(&self, order: &mut [usize]) {
+    fn spread_classes(&self, rows: &mut [usize]) {
         let mut counts: HashMap<Option<u32>, usize> = HashMap::new();
-        for &row in &*order {
+        for &row in &*rows {
             *counts.entry(self.label(row)).or_default() += 1;
         }
         let mut before: HashMap<Option<u32>, usize> = HashMap::new();
-        order.sort_by_cached_key(|&row| {
+        let places = rows.iter().map(|&row| {
             let label = self.label(row);
             let seen = before.entry(label).or_default();
             // The middle of the row's share, as a fraction of 2^32.
             let place = ((2 * *seen as u64 + 1) << 31) / counts[&label] as u64;
             *seen += 1;
-            (place, label)
+            (place, label, row)
         });
+        let places: Vec<(u64, Option<u32>, usize)> = places.collect();
+        let key = |index: usize| (places[index].0, places[index].1);
+        let spread = order(rows.len(), &|one, other| key(one).cmp(&key(other)));
+        for (row, index) in rows.iter_mut().zip(spread) {
+            *row = places[index].2;
+        }
     }
 
     /// Refuses samples of one class only.

@@ -8,6 +8,7 @@ use super::labels::{Label, whole_number};
 use super::rows::{Held, Rows, is_held_out, value, words};
 use super::table::{Cell, Form, Kind, Table};
 use crate::config::Columns;
+use crate::order::order;
 use crate::words::composed;
 
 /// The most characters of a label in a note.
@@ -184,10 +185,11 @@ impl Table {
     /// The columns that are called `token_0`, `token_1` and so on, in the order of the numbers.
     pub(super) fn token_columns(&self) -> Result<Vec<usize>, String> {
         let columns = self.columns.iter().enumerate();
-        let mut tokens: Vec<(u32, usize)> = columns
+        let found: Vec<(u32, usize)> = columns
             .filter_map(|(column, name)| Some((token_number(name)?, column)))
             .collect();
-        tokens.sort_unstable();
+        let by_number = order(found.len(), &|one, other| found[one].cmp(&found[other]));
+        let tokens: Vec<(u32, usize)> = by_number.into_iter().map(|place| found[place]).collect();
         for pair in tokens.windows(2) {
             let [(before, _), (number, column)] = [pair[0], pair[1]];
             if number == before {

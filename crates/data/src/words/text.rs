@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::split::Split;
 use super::vocabulary::VALUE_END;
 use super::{FIRST_WORD, Level, UNK, Words};
+use crate::order::order;
 
 impl Words {
     /// Takes the most frequent words of texts as the vocabulary; of equally frequent ones, the first by alphabet.
@@ -19,9 +20,12 @@ impl Words {
         }
         let mut counts: Vec<(String, usize)> = counts.into_iter().collect();
         counts.retain(|&(_, count)| count >= self.min_count);
-        counts.sort_unstable_by(|(a, in_a), (b, in_b)| in_b.cmp(in_a).then_with(|| a.cmp(b)));
-        counts.truncate(self.max_words);
-        self.vocabulary = counts.into_iter().map(|(word, _)| word).collect();
+        let by_count = order(counts.len(), &|one, other| {
+            let [(a, in_a), (b, in_b)] = [&counts[one], &counts[other]];
+            in_b.cmp(in_a).then_with(|| a.cmp(b))
+        });
+        let most = by_count.into_iter().take(self.max_words);
+        self.vocabulary = most.map(|word| counts[word].0.clone()).collect();
     }
 
     /// Number of words in a text.

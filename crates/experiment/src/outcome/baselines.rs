@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headlight_data::words::FIRST_WORD;
-use headlight_data::{Dataset, Splits};
+use headlight_data::{Dataset, Splits, order};
 use serde::Serialize;
 
 use crate::metrics::{Counts, EvalMetrics, count_sample, f1_over, predicted_class};
@@ -151,8 +151,8 @@ fn pairs(samples: &Dataset) -> Vec<(u32, u32)> {
         let counted = samples.counted(sample);
         pairs.extend(counted.map(|(place, label)| (tokens[place], label)));
     }
-    pairs.sort_unstable();
-    pairs
+    let sorted = order(pairs.len(), &|one, other| pairs[one].cmp(&pairs[other]));
+    sorted.into_iter().map(|place| pairs[place]).collect()
 }
 
 /// Manning, Raghavan, Schütze (2008), section 13.2. A class without training samples is never guessed.
