@@ -7,25 +7,21 @@ use serde_json::json;
 
 use crate::message::{Answer, Message};
 
-/// The first samples that hold a token, at most `most` occurrences: held-out ones, if there are any. And how many occurrences and
-/// samples there are.
+/// The first samples that hold a token, at most `most` occurrences: held-out ones, if there are any. And how many occurrences there
+/// are in all.
 pub(crate) fn find(config: &ExperimentConfig, splits: &Splits, token: u32, most: usize) -> Message {
     let split = splits.judged();
     let found = occurrences(config, split, &[token], usize::MAX);
-    let samples = |found: &[Occurrence]| {
-        let mut samples: Vec<u32> = found.iter().map(|found| found.sample).collect();
-        samples.dedup();
-        samples
-    };
-    let all = [found.len(), samples(&found).len()];
-    let samples = samples(&found[..most.min(found.len())]);
+    let first = found.iter().take(most);
+    let mut samples: Vec<u32> = first.map(|found| found.sample).collect();
+    samples.dedup();
     let tokens = samples.iter().map(|&sample| split.tokens(sample as usize));
     let labels = samples.iter().map(|&sample| split.label(sample as usize));
     let head = json!({
         "held_out": u8::from(!splits.held_out.is_empty()),
         "samples": tokens.collect::<Vec<_>>(),
         "labels": labels.collect::<Vec<_>>(),
-        "all": all,
+        "all": found.len(),
     });
     Message::of(&head, Vec::new())
 }

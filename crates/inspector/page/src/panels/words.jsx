@@ -120,7 +120,7 @@ const titleOf = (level) =>
 /** @param {Found} props */
 function Planes({ run, sentences, planes }) {
   const classes = [...new Set(sentences.labels)].sort((a, b) => a - b);
-  const [all, samples] = sentences.all;
+  const [shown, { all, samples }] = [planes.places.length, sentences];
   const isAsked = (/** @type {number} */ is) => planes.places.some(([, , asked]) => asked === is);
   return (
     <>
@@ -139,9 +139,8 @@ function Planes({ run, sentences, planes }) {
         ))}
       </div>
       <p class="hint">
-        {planes.places.length < all ? `The first ${planes.places.length} of ` : ""}
-        {all} occurrences in {samples} {sentences.held_out ? "held-out" : "training"} samples. Choose a dot to look at
-        its sentence.
+        {shown < all ? `The first ${shown} of ${all}` : all} occurrences, in {samples.length}{" "}
+        {sentences.held_out ? "held-out" : "training"} samples. Choose a dot to look at its sentence.
       </p>
     </>
   );

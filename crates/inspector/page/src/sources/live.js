@@ -14,7 +14,7 @@ const MOST_LOOKS = 64;
 // As many sentences as a plane still shows one by one.
 const MOST_OCCURRENCES = 60;
 
-/** @typedef {{ held_out: number, samples: number[][], labels: number[], all: [occurrences: number, samples: number] }} Found the first occurrences, and how many there are */
+/** @typedef {{ held_out: number, samples: number[][], labels: number[], all: number }} Found the first occurrences, and how many there are in all */
 /** The places are the sample's number among those found, the position, and whether the class is about it; the floats `[level, place, component]`. @typedef {{ levels: string[], shares: [number, number][], places: [number, number, number][], floats: Float32Array }} Planes */
 
 /** What a training gave. @typedef {object} Trained
