@@ -349,5 +349,5 @@ fn any_experiment_goes_through_the_commands() {
     let (trained, cases) = (trained.into_inner(), next.into_inner());
     println!("{trained} of {cases} experiments were trained");
     assert_eq!(failed.into_inner(), 0, "cases failed; see above");
-    assert!(only.is_some() || trained * 2 > cases, "most are refused");
+    assert!(cases < 100 || trained * 2 > cases, "most are refused");
 }
