@@ -146,6 +146,7 @@ fn columns_that_cannot_be_told_are_listed() {
     let many = format!("said,kind\n{}", rows.collect::<String>());
     let refused = chosen(Format::Csv, &many, &Columns::default()).unwrap_err();
     assert!(refused.0.contains("256"), "{refused:?}");
+    chosen(Format::Csv, &many, &named("said", "kind", &[])).unwrap();
     for (label, part) in [("{}", "objects"), ("12345678901234567890", "2^53")] {
         let lines = format!("{{\"text\": \"a\", \"label\": {label}}}\n").repeat(2);
         let refused = chosen(Format::Jsonl, &lines, &Columns::default()).unwrap_err();

@@ -146,47 +146,30 @@ fn numbers_of_classes_that_cannot_be_are_refused() {
 #[test]
 fn thousands_of_classes_are_read_back() {
     let folder = folder("classes_thousands");
-    let row = |class: usize| {
-        format!(
-            "a rather long name of class {class:05},{},{}\n",
-            class % 90 + 1,
-            class / 90 + 1
-        )
-    };
+    let name = "a rather long name of a class";
+    let row = |class: usize| format!("{name} {class},{},{}\n", class % 90, class / 90);
     let rows: String = (0..7000).chain(0..100).map(row).collect();
-    fs::write(
-        folder.join("many.csv"),
-        format!("label,token_0,token_1\n{rows}"),
-    )
-    .unwrap();
-    let settings = "data.file=many.csv model.d_model=2 training.epochs=1 training.batch_size=500 data.held_out=100";
-    let sets: String = settings
-        .split(' ')
-        .map(|set| format!(" --set {set}"))
-        .collect();
-    fs::write(folder.join("many.toml"), "").unwrap();
+    let rows = format!("label,token_0,token_1\n{rows}");
+    fs::write(folder.join("many.csv"), rows).unwrap();
+    let config =
+        "data = { file = \"many.csv\", cls = \"none\", held_out = 100 }\nmodel.d_model = 2\n";
+    let config = format!("{config}training = {{ epochs = 1, batch_size = 500 }}\n");
+    fs::write(folder.join("many.toml"), config).unwrap();
     let done = |line: &str| typed(&folder, line).done().stdout;
-    done(&format!("train many.toml --run run{sets}"));
-    let path = folder.join("run");
+    done("train many.toml --run run");
     done("train --resume --run run --set training.epochs=2");
-    let lines = metrics(&path);
+    let lines = metrics(&folder.join("run"));
     assert_eq!(lines.len(), 3);
     for line in &lines {
         assert!(line.get("classes").is_none() && line.get("held_out_classes").is_none());
         assert!(line.to_string().len() < 2000);
     }
-    // At first one class is the answer to all samples: its recall is 1, and the mean is over the classes that there are.
-    assert!(lines[0]["one_class"].is_u64());
-    let classes = 1.0 / lines[0]["recall"].as_f64().unwrap();
-    assert!((classes - classes.round()).abs() < 1e-6 && (6900.0..7000.5).contains(&classes));
     let evaluated: Value = serde_json::from_str(&done("evaluate run --json")).unwrap();
     assert_eq!(evaluated["classes"].as_array().unwrap().len(), 7000);
     assert_eq!(evaluated["accuracy"], lines[2]["held_out_accuracy"]);
-    done("compare run");
-    done("verify run");
-    done("inspect run --html page.html");
-    done(&format!(
-        "sweep many.toml --seeds 0..1 --out rows.jsonl{sets}"
-    ));
+    for line in ["compare run", "verify run", "inspect run --html page.html"] {
+        done(line);
+    }
+    done("sweep many.toml --seeds 0..1 --out rows.jsonl");
     done("report rows.jsonl");
 }

@@ -310,10 +310,8 @@ fn the_runs_of_a_missing_shard_are_named() {
         ("2 3", "2", &["seed 3 point 0", "seed 3 point 1"]),
         ("2", "4", &["seed 3 point 0", "seed 5 point 1"]),
     ] {
-        let files: String = files
-            .split(' ')
-            .map(|file| format!(" part-{file}-of-3.jsonl"))
-            .collect();
+        let name = |file: &str| format!(" part-{file}-of-3.jsonl");
+        let files: String = files.split(' ').map(name).collect();
         let told = typed(&folder, &format!("merge{files} --out some.jsonl --force"));
         ended(&told, 0, &[&[count], missing].concat());
     }

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::{ExperimentConfig, toml as changes};
 use headlight_input::TEXT_LIMIT;
-use headlight_input::toml_message::is_too_large;
 use headlight_trainer::Failure;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::session::engine_for;
@@ -152,12 +151,11 @@ pub(crate) fn as_changes<'a>(
         let written = toml.map_or_else(|_| value.to_string(), |value| value.to_string());
         // A word that is no TOML needs no quotes.
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-        let is_word = |text: &&str| {
-            text.chars().all(is_plain)
+        let bare = value.as_str().filter(|text| {
+            text.contains(char::is_alphabetic)
+                && text.chars().all(is_plain)
                 && text.parse::<toml::Value>().is_err()
-                && !is_too_large(text)
-        };
-        let bare = value.as_str().filter(is_word);
+        });
         format!("{key}={}", bare.unwrap_or(&written))
     };
     values.into_iter().map(change).collect()

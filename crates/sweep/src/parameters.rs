@@ -25,7 +25,7 @@ impl Plan {
     /// Keeps the parameters of each run beside a results file, if they are `wanted` or a config has `training.save_weights`.
     ///
     /// # Errors
-    /// When these rows were added without parameters, or the folder cannot be made.
+    /// When these rows were added without parameters.
     pub fn save_weights(&mut self, results: &Path, wanted: bool) -> Result<(), Failure> {
         let mut points = self.points().iter();
         if !wanted && !points.any(|point| point.config().training.save_weights) {
@@ -38,7 +38,6 @@ impl Plan {
                 shown(results)
             )));
         }
-        fs::create_dir_all(&folder).map_err(|error| Failure::writing(&folder, &error))?;
         let session = self.points()[0].session(self.place(0).0)?;
         let (_, bytes) = saved_weights(&session.experiment);
         let megabytes = bytes * self.runs() as f64 / 1e6;
@@ -63,19 +62,8 @@ impl Plan {
     }
 }
 
-/// The file for the parameters after a step; `run` is that for the first and last ones.
-pub(crate) fn at_step(run: &Path, step: usize) -> Result<PathBuf, Failure> {
-    let folder = run.with_extension("");
-    fs::create_dir_all(&folder).map_err(|error| Failure::writing(&folder, &error))?;
-    Ok(folder.join(format!("step-{step:06}.safetensors")))
-}
-
-/// Writes the first and last parameters of a run.
-pub(crate) fn write_ends(
-    path: &Path,
-    first: &[Parameter],
-    last: &[Parameter],
-) -> Result<(), Failure> {
+/// The first and last parameters of a run.
+pub(crate) fn ends(first: &[Parameter], last: &[Parameter]) -> Vec<Parameter> {
     let named = |when: &str, parameters: &[Parameter]| -> Vec<Parameter> {
         let parameters = parameters.iter().map(|parameter| Parameter {
             name: format!("{when}/{}", parameter.name),
@@ -83,12 +71,13 @@ pub(crate) fn write_ends(
         });
         parameters.collect()
     };
-    let both = [named("first", first), named("last", last)].concat();
-    write(path, both)
+    [named("first", first), named("last", last)].concat()
 }
 
-/// Writes parameters.
-pub(crate) fn write(path: &Path, parameters: Vec<Parameter>) -> Result<(), Failure> {
-    let path = Destination::from(path.to_owned());
-    Output::new(&path, true)?.write_all(&weights::encode(parameters)?)
+/// Writes parameters, and makes their folder.
+pub(crate) fn write(path: PathBuf, parameters: Vec<Parameter>) -> Result<(), Failure> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
+    }
+    Output::new(&Destination::from(path), true)?.write_all(&weights::encode(parameters)?)
 }

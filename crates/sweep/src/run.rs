@@ -93,7 +93,8 @@ fn outcome(
     };
     let measures = measured(config, &weights, splits.judged(), certificate.as_ref())?;
     if let Some(path) = kept {
-        parameters::write_ends(path, &experiment.start, &engine.parameters())?;
+        let ends = parameters::ends(&experiment.start, &engine.parameters());
+        parameters::write(path.to_owned(), ends)?;
     }
     let weights = weights::encode(engine.parameters())?;
     Ok(Some(Outcome {
@@ -206,10 +207,8 @@ impl Observer for Learning<'_> {
     fn step(&mut self, progress: Progress, engine: &mut dyn Engine) -> Result<Next, Failure> {
         let is_due = |_: &&Path| evaluation_is_due(self.experiment, progress);
         if let Some(run) = self.kept.filter(is_due) {
-            parameters::write(
-                &parameters::at_step(run, progress.step)?,
-                engine.parameters(),
-            )?;
+            let name = format!("step-{:06}.safetensors", progress.step);
+            parameters::write(run.with_extension("").join(name), engine.parameters())?;
         }
         if self.learned_at_step.is_none() && self.is_learned(engine) {
             self.learned_at_step = Some(progress.step);

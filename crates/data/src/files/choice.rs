@@ -158,7 +158,7 @@ impl Column<'_> {
         Ok(())
     }
 
-    fn check_label(&self) -> Result<(), ChoiceError> {
+    fn check_label(&self, is_named: bool) -> Result<(), ChoiceError> {
         let (name, different) = (self.name, self.different.len());
         let reason = match self.filled {
             _ if !self.are_plain => "holds lists or objects, not labels".to_owned(),
@@ -175,7 +175,7 @@ impl Column<'_> {
                 "has a different label in each row, like an id; a class needs several rows"
                     .to_owned()
             }
-            _ if different > MOST_LABELS => format!(
+            _ if different > MOST_LABELS && !is_named => format!(
                 "has more than {MOST_LABELS} different labels; a label is a class, not a measured value"
             ),
             _ => return Ok(()),
@@ -256,7 +256,7 @@ impl Table {
             Some(label) => &columns[label],
             None => self.left_as_label(&rest, is_known)?,
         };
-        label.check_label()?;
+        label.check_label(named.label.is_some())?;
         rest.retain(|column| column.name != label.name);
         let mut text = text.map(|text| &columns[text]);
         // Of two columns, the other one is texts.

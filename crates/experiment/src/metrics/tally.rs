@@ -200,4 +200,21 @@ mod tests {
         assert_eq!(metrics.classes[3].recall, None);
         assert_eq!(metrics.classes[2].attention, Some(0.9));
     }
+
+    /// Of more than 64 classes, the one that all samples are classified as is told, and none has metrics.
+    #[test]
+    fn many_classes_have_no_metrics_of_their_own() {
+        for (count, told) in [(64, None), (65, Some(3))] {
+            let mut tally = Tally::new(count);
+            let mut logits = vec![0.0; count];
+            logits[3] = 1.0;
+            for label in [3, 5] {
+                tally.add(&logits, &probabilities(&logits), 1.0, label);
+            }
+            let metrics = tally.metrics().unwrap_or_else(|| unreachable!());
+            assert_eq!(metrics.one_class, told);
+            assert_eq!(metrics.classes.is_empty(), told.is_some());
+            assert_eq!(metrics.only_predicted(), Some(3));
+        }
+    }
 }
