@@ -18,14 +18,16 @@ impl Parameter {
             .map(|parameter| (parameter.name.clone(), parameter));
         let mut given: BTreeMap<String, Self> = named.collect();
         let mut differences = Vec::new();
+        let mut is_transposed = false;
         let mut arranged = Vec::with_capacity(layout.len());
         for Layout { name, shape, .. } in layout {
             match given.remove(name) {
                 None => differences.push(format!("`{name}` {shape:?} is missing")),
-                Some(other) if other.shape != *shape => differences.push(format!(
-                    "`{name}` has shape {:?}, not {shape:?}",
-                    other.shape
-                )),
+                Some(other) if other.shape != *shape => {
+                    is_transposed |= other.shape.iter().rev().eq(shape) && shape.len() > 1;
+                    let given = other.shape;
+                    differences.push(format!("`{name}` has shape {given:?}, not {shape:?}"));
+                }
                 Some(other) if !other.values.iter().all(|value| value.is_finite()) => {
                     differences.push(format!("`{name}` holds NaN or infinity"));
                 }
@@ -35,6 +37,10 @@ impl Parameter {
         let unknown = given.keys();
         differences
             .extend(unknown.map(|name| format!("`{name}` is not a parameter of this model")));
+        if is_transposed {
+            let all = "matrices are [in, out]: transpose each one, square ones too";
+            differences.push(all.to_owned());
+        }
         if differences.is_empty() {
             Ok(arranged)
         } else {

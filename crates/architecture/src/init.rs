@@ -188,7 +188,7 @@ impl TryFrom<Written> for Std {
             Written::Text(text) => Self::parse(&text),
         };
         std.ok_or(
-            "expected a number from 0, or one divided by the root of d_model, d_ff, d_head or vocab_size, such as \"1/sqrt(d_model)\"",
+            "expected a number from 0 to below 1000000, or one divided by the root of d_model, d_ff, d_head or vocab_size, such as \"1/sqrt(d_model)\"",
         )
     }
 }

@@ -109,13 +109,15 @@ enum Switch {
 }
 
 impl TryFrom<Written> for Mask {
-    type Error = &'static str;
+    type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, &'static str> {
+    fn try_from(written: Written) -> Result<Self, String> {
         let may = |switch| match switch {
             Switch::Word(may) => Ok(may),
             Switch::Digit(digit @ (0 | 1)) => Ok(digit == 1),
-            Switch::Digit(_) => Err("expected a matrix of 0 or 1, true or false"),
+            Switch::Digit(digit) => Err(format!(
+                "the matrix holds {digit}; expected 0 or 1, true or false"
+            )),
         };
         match written {
             Written::Name(Name::None) => Ok(Self::None),

@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Written", into = "Written")]
 pub enum Pooling {
-    /// That of `[CLS]`.
+    /// The vector of `[CLS]`.
     Cls,
-    /// That of the last position.
+    /// The vector of the last position.
     Last,
     /// The mean over all positions that are not padding.
     Mean,
-    /// That of this position.
+    /// The vector of this position.
     Position(usize),
 }
 
 choices! {
     enum Name {
-        /// That of `[CLS]`.
+        /// The vector of `[CLS]`.
         Cls = "cls",
-        /// That of the last position.
+        /// The vector of the last position.
         Last = "last",
         /// The mean over all positions that are not padding.
         Mean = "mean",

@@ -17,7 +17,7 @@ pub enum Positions {
     /// A learned vector for each position, added to the token's.
     #[default]
     Learned,
-    /// Not at all.
+    /// The model does not know positions.
     None,
     /// A fixed vector of sines and cosines, added to the token's (Vaswani et al. 2017, section 3.5).
     Sinusoidal,
@@ -34,7 +34,11 @@ const NAMES: [(Positions, &str, &str); 5] = [
         "learned",
         "A learned vector for each position is added to the token's vector.",
     ),
-    (Positions::None, "none", "Not at all."),
+    (
+        Positions::None,
+        "none",
+        "The model does not know positions.",
+    ),
     (
         Positions::Sinusoidal,
         "sinusoidal",

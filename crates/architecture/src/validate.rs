@@ -68,7 +68,7 @@ impl ModelConfig {
         if !attention.value_projection && attention.projections != ProjectionKind::Separate {
             return invalid(
                 "attention.value_projection",
-                "only separate projections can leave out that of the values; set projections = \"separate\"",
+                "value_projection = false needs separate projections; set projections = \"separate\"",
             );
         }
         if !attention.bias && is_direct {
@@ -201,7 +201,9 @@ impl ModelConfig {
         }
         let n_classes = inputs.n_classes;
         if self.logits == Logits::PerClass && n_classes != 2 {
-            let message = format!("{n_classes} classes have a logit each already; remove this key");
+            let message = format!(
+                "{n_classes} classes have a logit each anyway; logits is for two classes; remove it"
+            );
             return invalid("logits", message);
         }
         if self.tied_embeddings {

@@ -131,7 +131,7 @@ impl SampleShape {
             return Ok(());
         }
         Err(format!(
-            "token {token} is padding, which stands before or after all other tokens; leave it out; {}",
+            "token {token} is the padding token, which may not stand between other tokens, nor alone; leave it out; {}",
             self.known()
         ))
     }

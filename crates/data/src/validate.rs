@@ -80,10 +80,17 @@ impl DatasetConfig {
         if let Some(own) = rule.n_classes(samples)
             && n_classes < own
         {
-            let message = format!(
-                "n_classes is {n_classes}, but the rule ({}) gives {own} classes; set n_classes = {own}, or remove it",
-                rule.describe()
-            );
+            let rule = rule.describe();
+            let message = if let Source::File(_) = self.source {
+                format!(
+                    "the file's labels have {n_classes} classes, but the rule ({rule}) gives {own}; remove the rule, or set data.n_classes = {own} \
+                     if it gives these labels"
+                )
+            } else {
+                format!(
+                    "n_classes is {n_classes}, but the rule ({rule}) gives {own} classes; set n_classes = {own}, or remove it"
+                )
+            };
             return refused("n_classes", message);
         }
         Ok(())
@@ -168,7 +175,7 @@ impl DatasetConfig {
             ),
             Generator::Sentences if !own.exclude_held_out => refused(
                 "exclude_held_out",
-                "held-out sentences differ by composition, and no step draws one; remove exclude_held_out",
+                "no step draws a held-out sentence, because their compositions differ; remove exclude_held_out",
             ),
             _ if own.exclude_held_out && held_out > count / 2 => refused(
                 "held_out",
@@ -275,6 +282,13 @@ impl DatasetConfig {
         let (classes, n_classes) = (&self.classes, self.n_classes);
         if classes.is_empty() {
             return Ok(());
+        }
+        if self.task == Task::NextToken {
+            let message = format!(
+                "the classes of the task next-token are the tokens, not {}; remove data.classes, or set another data.task",
+                classes.join(", ")
+            );
+            return Err(InvalidValue::new("classes", message));
         }
         if classes.len() != n_classes {
             let message = format!(

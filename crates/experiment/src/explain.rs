@@ -116,7 +116,7 @@ pub fn leave_out(
 ) -> Result<Explanation, Error> {
     if dataset.is_per_position() {
         return Err(Error::Input(
-            "the model answers at each position, and an explanation is of one answer per sample"
+            "the model answers at each position; only a model with one answer per sample can be explained"
                 .to_owned(),
         ));
     }

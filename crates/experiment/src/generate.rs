@@ -93,8 +93,8 @@ pub fn generate(
             let own = (place * positions + last) * logits;
             let own = &forward.predictions.logits[own..][..logits];
             if !own.iter().all(|logit| logit.is_finite()) {
-                let message = "training diverged: the model's output is NaN or infinite";
-                return Err(Error::Diverged(message.to_owned()));
+                let message = "the model's output is NaN or infinite; its parameters are too large";
+                return Err(Error::Input(message.to_owned()));
             }
             let may = |token: u32| may_follow(config, token);
             let (token, log_probability) =
@@ -116,7 +116,7 @@ fn check(config: &ExperimentConfig, prompt: &[u32]) -> Result<(), Error> {
     let data = &config.data;
     if prompt.is_empty() && data.cls == ClsPlace::None {
         return Err(Error::Input(
-            "the run's samples have no [CLS], after which the first token could be drawn; give a prompt of a token or more".to_owned(),
+            "without [CLS], the model needs a first token to start from; give a prompt".to_owned(),
         ));
     }
     if prompt.len() > data.seq_len {
@@ -135,6 +135,9 @@ fn check(config: &ExperimentConfig, prompt: &[u32]) -> Result<(), Error> {
     }
     match prompt.iter().find(|token| !(first..size).contains(token)) {
         None => Ok(()),
+        Some(&CLS) => Err(Error::Input(
+            "token 0 of the prompt is [CLS], which Headlight adds; leave it out".to_owned(),
+        )),
         Some(token) => Err(Error::Input(format!(
             "token {token} of the prompt is outside the vocabulary; tokens are {first} to {}",
             size - 1

@@ -153,6 +153,10 @@ fn a_mistake_in_a_change_is_shown_with_the_change() {
         ("data.rule.position=9", "position"),
         ("data.rule={ kind = \"token-anywhere\" }", "token"),
         ("model=[4]", "`model` is a list"),
+        ("model.attention.mask=[[1,0],[2,1]]", "the matrix holds 2"),
+        ("model.init.std.all=1e30", "below 1000000"),
+        ("data.file=\"C:\\Users\"", "single quotes"),
+        ("data.file=\"C:\\me\"", "single quotes"),
         // What this kind needs, with the values that are there.
         (
             "data.rule.kind=token-anywhere",
@@ -177,6 +181,32 @@ fn a_mistake_in_a_change_is_shown_with_the_change() {
     let names = |count: usize| vec!["x"; count].join(".") + "=1";
     assert!(refused(CONFIG, Some(&names(17))).contains("the key has 17 names"));
     assert!(refused(CONFIG, Some(&names(16))).contains("unknown key `x`"));
+}
+
+/// An unknown key may be called as its section, or as the section's name ends.
+#[test]
+fn an_unknown_key_is_placed_in_its_section() {
+    let message = refused(&CONFIG.replace("epochs = 2", "attention = 2"), None);
+    let place = "c.toml:14:1: unknown key `attention` in [training]";
+    assert!(message.starts_with(place), "{message}");
+    for section in [
+        "training",
+        "model",
+        "model.attention",
+        "model.init",
+        "data.words",
+        "dump",
+        "report",
+        "checkpoint",
+        "compute",
+    ] {
+        let last = section.rsplit('.').next().unwrap();
+        for key in [&last[last.len() - 1..], last] {
+            let message = refused(CONFIG, Some(&format!("{section}.{key}=1")));
+            let place = format!("unknown key `{key}` in [{section}]");
+            assert!(message.contains(&place), "{message}");
+        }
+    }
 }
 
 #[test]

@@ -217,6 +217,24 @@ pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
         })
 }
 
+/// A whole number from `least` to `most`.
+pub(crate) fn whole<T: TryFrom<u64>>(
+    least: u64,
+    most: u64,
+) -> impl Fn(&str) -> Result<T, String> + Clone {
+    move |text| {
+        let number: Option<u64> = text.parse().ok();
+        let number = number.filter(|number| (least..=most).contains(number));
+        let number = number.and_then(|number| number.try_into().ok());
+        number.ok_or_else(|| format!("give a whole number from {least} to {most}"))
+    }
+}
+
+/// A place, such as a position or a step.
+pub(crate) fn place(text: &str) -> Result<usize, String> {
+    whole(0, u32::MAX.into())(text)
+}
+
 /// A number from 0 to `most`.
 pub(crate) fn number(most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone {
     move |text| {

@@ -229,7 +229,7 @@ fn runs_look_towards_the_target_by_their_rate() {
 
     // What is no softmax has no uniform attention.
     let (printed, none) = sweep("none.jsonl", &["--set", "model.attention.softmax=false"]);
-    assert!(printed.contains("no softmax"), "{printed}");
+    assert!(printed.contains("without a softmax"), "{printed}");
     assert_eq!(none["looks_towards"], Value::Null);
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use crate::common::{Finished, config_of, folder, headlight, refused, run_in, typed};
+use crate::common::{Finished, config_of, folder, headlight, refused, refuses_in, run_in, typed};
 use headlight_npz::NpzWriter;
 
 /// A folder with a run on samples of one to three tokens, 1 to 9.
@@ -158,4 +158,45 @@ fn a_line_of_json_is_an_object() {
     fs::write(folder.join("mine.toml"), "data.file = \"mine.jsonl\"\n").unwrap();
     let finished = typed(&folder, "train mine.toml --run run");
     refused(&finished, &["mine.jsonl: line 2", "object"]);
+}
+
+/// What is wrong is what the user wrote, and not what the file made of it.
+#[test]
+fn a_config_that_contradicts_its_file_is_told_so() {
+    let folder = folder("refused_contradictions");
+    let lines = "{\"tokens\":[1,2],\"label\":\"a\"}\n{\"tokens\":[2,1],\"label\":\"b\"}\n";
+    fs::write(folder.join("k.jsonl"), lines.repeat(3)).unwrap();
+    fs::write(folder.join("n.txt"), "good film\nbad film\n").unwrap();
+    let train = ["train", "c.toml", "--run", "run", "--set"];
+    for (data, set, parts) in [
+        (
+            "file = \"k.jsonl\"",
+            "data.rule={ kind = \"max\" }",
+            &["the file's labels have 2 classes", "gives 3"][..],
+        ),
+        (
+            "file = \"k.jsonl\"",
+            "data.task=next-token",
+            &["remove data.classes", "not a, b"],
+        ),
+        (
+            "file = \"n.txt\", task = \"next-token\"",
+            "data.classes=[\"a\", \"b\"]",
+            &["--set data.classes", "not a, b"],
+        ),
+        (
+            "file = \"C:\\temp.csv\"",
+            "seed=1",
+            &["temp.csv", "single quotes"],
+        ),
+    ] {
+        fs::write(
+            folder.join("c.toml"),
+            format!(
+                "data = {{ {data} }}\nmodel = {{ d_model = 4 }}\ntraining = {{ epochs = 1 }}\n"
+            ),
+        )
+        .unwrap();
+        refuses_in(&folder, &[&train[..], &[set]].concat(), parts);
+    }
 }

@@ -208,6 +208,28 @@ fn a_model_of_the_next_token_writes_texts() {
     assert!(lines.iter().all(|line| line == &lines[0]));
     assert_eq!(greedy, generate(&["--top-k", "1", "--count", "3"]));
 
+    for (more, parts) in [
+        ("--prompt anz?", &["--prompt", "`z`, `?`"][..]),
+        ("--tokens 99999999999", &["`99999999999`", "too large"]),
+        ("--tokens 0", &["[CLS]", "leave it out"]),
+        ("--count 0", &["'--count", "from 1 to 65535"]),
+        ("--count 1.5", &["'--count", "from 1 to 65535"]),
+        ("--top-k 0", &["'--top-k", "from 1 to 4294967295"]),
+        (
+            "--seed 18446744073709551616",
+            &["'--seed", "from 0 to 18446744073709551615"],
+        ),
+        (
+            "--temperature 1e39",
+            &["'--temperature", "from 0 to 1000000"],
+        ),
+    ] {
+        refuses_typed(&folder, &format!("generate r {more}"), parts);
+    }
+    for command in ["generate", "certify", "verify"] {
+        refuses_typed(&folder, &format!("{command} -"), &["name its directory"]);
+    }
+
     // The logarithm of a text's probability is the sum over its tokens, and its end.
     let made = json_of(&folder, &["generate", "r", "--prompt", "a", "--json"]);
     let ended = made["samples"]

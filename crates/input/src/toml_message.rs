@@ -43,6 +43,9 @@ pub fn is_too_large(text: &str) -> bool {
         && digits.parse::<i64>().is_err()
 }
 
+/// What to do about a backslash in double quotes, such as those of a path of Windows.
+const ESCAPE: &str = "within double quotes, a backslash begins an escape such as `\\n`; write the path in single quotes, or with `/`";
+
 /// A message of the TOML reader or of serde on one line, with types in plain words.
 pub fn plain(message: &str) -> String {
     const WORDS: [(&str, &str); 13] = [
@@ -78,6 +81,12 @@ pub fn plain(message: &str) -> String {
     ];
     if too_large.iter().any(|part| message.contains(part)) {
         return TOO_LARGE.to_owned();
+    }
+    if ["unicode value digits", "escaped value"]
+        .iter()
+        .any(|part| message.contains(part))
+    {
+        return ESCAPE.to_owned();
     }
     let message = match message.trim_end().split_once("expected struct ") {
         Some((before, struct_name)) => {

@@ -369,6 +369,7 @@ fn other_attention() -> OtherAttention {
         tokens: vec![words.clone(), words],
         weights: [[1.0, 0.0, 0.25, 0.75]; 4].concat(),
         scores: None,
+        mask: [[true, false, true, true]; 2].concat(),
     }
 }
 
@@ -396,10 +397,9 @@ fn attention_from_anywhere_has_a_page() {
     let facts = self::facts(&with_scores.unwrap());
     assert!(facts["runs"][0].get("without_scores").is_none());
     assert_eq!(facts["runs"][0]["masked"], true);
-    // A weight of 0 is no mask where a score says otherwise.
-    let scores = Some([[0.0, -90.0, 0.0, 1.0]; 4].concat());
+    // A weight of 0 is no mask where the mask says otherwise.
     let unmasked = Page::of_attention(OtherAttention {
-        scores,
+        mask: vec![true; 8],
         ..other_attention()
     });
     let facts = self::facts(&unmasked.unwrap());
@@ -409,7 +409,7 @@ fn attention_from_anywhere_has_a_page() {
 #[test]
 fn attention_that_is_none_is_refused() {
     type Change = fn(&mut OtherAttention);
-    let changes: [(Change, &str); 8] = [
+    let changes: [(Change, &str); 10] = [
         (|own| own.weights[3] = 1.5, "1.5"),
         (|own| own.weights[3] = f32::NAN, "NaN"),
         (|own| own.weights.truncate(15), "15 weights"),
@@ -418,6 +418,11 @@ fn attention_that_is_none_is_refused() {
         (|own| own.tokens.clear(), "no attention"),
         (|own| own.scores = Some(vec![0.0]), "1 scores"),
         (|own| own.scores = Some(vec![f32::INFINITY; 16]), "inf"),
+        (|own| own.mask.truncate(3), "3 values"),
+        (
+            |own| own.mask[6] = false,
+            "query 1 gives key 0 the weight 0.25",
+        ),
     ];
     for (change, expected) in changes {
         let mut attention = other_attention();

@@ -1,9 +1,10 @@
 //! Failures as exceptions, and notes as warnings.
 
 use std::ffi::CString;
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use headlight_trainer::{Failure, notes};
+use headlight_trainer::{Failure, face, notes};
 use pyo3::create_exception;
 use pyo3::exceptions::{
     PyArithmeticError, PyKeyboardInterrupt, PyOSError, PyUserWarning, PyValueError,
@@ -20,8 +21,9 @@ create_exception!(
 /// Notes that wait for the interpreter's lock.
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Collects notes from now on, instead of writing them to standard error.
+/// Collects notes from now on, instead of writing them to standard error, and names Python's arguments in messages.
 pub(crate) fn listen() {
+    face::name_arguments();
     notes::pass_on(|text| {
         let mut notes = NOTES.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push(text.to_owned());
@@ -42,36 +44,15 @@ pub(crate) fn warn(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Flags of the command line as arguments of the package's functions.
-const ARGUMENTS: [(&str, &str); 13] = [
-    (
-        "--label, or with --set data.label=NAME",
-        "data=dict(label=NAME)",
-    ),
-    (
-        "--text or --label",
-        "data=dict(text=NAME) or data=dict(label=NAME)",
-    ),
-    ("--text ", "data.text "),
-    ("--label ", "data.label "),
-    ("--text", "data=dict(text=NAME)"),
-    ("--label", "data=dict(label=NAME)"),
-    ("--resume", "resume=True"),
-    ("--force", "force=True"),
-    ("--out ", "out="),
-    ("--run", "run="),
-    ("--seeds ", "seeds="),
-    ("--grid ", "grid: "),
-    ("--grid", "grid"),
-];
+/// Leaves out the paths of a temporary folder's files in messages.
+#[pyfunction]
+pub(crate) fn hide_folder(folder: PathBuf) {
+    face::hide_folder(folder);
+}
 
-/// The exception of a failure, with the sentence that the command line prints; its flags are Python's arguments.
+/// The exception of a failure, with the sentence that the command line prints; it names Python's arguments.
 pub(crate) fn raised(failure: Failure) -> PyErr {
-    let message = ARGUMENTS
-        .iter()
-        .fold(failure.to_string(), |message, (flag, argument)| {
-            message.replace(flag, argument)
-        });
+    let message = failure.to_string();
     match failure {
         Failure::Input(_) => PyValueError::new_err(message),
         Failure::Diverged(_) => Diverged::new_err(message),

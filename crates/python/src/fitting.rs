@@ -6,9 +6,9 @@ use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{
     Next, Observer, Progress, due, evaluation_is_due, measure, train,
 };
-use headlight_trainer::Failure;
 use headlight_trainer::sessions::run_writer::Display;
-use headlight_trainer::sessions::session::Session;
+use headlight_trainer::sessions::session::{Session, note_losses};
+use headlight_trainer::{Failure, notes};
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
@@ -41,7 +41,9 @@ pub(crate) fn fit(
     let (is_shown, waits) = (progress.is_some(), callback.is_some());
     let (config, parameters, best, metrics, losses) =
         watched(py, listeners, move |sender, signals| {
+            notes::begin_call();
             let session = Session::open(config)?;
+            note_losses(&session.experiment.config, &session.experiment.splits);
             let experiment = &session.experiment;
             let mut engine = session.engine()?;
             let engine = engine.as_mut();

@@ -28,7 +28,7 @@ mod headlight_python {
     #[pymodule_export]
     use crate::explain::explain;
     #[pymodule_export]
-    use crate::failure::Diverged;
+    use crate::failure::{Diverged, hide_folder};
     #[pymodule_export]
     use crate::fitting::fit;
     #[pymodule_export]

@@ -221,7 +221,10 @@ impl Model {
     fn prompt(&self, text: &str) -> PyResult<Vec<u32>> {
         match &self.config.data.words {
             _ if text.is_empty() => Ok(Vec::new()),
-            Some(words) => Ok(Encoder::new(words).encode(text)),
+            Some(words) => {
+                let known = Encoder::new(words).known(text);
+                known.map_err(|lacking| PyValueError::new_err(format!("prompt: {lacking}")))
+            }
             None => Err(PyValueError::new_err(
                 "the model was trained on token ids; give the prompt as token ids",
             )),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use headlight_inspector::{OtherAttention, Page};
 use headlight_trainer::documents::page as pages;
-use numpy::PyReadonlyArray5;
+use numpy::{PyReadonlyArray3, PyReadonlyArray5};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -18,8 +18,8 @@ pub(crate) fn page(py: Python<'_>, run: PathBuf) -> PyResult<String> {
     html.map_err(raised)
 }
 
-/// The page of attention from anywhere: weights and scores `[sample, layer, head, query, key]`, tokens
-/// `[sample][position]`.
+/// The page of attention from anywhere: weights and scores `[sample, layer, head, query, key]`, the mask
+/// `[sample, query, key]`, tokens `[sample][position]`.
 #[pyfunction]
 pub(crate) fn attention_page(
     py: Python<'_>,
@@ -27,6 +27,7 @@ pub(crate) fn attention_page(
     tokens: Vec<Vec<String>>,
     weights: PyReadonlyArray5<'_, f32>,
     scores: Option<PyReadonlyArray5<'_, f32>>,
+    mask: PyReadonlyArray3<'_, bool>,
 ) -> PyResult<String> {
     let all = |array: &PyReadonlyArray5<'_, f32>| array.as_array().iter().copied().collect();
     let attention = OtherAttention {
@@ -36,6 +37,7 @@ pub(crate) fn attention_page(
         tokens,
         weights: all(&weights),
         scores: scores.as_ref().map(all),
+        mask: mask.as_array().iter().copied().collect(),
     };
     let page = py.detach(|| Page::of_attention(attention));
     pages::html(&page.map_err(PyValueError::new_err)?).map_err(raised)

@@ -5,7 +5,7 @@ use std::thread;
 
 use headlight_inspector::counted;
 use headlight_sweep::{Grid, Plan, ReportChoices, Results, Seeds, Summary};
-use headlight_trainer::Failure;
+use headlight_trainer::{Failure, notes};
 use pyo3::prelude::*;
 use toml::Value;
 
@@ -32,6 +32,7 @@ pub(crate) fn sweep(
         ..Listeners::default()
     };
     watched(py, listeners, move |sender, signals| {
+        notes::begin_call();
         let changes = changes_of(&changes)?;
         let grid = grids(&grid).map_err(Failure::Input)?;
         let seeds = format!("{}..{}", seeds.0, seeds.1);

@@ -6,14 +6,14 @@ use std::sync::mpsc::{self, Sender};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train as take_steps};
 use headlight_experiment::{Engine, Error};
-use headlight_trainer::Failure;
 use headlight_trainer::sessions::run_writer::Display;
-use headlight_trainer::sessions::session::Session;
+use headlight_trainer::sessions::session::{Session, note_losses};
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::environment::SourceCommit;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::training::Training;
+use headlight_trainer::{Failure, notes};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -41,6 +41,7 @@ pub(crate) fn train(
     };
     let has_callback = callback.is_some();
     watched(py, listeners, move |sender, signals| {
+        notes::begin_call();
         let reopened = RunDir::to_resume(&run, resume)?;
         let begun = reopened.as_ref().filter(|run| run.is_begun());
         let session = Training::session(config, begun, &Files::default())?;
@@ -48,6 +49,7 @@ pub(crate) fn train(
         if training.is_complete {
             return Ok(());
         }
+        note_losses(&session.experiment.config, &session.experiment.splits);
         let run = match reopened {
             Some(run) => run,
             None => RunDir::create(&run)?,

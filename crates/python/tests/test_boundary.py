@@ -1,6 +1,5 @@
 """Whatever comes in: a result, or an exception with a sentence; never the end of the interpreter."""
 
-import gc
 import threading
 
 import headlight as hl
@@ -105,6 +104,8 @@ def test_texts(texts, labels, tmp_path_factory):
 
 
 PAIR = [[1, 2, 42, 4, 5, 6], [1, 2, 3, 4, 5, 6]]
+MASKED = np.ma.masked_equal(PAIR, 6)
+SQUARES_TURNED = lambda model: {name: values.T if values.shape == (8, 8) else values for name, values in model.weights.items()}
 TEXTS = ["a good film", "a bad film"]
 DATES = pd.to_datetime(["2020-01-01", "2020-01-02"])
 
@@ -123,7 +124,6 @@ DATES = pd.to_datetime(["2020-01-01", "2020-01-02"])
         (lambda run: hl.train("quick", training={"epochs": 10**30}), PROMISED, "training.epochs"),
         (lambda run: hl.train("quick", training={"learning_rate": float("nan")}), ValueError, "training.learning_rate"),
         (lambda run: hl.train("quick", model=[16]), PROMISED, "model"),
-        (lambda run: hl.train("quick", model=None), PROMISED, "model"),
         (lambda run: hl.train("quick", resume=True), ValueError, "run"),
         (lambda run: hl.Run.open("/nope"), ValueError, "/nope"),
         (lambda run: run.at(-1), ValueError, "step"),
@@ -138,14 +138,12 @@ DATES = pd.to_datetime(["2020-01-01", "2020-01-02"])
         (lambda run: run.model(np.ones((1, 7), dtype=int)), ValueError, "seq_len"),
         (lambda run: run.model(np.ones((1, 1, 6), dtype=int)), ValueError, "axes"),
         (lambda run: run.model("text"), ValueError, "token ids"),
-        (lambda run: run.model(np.array([["a"], ["b"]])), TypeError, "tokens"),
         (lambda run: run.model(run.samples).without(), TypeError, "head"),
         (lambda run: run.model(run.samples).without(head=(9, 0)), ValueError, "block 9"),
         (lambda run: run.model(run.samples).without(head=0), TypeError, "head"),
         (lambda run: run.model(run.samples).without(key=70), ValueError, "position"),
         (lambda run: run.model(run.samples).without(key=-1), ValueError, "key=-1"),
         (lambda run: run.model(run.samples).without(key=[1, 2]), PROMISED, "pair"),
-        (lambda run: run.model(run.samples).without(block=0.5), TypeError, "block"),
         (lambda run: run.model(run.samples).patched("nowhere", 0, [0] * 8), ValueError, "nowhere"),
         (lambda run: run.model(run.samples).patched("output", 0, [0] * 3), ValueError, "8"),
         (lambda run: run.model(run.samples).patched("embeddings", 0, [0] * 8, layer=99), ValueError, "layer=99.*layer 0"),
@@ -153,7 +151,6 @@ DATES = pd.to_datetime(["2020-01-01", "2020-01-02"])
         (lambda run: run.model(run.samples).nothing, AttributeError, "nothing"),
         (lambda run: run.model.attribute(run.samples, logit=7), ValueError, "logit"),
         (lambda run: run.model.qk(1, 0), ValueError, "layer"),
-        (lambda run: run.model.qk(-1, 0), ValueError, "layer"),
         (lambda run: run.model.ov(0, 1), ValueError, "head"),
         (lambda run: run.model.ov(0, 0.5), TypeError, "head"),
         (lambda run: run.model(run.samples).logit_attribution(), ValueError, r"model\.norm.*attribute"),
@@ -166,11 +163,8 @@ DATES = pd.to_datetime(["2020-01-01", "2020-01-02"])
         (lambda run: hl.trace(run.model(run.samples[:0]), run.model(run.samples[:0])), ValueError, "sample"),
         (lambda run: hl.trace(run.model(PAIR), hl.fit("notebook", seed=8, training={"epochs": 1})(PAIR[::-1])), ValueError, "model"),
         (lambda run: hl.sweep("quick", seeds=0), PROMISED, "seeds"),
-        (lambda run: hl.sweep("quick", seeds=range(0)), ValueError, "seeds"),
         (lambda run: hl.sweep("quick", seeds=range(0, 9, 2)), ValueError, "seeds"),
-        (lambda run: hl.sweep("quick", seeds=range(-3, 2)), ValueError, "seed"),
         (lambda run: hl.sweep("quick", seeds=[0, 1]), TypeError, "seeds"),
-        (lambda run: hl.sweep("quick", seeds="0..3"), TypeError, "seeds"),
         (lambda run: hl.sweep("quick", seeds=2, threads=0), ValueError, "threads"),
         (lambda run: hl.sweep("quick", seeds=2, grid=[1]), PROMISED, "grid"),
         (lambda run: hl.sweep("quick", seeds=2, grid={"training.nope": [1]}), ValueError, "training.nope"),
@@ -187,12 +181,27 @@ DATES = pd.to_datetime(["2020-01-01", "2020-01-02"])
         (lambda run: hl.datasets.from_texts([None], ["a"]), PROMISED, "text 0"),
         (lambda run: hl.datasets.from_texts(["a", 3], [0, 1]), TypeError, "text 1"),
         (lambda run: hl.datasets.from_texts(["a"], [1], path="samples.npz"), PROMISED, "csv"),
+        (lambda run: hl.sweep("quick", seeds=True), TypeError, "seeds=True"),
+        (lambda run: hl.sweep("quick", seeds=2**64), ValueError, "seeds"),
+        (lambda run: hl.sweep("quick", seeds=2, threads="2"), TypeError, "threads"),
+        (lambda run: run.model.certify_sample([1]), TypeError, "count"),
+        (lambda run: run.model(PAIR).patched("embeddings", 0, [1e38] * 8).predicted, ValueError, "sample 0 is not finite"),
+        (lambda run: hl.trace(run.model(PAIR).patched("embeddings", 0, [1e38] * 8), run.model(PAIR[::-1])), ValueError, "sample 0 is not finite"),
+        (lambda run: run.model(MASKED), ValueError, "tokens: some values are masked"),
+        (lambda run: hl.datasets.from_arrays(MASKED, [0, 1]), ValueError, "tokens: some values are masked"),
+        (lambda run: hl.datasets.from_arrays(PAIR, MASKED[:, 5]), ValueError, "labels: some values are masked"),
+        (lambda run: hl.datasets.from_arrays(np.full((1, 2), 2**64 - 1, dtype=np.uint64), [0]), ValueError, "token 18446744073709551615"),
+        (lambda run: hl.AttentionClassifier().fit(MASKED, [0, 1]), ValueError, "X: some values are masked"),
+        (lambda run: hl.AttentionClassifier().fit(PAIR, MASKED[:, 5]), ValueError, "label of sample 0 is missing"),
+        (lambda run: hl.Model.from_weights("quick", {name: values.T for name, values in run.model.weights.items()}), ValueError, r"\[in, out\].*square"),
+        (lambda run: hl.Model.from_weights(run.config, SQUARES_TURNED(run.model), check=(PAIR, run.model(PAIR).logits)), ValueError, "check.*transposed"),
+        (lambda run: hl.show(np.eye(2), ["a", "b"], mask=np.eye(2) == 0), ValueError, "query 0 gives key 0 the weight 1"),
+        (lambda run: hl.show(np.eye(2), ["a", "b"], mask=np.eye(3) == 0), ValueError, "mask must be True or False"),
         (lambda run: hl.show([[1.0]], None), PROMISED, "tokens"),
         (lambda run: hl.show([[1.0]], ["a"], title=3), PROMISED, "title"),
         (lambda run: hl.AttentionClassifier().fit(np.array([["a", 0.5]] * 4, dtype=object), [0, 1] * 2), ValueError, "fractions"),
         (lambda run: hl.AttentionClassifier().fit([[1, 2]] * 4, [0] * 4), ValueError, "class"),
         (lambda run: hl.AttentionClassifier(d_model=0).fit([[1, 2]] * 4, [0, 1] * 2), ValueError, "d_model"),
-        (lambda run: hl.AttentionClassifier().fit(TEXTS, ["good", np.nan]), ValueError, "label of text 1"),
         (lambda run: hl.AttentionClassifier().fit(TEXTS, ["good", None]), ValueError, "label of text 1"),
         (lambda run: hl.AttentionClassifier().fit(TEXTS, np.array(["good", None], dtype=object)), ValueError, "label of text 1"),
         (lambda run: hl.AttentionClassifier().fit([["a", "q"], [np.nan, "q"]], ["x", "y"]), ValueError, "row 1, column 0"),
@@ -210,27 +219,6 @@ def test_bad_input_is_a_sentence_with_the_argument(run, call, error, word):
     assert 10 < len(str(raised.value)) < 600
 
 
-def test_an_array_that_changes_meanwhile(model):
-    """A thread writes to the samples while the model reads them."""
-    tokens = np.ones((500, 7), dtype=np.uint32)
-    tokens[:, 0] = 0
-    stop = threading.Event()
-
-    def write():
-        while not stop.is_set():
-            tokens[:, 1:] = 10**6
-            tokens[:, 1:] = 5
-
-    thread = threading.Thread(target=write)
-    thread.start()
-    try:
-        for _ in range(200):
-            tried(lambda: model(tokens))
-    finally:
-        stop.set()
-        thread.join()
-
-
 def test_models_are_shared_by_threads(model):
     tokens = np.ones((50, 6), dtype=int)
     expected = model(tokens).logits
@@ -241,36 +229,6 @@ def test_models_are_shared_by_threads(model):
     for thread in threads:
         thread.join()
     assert len(found) == 8 and all((logits == expected).all() for logits in found)
-
-
-CALLS = {
-    "look": lambda model, clean, corrupted: model(np.ones((20, 6), dtype=int)).context,
-    "fit": lambda model, clean, corrupted: hl.fit("quick", training={"epochs": 1}),
-    "attribute": lambda model, clean, corrupted: model.attribute(clean.tokens[:1]),
-    "trace": lambda model, clean, corrupted: hl.trace(clean, corrupted).effect,
-    "patched": lambda model, clean, corrupted: corrupted.patched("output", 3, clean.output[:, 0, 3]).words,
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_memory_stays_flat(model, name):
-    """Resident memory after 2,000 calls, beside that after 200, with the smallest model."""
-    pages = pytest.importorskip("resource")
-
-    def resident() -> int:
-        with open("/proc/self/statm") as file:
-            return int(file.read().split()[1]) * pages.getpagesize()
-
-    clean, corrupted = (model([tokens]) for tokens in PAIR)
-    call = lambda: CALLS[name](model, clean, corrupted)
-    for _ in range(200):
-        call()
-    gc.collect()
-    before = resident()
-    for _ in range(10_000 if name == "look" else 2000):
-        call()
-    gc.collect()
-    assert resident() - before < 4 << 20
 
 
 @pytest.mark.parametrize("labels", [["1", 1, "2", "2"], ["1", 1.0, "2", "2"], np.array(["1", 1, "2", "2"], dtype=object)])

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from ten import TEN
 
+ROOT = Path(__file__).parents[3]
+
 
 # The causal mask of one config hides all tokens from [CLS], so Headlight warns.
 @pytest.mark.filterwarnings("ignore:the mask lets")
@@ -77,7 +79,7 @@ def test_errors_of_a_callback_are_raised(training):
         training("quick", callback=3)
 
 
-def test_a_sweep_gives_the_model_of_a_seed(tmp_path):
+def test_a_sweep_gives_the_model_of_a_seed(tmp_path, monkeypatch):
     grid = {"training.learning_rate": [1e-3, 3e-3]}
     sweep = hl.sweep("quick", seeds=range(5, 7), grid=grid, training=dict(epochs=2), out=tmp_path / "rows.jsonl")
     for row in sweep.rows:
@@ -87,6 +89,13 @@ def test_a_sweep_gives_the_model_of_a_seed(tmp_path):
     assert opened.rows == sweep.rows
     assert opened.svg.startswith("<svg")
     assert pickle.loads(pickle.dumps(opened)).model(6, 1).weights_sha256 == sweep.model(6, 1).weights_sha256
+    # A folder has the name of a built-in config, and a config is named without its ending.
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "quick").mkdir()
+    (tmp_path / "apple.toml").write_text((ROOT / "configs" / "quick.toml").read_text())
+    named, found = hl.sweep("quick", seeds=1), hl.sweep("apple", seeds=1)
+    monkeypatch.chdir(tmp_path / "quick")
+    assert named.model(0).weights_sha256 == found.model(0).weights_sha256 == found.rows[0]["weights_sha256"]
     for call, word in [
         (lambda: sweep.model(5), "point"),
         (lambda: sweep.model(5, 7), "point"),

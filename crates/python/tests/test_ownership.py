@@ -47,6 +47,9 @@ def test_everything_is_edited_in_place(run, dtype):
     for name in ("query", "key", "value", "context", "embeddings", "residual", "output"):
         np.testing.assert_array_equal(getattr(clean, name), getattr(untouched, name))
         getattr(clean, name)[...] = 0
+    for name, array in untouched.cache.items():
+        if "hook" in name:
+            np.testing.assert_array_equal(clean.cache[name], array)
 
     assert same(results(clean), expected)
     assert (clean.predicted == predicted).all()

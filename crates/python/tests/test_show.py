@@ -3,6 +3,7 @@
 import headlight as hl
 import numpy as np
 import pytest
+from headlight._show import _mask
 
 WORDS = ["a", "b", "c"]
 
@@ -84,3 +85,24 @@ def test_weights_that_do_not_sum_to_one_are_no_fact():
     assert fact not in page
     # In half precision, with a query that may look at no key.
     assert fact in hl.show((weights(3) * [[1], [1], [0]]).astype(np.float16), WORDS).html()
+
+
+ZEROS = np.array([[0.5, 0.5, 0], [0, 1, 0], [0, 0.5, 0.5]])
+CAUSAL, NEAR = np.tril([[1.0] * 3, [0.5] * 3, [1 / 3] * 3]), np.tril(np.ones((3, 3)), 1) > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "scores", "mask", "masked"),
+    [
+        # Weights of 0 are masked where a causal mask or padding explains them, the scores or the mask say so; not where they are merely small.
+        (ZEROS, None, None, []),
+        (CAUSAL, None, None, [(0, 1), (0, 2), (1, 2)]),
+        (ZEROS[:, [1, 0, 2]] * [[1], [1], [0]], None, None, [(0, 2), (1, 2), (2, 0), (2, 1), (2, 2)]),
+        (ZEROS, None, ZEROS > 0, [(0, 2), (1, 0), (1, 2), (2, 0)]),
+        *((ZEROS, np.where(NEAR, -20.0, lowest), None, [(0, 2)]) for lowest in (-np.inf, np.finfo(np.float32).min)),
+    ],
+)
+def test_a_weight_of_zero_is_not_a_mask(given, scores, mask, masked):
+    found = _mask(given[None, None, None], None if scores is None else scores[None, None, None], mask)
+    assert [tuple(place) for place in np.argwhere(~found[0])] == masked
+    assert "1 layers" in repr(hl.show(given, WORDS, scores=scores, mask=mask))

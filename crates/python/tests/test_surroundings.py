@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from functools import partial
+from itertools import product
 from types import ModuleType
 
 import headlight as hl
@@ -192,13 +193,49 @@ def test_a_run_stays_where_it_is(tmp_path, monkeypatch):
     assert "\n" not in repr(run)
 
 
-def test_errors_name_no_temporary_file():
-    samples = [[number % 9, 1] for number in range(300)]
-    with pytest.raises(ValueError, match="y has 300 classes"), pytest.warns(UserWarning, match="unique classes"):
-        hl.AttentionClassifier().fit(samples, list(range(300)))
-    with pytest.raises(hl.Diverged) as raised:
-        hl.train("quick", training={"learning_rate": 1e30})
-    assert "run=" in str(raised.value) and tempfile.gettempdir() not in str(raised.value)
+def test_messages_name_what_the_user_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my--text.csv").write_text("a,b\n1,2\n")
+    hl.train("quick", run="exp--run2")
+    one = hl.datasets.from_texts(["a", "b"], ["x", "x"])
+    for call, words in [
+        (lambda: hl.train("my--text.csv"), ["my--text.csv: ", "data=dict(label=NAME)"]),
+        (lambda: hl.train("quick", run="exp--run2"), ["directory exp--run2 already", "run=, ", "resume=True"]),
+        (lambda: hl.sweep("quick", out="--out x.csv"), ["out=--out x.csv: "]),
+        (lambda: hl.sweep("quick", grid={"seed": [1]}), ["seeds="]),
+        (lambda: hl.sweep("quick", grid={"training.epochs": [0]}), ["grid: training.epochs=0: "]),
+        (lambda: hl.train("0"), ["hl.configs()"]),
+        (lambda: hl.train(one), ["texts: the column `label` has the label `x`"]),
+        (lambda: hl.train("quick", training={"learning_rate": 1e30}), ["diverged", "are deleted; with run=, they stay"]),
+    ]:
+        with pytest.raises((ValueError, hl.Diverged)) as raised:
+            call()
+        message = str(raised.value)
+        assert all(word in message for word in words) and tempfile.gettempdir() not in message, message
+
+
+def test_each_training_says_what_became_of_its_texts(tmp_path):
+    for path, count in product((tmp_path / "same.csv", None), (20, 30)):
+        file = hl.datasets.from_texts(["word " * 130, "good film", "bad film"] * count, [1, 0, 0] * count, path=path)
+        for training in (hl.fit, hl.train, partial(hl.sweep, seeds=2)):
+            with pytest.warns(UserWarning) as told:
+                training({"data": {"file": file}, "model": {"d_model": 8}, "training": {"epochs": 1}})
+            leaks, cut = (str(own.message) for own in told)
+            assert leaks.startswith(f"{path or 'texts'}: Held-out texts") and leaks.endswith(f": {count * 3 // 5}.")
+            assert cut == f"{path or 'texts'}: Texts cut to the first 128 words: {count}. Dropped words: {2 * count}."
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="locks of POSIX")
+def test_temporary_folders_end_with_their_owner(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    fitted = "import gc, glob, os, headlight as hl; fitted = hl.AttentionClassifier(epochs=1).fit([[1, 2], [2, 1]] * 4, [0, 1] * 4)"
+    with pytest.raises(AssertionError):
+        python(f"{fitted}; os.kill(os.getpid(), 9)")
+    assert list(tmp_path.glob("headlight-*/*/samples.npz"))
+    (tmp_path / "headlight-mine").mkdir()
+    # The next process takes away what is left of the killed one; only the lock of its own folder stays.
+    python(f"{fitted}; fitted.run_.html(); del fitted; gc.collect(); assert len(glob.glob('{tmp_path}/headlight-*/*')) == 1")
+    assert os.listdir(tmp_path) == ["headlight-mine"]
 
 
 def test_all_names_are_listed():

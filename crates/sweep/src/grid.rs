@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use headlight_input::toml_message::{TOO_LARGE, is_too_large};
 use headlight_trainer::Failure;
+use headlight_trainer::face::option;
 use serde_json::Value;
 
 /// The key of the fold that a run holds out.
@@ -67,7 +68,8 @@ impl FromStr for Grid {
         };
         let key = key.trim();
         if key == "seed" {
-            return Err("a grid cannot vary `seed`; use --seeds A..B".to_owned());
+            let seeds = option("--seeds A..B", "seeds=");
+            return Err(format!("a grid cannot vary `seed`; use {seeds}"));
         }
         if !is_grid_key(key) {
             return Err(format!(
@@ -160,7 +162,11 @@ pub(crate) fn product(grids: &[Grid]) -> Result<Vec<Vec<(String, Value)>>, Failu
     let mut points: Vec<Vec<(String, Value)>> = vec![Vec::new()];
     for (index, grid) in grids.iter().enumerate() {
         if grids[..index].iter().any(|other| other.key == grid.key) {
-            return Err(Failure::Input(format!("--grid names `{}` twice", grid.key)));
+            return Err(Failure::Input(format!(
+                "{} names `{}` twice",
+                option("--grid", "grid"),
+                grid.key
+            )));
         }
         if points.len().saturating_mul(grid.values.len()) > POINT_LIMIT {
             return Err(Failure::Input(format!(

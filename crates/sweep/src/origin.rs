@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use headlight_experiment::config::{ExperimentConfig, toml as changes};
 use headlight_input::TEXT_LIMIT;
 use headlight_trainer::Failure;
+use headlight_trainer::face::option;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::session::engine_for;
 use headlight_trainer::storage::config;
@@ -137,7 +138,9 @@ impl Origin {
     /// # Errors
     /// When the file, or the dataset file that it names, is invalid.
     pub(crate) fn config(&self, changes: &[String]) -> Result<ExperimentConfig, Failure> {
-        let changes = changes.iter().map(|change| ("--grid", change.as_str()));
+        let changes = changes
+            .iter()
+            .map(|change| (option("--grid", "grid:"), change.as_str()));
         config::parse(&self.path, self.text.clone(), changes, &Files::default())
     }
 }

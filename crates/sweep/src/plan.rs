@@ -8,9 +8,10 @@ use headlight_data::Splits;
 use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfig};
 use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
+use headlight_trainer::face::option;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::opening::open_device;
-use headlight_trainer::sessions::session::{Session, dataset_with, engine_for};
+use headlight_trainer::sessions::session::{Session, dataset_with, engine_for, note_losses};
 use headlight_trainer::sessions::test_sets::with_tests;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;
@@ -61,41 +62,47 @@ impl Plan {
     ) -> Result<Self, Failure> {
         let mut points: Vec<Point> = Vec::new();
         let mut origin = None;
+        let (set_flag, grid_flag) = (option("--set", "argument"), option("--grid", "grid:"));
         // A sweep trains all epochs, and the config of a data file would stop early.
-        let all_epochs = is_data(path).then_some(("--set", NEVER));
+        let all_epochs = is_data(path).then_some((set_flag, NEVER));
         let mut stops_early = all_epochs.is_some();
         let files = Files::default();
         for values in product(grids)? {
             let grid = as_changes(values.iter().map(|(key, value)| (key, value)));
-            let set = overrides.iter().map(|text| ("--set", text.as_str()));
+            let set = overrides.iter().map(|text| (set_flag, text.as_str()));
             let set = all_epochs.into_iter().chain(set);
             let grid = grid.iter().zip(&values).map(|(text, (key, _))| {
-                let flag = if key == FOLD { "--folds" } else { "--grid" };
+                let flag = if key == FOLD { "--folds" } else { grid_flag };
                 (flag, text.as_str())
             });
             let all = set.chain(grid);
             let mut config = config::load_changed(path, all.clone(), &files)?;
             let stops = config.training.patience > 0;
             stops_early |= stops;
-            let never = stops.then_some(("--set", NEVER));
+            let never = stops.then_some((set_flag, NEVER));
             config.training.patience = 0;
             if origin.is_none() {
                 origin = Some(changed(path, all.chain(never), &files)?);
             }
             if values.iter().any(|(key, _)| key == "training.patience") {
-                return Err(Failure::Input(
-                    "--grid training.patience: a sweep trains every run to its end; remove this key"
-                        .to_owned(),
-                ));
+                return Err(Failure::Input(format!(
+                    "{grid_flag} training.patience: a sweep trains every run to its end; remove this key"
+                )));
             }
             config.compute.engine = engine_for(&config)?;
             let same = |point: &&Point| {
                 let other = &point.config;
                 (&other.data, &other.tests) == (&config.data, &config.tests)
             };
-            let splits = match points.iter().find(same) {
-                Some(point) => Arc::clone(&point.splits),
-                None => Arc::new(with_tests(&config, dataset_with(&config, &files)?)?),
+            let splits = if let Some(point) = points.iter().find(same) {
+                Arc::clone(&point.splits)
+            } else {
+                let splits = dataset_with(&config, &files)?;
+                // Of the points of a grid, one speaks for all.
+                if points.is_empty() {
+                    note_losses(&config, &splits);
+                }
+                Arc::new(with_tests(&config, splits)?)
             };
             let device = open_device(&config.compute.device)?;
             points.push(Point {

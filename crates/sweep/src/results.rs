@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_input::{Line, Lines};
 use headlight_trainer::Failure;
+use headlight_trainer::face::option;
 use headlight_trainer::notes::note;
 use headlight_trainer::sessions::signals::Signals;
 use headlight_trainer::storage::files::{Log, open};
@@ -41,11 +42,11 @@ impl Results {
     /// # Errors
     /// When it does not end in `.jsonl`.
     pub fn check_name(path: &Path) -> Result<(), Failure> {
+        let out = option("--out ", "out=");
         if path == Path::new(STANDARD) {
-            return Err(Failure::Input(
-                "--out -: a sweep's results need a file, from which it resumes; name a .jsonl file"
-                    .to_owned(),
-            ));
+            return Err(Failure::Input(format!(
+                "{out}-: a sweep's results need a file, from which it resumes; name a .jsonl file"
+            )));
         }
         if path
             .extension()
@@ -54,7 +55,7 @@ impl Results {
             return Ok(());
         }
         Err(Failure::Input(format!(
-            "--out {}: a sweep writes .jsonl files; convert one to .csv with `headlight merge`",
+            "{out}{}: a sweep writes .jsonl files; convert one to .csv with `headlight merge`",
             shown(path)
         )))
     }
@@ -138,8 +139,9 @@ fn lock(file: &File, path: &Path) -> Result<(), Failure> {
     match file.try_lock() {
         Ok(()) => Ok(()),
         Err(TryLockError::WouldBlock) => Err(Failure::Input(format!(
-            "another sweep is writing {}; wait until it ends, or choose another --out",
-            shown(path)
+            "another sweep is writing {}; wait until it ends, or choose another {}",
+            shown(path),
+            option("--out", "out=")
         ))),
         Err(TryLockError::Error(error)) => Err(Failure::writing(path, &error)),
     }
@@ -159,9 +161,10 @@ fn check(
     while let Some(Line { text, whole }) = lines.next_line().map_err(reading)? {
         let invalid = |reason: String| {
             Failure::Input(format!(
-                "{}, line {}: {reason}; choose another --out, or move the file",
+                "{}, line {}: {reason}; choose another {}, or move the file",
                 shown(path),
-                finished + 1
+                finished + 1,
+                option("--out", "out=")
             ))
         };
         let run = runs.start + finished;
@@ -172,7 +175,7 @@ fn check(
             let is_start = text.starts_with(&start) || start.starts_with(&text);
             let row = StoredRow::parse(text);
             if !is_start || row.is_ok_and(|row| row.config_sha256 != plan.config_sha256) {
-                let reason = "it is not the beginning of a row of this sweep";
+                let reason = "the last line is not the start of a row of this sweep";
                 return Err(invalid(reason.to_owned()));
             }
             break;

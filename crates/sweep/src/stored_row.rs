@@ -62,7 +62,7 @@ impl StoredRow {
             (key.clone(), value)
         };
         if grid(&own) != values.iter().map(written).collect() {
-            return Err("its values of the grid's keys are not those of this sweep".to_owned());
+            return Err("its values of the grid differ from this sweep's".to_owned());
         }
         let sets: BTreeSet<&String> = config.tests.iter().map(|set| &set.name).collect();
         // Of another form, a value would be a text in place of a number, or no text where the hash is.

@@ -89,12 +89,20 @@ impl Failure {
         };
         match error.kind() {
             InvalidData | InvalidFilename | InvalidInput | IsADirectory | NotADirectory
-            | NotFound | Other | UnexpectedEof => Self::reading(path, error),
+            | NotFound | Other | UnexpectedEof => {
+                // `"C:\temp"` of a config has a tab.
+                let escaped = path.to_string_lossy().contains(char::is_control);
+                let remedy = if escaped { ESCAPES } else { "" };
+                Self::reading(path, format!("{error}{remedy}"))
+            }
             // No permission, a failing disk, no memory: the file may be as it was.
             _ => Self::System(format!("cannot read {}: {error}", shown(path))),
         }
     }
 }
+
+/// Why the name of a file may hold control characters.
+const ESCAPES: &str = "; within double quotes, a config takes `\\t` for a tab and `\\n` for a line; write the path in single quotes";
 
 /// The longest message that is shown, in characters.
 const SHOWN_LIMIT: usize = 4000;

@@ -7,6 +7,7 @@
 
 pub mod devices;
 pub mod documents;
+pub mod face;
 mod failure;
 pub mod notes;
 pub mod sessions;

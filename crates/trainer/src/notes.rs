@@ -25,9 +25,16 @@ pub fn note(text: &str) {
     }
 }
 
-/// As [`note`], unless this process has told this of the file before: a file may be read for several purposes.
+/// What was told of files, by path and subject.
+static TOLD: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
+
+/// Begins another call of a process that serves many, such as a notebook: what [`note_once`] told is told again.
+pub fn begin_call() {
+    TOLD.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+/// As [`note`], unless this call has told this of the file before: a file may be read for several purposes.
 pub fn note_once(key: (PathBuf, String), text: &str) {
-    static TOLD: Mutex<BTreeSet<(PathBuf, String)>> = Mutex::new(BTreeSet::new());
     let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
     if told.insert(key) {
         note(text);

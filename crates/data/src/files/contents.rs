@@ -125,7 +125,7 @@ impl<'a> Contents<'a> {
         }
         match labels.mixed().filter(|_| self.config.words.is_some()) {
             Some((number, name)) => Err(refused(format!(
-                "its classes are a number, {number}, and a name, `{name}`; rename one in data.classes"
+                "its classes mix a number, {number}, and a name, `{name}`; rename one in data.classes"
             ))),
             None => Ok(()),
         }

@@ -293,9 +293,7 @@ impl Rows {
         });
         let mut labels = each.filter(|&label| label != IGNORED);
         let Some(first) = labels.next() else {
-            return refused(
-                "no label of the training samples counts; give a label that is not null",
-            );
+            return refused("all labels of the training samples are null; give one that is not");
         };
         if labels.all(|label| label == first) {
             return refused(&format!(

@@ -123,7 +123,7 @@ impl Labels {
         let same = several.map(|texts| {
             let texts: Vec<&str> = texts.iter().take(NOTES).map(String::as_str).collect();
             let texts = texts.join("` and `");
-            format!("the labels `{texts}` are one class; write them alike")
+            format!("the labels `{texts}` are read as one class; spell them the same way")
         });
         let mut folded = BTreeMap::new();
         let alike = self.indices.keys().filter_map(|label| {

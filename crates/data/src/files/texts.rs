@@ -77,7 +77,7 @@ impl Rows {
         let Some(words) = &config.words else {
             return Err(self.refuse(
                 0,
-                "the sample is a text, but the model was trained on token ids; give these, on the command line with --tokens",
+                "the sample is a text, but the model was trained on token ids; give token ids",
             ));
         };
         let encoder = Encoder::new(words);

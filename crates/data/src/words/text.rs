@@ -92,4 +92,27 @@ impl<'a> Encoder<'a> {
         }
         tokens
     }
+
+    /// The tokens of all words of a text, which the vocabulary has; of a text without any, none.
+    ///
+    /// # Errors
+    /// When the vocabulary lacks words: names them.
+    pub fn known(&self, text: &str) -> Result<Vec<u32>, String> {
+        let text = self.words.normalized(text);
+        let token = |word| self.tokens.get(word).copied().ok_or(word);
+        let (mut tokens, mut lacking) = (Vec::new(), Vec::new());
+        for found in self.words.split(&text).map(token) {
+            match found {
+                Ok(token) => tokens.push(token),
+                Err(word) => lacking.push(format!("`{word}`")),
+            }
+        }
+        if lacking.is_empty() {
+            return Ok(tokens);
+        }
+        let lacking = lacking.join(", ");
+        Err(format!(
+            "the vocabulary lacks {lacking}; give a text without"
+        ))
+    }
 }

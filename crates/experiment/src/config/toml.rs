@@ -142,9 +142,11 @@ impl Source {
         let path = path.trim_matches('.');
         let (plain, is_listed) = (path.replace('[', ".").replace(']', ""), path.contains('['));
         if let Some(unknown) = Unknown::parse(message).filter(|unknown| unknown.what == "field") {
-            let section = plain
-                .strip_suffix(unknown.name)
-                .map_or(&*plain, |section| section.trim_end_matches('.'));
+            let section = plain.strip_suffix(unknown.name);
+            let section = section.and_then(|section| section.strip_suffix('.'));
+            let section = section
+                .filter(|_| self.table(&plain).is_none())
+                .unwrap_or(&plain);
             let key = format!("{section}.{}", unknown.name);
             let key = key.trim_start_matches('.').to_owned();
             let place = match section {
@@ -198,6 +200,12 @@ impl Source {
         self.locate(key, &format!("`{key}`: {message}"))
     }
 
+    /// A section of the config, without lists around it.
+    fn table(&self, section: &str) -> Option<&Table> {
+        let mut steps = section.split('.');
+        steps.try_fold(&self.merged, |table, step| table.get(step)?.as_table())
+    }
+
     /// The message for a key that fits the kind which a section had before a change gave it another kind.
     fn other_kind(&self, section: &str, key: &str, name: &str) -> Option<String> {
         let of_kind = format!("{section}.kind");
@@ -209,10 +217,7 @@ impl Source {
         if self.changes.iter().any(|change| change.key == key) {
             return None;
         }
-        let mut given = &self.merged;
-        for step in section.split('.') {
-            given = given.get(step)?.as_table()?;
-        }
+        let given = self.table(section)?;
         let kind = given.get("kind")?.as_str()?;
         let keys = variant_keys(&ExperimentConfig::keys(), section, kind)?;
         let mut kept = vec![format!("kind = \"{kind}\"")];
@@ -328,7 +333,7 @@ fn misshapen(given: &Table, keys: &[Key]) -> Option<(String, &'static str)> {
             (Kind::List(of), given) => match (&**of, given) {
                 (Kind::Section(_), Value::Table(_)) => Some((
                     name.to_owned(),
-                    "is one section, and a config can have several; write its name in double brackets",
+                    "is a list of sections; write its name in double brackets",
                 )),
                 (Kind::Section(keys), Value::Array(all)) => {
                     let sections = all.iter().enumerate();

@@ -115,7 +115,7 @@ choices! {
 choices! {
     /// How the learning rate changes over training, after the warm-up.
     pub enum Schedule {
-        /// Not at all.
+        /// The learning rate stays the same after the warm-up.
         Constant = "constant",
         /// It falls evenly, to 0 after the last step.
         Linear = "linear",

@@ -67,7 +67,7 @@ impl MeasureName {
 /// Says in a sentence why they do not have one.
 pub fn check(config: &ExperimentConfig) -> Result<(), InvalidValue> {
     if config.data.task.is_per_position() && !config.report.measures.is_empty() {
-        let message = "measures are of one answer per sample, and the model answers at each position; remove this key";
+        let message = "measures need a model with one answer per sample, and this one answers at each position; remove this key";
         return Err(InvalidValue::new("report.measures", message));
     }
     let names = &config.report.measures;

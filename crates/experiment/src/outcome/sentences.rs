@@ -111,7 +111,7 @@ impl Outcome {
         if let Some(share) = self.whole_samples {
             let share = 100.0 * share;
             remarks.push(format!(
-                "In {share:.1}% of the {judged} samples every answer is right"
+                "All answers are right in {share:.1}% of the {judged} samples"
             ));
         }
         if let Some(bits) = self.bits {

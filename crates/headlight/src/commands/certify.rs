@@ -14,7 +14,7 @@ use headlight_trainer::storage::standard::shown;
 use serde::Serialize;
 
 use super::model::{ModelArguments, RunModel};
-use crate::arguments::{Form, threads};
+use crate::arguments::{Form, threads, whole};
 use crate::printing::{print, print_json};
 use crate::terminal::{self, set_share, share_bar};
 
@@ -35,12 +35,12 @@ pub(crate) struct Arguments {
         value_name = "K",
         allow_negative_numbers = true,
         default_value_t = 10,
-        value_parser = few,
+        value_parser = whole::<u16>(0, 10_000),
         conflicts_with = "sample"
     )]
     examples: u16,
     /// Ask the model about N random inputs instead of all, and estimate the share of wrong answers
-    #[arg(long, value_name = "N", value_parser = sampled)]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(1, 1_000_000_000))]
     sample: Option<u64>,
     #[command(flatten)]
     form: Form,
@@ -59,19 +59,6 @@ struct Line<'a> {
 enum Found {
     Counted(Certificate),
     Sampled { sampled: Sampled },
-}
-
-/// The number of examples.
-fn few(text: &str) -> Result<u16, String> {
-    let count = text.parse().ok().filter(|count| *count <= 10_000);
-    count.ok_or_else(|| "give a whole number from 0 to 10000".to_owned())
-}
-
-/// The number of random inputs. Of more, the interval is hardly narrower.
-fn sampled(text: &str) -> Result<u64, String> {
-    let count = text.parse().ok();
-    let count = count.filter(|count| (1..=1_000_000_000).contains(count));
-    count.ok_or_else(|| "give a whole number from 1 to 1000000000".to_owned())
 }
 
 /// Prints the certificate.

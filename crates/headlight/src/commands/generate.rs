@@ -2,13 +2,13 @@
 
 use clap::Args;
 use headlight_architecture::Parameter;
-use headlight_data::words::{Encoder, UNK};
+use headlight_data::words::Encoder;
 use headlight_experiment::generate::{Generated, Sampling, generate};
 use headlight_trainer::Failure;
 use serde_json::json;
 
 use super::model::{ModelArguments, RunModel};
-use crate::arguments::{Form, number};
+use crate::arguments::{Form, number, whole};
 use crate::printing::{print, print_json};
 
 /// Continue a text, or write one, with a run's model of the next token
@@ -26,16 +26,16 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "IDS", conflicts_with = "prompt")]
     tokens: Option<String>,
     /// How many to write
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, default_value_t = 10, value_parser = whole::<u16>(1, 65_535))]
     count: u16,
     /// Divides the logits: above 1, rare tokens are drawn more often; 0 takes the most probable token
     #[arg(long, default_value_t = 1.0, value_parser = number(1e6))]
     temperature: f64,
     /// Draw only from so many of the most probable tokens
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "K", value_parser = whole::<u32>(1, u32::MAX.into()))]
     top_k: Option<u32>,
     /// Seed of what is drawn
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = whole::<u64>(0, u64::MAX))]
     seed: u64,
     #[command(flatten)]
     form: Form,
@@ -52,19 +52,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let prompt = match (words, &arguments.prompt, &arguments.tokens) {
         (_, None, None) => Vec::new(),
         (Some(words), Some(text), _) => {
-            let tokens = if text.is_empty() {
-                Vec::new()
-            } else {
-                Encoder::new(words).encode(text)
-            };
-            if tokens.contains(&UNK) {
-                let message = format!(
-                    "--prompt: `{text}` has a {} that the vocabulary lacks; leave it out",
-                    words.level.name()
-                );
-                return Err(Failure::Input(message));
-            }
-            tokens
+            let known = Encoder::new(words).known(text);
+            known.map_err(|lacking| Failure::Input(format!("--prompt: {lacking}")))?
         }
         (_, _, Some(ids)) => ids_of(ids)?,
         (None, Some(_), None) => {
@@ -112,9 +101,12 @@ fn ids_of(text: &str) -> Result<Vec<u32>, Failure> {
     let ids = ids.filter(|id| !id.is_empty());
     ids.map(|id| {
         id.parse().map_err(|_| {
-            Failure::Input(format!(
-                "--tokens: `{id}` is not a token id; write whole numbers"
-            ))
+            let reason = if id.bytes().all(|byte| byte.is_ascii_digit()) {
+                "too large for a token id"
+            } else {
+                "not a token id; write whole numbers"
+            };
+            Failure::Input(format!("--tokens: `{id}` is {reason}"))
         })
     })
     .collect()

@@ -9,6 +9,8 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::fused::{self, Dims, Intervention, Place};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
+
+use crate::arguments::place;
 use headlight_trainer::documents::page::read_dump;
 use headlight_trainer::sessions::session::engine_for;
 use headlight_trainer::storage::standard::shown;
@@ -23,10 +25,10 @@ pub(crate) struct InterventionArguments {
     #[arg(long, value_name = "L.H", help_heading = HEADING, value_parser = head)]
     without_head: Vec<(usize, usize)>,
     /// Without position P, from 0: no query of any block looks at it; can be given several times
-    #[arg(long, value_name = "P", help_heading = HEADING)]
+    #[arg(long, value_name = "P", help_heading = HEADING, value_parser = place)]
     without_position: Vec<usize>,
     /// Without block L, from 0: its output is its input; can be given several times
-    #[arg(long, value_name = "L", help_heading = HEADING)]
+    #[arg(long, value_name = "L", help_heading = HEADING, value_parser = place)]
     without_block: Vec<usize>,
     /// With the vector of a dump (`headlight dump`) at a position: that of the same array and position there. ARRAY is
     /// embeddings, context.L, head.L.H, residual.L or output.L. The dump has one sample, or one for each that is predicted;

@@ -110,8 +110,9 @@ impl RunModel {
         }
         // Without the run's own data, nothing is known of them.
         let own = session::dataset(&self.config).ok()?.train;
-        (!has_unknown(&own))
-            .then_some("no training sample holds [UNK], so what the model makes of it is arbitrary")
+        (!has_unknown(&own)).then_some(
+            "the model never saw an unknown word ([UNK]) in training, so its answer is arbitrary",
+        )
     }
 
     /// The model for the samples of a dataset, on its device.

@@ -10,7 +10,7 @@ use headlight_sweep::{ReportChoices, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::{Destination, Output};
 
-use crate::arguments::{Force, Form, number};
+use crate::arguments::{Force, Form, number, place};
 use crate::terminal;
 
 /// Summarise a sweep's results: tables, distributions, learning curves
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     metric: Vec<String>,
     /// Measure attention on this position; if given several times, on their sum; positions count from 0, `[CLS]` among them
     /// [default: the positions that decide the label of each sample]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = place)]
     position: Vec<usize>,
     /// The F1 from which a run's final model counts as learned [default: report.learned of the config beside the results, or else
     /// 0.99]

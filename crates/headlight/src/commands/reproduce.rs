@@ -213,7 +213,7 @@ fn announce(
     let seconds = seconds.sum::<f64>() * slowness()? / threads as f64;
     if seconds > 0.0 {
         note(&format!(
-            "{name}: about {} on this machine, less what its folder has",
+            "{name}: about {} on this machine, without the runs that its folder already has",
             time(seconds)
         ));
     }
@@ -246,7 +246,7 @@ fn list(threads: usize) -> Result<(), Failure> {
     let document = Document {
         title: "Published studies".to_owned(),
         paragraphs: vec![format!(
-            "Times are about those on this machine, with {} at a time.",
+            "Times are estimates for this machine, with {} at a time.",
             counted(threads, "run")
         )],
         sections: vec![Section::titled("", [], [table])],

@@ -174,7 +174,7 @@ fn check_uninterrupted(
         )
     } else if trained.is_uncounted {
         format!(
-            "interrupted before all inputs were counted; the run is complete but for that, and `headlight certify {}` counts them",
+            "interrupted before all inputs were counted; the run is complete otherwise; count them with: headlight certify {}",
             quoted(run.path())
         )
     } else {

@@ -25,11 +25,12 @@ pub struct OtherAttention {
     pub weights: Vec<f32>,
     /// Before the softmax; negative infinity where the mask allows no look. `[sample, layer, head, query, key]`
     pub scores: Option<Vec<f32>>,
+    /// Whether a query may look at a key. `[sample, query, key]`
+    pub mask: Vec<bool>,
 }
 
 impl Page {
-    /// The page of attention from anywhere. A key is drawn as masked that no head of a sample has a score for or, without scores,
-    /// gives any weight.
+    /// The page of attention from anywhere.
     ///
     /// # Errors
     /// When the extents do not agree, or a weight is not a share: what is wrong, in a sentence.
@@ -87,20 +88,36 @@ impl OtherAttention {
                 "a weight is {weight}; attention weights are shares from 0 to 1, after the softmax"
             ));
         }
-        let Some(scores) = &self.scores else {
-            return Ok(());
-        };
-        if scores.len() != count {
+        if let Some(scores) = &self.scores {
+            if scores.len() != count {
+                let given = scores.len();
+                return Err(format!("{given} scores were given for {count} weights"));
+            }
+            let is_score = |score: &&f32| score.is_nan() || **score == f32::INFINITY;
+            if let Some(score) = scores.iter().find(is_score) {
+                return Err(format!("a score is {score}"));
+            }
+        }
+        let cells = positions * positions;
+        if self.mask.len() != samples * cells {
+            let given = self.mask.len();
             return Err(format!(
-                "{} scores were given for {count} weights",
-                scores.len()
+                "{given} values of the mask were given for {samples} x {cells} pairs"
             ));
         }
-        let is_score = |score: &&f32| score.is_nan() || **score == f32::INFINITY;
-        match scores.iter().find(is_score) {
-            Some(score) => Err(format!("a score is {score}")),
-            None => Ok(()),
+        let place = |index: usize| index / (count / samples) * cells + index % cells;
+        let masked = self
+            .weights
+            .iter()
+            .enumerate()
+            .find(|&(index, &weight)| weight > 0.0 && !self.mask[place(index)]);
+        if let Some((index, weight)) = masked {
+            let (query, key) = (index % cells / positions, index % positions);
+            return Err(format!(
+                "query {query} gives key {key} the weight {weight}, and may not look there; a mask is true where a query may look"
+            ));
         }
+        Ok(())
     }
 
     /// As a dump without results and vectors.
@@ -128,12 +145,7 @@ impl OtherAttention {
         let cells = positions * positions;
         let per_sample = self.layers * self.heads * cells;
         let place = |index: usize| index / per_sample * cells + index % cells;
-        let mut mask = vec![false; samples * cells];
-        for (index, &weight) in self.weights.iter().enumerate() {
-            // A weight may be 0 because its score is far below another.
-            let scores = self.scores.as_ref();
-            mask[place(index)] |= scores.map_or(weight > 0.0, |scores| scores[index] > -LARGEST);
-        }
+        let mask = self.mask;
         // Without scores all are the same: the page keeps how the weights differ from even ones.
         let scores = self.scores.unwrap_or_else(|| vec![0.0; self.weights.len()]);
         let known = scores.into_iter().enumerate();

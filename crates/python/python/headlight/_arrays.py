@@ -13,8 +13,11 @@ def array(values: Any, name: str) -> NDArray[Any]:
 
     Raises:
         TypeError: It is on a GPU, or is not an array.
-        ValueError: Its rows have different lengths.
+        ValueError: Its rows have different lengths, or a value is masked.
     """
+    rows = values if isinstance(values, (list, tuple)) else [values]
+    if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
+        raise ValueError(f"{name}: some values are masked; leave these samples out, or fill the values with .filled(...)")
     if hasattr(values, "detach"):
         # A tensor of PyTorch, which may need gradients.
         values = values.detach()
@@ -44,6 +47,18 @@ def finite(values: Any, name: str) -> NDArray[np.float32]:
     if invalid.size:
         raise ValueError(f"{name}: numbers that are finite in float32 are needed, not {invalid[0]}")
     return numbers
+
+
+def finite_logits(logits: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Logits that a prediction can be made of.
+
+    Raises:
+        ValueError: One is NaN or infinite.
+    """
+    invalid = np.argwhere(~np.isfinite(logits))
+    if len(invalid):
+        raise ValueError(f"the model's output for sample {invalid[0][0]} is not finite, so no class is the likeliest; its numbers are too large for float32")
+    return logits
 
 
 def numbers(values: Any, name: str) -> tuple[list[float], tuple[int, ...]]:

@@ -112,23 +112,23 @@ def _of_block(parts: dict[str, Any]) -> dict[str, Callable[[Output, int], NDArra
 
 
 def _of_layer(name: str, out: Output, layer: int) -> NDArray[Any]:
-    values: NDArray[Any] = getattr(out, name)[:, layer].copy()
+    values: NDArray[Any] = out._computed(name)[:, layer].copy()
     return values
 
 
 def _of_heads(name: str, out: Output, layer: int) -> NDArray[Any]:
     """From `[sample, layer, head, position, d_head]` to `[batch, position, head, d_head]`."""
-    return np.ascontiguousarray(getattr(out, name)[:, layer].transpose(0, 2, 1, 3))
+    return out._computed(name)[:, layer].transpose(0, 2, 1, 3).copy()
 
 
 def _input(out: Output, layer: int) -> NDArray[Any]:
-    return out.embeddings.copy() if layer == 0 else out.output[:, layer - 1].copy()
+    return out._computed("embeddings").copy() if layer == 0 else out._computed("output")[:, layer - 1].copy()
 
 
 def _scores(out: Output, layer: int) -> NDArray[Any]:
-    scores = out.scores[:, layer].copy()
+    scores = out._computed("scores")[:, layer].copy()
     if out._model.structure()["masked"]:
-        scores = np.where(out.mask[:, np.newaxis], scores, np.float32(-np.inf))
+        scores = np.where(out._computed("mask")[:, np.newaxis], scores, np.float32(-np.inf))
     for kind, where, _ in out._changes:
         if kind == "key" and where[0] == layer:
             scores[..., where[1]] = -np.inf

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _headlight
+from ._changes import index
 from ._frames import frame
 from ._progress import progress as shown
 
@@ -55,8 +56,8 @@ def certificate(model: _headlight.Model, examples: int, progress: bool | None) -
 
 def sampled(model: _headlight.Model, count: int, seed: int, progress: bool | None) -> Sampled:
     """Asks a model about random inputs."""
-    if count < 1:
-        raise ValueError(f"sample must be at least 1, and is {count}")
+    if index(count, "count") < 1:
+        raise ValueError(f"count={count}: at least one input is needed")
     with shown(progress, "thousandth") as report:
         found = json.loads(_headlight.certify(model, 0, count, seed, report))
     return Sampled(found["inputs"], found["wrong"], tuple(found["interval"]))

@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, column_or_1d, validate_data
 
+from ._arrays import array
 from ._data import datasets
+from ._folders import Folder
 from ._model import Model, Output
 from ._names import FIRST, PADDING, UNKNOWN, class_names, token_names
 from ._run import Run, train
@@ -95,13 +97,14 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         names = class_names(self.classes_)
         data: dict[str, Any] = {"held_out": 0, "classes": names}
         model: dict[str, Any] = {name: getattr(self, name) for name in ("d_model", "n_heads", "n_layers", "d_ff")}
+        folder = Folder()
         if sentences is not None:
             self.categories_ = None
-            data["file"] = datasets.from_texts(sentences, [names[number] for number in numbers])
+            data["file"] = datasets.from_texts(sentences, [names[number] for number in numbers], path=folder.path / "texts.csv")
         else:
             self.categories_ = np.unique(values)
             _check_no_texts(values, self.categories_)
-            data["file"] = datasets.from_arrays(self._numbered(values), np.array(names)[numbers])
+            data["file"] = datasets.from_arrays(self._numbered(values), np.array(names)[numbers], path=folder.path / "samples.npz")
             data["words"] = {"vocabulary": token_names(self.categories_), "lowercase": False}
             data["vocab_size"] = FIRST + len(self.categories_)
             model["attention"] = {"padding_token": PADDING}
@@ -109,6 +112,8 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         config = {"data": data, "model": model, "training": training}
         seed = secrets.randbelow(2**31) if self.seed is None else self.seed
         self.run_: Run = train(config, seed=seed, progress=False)
+        # The page of the run reads the samples.
+        self.run_._kept.append(folder)
         self.model_: Model = self.run_.model
         return self
 
@@ -181,6 +186,8 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def _unmixed(X: Any) -> Any:
     """Values of different kinds as objects: libraries would make names, or other numbers, of all of them."""
+    if isinstance(X, np.ma.MaskedArray):
+        X = array(X, "X")
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         names = list(X.columns)
         twice = [name for index, name in enumerate(names) if name in names[:index]]

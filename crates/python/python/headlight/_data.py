@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import array
 from ._folders import lasting
+from ._names import is_whole
 from ._texts import check_labels, checked
 
 
@@ -134,14 +135,22 @@ def _labels(labels: ArrayLike) -> Any:
         check_labels(labels, "sample")
     given = array(labels, "labels")
     if given.ndim == 2 and given.dtype.kind in "iu":
-        return given
+        return _stored(given, "label")
     if given.dtype == object and all(isinstance(name, str) for name in given.ravel()):
         given = given.astype(str)
     if given.dtype.kind not in "biufU" or given.ndim != 1:
         raise TypeError(
             f"labels must be numbers or names of classes [sample], or whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
         )
-    return given
+    return _stored(given, "label")
+
+
+def _stored(given: NDArray[Any], what: str) -> NDArray[Any]:
+    """Numbers of any type and order in memory as a dataset file has them."""
+    if given.dtype.kind == "u" and given.size and given.max() >= 2**63:
+        raise ValueError(f"{what} {given.max()} is too large; it must be below 2**63")
+    types: dict[str, Any] = {"i": np.int64, "u": np.int64, "f": np.float64}
+    return np.ascontiguousarray(given, dtype=types.get(given.dtype.kind))
 
 
 def _number(arrays: dict[str, Any]) -> None:
@@ -152,9 +161,13 @@ def _number(arrays: dict[str, Any]) -> None:
         return
     if kinds != {True}:
         raise TypeError("labels and held_out_labels must both be names, or both numbers")
-    arrays["classes"] = np.unique(np.concatenate([arrays[name] for name in given]))
-    for name in given:
-        arrays[name] = np.searchsorted(arrays["classes"], arrays[name])
+    names, numbers = np.unique(np.concatenate([arrays[name] for name in given]), return_inverse=True)
+    # As in other files, 2 comes before 10.
+    order = np.argsort([int(name) for name in names]) if all(map(is_whole, names)) else np.arange(len(names))
+    arrays["classes"] = names[order]
+    ends = np.cumsum([len(arrays[name]) for name in given])
+    for name, own in zip(given, np.split(np.argsort(order)[numbers], ends)):
+        arrays[name] = own
 
 
 def _tokens(tokens: ArrayLike) -> Any:
@@ -165,4 +178,4 @@ def _tokens(tokens: ArrayLike) -> Any:
         raise TypeError(
             f"tokens must be whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
         )
-    return given
+    return _stored(given, "token")

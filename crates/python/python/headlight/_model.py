@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _headlight
-from ._arrays import array, finite
+from ._arrays import array, finite, finite_logits
 from ._cache import Cache
 from ._changes import Change, Changeable, index
 from ._certificate import Certificate, Sampled, certificate, sampled
@@ -20,6 +20,7 @@ from ._circuits import head_matrix, logit_attribution, one_answer
 from ._config import resolve
 from ._explanation import Explanation, explanation
 from ._generation import generated
+from ._keras import TOLERANCE
 from ._needed import needed
 from ._texts import texts
 from ._values import Source
@@ -45,16 +46,29 @@ class Model:
         return cls(model)
 
     @classmethod
-    def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike]) -> Model:
-        """The model of a config with given weights, by name.
+    def from_weights(cls, config: Source, weights: Mapping[str, ArrayLike], *, check: tuple[Samples, ArrayLike] | None = None) -> Model:
+        """The model of a config with given weights, by name. Matrices are `[in, out]`; those of PyTorch's `Linear`, which are `[out, in]`,
+        have to be transposed, square ones too, whose shape does not tell.
+
+        Args:
+            check: Samples, and the logits that the model must have for them.
 
         Raises:
-            ValueError: The names or shapes of `weights` do not match the config's model.
+            ValueError: The names or shapes of `weights` do not match the config's model, or its logits differ from those of `check`.
         """
         if not isinstance(weights, Mapping):
             raise TypeError(f"weights must be a dict of arrays by name, not a {type(weights).__name__}")
         arrays = [(name, finite(values, f"the weights `{name}`")) for name, values in weights.items()]
-        return cls(_headlight.Model(resolve(config, {}), arrays))
+        ours = cls(_headlight.Model(resolve(config, {}), arrays))
+        if check is not None:
+            samples, logits = check
+            found, expected = ours(samples).logits, array(logits, "check")
+            if found.shape != expected.shape or not np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE):
+                raise ValueError(
+                    f"the model's logits are not those of check: the first are {found.flat[:3]} and {expected.flat[:3]}; a matrix [out, in], as in "
+                    "PyTorch's Linear, must be transposed, square ones too"
+                )
+        return ours
 
     @classmethod
     def from_keras(cls, model: Any, config: Source = "notebook") -> Model:
@@ -287,11 +301,9 @@ class Output(Changeable):
         self._tokens: NDArray[np.uint32] = np.frombuffer(tokens.tobytes(), dtype=np.uint32).reshape(tokens.shape)
         self._all = False
         self._arrays = model.forward(self._tokens, changes, False)
-        logits = self._arrays["logits"]
-        # Of arrays that the caller can change, nothing is read later.
+        # The caller gets copies, and can change them.
+        self._given: dict[str, NDArray[Any]] = {}
         self._layers: int = self._arrays["attention_weights"].shape[1]
-        axes = 1 + int(model.structure()["per_position"])
-        self._predicted = (logits > 0 if logits.ndim == axes else logits.argmax(axis=-1)).astype(np.int64)
 
     @property
     def tokens(self) -> NDArray[np.uint32]:
@@ -305,16 +317,22 @@ class Output(Changeable):
             if name.startswith("_"):
                 raise AttributeError(name)
             stored = self._names.get(name, name)
-            if stored not in self._arrays and not self._all:
-                # The arrays so far stay: the caller may hold references to them.
-                self._arrays = {**self._model.forward(self._tokens, self._changes, True), **self._arrays}
-                self._all = True
-            if stored == "attention_mask" and stored not in self._arrays:
-                raise AttributeError("this output has no `mask`: without padding and a mask, every query may look at every key")
-            if stored not in self._arrays:
-                known = sorted({*self._arrays, *(own for own, other in self._names.items() if other in self._arrays)})
-                raise AttributeError(f"an output has no `{name}`; it has {', '.join(known)}")
-            return self._arrays[stored]
+            if stored not in self._given:
+                self._given[stored] = self._computed(name).copy()
+            return self._given[stored]
+
+    def _computed(self, name: str) -> NDArray[Any]:
+        """An array as the model computed it."""
+        stored = self._names.get(name, name)
+        if stored not in self._arrays and not self._all:
+            self._arrays = self._model.forward(self._tokens, self._changes, True)
+            self._all = True
+        if stored == "attention_mask" and stored not in self._arrays:
+            raise AttributeError("this output has no `mask`: without padding and a mask, every query may look at every key")
+        if stored not in self._arrays:
+            known = sorted({*self._arrays, *(own for own, other in self._names.items() if other in self._arrays)})
+            raise AttributeError(f"an output has no `{name}`; it has {', '.join(known)}")
+        return self._arrays[stored]
 
     def __dir__(self) -> list[str]:
         short = {stored: name for name, stored in self._names.items()}
@@ -342,8 +360,14 @@ class Output(Changeable):
 
     @property
     def predicted(self) -> NDArray[np.int64]:
-        """The likeliest class of each sample. `[sample]`"""
-        return self._predicted.copy()
+        """The likeliest class of each sample. `[sample]`
+
+        Raises:
+            ValueError: A logit is NaN or infinite.
+        """
+        logits = finite_logits(self._computed("logits"))
+        axes = 1 + int(self._model.structure()["per_position"])
+        return (logits > 0 if logits.ndim == axes else logits.argmax(axis=-1)).astype(np.int64)
 
     @property
     def words(self) -> list[list[str]]:

@@ -18,7 +18,7 @@ LONGEST = 100
 def class_names(classes: Iterable[Any]) -> list[str]:
     """A name for each class, all different: the class as text, or quoted where a dataset file would take that for something else."""
     names = [_plain(own) for own in classes]
-    numbers = [_is_whole(name) for name in names]
+    numbers = [is_whole(name) for name in names]
     # Whole numbers among names are names too.
     mixed = any(numbers) and not all(numbers)
     kept = [_is_name(name) and not (mixed and number) for name, number in zip(names, numbers)]
@@ -35,7 +35,7 @@ def _plain(value: Any) -> str:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _is_whole(name: str) -> bool:
+def is_whole(name: str) -> bool:
     return re.fullmatch(r"0|-?[1-9][0-9]{0,14}", name) is not None
 
 
@@ -47,7 +47,7 @@ def _is_name(name: str) -> bool:
         float(name)
     except ValueError:
         return True
-    return _is_whole(name)
+    return is_whole(name)
 
 
 def _cut(name: str) -> str:

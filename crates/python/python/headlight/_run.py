@@ -81,7 +81,7 @@ def train(
     except _headlight.Diverged as error:
         if kept is None:
             raise
-        raise _headlight.Diverged(str(error).replace(f"are in {place}", "are deleted; with run=, they stay")) from None
+        raise _headlight.Diverged(str(error).replace(f"are in {place.stem}", "are deleted; with run=, they stay")) from None
     finally:
         # A run that was interrupted can be resumed.
         if samples is not None and is_own and place.is_dir():
@@ -113,7 +113,8 @@ class Run(Page):
     """A run directory, with the files that `headlight train` writes."""
 
     def __init__(self, path: str | os.PathLike[str], kept: Folder | None = None) -> None:
-        self._kept = kept
+        # Temporary folders that live as long as the run.
+        self._kept = [kept]
         self._at: dict[int, Model] = {}
         # Wherever the process goes, it stays the same folder.
         self.path = Path(path).absolute()

@@ -19,7 +19,11 @@ from ._page import Page, iframe
 TOLERANCE = 1e-3
 
 
-def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attention") -> Attention:
+# A score from here down is that of a masked key: models add the lowest number of their type, or negative infinity.
+MASKED = -1e4
+
+
+def show(weights: Any, tokens: Any, *, scores: Any = None, mask: Any = None, title: str = "Attention") -> Attention:
     """A page of attention weights from anywhere: PyTorch, JAX, TransformerLens, Hugging Face.
 
     Args:
@@ -28,6 +32,8 @@ def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attenti
             `[sample, head, query, key]` as in `outputs.attentions` of Hugging Face.
         tokens: What stands at each position: a list of texts or numbers; for several samples, a list of such lists.
         scores: Attention scores (before the softmax), with the shape of `weights`. Those of masked keys are negative infinity.
+        mask: Whether a query may look at a key, `[query, key]` or `[sample, query, key]`. Without it, the scores tell. Without both, only
+            weights of 0 that a causal mask or padding explains are drawn as masked: all those above the diagonal, or of a whole key or query.
         title: The title of the page.
 
     Raises:
@@ -41,7 +47,7 @@ def show(weights: Any, tokens: Any, *, scores: Any = None, title: str = "Attenti
     known = None if scores is None else _five_axes(scores, samples, "scores")
     if known is not None and known.shape != given.shape:
         raise ValueError(f"the scores have the shape {known.shape}, and the weights {given.shape}")
-    page = _headlight.attention_page(title, samples, given, known)
+    page = _headlight.attention_page(title, samples, given, known, _mask(given, known, mask))
     sums = given.sum(axis=-1, dtype=np.float64)
     # A query that may look at no key has no weights.
     off = np.argwhere((np.abs(sums - 1) > TOLERANCE) & (sums != 0))
@@ -89,6 +95,24 @@ def _samples(tokens: Any) -> list[list[str]]:
     if any(isinstance(row, str) or not isinstance(row, Sequence) for row in rows):
         rows = [rows]
     return [[str(token) for token in row] for row in rows]
+
+
+def _mask(weights: NDArray[np.float32], scores: NDArray[np.float32] | None, mask: Any) -> Any:
+    """Whether a query may look at a key. `[sample, query, key]`"""
+    looked: Any = (weights > 0).any(axis=(1, 2))
+    if mask is not None:
+        allowed = array(mask, "mask")
+        if allowed.dtype != np.bool_ or allowed.shape not in (looked.shape, looked.shape[1:]):
+            raise ValueError(f"mask must be True or False with the axes [query, key] or [sample, query, key], not {allowed.dtype} {allowed.shape}")
+        # A query of padding that may look nowhere has even weights in some libraries.
+        return allowed | (looked & ~allowed.any(axis=-1, keepdims=True))
+    if scores is not None:
+        return looked | (scores > MASKED).any(axis=(1, 2))
+    explained: Any = ~looked.any(axis=1, keepdims=True) | ~looked.any(axis=2, keepdims=True)
+    above = np.triu(np.ones(looked.shape[1:], dtype=np.bool_), 1)
+    if not looked[:, above].any():
+        explained = explained | above
+    return ~explained
 
 
 def _five_axes(values: Any, samples: list[list[str]], name: str) -> NDArray[np.float32]:

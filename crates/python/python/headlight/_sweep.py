@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _headlight
+from ._changes import index
 from ._config import resolve
 from ._fit import Fit
 from ._frames import frame
@@ -51,7 +52,7 @@ def sweep(
         KeyboardInterrupt: After Ctrl-C.
     """
     first, end = seeds_of(seeds)
-    if threads is not None and threads < 1:
+    if threads is not None and index(threads, "threads") < 1:
         raise ValueError(f"threads={threads}: at least one thread is needed")
     points = json.dumps(points_of({} if grid is None else grid))
     with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
@@ -77,12 +78,14 @@ def seeds_of(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
         first, end = seeds.start, seeds.stop
     elif isinstance(seeds, tuple) and len(seeds) == 2 and all(isinstance(seed, Integral) for seed in seeds):
         first, end = int(seeds[0]), int(seeds[1])
-    elif isinstance(seeds, Integral):
+    elif isinstance(seeds, Integral) and not isinstance(seeds, bool):
         first, end = 0, int(seeds)
     else:
         raise TypeError(f"seeds={seeds!r:.100}: give a range, a number of seeds, or a pair of the first seed and the end")
     if first < 0 or end < 0:
         raise ValueError(f"seeds={seeds}: the smallest seed is 0")
+    if end > 2**63:
+        raise ValueError(f"seeds={seeds}: the largest seed is 2**63 - 1")
     if end <= first:
         raise ValueError(f"seeds={seeds}: at least one seed is needed")
     return first, end
@@ -113,7 +116,9 @@ def _origin(config: Source, sections: Mapping[str, Any]) -> tuple[Source, dict[s
     if isinstance(config, Mapping):
         return json.loads(sections_json(config)), json.loads(sections_json(sections))
     name = os.fspath(config)
-    return os.path.abspath(name) if os.path.exists(name) else name, json.loads(sections_json(sections))
+    # As Headlight finds it: a folder may have the name of a built-in config.
+    is_file = os.path.isfile(name) or os.path.isfile(f"{name}.toml")
+    return os.path.abspath(name) if is_file else name, json.loads(sections_json(sections))
 
 
 class Sweep(Page):

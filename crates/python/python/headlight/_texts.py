@@ -10,9 +10,9 @@ import numpy as np
 
 
 def is_missing(value: Any) -> bool:
-    """Whether it stands for no value in a data frame: None, NaN, or NA of pandas."""
+    """Whether it stands for no value in a data frame: None, NaN, NA of pandas, or masked."""
     is_nan = isinstance(value, (float, np.floating)) and value != value
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType", "MaskedConstant")
 
 
 def check_labels(labels: Any, what: str) -> None:

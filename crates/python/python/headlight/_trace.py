@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._arrays import finite_logits
 from ._changes import index
 from ._circuits import one_answer
 from ._model import Output
@@ -45,7 +46,7 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
         vectors = inputs.transpose(1, 2, 0, 3)[:, np.newaxis]
     one_answer(clean._model)
     chosen = index(logit, "logit")
-    end, start = (_logit(own["logits"], chosen) for own in (ours, theirs))
+    end, start = (_logit(finite_logits(own["logits"]), chosen) for own in (ours, theirs))
     if clean._model.safetensors() != corrupted._model.safetensors():
         raise ValueError("clean and corrupted are of different models")
     same = np.flatnonzero(end == start)

@@ -153,7 +153,7 @@ fn attention(summary: &Summary) -> Option<String> {
     }
     let Some([towards, away]) = summary.counts().looks else {
         let why = if !about.has_softmax {
-            "weights that are no softmax have no uniform attention"
+            "without a softmax, there is no uniform attention to compare with"
         } else if about.padded {
             "samples differ in length, so uniform attention differs, too"
         } else {

@@ -9,6 +9,7 @@ use headlight_experiment::{Experiment, fused};
 use headlight_inspector::counted;
 
 use crate::Failure;
+use crate::face::option;
 use crate::notes::note;
 use crate::sessions::dumping::is_masked;
 use crate::storage::run_dir::RunDir;
@@ -155,7 +156,8 @@ pub fn check(
         return Err(Failure::Input(format!(
             "training would write {all}; to write less, {fewer}raise dump.every_steps or dump.every_epochs (0 disables \
              them), or lower dump.positives, dump.negatives, dump.samples or the number of dump.formats; to write \
-             them all, train with --force"
+             them all, train with {}",
+            option("--force", "force=True")
         )));
     }
     if volume.dumps + saved > NOTED_FILES || bytes > NOTED_BYTES {

@@ -9,6 +9,7 @@ use headlight_experiment::config::{ExperimentConfig, Schedule};
 use serde_json::Value;
 
 use crate::Failure;
+use crate::face::option;
 use crate::sessions::session::Session;
 use crate::storage::checkpoint::Checkpoint;
 use crate::storage::config;
@@ -48,9 +49,10 @@ fn check_config(run: &RunDir, before: &Value, now: &ExperimentConfig) -> Result<
         .collect();
     Err(Failure::Input(format!(
         "the run in {} cannot be resumed with other settings: {}; only changes to [checkpoint] and, without a \
-         training.schedule, larger training.epochs and training.steps are allowed; start a new run with another --run",
+         training.schedule, larger training.epochs and training.steps are allowed; start a new run with another {}",
         shown(run.path()),
-        list.join(", ")
+        list.join(", "),
+        option("--run", "run=")
     )))
 }
 
@@ -119,7 +121,8 @@ pub(crate) fn checkpoint_of(
     check_config(run, &checkpoint.counters.config, &experiment.config)?;
     if checkpoint.counters.inputs_sha256 != inputs_sha256(experiment) {
         return Err(Failure::Input(format!(
-            "the run in {place} cannot be resumed: the samples of [data] have changed since the run began; restore them, or start a new run with another --run"
+            "the run in {place} cannot be resumed: the samples of [data] have changed since the run began; restore them, or start a new run with another {}",
+            option("--run", "run=")
         )));
     }
     let step = checkpoint.counters.progress.step;

@@ -17,6 +17,7 @@ use crate::sessions::opening::open_device;
 use crate::sessions::test_sets::with_tests;
 use crate::storage::dataset_file::Files;
 use crate::storage::samples::sides_of_padding;
+use crate::storage::standard::shown;
 
 /// An experiment and the device of its config.
 #[derive(Debug)]
@@ -242,6 +243,19 @@ pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
     })
 }
 
+/// Notes what was lost of the texts of a file, where no screen shows it after the training.
+pub fn note_losses(config: &ExperimentConfig, splits: &Splits) {
+    let (Some(texts), Source::File(path)) = (&splits.texts, &config.data.source) else {
+        return;
+    };
+    // Whoever read the file has noted this.
+    let repetition = texts.repetition();
+    let losses = texts.losses(config.data.seq_len).into_iter();
+    for sentence in losses.filter(|sentence| Some(sentence) != repetition.as_ref()) {
+        note(&format!("{}: {sentence}", shown(path)));
+    }
+}
+
 fn invalid(invalid: &InvalidValue) -> Failure {
     Failure::Input(format!("`data.{}`: {}", invalid.key, invalid.message))
 }
@@ -261,7 +275,7 @@ pub fn engine_for(config: &ExperimentConfig) -> Result<EngineName, Failure> {
     match (config.compute.engine, unsupported_by_fused(config)) {
         (EngineName::Auto | EngineName::Fused, None) => Ok(EngineName::Fused),
         (EngineName::Fused, Some(reason)) => Err(Failure::Input(format!(
-            "`compute.engine`: `fused` does not support {reason}; use `--engine burn`, or `auto`"
+            "`compute.engine`: `fused` does not support {reason}; set it to \"burn\" or \"auto\""
         ))),
         (EngineName::Auto | EngineName::Burn, _) => Ok(EngineName::Burn),
     }

@@ -6,6 +6,7 @@ use headlight_input::TEXT_LIMIT;
 use headlight_input::toml_message::nearest;
 
 use crate::Failure;
+use crate::face::option;
 use crate::storage::data_file::NAMES;
 use crate::storage::files::read_text;
 use crate::storage::standard::{STANDARD, shown};
@@ -59,15 +60,17 @@ pub fn config(name: &Path) -> Result<&'static BuiltIn, Failure> {
     found.ok_or_else(|| {
         if NAMES.iter().any(|own| name == Path::new(own)) {
             return Failure::Input(format!(
-                "`{}` is the config of a data file; name the file in its place, such as `headlight train reviews.csv`",
-                shown(name)
+                "`{}` is the config of a data file; name the file in its place, such as `{}`",
+                shown(name),
+                option("headlight train reviews.csv", "hl.train(\"reviews.csv\")")
             ));
         }
         let name = shown(name);
         let near = nearest(&name, CONFIGS.iter().map(|config| config.name));
+        let list = option("headlight init --list", "hl.configs()");
         let remedy = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`headlight init --list` lists the built-in ones".to_owned(),
+            None => format!("`{list}` lists the built-in ones"),
         };
         Failure::Input(format!(
             "there is no file and no built-in config `{name}`; {remedy}"

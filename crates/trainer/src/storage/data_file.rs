@@ -7,6 +7,7 @@ use headlight_data::{ClsPlace, Columns, Task};
 use serde::Serialize;
 
 use crate::Failure;
+use crate::face::option;
 use crate::storage::dataset_file::Files;
 use crate::storage::standard::shown;
 
@@ -59,9 +60,13 @@ pub fn config(path: &Path, named: &Columns, files: &Files) -> Result<DataConfig,
     })?;
     let table = files.table(path)?;
     let choice = table.choose(named).map_err(|error| {
-        let remedy = error
-            .to_name
-            .map(|key| format!("; name the column of {key}s with --{key}"));
+        let remedy = error.to_name.map(|key| {
+            let name = match key {
+                "text" => option("--text", "data=dict(text=NAME)"),
+                _ => option("--label", "data=dict(label=NAME)"),
+            };
+            format!("; name the column of {key}s with {name}")
+        });
         FileError {
             name: shown(path),
             message: error.message + &remedy.unwrap_or_default(),

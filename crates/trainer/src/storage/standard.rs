@@ -8,15 +8,19 @@ use std::sync::{Mutex, PoisonError};
 
 use headlight_input::FILE_LIMIT;
 
+use crate::face::hidden_name;
+
 /// The name.
 pub const STANDARD: &str = "-";
 
-/// What messages call a file that a command reads: its path, in which control characters are replaced.
+/// What messages call a file that a command reads: its path, in which control characters are replaced; its name alone if
+/// it is in a folder that the program made.
 pub fn shown(path: &Path) -> String {
     if path == Path::new(STANDARD) {
         return "standard input".to_owned();
     }
-    path.to_string_lossy().replace(char::is_control, "\u{FFFD}")
+    let name = hidden_name(path).unwrap_or(path);
+    name.to_string_lossy().replace(char::is_control, "\u{FFFD}")
 }
 
 /// A path as a word of a shell's command line. A name that begins like a flag gets `./` before it.

@@ -84,10 +84,8 @@ impl SequenceRule for Repeat {
         let range = 1..samples.seq_len;
         if !range.contains(&self.period) {
             let message = format!(
-                "period is {}, and samples have {} tokens, so that nothing repeats; set 1 to {}",
-                self.period,
-                samples.seq_len,
-                samples.seq_len.saturating_sub(1).max(1)
+                "period is {}, and samples have {} tokens, so that nothing repeats; it must be from 1 to seq_len - 1",
+                self.period, samples.seq_len
             );
             return Err(InvalidValue::new("rule.period", message));
         }

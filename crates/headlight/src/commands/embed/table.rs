@@ -37,7 +37,7 @@ impl Table<'_> {
         self.dataset.label(found.sample as usize)
     }
 
-    /// How many occurrences that the classes are about have each class.
+    /// How many occurrences have each class.
     fn classes(&self) -> BTreeMap<u32, usize> {
         let mut counts = BTreeMap::new();
         for found in self.occurrences.iter().filter(|found| found.is_asked) {
@@ -92,14 +92,14 @@ impl Table<'_> {
         separation(&centred, self.width(), &labels)
     }
 
-    /// The occurrences of each class that the classes are about: `21 of class river, 19 of class money`.
+    /// The occurrences of each class: `21 of class river, 19 of class money`.
     fn shares(&self) -> String {
         let classes = self.classes().into_iter();
         let of =
             |(class, count)| format!("{count} of class {}", self.config.data.class_name(class));
         let shares: Vec<String> = classes.map(of).collect();
         match &shares[..] {
-            [] => "no class is about these occurrences".to_owned(),
+            [] => "none of these occurrences has a class".to_owned(),
             shares => shares.join(", "),
         }
     }
@@ -133,10 +133,10 @@ impl Table<'_> {
         let _ = match self.chance() {
             Some(chance) => writeln!(
                 text,
-                "separation: the share of a word's variance that is between the means of the classes (η²),\n\
-                 over the occurrences that the classes are about ({});\n\
-                 0: the means are equal; 1: all vectors of a class are equal; about {chance:.3} if the classes had\n\
-                 no meaning; –: the vectors are equal",
+                "separation (η²): how much of a word's variance lies between the means of the classes,\n\
+                 over the occurrences that have a class ({});\n\
+                 0: the means are equal; 1: all vectors of a class are equal; about {chance:.3} is expected by chance;\n\
+                 –: the vectors are equal",
                 self.shares()
             ),
             None => writeln!(

@@ -17,7 +17,7 @@ use headlight_trainer::storage::run_dir::{RunDir, step_of};
 use headlight_trainer::storage::standard::shown;
 
 use super::watch;
-use crate::arguments::Force;
+use crate::arguments::{Force, place};
 use crate::{browser, terminal};
 
 use chosen::{Chosen, places, ranges};
@@ -35,10 +35,10 @@ pub(crate) struct Arguments {
     others: Vec<PathBuf>,
     /// The sample: its index in the training set, or its row in a dump of other samples
     /// [default: the first sample of the dump]
-    #[arg(long)]
+    #[arg(long, value_parser = place)]
     sample: Option<usize>,
     /// The step of the run's dump [default: that of the best model if the run keeps it, or else the last step]
-    #[arg(long)]
+    #[arg(long, value_parser = place)]
     step: Option<usize>,
     /// Follow a run during training: draw each new dump until the run ends
     #[arg(long, conflicts_with_all = ["step", "svg"])]
@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
     head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
     /// position that the class is read from]
-    #[arg(long, value_name = "N", conflicts_with = "svg")]
+    #[arg(long, value_name = "N", conflicts_with = "svg", value_parser = place)]
     query: Option<usize>,
     /// The values that the colours stand for: `unit`, 0 to 1; `uniform`, multiples of uniform attention on a log scale;
     /// `data`, the smallest to the largest value [default: uniform; data for scores]

@@ -55,7 +55,7 @@ pub(super) fn carried(
 
 fn too_large(verb: &str, size: f64, unit: &str) -> String {
     let most = MOST / 1000;
-    format!("{verb} {size:.0} {unit}, and a page has room for {most} kB of samples")
+    format!("{verb} {size:.0} {unit}, and a page holds at most {most} kB of samples")
 }
 
 /// The samples in the file's order. A config adds `[CLS]` and padding to them, and holds some out.

@@ -137,7 +137,7 @@ fn classes(data: &DatasetConfig, splits: &Splits) -> Vec<Section> {
     let positive = (data.classes.len() == 2 && !data.task.is_per_position()).then(|| {
         let name = class_name(data, 1);
         Section::of_paragraph(format!(
-            "Where this report speaks of positives, it means class {name}."
+            "In this report, a positive is a sample of class {name}."
         ))
     });
     let notes = [left_out(data, ""), positive];

@@ -12,8 +12,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::Failure;
+use crate::face::option;
 use crate::storage::files::TEMPORARY;
-use crate::storage::standard::{quoted, shown};
+use crate::storage::standard::{STANDARD, quoted, shown};
 
 pub use kept::KeptModel;
 use table::{ATTENTION, CHECKPOINT, LOCK, MANIFEST};
@@ -53,8 +54,10 @@ impl RunDir {
         Self::create_new(path)?.ok_or_else(|| {
             Failure::Input(format!(
                 "the run directory {} already exists, and a run never overwrites another; \
-                 choose a new one with --run, or resume that run with --resume",
-                shown(path)
+                 choose a new one with {}, or resume that run with {}",
+                shown(path),
+                option("--run", "run="),
+                option("--resume", "resume=True")
             ))
         })
     }
@@ -163,15 +166,17 @@ impl RunDir {
     /// How a user goes on with the run, in words.
     pub fn how_to_resume(&self) -> String {
         let path = quoted(&self.path);
-        format!("resume with: headlight train --resume --run {path}")
+        let how = option(
+            "headlight train --resume --run ",
+            "hl.train with the same config, resume=True and run=",
+        );
+        format!("resume with: {how}{path}")
     }
 
     /// The sentence for a run that cannot be resumed or is damaged: its config repeats it byte for byte.
     pub fn how_to_repeat(&self) -> String {
-        format!(
-            "train it again: headlight train {}",
-            quoted(&self.file(CONFIG))
-        )
+        let how = option("headlight train", "hl.train with the config");
+        format!("train it again: {how} {}", quoted(&self.file(CONFIG)))
     }
 
     /// A file of the run, by its name in the table.
@@ -195,6 +200,10 @@ fn not_a_run(path: &Path) -> Failure {
         && error.kind() == io::ErrorKind::PermissionDenied
     {
         return Failure::unreadable(path, &error);
+    }
+    if path == Path::new(STANDARD) {
+        let message = "a run cannot come from standard input; name its directory in place of -";
+        return Failure::Input(message.to_owned());
     }
     let reason = if path.exists() {
         "it is not a run directory (it holds no config.toml)"
