@@ -16,10 +16,10 @@ import sys
 PAGE = "page script"
 # Row, the pattern of its files' names, budget. The first pattern that matches a file counts it.
 ROWS = [
-    ("Rust tests", r"crates/[^/]+/(tests|benches|examples)/.*\.rs", 33_550),  # to be 33,000
-    ("Rust source", r"crates/[^/]+/(src/.*|build)\.rs", 60_120),  # to be 56,000
-    ("scripts", r"(scripts|\.ci|\.github)/.*|studies/.*\.py", 9_000),  # the pages of studies came from Rust
-    ("tests in JavaScript and Python", r"crates/.*/tests/.*\.(m?js|py)", 3_600),  # the checks of pages in a browser came from scripts
+    ("Rust tests", r"crates/[^/]+/(tests|benches|examples)/.*\.rs", 35_200),  # to be 33,000; random experiments through all commands are 700
+    ("Rust source", r"crates/[^/]+/(src/.*|build)\.rs", 61_300),  # to be 56,000
+    ("scripts", r"(scripts|\.ci|\.github)/.*|studies/.*\.py", 9_010),  # the pages of studies came from Rust
+    ("tests in JavaScript and Python", r"crates/.*/tests/.*\.(m?js|py)", 3_620),  # the checks of pages in a browser came from scripts
     ("Python", r"crates/python/python/.*\.py", 3_500),
     (PAGE, r"crates/.*\.(m?js|jsx|ts|tsx|css)", 12_000),  # to be 11,000
 ]

@@ -130,8 +130,8 @@ mod tests {
             assert!(ulps(exp(x), x.exp()) <= 2, "exp {x}");
         }
         for x in [-708.1, -709.0, -1e3, -1e19, f64::MIN, f64::NEG_INFINITY] {
-            assert_eq!(exp(x), 0.0, "{x}");
-            assert_eq!(exp(-x.min(-709.1)), f64::INFINITY, "{x}");
+            assert_eq!(exp(x).to_bits(), 0, "{x}");
+            assert!(exp(-x.min(-709.1)) == f64::INFINITY, "{x}");
         }
         assert!(exp(f64::NAN).is_nan());
     }
