@@ -1,6 +1,6 @@
 //! The layers of a model, as in Keras's `model.summary()`.
 
-use crate::{Inputs, Layout, ModelConfig, NormPlace, Positions};
+use crate::{Inputs, Layout, ModelConfig, NormPlace, Pooling, Positions};
 
 /// A layer of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,10 @@ impl ModelConfig {
         let answers = &[positions][..usize::from(inputs.per_position)];
         let each = |size: usize| [answers, &[size]].concat();
         if self.has_final_norm() {
-            layers.push(own("final_norm", &each(self.d_model)));
+            // A mean is of positions that are normalised.
+            let of_each = self.pooling == Some(Pooling::Mean);
+            let vector = each(self.d_model);
+            layers.push(own("final_norm", if of_each { &stream } else { &vector }));
         }
         let logits = self.n_logits(inputs.n_classes);
         layers.push(own("classifier", &each(logits)));

@@ -5,7 +5,7 @@ mod common;
 
 use common::inputs;
 use headlight_architecture::{
-    Initial, Inputs, Layer, Mask, ModelConfig, Parameter, Positions, ProjectionKind, Scale,
+    Initial, Inputs, Layer, Mask, ModelConfig, Parameter, Pooling, Positions, ProjectionKind, Scale,
 };
 use headlight_data::Stream;
 
@@ -238,11 +238,16 @@ fn a_summary_has_the_answers_of_each_position() {
         final_norm: Some(true),
         ..ModelConfig::new(8, 1, 1)
     };
-    let last = |inputs: Inputs| {
+    let last = |model: &ModelConfig, inputs: Inputs| {
         let layers = model.layers(inputs);
         let last = layers.iter().rev().take(2);
         last.map(|layer| layer.output.clone()).collect::<Vec<_>>()
     };
-    assert_eq!(last(one), [vec![1], vec![8]]);
-    assert_eq!(last(each), [vec![4, 3], vec![4, 8]]);
+    assert_eq!(last(&model, one), [vec![1], vec![8]]);
+    assert_eq!(last(&model, each), [vec![4, 3], vec![4, 8]]);
+    let mean = ModelConfig {
+        pooling: Some(Pooling::Mean),
+        ..model
+    };
+    assert_eq!(last(&mean, one), [vec![1], vec![4, 8]]);
 }

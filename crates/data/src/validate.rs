@@ -1,11 +1,14 @@
 //! The values of a dataset's config that are refused.
 
+use std::collections::HashSet;
+
 use headlight_keys::InvalidValue;
 
 use crate::amounts::Samples;
 use crate::config::{DatasetConfig, Generated, POSITIVE_RATE, Source};
 use crate::generator::Generator;
 use crate::task::Task;
+use crate::words::composed;
 
 /// The longest name of a class, in bytes.
 const NAME_LIMIT: usize = 100;
@@ -298,9 +301,10 @@ impl DatasetConfig {
             );
             return Err(InvalidValue::new("n_classes", message));
         }
-        for (index, name) in classes.iter().enumerate() {
+        let mut known = HashSet::new();
+        for name in classes {
             check_name(name).map_err(|reason| InvalidValue::new("classes", reason))?;
-            if classes[..index].contains(name) {
+            if !known.insert(composed(name)) {
                 let message = format!("two classes have the name `{name}`");
                 return Err(InvalidValue::new("classes", message));
             }

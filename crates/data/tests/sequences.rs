@@ -9,6 +9,7 @@ use common::read;
 use headlight_data::files::{Contents, FileKeys, Format, Rows, write};
 use headlight_data::rules::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
 use headlight_data::{ClsPlace, Columns, Dataset, DatasetConfig, IGNORED, LabelRule, Task};
+use headlight_npz::NpzWriter;
 use serde_json::json;
 
 const NO: u32 = IGNORED;
@@ -359,6 +360,22 @@ fn labels_that_do_not_fit_are_refused() {
     ] {
         let own = rows(text, Format::Jsonl).unwrap();
         refuse(&own, Task::TokenClassification, value);
+    }
+    // Before padding, token 0 has its own label; after it, 0 is [CLS].
+    for (tokens, labels, own) in [
+        ([3, 2, 0, 9], [1, 0, 1, -100], vec![1, 0, 1]),
+        ([3, 2, 9, 0], [1, 0, -100, -100], vec![1, 0, NO]),
+    ] {
+        let mut npz = NpzWriter::new();
+        npz.array("tokens", &[1, 4], &tokens).unwrap();
+        npz.array("labels", &[1, 4], &labels).unwrap();
+        npz.array("padding_token", &[], &[9_i64]).unwrap();
+        let file = Cursor::new(npz.finish().unwrap());
+        let all = read(file, Format::Npz, &Columns::default(), "f").unwrap();
+        let cls = if tokens[3] == 0 { "last" } else { "none" };
+        let config = of_file(&all, Task::TokenClassification, &json!({ "cls": cls }));
+        let dataset = all.dataset(&config, Some(9)).unwrap();
+        assert_eq!(dataset.labels_of(0)[..3], own);
     }
     let plain = rows(
         "{\"tokens\": [1, 2], \"label\": 0}\n{\"tokens\": [2, 2], \"label\": 1}",

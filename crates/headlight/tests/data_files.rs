@@ -440,3 +440,40 @@ fn files_are_read_as_they_are_meant() {
     let report = fs::read_to_string(folder.join("w/report.md")).unwrap();
     assert!(report.contains("also training texts"));
 }
+
+/// What a copy of samples does not hold stands in the options that `data` prints.
+#[test]
+fn a_copy_trains_to_the_same_weights_with_what_is_printed() {
+    let folder = folder("data_copy");
+    let row = |row: usize| {
+        let tokens: Vec<usize> = (0..2 + row % 3)
+            .map(|place| 1 + (row + place) % 4)
+            .collect();
+        let label = ["b", "a"][usize::from(tokens[0] > 2)];
+        format!("{{\"tokens\": {tokens:?}, \"label\": \"{label}\"}}\n")
+    };
+    let rows: String = (0..80).map(row).collect();
+    fs::write(folder.join("own.jsonl"), rows).unwrap();
+    let own = [
+        "train",
+        "own.jsonl",
+        "--run",
+        "own",
+        "--set",
+        "data.cls=none",
+        "--set",
+        "data.classes=[\"b\",\"a\"]",
+        "--set",
+        "model.attention.padding_token=0",
+    ];
+    run_in(&folder, &[&own[..], &SHORT].concat()).done();
+    let told = run_in(&folder, &["data", "own/config.toml", "--out", "copy.jsonl"]).done();
+    let told = told.stdout.replace('\n', " ");
+    let (_, options) = told.split_once("train on it with ").unwrap();
+    let options = shlex::split(options).unwrap();
+    let mut copy = vec!["train", "copy.jsonl", "--run", "copy"];
+    copy.extend(options.iter().map(String::as_str));
+    run_in(&folder, &[&copy[..], &SHORT].concat()).done();
+    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
+    assert_eq!(weights("own"), weights("copy"), "{options:?}");
+}

@@ -116,15 +116,15 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
                 held_out,
                 row: row as u32,
             };
-            let tokens = &tokens.values[row * positions..][..positions];
+            let given = &tokens.values[row * positions..][..positions];
             let tokens = match padding_token {
-                None => tokens.into(),
-                Some(padding) => Cow::Owned(without_padding(tokens, padding)),
+                None => given.into(),
+                Some(padding) => Cow::Owned(without_padding(given, padding)),
             };
             if let Some(labels) = labels.as_ref().filter(|_| are_each) {
                 let own = &labels.values[row * positions..][..positions];
-                let has_end = tokens.len() < positions && tokens.last() == Some(&CLS.into());
-                let (end, kept) = (usize::from(has_end), tokens.len());
+                let kept = tokens.len();
+                let end = usize::from(kept < positions && ends_with_cls(given, padding_token));
                 let mut of_padding = own[kept - end..positions - end].iter();
                 if of_padding.any(|&own| Label::of_number(own) != Ok(Label::Number(NOT_COUNTED))) {
                     return Err(format!(
@@ -173,11 +173,17 @@ fn label(number: f64, names: &[Label]) -> Result<Label, String> {
     }
 }
 
+/// Whether a sample has padding before a `[CLS]` at its end, or could have.
+fn ends_with_cls(sample: &[i64], padding: Option<i64>) -> bool {
+    let cls = i64::from(CLS);
+    sample.last() == Some(&cls) && padding != Some(cls)
+}
+
 /// A sample without the padding after its last token, also before a `[CLS]` at the end. It keeps at least one token.
 fn without_padding(sample: &[i64], padding: i64) -> Vec<i64> {
     let cls = i64::from(CLS);
     let (own, end) = match sample {
-        [own @ .., last] if *last == cls && padding != cls => (own, Some(cls)),
+        [own @ .., last] if ends_with_cls(sample, Some(padding)) => (own, Some(*last)),
         _ => (sample, None),
     };
     let kept = usize::from(own.first() == Some(&cls)) + 1;

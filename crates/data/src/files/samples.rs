@@ -9,7 +9,6 @@ use super::rows::{Held, Rows, is_held_out, value, words};
 use super::table::{Cell, Form, Kind, Table};
 use crate::config::Columns;
 use crate::order::order;
-use crate::words::composed;
 
 /// The most characters of a label in a note.
 const SHOWN: usize = 40;
@@ -230,7 +229,7 @@ impl Table {
             // JSON tells `1` from `"1"`.
             let is_quoted = self.is_json() && cell.kind == Kind::Text;
             let quote = if is_quoted { "\"" } else { "" };
-            let text: String = composed(cell.text).chars().take(SHOWN).collect();
+            let text: String = cell.text.chars().take(SHOWN).collect();
             let written = format!("{quote}{text}{quote}");
             rows.labels.note_written(label, written);
         }

@@ -1,13 +1,17 @@
 //! `headlight data`: writes a config's dataset to a file.
 
+use std::ffi::OsStr;
+
 use clap::Args;
 use headlight_data::files::{self, Contents, Format};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Task, Words};
+use headlight_experiment::config::ExperimentConfig;
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::{dataset, fit};
 use headlight_trainer::storage::dataset_file::Files;
 use headlight_trainer::storage::outputs::{Destination, Output};
+use headlight_trainer::storage::standard::shell_word;
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::printing::tell;
@@ -57,7 +61,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         rows: rows.as_ref(),
     };
     out.write(|file| files::write(contents, format, file))?;
-    let to_train = match &keys_beside(&config.data)[..] {
+    let to_train = match &keys_beside(&config, format)[..] {
         [] => String::new(),
         keys => format!("; train on it with {}", keys.join(" ")),
     };
@@ -74,8 +78,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// What the samples depend on and a file of them does not hold, as options.
-fn keys_beside(config: &DatasetConfig) -> Vec<String> {
+fn keys_beside(experiment: &ExperimentConfig, format: Format) -> Vec<String> {
+    let config = &experiment.data;
     let mut keys = Vec::new();
+    // An archive of arrays has these two.
+    if format != Format::Npz && config.words.is_none() {
+        let padding = experiment.model.attention.padding_token;
+        keys.extend(padding.map(|token| format!("model.attention.padding_token={token}")));
+        // A file's classes are in the order of their names.
+        if !config.classes.is_sorted() {
+            keys.push(format!("data.classes={:?}", config.classes));
+        }
+    }
     if config.task != Task::Classification {
         keys.push(format!("data.task={}", config.task.name()));
     }
@@ -100,7 +114,8 @@ fn keys_beside(config: &DatasetConfig) -> Vec<String> {
         let is_text = config.columns.features.is_empty();
         keys.extend(own.filter(|key| is_text || !key.contains("lowercase")));
     }
-    keys.iter().map(|key| format!("--set {key}")).collect()
+    let option = |key: &String| format!("--set {}", shell_word(OsStr::new(key)));
+    keys.iter().map(option).collect()
 }
 
 /// How many samples there are of each class.
