@@ -177,7 +177,7 @@ fn each_difference_is_listed() {
         "`token_embedding` has shape [8, 51], not [51, 8]; \
          `blocks.0.attention.query.weight` holds NaN or infinity; \
          `classifier.bias` [1] is missing; \
-         `pooler.weight` is not a parameter of this model"
+         `pooler.weight` is not a parameter of this model; matrices are [in, out]: transpose each one, square ones too"
     );
 }
 

@@ -390,7 +390,7 @@ fn labels_that_do_not_fit_are_refused() {
         Format::Jsonl,
     )
     .unwrap();
-    refuse(&none, Task::TokenClassification, "counts");
+    refuse(&none, Task::TokenClassification, "null");
     let text = rows(
         "{\"text\": \"a b\", \"label\": 0}\n{\"tokens\": [2, 2], \"label\": 1}",
         Format::Jsonl,

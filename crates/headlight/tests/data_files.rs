@@ -394,7 +394,7 @@ evaluate d                            | 0 | 0 | line 3
 evaluate d wrong.csv                  | 0 | 1 | Accuracy 0.25
 evaluate d wrong.csv                  | 0 | 1 | line 3: the label is 1
 predict d wrong.csv                   | 0 | 1 | line 3: the label is 1
-train tags.toml --run t               | 0 | 1 | In 0.0%
+train tags.toml --run t               | 0 | 1 | in 0.0%
 evaluate t                            | 0 | 1 | whole samples 0.00
 predict t tags.jsonl --out p.jsonl    | 0 | 1 | 0.00% of the 2 with
 train right.toml --run p              | 0 | 0 | begin with padding

@@ -187,7 +187,7 @@ fn a_config_that_contradicts_its_file_is_told_so() {
         (
             "file = \"C:\\temp.csv\"",
             "seed=1",
-            &["temp.csv", "single quotes"],
+            &["emp.csv", "single quotes"],
         ),
     ] {
         fs::write(

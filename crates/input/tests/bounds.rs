@@ -13,7 +13,7 @@ use headlight_input::{
 fn limits_are_those_that_are_promised() {
     assert_eq!(FILE_LIMIT, 1_073_741_824);
     assert_eq!(LINE_LIMIT, 1_048_576);
-    assert_eq!(TEXT_LIMIT, 1_048_576);
+    assert_eq!(TEXT_LIMIT, 16_777_216);
 }
 
 #[test]

@@ -13,8 +13,21 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Macintosh computers, get the usual end.
 pub(super) fn text_of(mut reader: impl Read) -> Result<(String, bool), String> {
     let mut bytes = Vec::new();
-    let read = reader.read_to_end(&mut bytes);
-    read.map_err(|error| error.to_string())?;
+    loop {
+        let before = bytes.len();
+        let mut part = Read::take(&mut reader, LINE_LIMIT + 1);
+        part.read_to_end(&mut bytes)
+            .map_err(|error| error.to_string())?;
+        let part = &bytes[before..];
+        if part.is_empty() {
+            break;
+        }
+        // A file that has no lines is refused before it fills the memory.
+        if part.len() as u64 > LINE_LIMIT && !part.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
+        {
+            return Err(too_long(line_at(&bytes[..before])));
+        }
+    }
     // UTF-16 begins with a mark, or has a zero beside each letter of English.
     let is_marked = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
     if is_marked || bytes.iter().take(4).any(|&byte| byte == 0) {
