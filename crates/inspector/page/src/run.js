@@ -184,20 +184,21 @@ export class Run {
     const key = ownKey(tokens, typed);
     const known = this.#own.get(key);
     if (known) return known;
-    const { source } = this;
+    const { source, padding, firstToken: first } = this;
     if (!source.judge) throw new Error("only a live page computes samples of your own");
     const [most, kind] = [this.tokenCount, `${this.unit}s`];
-    if (tokens.length > most || (tokens.length < most && this.padding === undefined))
-      throw new Error(`Type ${most} ${kind}; you typed ${tokens.length}`);
-    const size = this.facts.config?.data.vocab_size;
-    const unknown = tokens.find((token) => token >= size);
-    if (unknown !== undefined)
-      throw new Error(
-        `${unknown} is no token of this model; use a whole number from ${this.firstToken} to ${size - 1}`,
-      );
+    if (tokens.length > most || tokens.length < (padding === undefined ? most : 1))
+      throw new Error(`Type ${padding === undefined ? "" : "1 to "}${most} ${kind}; you typed ${tokens.length}`);
+    const last = this.facts.config?.data.vocab_size - 1;
+    const whole = `use a whole number from ${first + Number(first === padding)} to ${last - Number(last === padding)}`;
+    const unknown = tokens.find((token) => token > last);
+    if (unknown !== undefined) throw new Error(`${unknown} is no token of this model; ${whole}`);
+    // As `check_padding` of the core: padding fills a shorter sample up, at one end.
+    const begins = tokens.filter((token, at) => token !== padding && (at === 0 || tokens[at - 1] === padding));
+    if (begins.length !== 1)
+      throw new Error(`${padding} is padding, which may not stand between ${kind}, nor alone; leave it out`);
     const withCls = tokens.slice();
-    // Shorter samples are filled up.
-    while (this.padding !== undefined && withCls.length < most) withCls.push(this.padding);
+    while (padding !== undefined && withCls.length < most) withCls.push(padding);
     if (this.cls >= 0) withCls.splice(this.cls, 0, 0);
     const each = source.judge(withCls);
     const [label, marked] = each[0] ?? [null, []];
@@ -363,8 +364,8 @@ export class Run {
     return sum(keys.map((key) => (weights[key] > 0 ? weights[key] * Math.log(weights[key] * keys.length) : 0)));
   }
 
-  /** Whether each row of a head is close to uniform attention (`is_uniform` in `crates/architecture/src/keys.rs`), of a sample or of all of a class. @param {string} key @param {number} at @param {number} layer @param {number} head */
-  isUniform(key, at, layer, head) {
+  /** Whether each row of a head is close to uniform attention (`is_uniform` in `crates/architecture/src/keys.rs`), of a sample or of all of a class. @param {string} key @param {number} at @param {number} layer @param {number} head @param {number[]} queries those that count */
+  isUniform(key, at, layer, head, queries = range(this.positions)) {
     const { rate = 1, softmax = true } = this.model.attention ?? {};
     // Attention is uniform before it is mixed; a rate of 0 leaves nothing of it.
     if (!softmax || rate === 0) return false;
@@ -372,7 +373,7 @@ export class Run {
       rate < 1 ? Array.from(weights, (weight) => (weight - 1 + rate) / rate) : weights;
     let hasRows = false;
     for (const sample of this.members(key)) {
-      for (let query = 0; query < this.positions; query++) {
+      for (const query of queries) {
         const keys = this.keys(sample, query);
         // A query with a single key says nothing.
         if (keys.length < 2) continue;

@@ -78,6 +78,10 @@ test("own samples have a label per position, and sentences say whose", () => {
   const run = eachOf();
   const own = run.own([5, 6]);
   assert.deepEqual([own.tokens, own.each, own.label], [[5, 6, PADDING], each, 1]);
+  // A token of 9 or more is none, and 9 may fill a sample up alone.
+  assert.deepEqual(eachOf({ config: { data: { vocab_size: 10 } } }).own([5, PADDING]).tokens, [5, PADDING, PADDING]);
+  for (const [tokens, why] of [[[5, PADDING, 6], /9 is padding/], [[PADDING, PADDING], /9 is padding/], [[5, 10], /from 0 to 8$/], [[1, 2, 3, 4], /Type 1 to 3 tokens; you typed 4/], [[], /1 to 3/]])
+    assert.throws(() => eachOf({ config: { data: { vocab_size: 10 } } }).own(tokens), why);
   assert.match(said(run.asking(0), 0), /^At step 0, position 0 gives 10% of its attention to position 1 \(token 4\), which decides the label by the rule, together with it\./);
   assert.match(said(run.asking(1), 1), /It alone decides this label by the rule\.$/);
   assert.match(said(run.asking(2), 2), /^At step 0, the last position .* No label counts there\.$/);

@@ -86,9 +86,11 @@ test("the guide finds the steps at which a run starts to look, turns and settles
 
 test("it says when a run looks away, never looks, or is wrong", () => {
   assert.equal(titles(lookingOf([0.33, 0.3, 0.1]))[2], "It turns away.");
-  assert.match(captionsOf(lookingOf([0.33, 0.34, 0.35]))[2].text, /is right all the same/);
+  assert.match(captionsOf(lookingOf([0.33, 0.34, 0.35]))[2].text, /^Position 1 \(token seven\) gets 35% at step 20; uniform attention would give 33%\. It is right/);
   const wrong = lookingOf([0.33, 0.34, 0.35], undefined, { chance: 0.2 });
-  assert.equal(titles(wrong)[2], "It stays close to uniform.");
+  // 0.28, 0.44, 0.28 is 0.0245 nats from uniform attention, and 0.3, 0.4, 0.3 is 0.0097.
+  const turns = [[0.33, 0.34, 0.35], [0.33, 0.4], [0.33, 0.44]].map((shares) => titles(lookingOf(shares))[2]);
+  assert.deepEqual([titles(wrong)[2], ...turns], Array.from("0001", (far) => (far === "1" ? "At step 10." : "It stays close to uniform.")));
   assert.doesNotMatch(captionsOf(wrong)[2].text, /is right/);
   assert.deepEqual([wrong, lookingOf([0.33, 0.9])].map((run) => captionsOf(run)[0].answerTo === undefined), [true, false]);
   assert.match(captionsOf(wrong)[4].text, /0 of the 2 samples of this page are right/);

@@ -9,6 +9,7 @@ import { view } from "../view.js";
 import { paced } from "./calm.js";
 import { spoken } from "./play.js";
 import { decisive } from "./sentence.js";
+import { cut } from "./typing.js";
 
 // More bars scroll.
 const MOST_BARS = 5;
@@ -36,7 +37,7 @@ export function Answer() {
         <Verdict now={now} members={members} label={label} />
         {now.one && wholeText(run, now.one, at)}
       </p>
-      <p class="hint">{noteOf(now, members)}</p>
+      <p class="hint">{`${noteOf(now, members)} ${cut.value}`.trim()}</p>
     </div>
   );
 }

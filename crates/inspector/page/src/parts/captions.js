@@ -67,16 +67,16 @@ function madeOf(run, sample) {
     changes,
   });
   const shareAt = (/** @type {number} */ at) => sumOf(weights(sample, at), places);
-  const about = { run, end, who, weights, most, places, where, even, view, shareAt };
+  const isClose = (/** @type {number} */ at) => run.isUniform(sample.key, at, layer, head, [reader]);
+  const about = { run, end, who, weights, most, places, where, even, view, shareAt, isClose };
   const first = shareAt(0);
   const isLevel = weights(sample)[most] < LOOKS * run.uniform([sample], reader, () => [most]);
-  const isEven = first < LOOKS * even && first > even / LOOKS;
   const { data } = run.facts.config ?? {};
   const canAsk = run.isLive && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
   return [
     {
       title: "Where will it look?",
-      text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. ${looksFrom(run)} ${isLevel ? `It looks at all of them about alike: none gets ${LOOKS} times uniform attention.` : "At which one does it look most? Choose one."}`,
+      text: `${run.facts.question ? `${run.facts.question} ` : ""}The model answers ${answersOf(run)}. ${looksFrom(run)} ${isLevel ? `None of them gets ${LOOKS} times uniform attention.` : "At which one does it look most? Choose one."}`,
       parts: view(end),
       answerTo: isLevel
         ? undefined
@@ -94,7 +94,7 @@ function madeOf(run, sample) {
           },
     },
     {
-      title: isEven ? "Uniform at first." : "Before training.",
+      title: isClose(0) ? "Close to uniform at first." : "Before training.",
       text: `The weights are still random: ${where} ${gets(places)} ${percent(first)} of the attention of ${who}. Uniform attention would give ${percent(even)}.`,
       parts: view(0),
     },
@@ -110,10 +110,10 @@ function madeOf(run, sample) {
   ];
 }
 
-/** What captions are about: a run at its end, who looks, at which places, and their share of attention. @typedef {{ run: Run, end: number, who: string, weights: (of: Sample) => Float64Array, most: number, places: number[], where: string, even: number, view: (at: number, of?: Sample, changes?: Changes) => Caption["parts"], shareAt: (at: number) => number }} About */
+/** What captions are about: a run at its end, who looks, at which places, and their share of attention. @typedef {{ run: Run, end: number, who: string, weights: (of: Sample) => Float64Array, most: number, places: number[], where: string, even: number, view: (at: number, of?: Sample, changes?: Changes) => Caption["parts"], shareAt: (at: number) => number, isClose: (at: number) => boolean }} About */
 
 /** The steps at which the model begins to look, or why there are none. @param {Sample} sample @param {About} about @returns {Caption} */
-function turn(sample, { run, end, places, where, even, view, shareAt }) {
+function turn(sample, { run, end, places, where, even, view, shareAt, isClose }) {
   const every = run.source.covers(sample) ? 1 : Math.ceil(run.times.length / FEW_STEPS);
   const times = run.times.map((_, at) => at).filter((at) => at <= end && (at % every === 0 || at === end));
   const shares = times.map(shareAt);
@@ -123,11 +123,11 @@ function turn(sample, { run, end, places, where, even, view, shareAt }) {
     const isRight = (/** @type {Run} */ one) => one.outcome(sample, end) === "right";
     // So flat are the scores then that each key gets about as much.
     const isEnough = run.isLive && isRight(changedRun(run, { temperature: 100 }));
-    const enough = ` It is right all the same${isEnough ? ", also with scores divided by 100, which makes attention uniform" : ""}.`;
+    const enough = ` It is right${isEnough ? ", also with scores divided by 100, which makes attention uniform" : ""}.`;
     return {
-      title: "It stays close to uniform.",
+      title: times.every(isClose) ? "It stays close to uniform." : `At step ${run.stepName(end)}.`,
       parts: view(end),
-      text: `${capital(where)} ${gets(places)} about as much as under uniform attention: ${percent(last)} at step ${run.stepName(end)}.${isRight(run) ? enough : ""}`,
+      text: `${capital(where)} ${gets(places)} ${percent(last)} at step ${run.stepName(end)}; uniform attention would give ${percent(even)}.${isRight(run) ? enough : ""}`,
     };
   }
   // Random weights may look there by chance: what counts is from when on the model always does.
@@ -169,11 +169,9 @@ function otherClass(sample, { run, end, who, weights, view }) {
     ? `${run.facts.config?.data.rule ? "By the rule, nothing in it decides the label. " : ""}${capital(who)} gives the most, ${percent(shares[most])}, to ${placesText(run, other.key, [most])}.`
     : share < even / LOOKS
       ? `${capital(where)} ${much}, less than under uniform attention (${percent(even)}): in this sample this head looks elsewhere, most at ${placesText(run, other.key, [most])}, ${percent(shares[most])}.`
-      : share <= LOOKS * even
-        ? `${capital(where)} ${much}, about as much as under uniform attention.`
-        : isFixed
-          ? `${capital(where)} ${much} all the same; uniform attention would give ${percent(even)}.`
-          : `Here ${where} ${decide(places)} the label by the rule${withOwn(run, other)}, and ${much}.`;
+      : share <= LOOKS * even || isFixed
+        ? `${capital(where)} ${much}${share > LOOKS * even ? " all the same" : ""}; uniform attention would give ${percent(even)}.`
+        : `Here ${where} ${decide(places)} the label by the rule${withOwn(run, other)}, and ${much}.`;
   return [
     {
       title: isFixed ? "The surprise." : "Another class.",

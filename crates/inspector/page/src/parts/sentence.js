@@ -78,7 +78,7 @@ export function sentenceOf({ run, sample, at, query, layer, head }, weights) {
                 ? "The page does not know the label of this sample, and marks no position."
                 : "No position decides this label.";
     if (uniform)
-      return `${capital(`${step}${over}${who} looks at all positions about alike: none gets more than ${weightText(run, weights[most])}.`)} ${none}`;
+      return `${capital(`${step}${over}${who} looks at all positions about alike: none gets more than about ${weightText(run, weights[most])}.`)} ${none}`;
     return `${capital(`${step}${over}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most], query)}.`)} ${none}`;
   }
   const members = run.members(sample);

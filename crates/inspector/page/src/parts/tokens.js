@@ -40,7 +40,7 @@ export function tokensOf(run, text) {
     .normalize("NFC")
     .replace(/\[(CLS|PAD|UNK)\]/g, (special) => (special === "[UNK]" ? "\u{fffd}" : isOfCharacters ? "" : " "));
   const words = run.features
-    ? known.split(",").map((value, at) => inColumn(value.trim(), `${run.features?.[at]}=`))
+    ? known.split(",").map((value, at) => inColumn(value.trim(), at < run.tokenCount ? `${run.features?.[at]}=` : ""))
     : isOfCharacters
       ? Array.from(known)
       : (known.match(WORD) ?? [""]);

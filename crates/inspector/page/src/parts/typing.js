@@ -2,16 +2,19 @@
 
 import { effect, signal } from "@preact/signals";
 import { shorten } from "../numbers.js";
+import { base } from "../state.js";
 import { change } from "../view.js";
 import { key, run } from "./shown-sample.js";
 import { tokensOf } from "./tokens.js";
 
 /** Why the tokens that the reader typed are no sample; it says nothing about the next one. */
 export const said = signal("");
+/** What she typed that the shown sample has no place for, as a sentence. */
+export const cut = signal("");
 effect(() => {
   void key.value;
-  void run.value;
-  said.value = "";
+  void base.value;
+  said.value = cut.value = "";
 });
 
 /** What an attempt gives; if it fails, its sentence is said. @template T @param {() => T} attempt */
@@ -35,7 +38,7 @@ export function showOwn(tokens, typed) {
         ? undefined
         : now.samples.find((sample) => String(sample.tokens) === String(own.tokens));
       const sample = same?.key ?? own.key;
-      said.value = "";
+      said.value = cut.value = "";
       if (sample !== key.peek()) change({ sample });
       return true;
     }) ?? false
@@ -53,6 +56,6 @@ export function takeText(text) {
   told(() => {
     const { tokens, typed, left } = tokensOf(now, text);
     if (showOwn(tokens, typed) && left.length)
-      said.value = `The model takes ${now.tokenCount} ${now.unit}s: “${shorten(now.joined(left), 60)}” is left out.`;
+      cut.value = `The model takes ${now.tokenCount} ${now.unit}s. It does not see the rest: ${shorten(now.joined(left), 60)}`;
   });
 }
