@@ -78,13 +78,19 @@ fn figures_are_numpys() {
     assert_eq!(
         all_runs("final loss"),
         [
-            "3.75000", "3.09570", "1.00000", "1.15000", "3.00000", "7.40000", "8.00000"
+            "3.75000 in 4 of 6",
+            "3.09570",
+            "1.00000",
+            "1.15000",
+            "3.00000",
+            "7.40000",
+            "8.00000"
         ]
     );
-    assert_eq!(all_runs("learned at step")[..2], ["23", "15"]);
+    assert_eq!(all_runs("learned at step")[..2], ["23 in 3 of 6", "15"]);
     assert_eq!(
         all_runs("label 1 or more: attention on position 1")[..3],
-        ["0.875", "0.310", "0.600"]
+        ["0.875 in 4 of 6", "0.310", "0.600"]
     );
     assert_eq!(
         cells(&finished, "training diverged: NaN at step 7"),
@@ -98,11 +104,11 @@ fn figures_are_numpys() {
         ]
     );
     // Position 0 of positives: 0.4, 0.3, 0.1, -0.3.
-    assert_eq!(cells(&finished, "0")[..2], ["0.125", "0.310"]);
+    assert_eq!(cells(&finished, "0")[..2], ["0.125 in 4 of 6", "0.310"]);
     let other = report(&path, &["--position", "0"]).done();
     assert_eq!(
         cells(&other, "label 0: attention on position 0")[0],
-        "0.750"
+        "0.750 in 4 of 6"
     );
 }
 

@@ -97,6 +97,8 @@ pub(crate) struct Places {
     numbers: BTreeMap<Place, usize>,
     /// By their numbers.
     pub(crate) all: Vec<Place>,
+    /// By their numbers: whether a row has more than null there.
+    is_known: Vec<bool>,
     /// The numbers of the places of the last row: most rows have the places of the one before them.
     last: Vec<usize>,
 }
@@ -108,6 +110,7 @@ impl Places {
             limit,
             numbers: BTreeMap::new(),
             all: Vec::new(),
+            is_known: Vec::new(),
             last: Vec::new(),
         }
     }
@@ -127,6 +130,7 @@ impl Places {
                 Some(&number) if self.all[number].is_at(path) => number,
                 _ => self.number(Place::of(path)),
             };
+            self.is_known[number] |= !value.is_null();
             values.push((number, value));
         }
         self.last = values.iter().map(|(number, _)| *number).collect();
@@ -144,6 +148,7 @@ impl Places {
         let number = *self.numbers.entry(place.clone()).or_insert(next);
         if number == next {
             self.all.push(place);
+            self.is_known.push(false);
         }
         number
     }
@@ -156,12 +161,14 @@ impl Places {
     /// The names of the columns of a table, each with the number of its place.
     pub(crate) fn columns(&self) -> Vec<(String, usize)> {
         // Where one run has a list, null in place of it is no column of its own.
-        let is_list = |place: &Place| {
+        let is_list = |place: &Place, number: usize| {
             let next = self.numbers.range((Excluded(place), Unbounded)).next();
             let of = |place: &Place| (place.rank, place.name());
-            place.element == [None; 2] && next.is_some_and(|(next, _)| of(next) == of(place))
+            let is_null = place.element == [None; 2] && !self.is_known[number];
+            is_null && next.is_some_and(|(next, _)| of(next) == of(place))
         };
-        let columns = self.numbers.iter().filter(|(place, _)| !is_list(place));
+        let columns = self.numbers.iter();
+        let columns = columns.filter(|(place, number)| !is_list(place, **number));
         let mut columns: Vec<_> = columns.collect();
         columns.sort_by_cached_key(|(place, _)| (place.rank, place.name(), place.element));
         let named = columns.into_iter();

@@ -232,21 +232,21 @@ fn more_files_than_can_be_open_are_merged() {
 fn a_table_has_a_column_for_each_element() {
     let folder = folder("merge csv");
     let lines = [
-        json!({ "seed": 0, "point": 0, "model.d_model": 2, "epoch_loss": [0.5], "final_loss": 0.25,
+        json!({ "seed": 0, "point": 0, "model.d_model": 2, "model.mask": [[1], [0]], "epoch_loss": [0.5], "final_loss": 0.25,
                 "attention_positive": [0.1, 0.9], "weights_sha256": "w", "config_sha256": "a" }),
-        json!({ "later": true, "seed": 0, "point": 1, "model.d_model": 4, "epoch_loss": [0.5, 0.25],
+        json!({ "later": true, "seed": 0, "point": 1, "model.d_model": 4, "model.mask": "none", "epoch_loss": [0.5, 0.25],
                 "final_loss": null, "attention_positive": null, "learned_at_step": 3,
                 "weights_sha256": "x,y", "config_sha256": "a" }),
-        json!({ "seed": 1, "point": 0, "model.d_model": 2, "error": "no", "config_sha256": "a" }),
+        json!({ "seed": 1, "point": 0, "model.d_model": 2, "model.mask": null, "error": "no", "config_sha256": "a" }),
     ];
     let path = file(&folder, "rows.jsonl", &lines.map(|line| line.to_string()));
     let out = folder.join("out.csv");
     merge(&[path], &out).unwrap();
     let expected = "\
-seed,point,model.d_model,epoch_loss_1,epoch_loss_2,final_loss,attention_positive_0,attention_positive_1,learned_at_step,weights_sha256,config_sha256,error,later
-0,0,2,0.5,,0.25,0.1,0.9,,w,a,,
-0,1,4,0.5,0.25,,,,3,\"x,y\",a,,true
-1,0,2,,,,,,,,a,no,
+seed,point,model.d_model,model.mask,model.mask_0_0,model.mask_1_0,epoch_loss_1,epoch_loss_2,final_loss,attention_positive_0,attention_positive_1,learned_at_step,weights_sha256,config_sha256,error,later
+0,0,2,,1,0,0.5,,0.25,0.1,0.9,,w,a,,
+0,1,4,none,,,0.5,0.25,,,,3,\"x,y\",a,,true
+1,0,2,,,,,,,,,,,a,no,
 ";
     assert_eq!(read(&out), expected);
 }

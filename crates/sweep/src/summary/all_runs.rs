@@ -18,7 +18,7 @@ pub(super) fn all_runs(summary: &Summary) -> Table {
             return;
         };
         let mut row = vec![name.to_owned()];
-        row.extend(mean_and_sd(&sample, decimals));
+        row.extend(mean_and_sd(&sample, decimals, summary.runs()));
         let Sample {
             min,
             p5,

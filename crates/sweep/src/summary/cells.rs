@@ -7,26 +7,37 @@ use super::statistics::Sample;
 /// The most rows of a table.
 pub(super) const MOST_ROWS: usize = 64;
 
-/// The mean, and the standard deviation if there is one.
-pub(super) fn mean_and_sd(sample: &Sample, decimals: usize) -> [String; 2] {
+/// The mean of a quantity of so many runs, and the standard deviation if there is one.
+pub(super) fn mean_and_sd(sample: &Sample, decimals: usize, runs: usize) -> [String; 2] {
+    let mean = number(Some(sample.mean), decimals);
     [
-        number(Some(sample.mean), decimals),
+        mean + &not_of_all(sample, runs).unwrap_or_default(),
         sample
             .sd
             .map_or_else(String::new, |sd| number(Some(sd), decimals)),
     ]
 }
 
-/// The mean and half of its confidence interval, which equal values do not give.
-pub(super) fn with_margin(sample: Option<&Sample>, decimals: usize) -> String {
+/// In how many of the runs a quantity is known, unless it is in all.
+fn not_of_all(sample: &Sample, runs: usize) -> Option<String> {
+    let known = sample.runs;
+    (known < runs).then(|| format!(" in {known} of {runs}"))
+}
+
+/// The mean of a quantity of so many runs and half of its confidence interval, which equal values do not give.
+pub(super) fn with_margin(sample: Option<&Sample>, decimals: usize, runs: usize) -> String {
     let Some(sample) = sample else {
         return number(None, decimals);
     };
     let mean = number(Some(sample.mean), decimals);
+    let some = not_of_all(sample, runs);
     match sample.margin {
-        Some(0.0) => format!("{mean} in all"),
-        Some(margin) => format!("{mean} ± {}", number(Some(margin), decimals)),
-        None => mean,
+        Some(0.0) => mean + some.as_deref().unwrap_or(" in all"),
+        Some(margin) => {
+            let margin = number(Some(margin), decimals);
+            format!("{mean} ± {margin}{}", some.unwrap_or_default())
+        }
+        None => mean + &some.unwrap_or_default(),
     }
 }
 

@@ -61,9 +61,11 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
             number(median, 0),
         ];
         let numbers = group.numbers.iter();
-        row.extend(numbers.map(|(column, sample)| with_margin(sample.as_ref(), column.decimals)));
+        let mean =
+            |sample: &Option<Sample>, decimals| with_margin(sample.as_ref(), decimals, counts.runs);
+        row.extend(numbers.map(|(column, sample)| mean(sample, column.decimals)));
         if is_attended {
-            row.push(with_margin(group.attention.as_ref(), 3));
+            row.push(mean(&group.attention, 3));
         }
         let looks = counts.looks.into_iter().flatten();
         row.extend(looks.map(|count| count.to_string()));

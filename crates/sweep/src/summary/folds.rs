@@ -84,18 +84,12 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
         let mut row = vec![name, group.folds.to_string()];
         row.extend(shown().map(|field| {
             let sample = group.metrics.get(&*field.name).and_then(Option::as_ref);
-            let cell = with_margin(sample, field.decimals);
             // A fold whose held-out samples lack a class may have no F1.
-            match sample.map(|sample| sample.runs) {
-                Some(known) if known < group.folds => {
-                    format!("{cell} ({known} of {} folds)", group.folds)
-                }
-                _ => cell,
-            }
+            with_margin(sample, field.decimals, group.folds)
         }));
         rows.push(row);
     }
-    let how = "mean over the folds ± half of its 95% interval (Student's t); each fold is the mean over its seeds, on the \
-               samples that its models did not see";
+    let how = "mean over the folds ± half of its 95% interval (Student's t); each fold is the mean over its seeds that have it, on \
+               the samples that its models did not see";
     (rows.len() > 1).then(|| Table::of_text("Over folds", how, rows))
 }

@@ -83,7 +83,7 @@ pub(super) fn positions_table(summary: &Summary) -> Option<Table> {
             match samples.get(position).and_then(Option::as_ref) {
                 None => row.extend([(); 4].map(|()| number(None, 3))),
                 Some(sample) => {
-                    row.extend(mean_and_sd(sample, 3));
+                    row.extend(mean_and_sd(sample, 3, summary.runs()));
                     row.extend([sample.p5, sample.p95].map(|value| number(Some(value), 3)));
                 }
             }
