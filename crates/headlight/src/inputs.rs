@@ -17,7 +17,7 @@ use crate::arguments::is_output;
 /// Checks the outputs of a command line before the command runs.
 ///
 /// # Errors
-/// When an output is named twice, or is a file that the command reads.
+/// When an output is named twice, or is a file that the command reads; two files cannot share standard output either.
 pub(crate) fn check_outputs(program: &Command, matches: &ArgMatches) -> Result<(), Failure> {
     let Some((name, matches)) = matches.subcommand() else {
         return Ok(());
@@ -43,10 +43,16 @@ pub(crate) fn check_outputs(program: &Command, matches: &ArgMatches) -> Result<(
         }
     }
     let mut named = BTreeSet::new();
-    for output in outputs
-        .into_iter()
-        .filter(|path| *path != Path::new(STANDARD))
-    {
+    let mut is_standard_named = false;
+    for output in outputs {
+        if output == Path::new(STANDARD) {
+            if is_standard_named {
+                let message = "two outputs are `-`, standard output, which holds one file; write one of them to a file";
+                return Err(Failure::Input(message.to_owned()));
+            }
+            is_standard_named = true;
+            continue;
+        }
         let reason = if inputs.contains(&target(output)) {
             "is an input of this command"
         } else if !named.insert(target(output)) {

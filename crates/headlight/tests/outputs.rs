@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{QUICK, contents, fed, folder, refused, refuses_typed, typed};
+use crate::common::{QUICK, contents, fed, folder, mentions, refused, refuses_typed, typed};
 
 /// What a run names, and of its own files those that a link could lead to.
 const RUN: [&str; 3] = ["run/config.toml", "run/model.safetensors", "samples.csv"];
@@ -151,6 +151,18 @@ fn runs_are_spared() {
     fs::write(folder.join("config.toml"), "").unwrap();
     fs::write(folder.join("mine.csv"), "").unwrap();
     typed(&folder, "data quick --force --out mine.csv").done();
+    // What is no run can be neither trained into nor resumed.
+    fs::create_dir(folder.join("notes")).unwrap();
+    fs::write(folder.join("notes/thesis.txt"), "mine").unwrap();
+    symlink("absent", folder.join("dangling")).unwrap();
+    for name in ["notes", "notes/thesis.txt", "dangling", "/dev/null"] {
+        for resume in ["", " --resume"] {
+            let line = format!("train quick --run {name}{resume}");
+            refuses_typed(&folder, &line, &[name, "--run"]);
+            let told = typed(&folder, &line).stderr;
+            assert!(!mentions(&told, "--resume"), "{told}");
+        }
+    }
 }
 
 /// Links are followed, permissions kept, pipes and devices written to.
@@ -217,6 +229,13 @@ fn standard_output_is_one_file() {
                 refuses_typed(&folder, &format!("{line} --json"), &["--json"]);
             }
         }
+    }
+    for line in [
+        "evaluate run --svg - --html -",
+        "report seeds.jsonl --svg - --html -",
+        "walkthrough she-did-not --html - --json -",
+    ] {
+        refuses_typed(&folder, line, &["standard output"]);
     }
     let predict = ["predict", "run", "-", "--json", "--out", "-"];
     refused(&fed(&folder, &predict, "0 1 2 3 4 5 6\n"), &["--json"]);

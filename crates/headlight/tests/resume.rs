@@ -171,6 +171,14 @@ fn other_samples_are_refused() {
         fs::write(&data, lines[..count].join("\n") + "\n").unwrap();
         refuses_typed(&folder, &train("epochs=3"), &["run", "[data]"]);
     }
+    fs::remove_file(folder.join("moved.csv")).unwrap();
+    for (line, remedy) in [
+        ("train --resume --run run", "--set data.file="),
+        ("evaluate run", "dataset file"),
+        ("embed run --word 3", "put it back"),
+    ] {
+        refuses_typed(&folder, line, &["moved.csv", remedy]);
+    }
 }
 
 /// Processes of different seeds that begin at once: one trains the run, and the others refuse it.

@@ -16,12 +16,13 @@ use crate::Failure;
 use crate::documents::finished_run::FinishedRun;
 use crate::documents::page;
 use crate::documents::report::reported_samples;
+use crate::face::option;
 use crate::notes::note;
 use crate::sessions::dump_volume;
 use crate::sessions::dumping::{Model, dump, strongest};
 use crate::sessions::resume;
 use crate::sessions::run_writer::{Display, RunWriter, origin};
-use crate::sessions::session::Session;
+use crate::sessions::session::{Session, check_data_file};
 use crate::storage::checkpoint::Checkpoint;
 use crate::storage::dataset_file::Files;
 use crate::storage::environment::SourceCommit;
@@ -55,6 +56,13 @@ impl<'a> Training<'a> {
         begun: Option<&RunDir>,
         files: &Files,
     ) -> Result<Session, Failure> {
+        if begun.is_some() {
+            let remedy = option(
+                "name it with --set data.file=FILE",
+                "name it with data={\"file\": FILE}",
+            );
+            check_data_file(&config, remedy)?;
+        }
         let mut session = Session::open_with(config, files)?;
         dump_volume::adapt(&mut session.experiment, begun)?;
         Ok(session)

@@ -186,6 +186,7 @@ fn own(
     config: &ExperimentConfig,
     split: Option<Split>,
 ) -> Result<(Dataset, Option<Split>), Failure> {
+    session::check_data_file(config, "put it back, or give a dataset file after the run")?;
     let splits = session::dataset_with(config, &Files::default())?;
     let none = splits.held_out.is_empty();
     let refused = match split {

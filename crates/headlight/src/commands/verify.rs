@@ -6,7 +6,7 @@ use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::storage::run_dir::{Damage, RunDir, Verified};
+use headlight_trainer::storage::run_dir::{CONFIG, Damage, RunDir, Verified};
 use headlight_trainer::storage::standard::shown;
 use serde_json::json;
 
@@ -54,11 +54,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     match damage.len() {
         0 => Ok(()),
-        count => Err(Failure::Input(format!(
-            "{} of the run in {place} {} missing or changed; {}",
-            counted(count, "file"),
-            if count == 1 { "is" } else { "are" },
-            run.how_to_repeat()
-        ))),
+        count => {
+            // Another config trains another model.
+            let is_unset = !run.is_begun() || damage.iter().any(|own| own.file == CONFIG);
+            let remedy = if is_unset {
+                format!(
+                    "its settings are among them: to train it again, you need a copy of its {CONFIG}"
+                )
+            } else {
+                run.how_to_repeat()
+            };
+            Err(Failure::Input(format!(
+                "{} of the run in {place} {} missing or changed; {remedy}",
+                counted(count, "file"),
+                if count == 1 { "is" } else { "are" },
+            )))
+        }
     }
 }

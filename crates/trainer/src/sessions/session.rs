@@ -203,6 +203,20 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     fit(&Files::default().rows(path, &config.data.columns)?, config)
 }
 
+/// Checks that the dataset file of a run is still where the run read it.
+///
+/// # Errors
+/// When there is no such file; the message ends with the remedy.
+pub fn check_data_file(config: &ExperimentConfig, remedy: &str) -> Result<(), Failure> {
+    match &config.data.source {
+        Source::File(path) if matches!(path.try_exists(), Ok(false)) => Err(Failure::reading(
+            path,
+            format!("there is no such file; if it has moved, {remedy}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// As [`dataset`], with the files that the command has read; says what a reader should know of the samples.
 ///
 /// # Errors

@@ -62,6 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
+    session::check_data_file(config, "put it back")?;
     let splits = session::dataset(config)?;
     let dataset = splits.judged();
     let split = if splits.held_out.is_empty() {

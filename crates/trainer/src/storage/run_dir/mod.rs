@@ -51,15 +51,17 @@ impl RunDir {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(|error| Failure::writing(parent, &error))?;
         }
-        Self::create_new(path)?.ok_or_else(|| {
-            Failure::Input(format!(
-                "the run directory {} already exists, and a run never overwrites another; \
-                 choose a new one with {}, or resume that run with {}",
-                shown(path),
-                option("--run", "run="),
-                option("--resume", "resume=True")
-            ))
-        })
+        if let Some(run) = Self::create_new(path)? {
+            return Ok(run);
+        }
+        check_resumable(path)?;
+        Err(Failure::Input(format!(
+            "the run directory {} already exists, and a run never overwrites another; \
+             choose a new one with {}, or resume that run with {}",
+            shown(path),
+            option("--run", "run="),
+            option("--resume", "resume=True")
+        )))
     }
 
     /// Creates a run directory; `None` if it exists.
@@ -93,15 +95,12 @@ impl RunDir {
     /// Opens the directory of a run to resume it, if there is one and `resume` asks for it.
     ///
     /// # Errors
-    /// When another process is writing it, or it holds files but no run.
+    /// When another process is writing it, it is not a folder, or it holds files but no run.
     pub fn to_resume(path: &Path, resume: bool) -> Result<Option<Self>, Failure> {
-        if !resume || !path.exists() {
+        if !resume || path.symlink_metadata().is_err() {
             return Ok(None);
         }
-        let is_foreign = !paths_in(path)?.iter().all(|path| may_precede_config(path));
-        if is_foreign && !path.join(CONFIG).is_file() {
-            return Err(not_a_run(path));
-        }
+        check_resumable(path)?;
         Self::locked(path, File::create).map(Some)
     }
 
@@ -195,11 +194,35 @@ impl RunDir {
     }
 }
 
+/// Checks that a run can go on in what exists: a run's folder, or one in which no run has begun.
+///
+/// # Errors
+/// When it is not a folder, holds files but no run, or cannot be read.
+fn check_resumable(path: &Path) -> Result<(), Failure> {
+    let is_free = || -> Result<bool, Failure> {
+        Ok(path.is_dir() && paths_in(path)?.iter().all(|path| may_precede_config(path)))
+    };
+    if path.join(CONFIG).is_file() || is_free()? {
+        return Ok(());
+    }
+    Err(denied(path).unwrap_or_else(|| {
+        Failure::Input(format!(
+            "{} exists and is not a run; choose another one with {}",
+            shown(path),
+            option("--run", "run=")
+        ))
+    }))
+}
+
+/// The failure to look into a folder without permission.
+fn denied(path: &Path) -> Option<Failure> {
+    let error = fs::metadata(path.join(CONFIG)).err()?;
+    (error.kind() == io::ErrorKind::PermissionDenied).then(|| Failure::unreadable(path, &error))
+}
+
 fn not_a_run(path: &Path) -> Failure {
-    if let Err(error) = fs::metadata(path.join(CONFIG))
-        && error.kind() == io::ErrorKind::PermissionDenied
-    {
-        return Failure::unreadable(path, &error);
+    if let Some(failure) = denied(path) {
+        return failure;
     }
     if path == Path::new(STANDARD) {
         let message = "a run cannot come from standard input; name its directory in place of -";
