@@ -205,7 +205,7 @@ def test_messages_name_what_the_user_named(tmp_path, monkeypatch):
         (lambda: hl.sweep("quick", grid={"seed": [1]}), ["seeds="]),
         (lambda: hl.sweep("quick", grid={"training.epochs": [0]}), ["grid: training.epochs=0: "]),
         (lambda: hl.train("0"), ["hl.configs()"]),
-        (lambda: hl.train(one), ["texts: the column `label` has the label `x`"]),
+        (lambda: hl.train(one), ["texts: the column `label` has one label, `x`"]),
         (lambda: hl.train("quick", training={"learning_rate": 1e30}), ["diverged", "are deleted; with run=, they stay"]),
     ]:
         with pytest.raises((ValueError, hl.Diverged)) as raised:
