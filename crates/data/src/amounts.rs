@@ -174,7 +174,7 @@ impl<'de> Deserialize<'de> for HeldOut {
     }
 }
 
-/// A value in a message. JSON has no other word for numbers that are not finite than null, which a config cannot hold.
+/// A value in a message. JSON writes nan and inf as null, which a config cannot hold itself.
 fn shown(value: &Json) -> String {
     match value {
         Json::Null => "nan or inf".to_owned(),

@@ -219,7 +219,7 @@ fn what_does_not_go_together_is_refused() {
         json!({"seq_len": 1}),
         "seq_len",
     );
-    // Twice as many tokens as 2^32 has: 2^31 + 2 kinds are not two.
+    // 2^31 + 2 kinds need more than 2^32 tokens: the number must not wrap.
     for kinds in [1, 2_147_483_650_u32] {
         let rule = json!({"kind": "dyck", "kinds": kinds});
         refused(&rule, json!({"vocab_size": 5}), "vocab_size");

@@ -1,7 +1,7 @@
 //! Which words decided: a sample's prediction without each of its words (leave-one-out), and integrated gradients,
 //! beside attention.
 //!
-//! What it means that a word is left out, says `removal.rs`.
+//! `removal.rs` says what leaving a word out means.
 
 use headlight_architecture::{Look, StrongestHead, is_uniform, strongest_head};
 use headlight_data::Dataset;

@@ -171,10 +171,10 @@ fn drawn(
     let by_logit = order(tokens.len(), &|one, other| {
         wide(tokens[other]).total_cmp(&wide(tokens[one]))
     });
-    let most = by_logit
+    let taken = by_logit
         .into_iter()
         .take(sampling.top_k.unwrap_or(usize::MAX).max(1));
-    let tokens: Vec<u32> = most.map(|place| tokens[place]).collect();
+    let tokens: Vec<u32> = taken.map(|place| tokens[place]).collect();
     let most = tokens.first().map_or(0.0, |&token| wide(token));
     let token = if sampling.temperature > 0.0 {
         let weight = |&token: &u32| exp((wide(token) - most) / sampling.temperature);

@@ -1,6 +1,7 @@
 //! Samples without some of their words. A word that is left out becomes padding, as in `training.token_dropout`: no query looks
 //! at it, the mean that a classifier may read leaves it out, and a classifier that reads its position finds padding there. If a
-//! model has no padding, its place is empty: no query of any layer looks at it, and its vector is 0. The others keep their places.
+//! model has no padding, its place is empty: no query of any layer looks at it, and its vector is 0; a mean still counts the place. The
+//! other words keep their places.
 
 use headlight_data::Dataset;
 

@@ -7,8 +7,9 @@ use headlight_architecture::{Pooling, StrongestHead};
 
 use crate::config::ExperimentConfig;
 
-/// Which of several heads is shown, and why, as a sentence without its full stop: the [strongest](headlight_architecture::strongest_head) one, in the
-/// samples that the run of its model dumps or, where they are not at hand, in a sample alone.
+/// Which of several heads is shown, and why, as a sentence without its full stop. It is the
+/// [strongest](headlight_architecture::strongest_head) one in the samples that the run of its model dumps or, where they are not at
+/// hand, in one sample.
 pub fn shown_head(layer: usize, head: StrongestHead, of_run: bool) -> String {
     let samples = if of_run {
         "the samples that the run dumps"

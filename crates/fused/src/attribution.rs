@@ -66,8 +66,8 @@ const TOLERANCE: f64 = 5e-5;
 const FIRST_PARTS: u32 = 4;
 const MOST_POINTS: usize = 1 << 12;
 
-/// Integrated gradients of a sum of a sample's logits, each times its slope, from a baseline `[position, d_model]`, such as the input of another
-/// sample, or from zeros. Halves parts of the path until the error is below 5e-5 times the larger logit, or 5e-5 if that is below 1, or
+/// Integrated gradients of a sum of a sample's logits, each times its slope, from a baseline `[position, d_model]`, such as the
+/// input of another sample, or from zeros. Halves parts of the path until the error is below 5e-5 times the larger logit, or 5e-5 if that is below 1, or
 /// there would be more than 4,096 points.
 ///
 /// # Panics

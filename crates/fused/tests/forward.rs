@@ -136,7 +136,7 @@ proptest! {
     }
 }
 
-/// The weights of a row with a score that is no number are none, in both kernels; without a key a row is 0.
+/// A row with a NaN score has NaN weights in both kernels. A row in which the query may look at no key is 0.
 #[test]
 fn scores_that_are_not_finite_make_weights_that_are_no_numbers() {
     let notebook = problem(ModelConfig::new(8, 1, 1), inputs(51, 7), 3);

@@ -17,7 +17,7 @@ use crate::arguments::is_output;
 /// Checks the outputs of a command line before the command runs.
 ///
 /// # Errors
-/// When an output is named twice, or is a file that the command reads; two files cannot share standard output either.
+/// When an output is named twice, is a file that the command reads, or would share standard output with another.
 pub(crate) fn check_outputs(program: &Command, matches: &ArgMatches) -> Result<(), Failure> {
     let Some((name, matches)) = matches.subcommand() else {
         return Ok(());
@@ -43,16 +43,15 @@ pub(crate) fn check_outputs(program: &Command, matches: &ArgMatches) -> Result<(
         }
     }
     let mut named = BTreeSet::new();
-    let mut is_standard_named = false;
-    for output in outputs {
-        if output == Path::new(STANDARD) {
-            if is_standard_named {
-                let message = "two outputs are `-`, standard output, which holds one file; write one of them to a file";
-                return Err(Failure::Input(message.to_owned()));
-            }
-            is_standard_named = true;
-            continue;
-        }
+    let (standard, files): (Vec<&Path>, Vec<&Path>) = outputs
+        .into_iter()
+        .partition(|path| *path == Path::new(STANDARD));
+    if standard.len() > 1 {
+        let message =
+            "two outputs are `-`, but standard output holds one file; write the other to a file";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    for output in files {
         let reason = if inputs.contains(&target(output)) {
             "is an input of this command"
         } else if !named.insert(target(output)) {

@@ -186,7 +186,7 @@ fn through_commands(case: &mut Case, draw: &mut Draw, run: &Path) {
     let best = run.join("best.safetensors").exists();
     let model = ["model.safetensors", "best.safetensors"][usize::from(best)];
     let parameters = Parameter::weights(&weights::load(&config, &run.join(model)).unwrap());
-    // What long steps leave is rounded to nothing like the definition's.
+    // After long steps, rounding takes float32 far from the definition.
     if parameters.iter().any(|weight| weight.abs() > 4.0) {
         for line in ["evaluate run", "inspect run", "generate run", "certify run"] {
             case.run(line, &[]);
@@ -297,7 +297,7 @@ fn generate(case: &mut Case, draw: &mut Draw, expected: &Expected<'_>) {
     }
 }
 
-/// Of random inputs, drawn again here, so many are answered wrongly.
+/// Counts the wrong answers to random inputs, which are drawn again here.
 fn certify(case: &mut Case, expected: &Expected<'_>) {
     case.run("certify run --examples 1", &[]);
     let Some(found) = case.ask("certify run --sample 99", &[]) else {

@@ -142,7 +142,7 @@ fn numbers_of_classes_that_cannot_be_are_refused() {
     }
 }
 
-/// As many classes as took more than a megabyte of each evaluation: the run is read back, resumed, evaluated and shown.
+/// An evaluation with numbers for each of so many classes would take a megabyte. The run is read back, resumed, evaluated and shown.
 #[test]
 fn thousands_of_classes_are_read_back() {
     let folder = folder("classes_thousands");

@@ -386,7 +386,7 @@ const SIGNS: [(&str, &str); 4] = [
     (r"\n", "\n"),
 ];
 
-/// Commands, in their order; the exit code, and how often what is printed holds a part.
+/// Commands in their order, each with its exit code, and how often a text stands in its output.
 const SAID: &str = "
 train own.toml --run o                | 2 | 1 | line 3: the label is 1
 train data.toml --run d               | 0 | 1 | line 3: the label is 1
@@ -408,7 +408,7 @@ predict w empty.txt                   | 2 | 1 | empty.txt: it holds no samples
 train none.csv                        | 2 | 1 | --label
 ";
 
-/// What is said of a file's labels, its padding and its words, and that it is said once.
+/// Headlight prints each note on a file's labels, padding and words, and prints it once.
 #[test]
 fn files_are_read_as_they_are_meant() {
     let folder = folder("data_meant");

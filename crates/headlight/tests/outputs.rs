@@ -107,7 +107,7 @@ fn outputs_replace_nothing() {
     refuses_typed(&folder, to_folder, &["folder.csv"]);
 }
 
-/// Nothing is written into a run, with `--force` either; files beside a config are.
+/// No command writes into a run, not even with `--force`; a folder with a config alone is no run.
 #[test]
 fn runs_are_spared() {
     let folder = folder("outputs_runs");

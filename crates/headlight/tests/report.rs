@@ -418,7 +418,7 @@ fn doubled_and_empty_shards_are_reported() {
     refuses(&folder, &nothing, &["empty.jsonl"]);
 }
 
-/// Runs of different settings are no sample of one distribution: no interval is theirs.
+/// Runs of different settings are no sample of one distribution, so they have no interval.
 #[test]
 fn settings_are_not_pooled_into_an_interval() {
     let folder = folder("report_pooled");
@@ -491,7 +491,7 @@ fn rows_with_late(path: &Path) -> Vec<String> {
     all.iter().map(hash).collect()
 }
 
-/// Of a sweep that failed as a whole, the reasons alone are told.
+/// The report of a sweep whose runs all failed has the reasons alone.
 #[test]
 fn a_sweep_without_results_has_no_tables_of_them() {
     let folder = folder("report_failed");

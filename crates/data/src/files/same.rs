@@ -16,8 +16,8 @@ impl Rows {
         own.filter(|text| known.contains(text)).count()
     }
 
-    /// How many of some of these texts are also among those of `own` that a model of a config was trained on. `None` if either are no texts,
-    /// or do not fit the config.
+    /// How many of some of these texts are also among those of `own` that a model of a config was trained on. `None` if either are
+    /// no texts, or do not fit the config.
     pub fn trained_on_texts(
         &self,
         rows: &[usize],

@@ -112,7 +112,7 @@ impl<'a> Encoder<'a> {
         }
         let lacking = lacking.join(", ");
         Err(format!(
-            "the vocabulary lacks {lacking}; give a text without"
+            "the vocabulary lacks {lacking}; leave that out of the text"
         ))
     }
 }

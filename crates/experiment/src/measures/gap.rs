@@ -130,8 +130,8 @@ impl Pairs {
         Ok(odds(true)? - odds(false)?)
     }
 
-    /// What the last block's contexts carry, at the position that is read or at each of a mean, if they take the weights of the sample of class 1 and the
-    /// values of the other, or the reverse.
+    /// What the last block's contexts carry, at the position that is read or at each of a mean, if they take the weights of the
+    /// sample of class 1 and the values of the other, or the reverse.
     fn carried(
         &self,
         subject: &mut Subject<'_>,

@@ -9,12 +9,12 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::fused::{self, Dims, Intervention, Place};
 use headlight_inspector::counted;
 use headlight_trainer::Failure;
-
-use crate::arguments::place;
 use headlight_trainer::documents::page::read_dump;
 use headlight_trainer::sessions::session::engine_for;
 use headlight_trainer::storage::standard::shown;
 use serde_json::{Value, json};
+
+use crate::arguments::place;
 
 const HEADING: &str = "Interventions";
 

@@ -56,13 +56,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         0 => Ok(()),
         count => {
             // Another config trains another model.
-            let is_unset = !run.is_begun() || damage.iter().any(|own| own.file == CONFIG);
-            let remedy = if is_unset {
-                format!(
-                    "its settings are among them: to train it again, you need a copy of its {CONFIG}"
-                )
-            } else {
+            let has_config = run.is_begun() && damage.iter().all(|own| own.file != CONFIG);
+            let remedy = if has_config {
                 run.how_to_repeat()
+            } else {
+                format!(
+                    "its {CONFIG} is not as it was: to train the run again, you need a copy of that file"
+                )
             };
             Err(Failure::Input(format!(
                 "{} of the run in {place} {} missing or changed; {remedy}",

@@ -97,7 +97,7 @@ pub(super) fn experiment(number: u64, folder: &Path) -> Drawn {
         own.value(&path, &key.kind);
     }
     own.source();
-    // Most keys, or so few that models stay plain.
+    // Changes most keys, or so few that models stay plain.
     let (often, is_wrong) = ([0, 0, 1, 1, 3, 9][own.below(6)], own.below(10) == 0);
     let mut others = own.keys.clone();
     let mut is_valid = true;

@@ -74,7 +74,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
     let rows = [header].into_iter().chain(groups.iter().map(row)).collect();
     let how = format!(
         "means ± half of their 95% interval (Student's t); {attention}the 95% interval is Wilson's of the share that \
-         learned; neither is of runs with different settings; median step is that at which runs learned; final loss is over {}",
+         learned; runs with different settings have neither interval; median step is that at which runs learned; final loss is over {}",
         if summary.has_epochs() {
             "the training samples"
         } else {

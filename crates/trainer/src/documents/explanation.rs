@@ -171,9 +171,14 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
     };
     let removed = match config.model.attention.padding_token {
         Some(_) => format!("padding stands in place of the {word}"),
-        None => {
-            format!("the place of the {word} is empty (no query looks at it, and its vector is 0)")
-        }
+        None => format!(
+            "the place of the {word} is empty (no query looks at it, and its vector is 0{})",
+            if config.reads_mean() {
+                "; the mean still counts the place"
+            } else {
+                ""
+            }
+        ),
     };
     let which_head = own.which_head.as_ref();
     let which_head = which_head.map_or_else(String::new, |sentence| format!(" {sentence}."));

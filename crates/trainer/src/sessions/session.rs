@@ -206,12 +206,12 @@ pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
 /// Checks that the dataset file of a run is still where the run read it.
 ///
 /// # Errors
-/// When there is no such file; the message ends with the remedy.
+/// When the file does not exist: names it, and the `remedy`.
 pub fn check_data_file(config: &ExperimentConfig, remedy: &str) -> Result<(), Failure> {
     match &config.data.source {
         Source::File(path) if matches!(path.try_exists(), Ok(false)) => Err(Failure::reading(
             path,
-            format!("there is no such file; if it has moved, {remedy}"),
+            format!("the file does not exist; if you moved it, {remedy}"),
         )),
         _ => Ok(()),
     }
@@ -262,10 +262,7 @@ pub fn note_losses(config: &ExperimentConfig, splits: &Splits) {
     let (Some(texts), Source::File(path)) = (&splits.texts, &config.data.source) else {
         return;
     };
-    // Whoever read the file has noted this.
-    let repetition = texts.repetition();
-    let losses = texts.losses(config.data.seq_len).into_iter();
-    for sentence in losses.filter(|sentence| Some(sentence) != repetition.as_ref()) {
+    for sentence in texts.losses(config.data.seq_len) {
         note(&format!("{}: {sentence}", shown(path)));
     }
 }

@@ -44,8 +44,9 @@ impl RunDir {
     pub fn create(path: &Path) -> Result<Self, Failure> {
         if is_in_run(path) {
             return Err(Failure::Input(format!(
-                "{} is in the directory of another run; choose another one with --run",
-                shown(path)
+                "{} is in the directory of another run; choose another one with {}",
+                shown(path),
+                option("--run", "run=")
             )));
         }
         if let Some(parent) = path.parent() {
