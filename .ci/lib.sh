@@ -86,7 +86,7 @@ cargo_tool() {
 # page_packages: what the page's script is built, formatted and checked with.
 page_packages() {
     installed node npm || debian nodejs npm
-    npm ci --no-audit --no-fund --prefix crates/inspector/page
+    npm ci --no-audit --no-fund --prefix crates/page/script
 }
 
 # python_with REQUIREMENTS [PIP OPTION]...: sets `python` to an environment with these packages, kept in the target folder.

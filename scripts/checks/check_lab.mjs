@@ -8,7 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { Lab } from "../../crates/inspector/page/src/engine/lab.js";
+import { Lab } from "../../crates/page/script/src/engine/lab.js";
 
 const program = resolve(process.argv[2]);
 const folder = mkdtempSync(join(tmpdir(), "lab-"));

@@ -11,7 +11,7 @@ case " $* " in
 esac
 # Crates that read no foreign files.
 case " $* " in
-*" headlight_fused "* | *" headlight_model "* | *" headlight_inspector "*) exec "$@" -Copt-level=0 ;;
+*" headlight_fused "* | *" headlight_model "* | *" headlight_report "*) exec "$@" -Copt-level=0 ;;
 esac
 exec "$@" \
     -Cpasses=sancov-module \

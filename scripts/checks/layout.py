@@ -15,7 +15,7 @@ import sys
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2] / "crates"
-PAGE = ROOT / "inspector/page/src"
+PAGE = ROOT / "page/script/src"
 LAYERS = {"trainer": ["storage", "sessions", "documents"]}
 """The folders of a crate, each of which uses only those before it."""
 

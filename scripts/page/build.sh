@@ -6,6 +6,6 @@
 set -euo pipefail
 cd "$(git rev-parse --show-toplevel)"
 
-(cd crates/inspector/page && npm ci --no-audit --no-fund && npm run build)
+(cd crates/page/script && npm ci --no-audit --no-fund && npm run build)
 scripts/page/build_lab.sh
 cargo run --quiet --release --package headlight --no-default-features -- lab --html docs/lab.html --force

@@ -92,7 +92,7 @@ def prepare() -> pathlib.Path:
     bin_folder = tools()
     # It does nothing if that version is there.
     run(["cargo", "install", "--quiet", "--debug", "--locked", "--root", ROOT / "target/tools", "--version", AUDITABLE, "cargo-auditable"])
-    run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--prefix", "crates/inspector/page"])
+    run(["npm", "ci", "--silent", "--no-audit", "--no-fund", "--prefix", "crates/page/script"])
     for manifest in ["Cargo.toml", "crates/python/Cargo.toml"]:
         run(["cargo", "fetch", "--quiet", "--locked", "--manifest-path", manifest])
     return bin_folder

@@ -14,8 +14,8 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What is embedded, for the files that Headlight writes: name with licence, and the file of its text.
 EMBEDDED = [
-    ("preact, MIT", ROOT / "crates/inspector/page/node_modules/preact/LICENSE"),
-    ("@preact/signals, MIT", ROOT / "crates/inspector/page/node_modules/@preact/signals/LICENSE"),
+    ("preact, MIT", ROOT / "crates/page/script/node_modules/preact/LICENSE"),
+    ("@preact/signals, MIT", ROOT / "crates/page/script/node_modules/@preact/signals/LICENSE"),
 ]
 BEGINNINGS = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE")
 

@@ -1,6 +1,6 @@
 //! The config of a model: its sizes, and the settings of its attention.
 
-use headlight_keys::{Range, choices, section};
+use headlight_schema::{Range, choices, section};
 
 use crate::init::InitConfig;
 use crate::positions::Positions;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use headlight_keys::{InvalidValue, Kind, Value, choices, section};
+use headlight_schema::{InvalidValue, Kind, Value, choices, section};
 use serde::{Deserialize, Serialize};
 
 use crate::part::Part;

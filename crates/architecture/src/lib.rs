@@ -37,7 +37,7 @@ pub use config::{
     Activation, AttentionConfig, Inputs, Logits, ModelConfig, NormKind, NormPlace, ProjectionKind,
     Reads, Weighting,
 };
-pub use headlight_keys::InvalidValue;
+pub use headlight_schema::InvalidValue;
 pub use init::{InitConfig, Scheme, Std, StdConfig};
 pub use initial::Initial;
 pub use keys::{Keys, Look, StrongestHead, UNIFORM_BELOW, is_uniform, strongest_head};

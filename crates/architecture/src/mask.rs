@@ -1,6 +1,6 @@
 //! Which keys each query may look at.
 
-use headlight_keys::{Kind, Value, choices};
+use headlight_schema::{Kind, Value, choices};
 use serde::{Deserialize, Serialize};
 
 /// Which keys each query may look at, by position.

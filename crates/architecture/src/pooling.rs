@@ -1,6 +1,6 @@
 //! Which vector of the last block the classifier reads.
 
-use headlight_keys::{Kind, Value, choices};
+use headlight_schema::{Kind, Value, choices};
 use serde::{Deserialize, Serialize};
 
 /// Which vector of the last block the classifier reads.

@@ -1,6 +1,6 @@
 //! How a model knows positions.
 
-use headlight_keys::{Choice, Kind, Value};
+use headlight_schema::{Choice, Kind, Value};
 use serde::{Deserialize, Serialize};
 
 use crate::mathematics::{cos, exp, ln, sin};

@@ -1,6 +1,6 @@
 //! The factor of the products of queries and keys.
 
-use headlight_keys::{Kind, Value};
+use headlight_schema::{Kind, Value};
 use serde::{Deserialize, Serialize};
 
 /// The factor of the products of queries and keys.

@@ -7,7 +7,7 @@ use common::inputs;
 use headlight_architecture::{
     AttentionConfig, Mask, ModelConfig, Positions, ProjectionKind, Scale,
 };
-use headlight_keys::Value as _;
+use headlight_schema::Value as _;
 use serde_json::{Value, from_value, json, to_value};
 
 fn model(change: impl FnOnce(&mut ModelConfig)) -> ModelConfig {

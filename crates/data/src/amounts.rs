@@ -1,6 +1,6 @@
 //! How many samples there are for training, and how many are held out.
 
-use headlight_keys::{Choice, Kind, Value};
+use headlight_schema::{Choice, Kind, Value};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value as Json;

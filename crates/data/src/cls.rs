@@ -1,6 +1,6 @@
 //! The `[CLS]` token and its place in a sample.
 
-use headlight_keys::choices;
+use headlight_schema::choices;
 
 /// The token that comes before or after the others of every sample. The label is read from it.
 pub const CLS: u32 = 0;

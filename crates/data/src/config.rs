@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use headlight_keys::{InvalidValue, Kind, Range, Section, Value, section};
+use headlight_schema::{InvalidValue, Kind, Range, Section, Value, section};
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::{HeldOut, Samples, resolved};

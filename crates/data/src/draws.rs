@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 use rand::Rng;
 
 use crate::config::{DatasetConfig, Generated, Source};

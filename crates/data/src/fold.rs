@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use headlight_keys::{Kind, Value};
+use headlight_schema::{Kind, Value};
 use serde::{Deserialize, Serialize};
 
 /// The most parts.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 use rand::Rng;
 
 use crate::amounts::Samples;

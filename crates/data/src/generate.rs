@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 use rand_mt::Mt;
 
 use crate::config::DatasetConfig;

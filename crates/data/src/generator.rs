@@ -1,6 +1,6 @@
 //! The generators of samples.
 
-use headlight_keys::choices;
+use headlight_schema::choices;
 
 choices! {
     /// A generator of tokens.

@@ -30,7 +30,7 @@
 //! let notebook = config.generate()?.train;
 //! assert_eq!(notebook.tokens(0), [0, 45, 48, 1, 4, 4, 40]);
 //! assert_eq!(notebook.positives().count(), 168);
-//! # Ok::<(), headlight_keys::InvalidValue>(())
+//! # Ok::<(), headlight_schema::InvalidValue>(())
 //! ```
 
 mod amounts;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 use rand::Rng;
 
 use crate::cls::{CLS, ClsPlace};

@@ -1,6 +1,6 @@
 //! What samples have labels for.
 
-use headlight_keys::choices;
+use headlight_schema::choices;
 
 /// The label of a position that does not count.
 pub const IGNORED: u32 = u32::MAX;

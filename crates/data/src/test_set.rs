@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use headlight_keys::{InvalidValue, Range, Section, section};
+use headlight_schema::{InvalidValue, Range, Section, section};
 
 use crate::amounts::Samples;
 use crate::config::{DatasetConfig, Generated, Source};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 use crate::amounts::Samples;
 use crate::config::{DatasetConfig, Generated, POSITIVE_RATE, Source};

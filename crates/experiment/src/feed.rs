@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use headlight_data::{Batches, Dataset, Fresh, TokenDropout};
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 use crate::error::Error;
 use crate::experiment::Experiment;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use headlight_architecture::{Layout, Parameter, Positions};
 use headlight_data::{Dataset, TestSet};
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 use crate::config::ExperimentConfig;
 use crate::engine::Engine;

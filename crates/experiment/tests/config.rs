@@ -9,7 +9,7 @@ use common::{CONFIG, dataset, experiment, parse};
 use headlight_data::{ClsPlace, Dataset, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
 use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
-use headlight_keys::{InvalidValue, Section};
+use headlight_schema::{InvalidValue, Section};
 
 #[test]
 fn keys_that_are_left_out_have_kerass_defaults() {
@@ -442,7 +442,7 @@ fn messages_name_no_type_of_rust() {
         "unit", "a map", "newtype",
     ];
     let mut found = Vec::new();
-    for (key, _) in headlight_keys::paths(ExperimentConfig::keys()) {
+    for (key, _) in headlight_schema::paths(ExperimentConfig::keys()) {
         for value in values {
             let Err(message) = parse(&[&format!("{key}={value}")]) else {
                 continue;

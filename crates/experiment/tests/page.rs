@@ -80,7 +80,7 @@ fn texts() -> Value {
 
 #[test]
 fn the_page_has_what_the_core_describes() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../inspector/page/src/described.js");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/script/src/described.js");
     let parts = [
         "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment --test page`: what the core describes.\n".to_owned(),
         object(

@@ -7,7 +7,7 @@ mod common;
 
 use common::{CONFIG, parse};
 use headlight_experiment::config::{ExperimentConfig, toml as configs};
-use headlight_keys::{Key, Kind, Section, paths};
+use headlight_schema::{Key, Kind, Section, paths};
 use proptest::prelude::*;
 
 /// Fewer cases than proptest has by default.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use headlight_inspector::terminal::visible;
+use headlight_report::terminal::visible;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::Output;
 use serde::Serialize;

@@ -10,7 +10,7 @@ use console::measure_text_width;
 use crate::printing::{Verbosity, detail, verbosity};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{Column, Metric, StepMetrics, TERMINAL};
-use headlight_inspector::{ColourMode, Document, number};
+use headlight_report::{ColourMode, Document, number};
 use headlight_trainer::sessions::run_writer::Display;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
@@ -21,12 +21,12 @@ const DEFAULT_WIDTH: usize = 80;
 pub(crate) const GAP: &str = "  ";
 
 /// The width and colours of text on standard output.
-pub(crate) fn options() -> headlight_inspector::terminal::Options {
+pub(crate) fn options() -> headlight_report::terminal::Options {
     let terminal = std::io::stdout().is_terminal();
     let width = console::Term::stdout()
         .size_checked()
         .map(|(_, columns)| columns);
-    headlight_inspector::terminal::Options {
+    headlight_report::terminal::Options {
         colour: if terminal {
             colour_mode()
         } else {

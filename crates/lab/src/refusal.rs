@@ -1,6 +1,6 @@
 //! The sentence for a config that cannot be used.
 
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 /// The sentence for an invalid value.
 pub(crate) fn told(invalid: &InvalidValue) -> String {

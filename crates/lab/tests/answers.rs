@@ -1,4 +1,4 @@
-//! Requests and their answers. `inspector/page/tests` compares what the module computes in a page.
+//! Requests and their answers. `page/script/tests` compares what the module computes in a page.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use headlight_inspector::{OtherAttention, Page};
+use headlight_page::{OtherAttention, Page};
 use headlight_trainer::documents::page as pages;
 use numpy::{PyReadonlyArray3, PyReadonlyArray5};
 use pyo3::exceptions::PyValueError;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::thread;
 
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_sweep::{Grid, Plan, ReportChoices, Results, Seeds, Summary};
 use headlight_trainer::{Failure, notes};
 use pyo3::prelude::*;

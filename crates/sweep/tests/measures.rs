@@ -6,7 +6,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{file, folder};
-use headlight_inspector::Plot;
+use headlight_report::Plot;
 use headlight_sweep::{ReportChoices, Summary};
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use common::{file, folder};
 use headlight_experiment::config::LEARNED;
-use headlight_inspector::Plot;
+use headlight_report::Plot;
 use headlight_sweep::{ReportChoices, Summary};
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The devices that Burn can compute on, and which of them this build has.
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 /// A device. Its name is also the cargo feature that builds it in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use headlight_inspector::terminal::visible;
+use headlight_report::terminal::visible;
 
 use crate::brief;
 

@@ -1,6 +1,6 @@
 //! A walkthrough as a document.
 
-use headlight_inspector::{Document, Numbers, Printed, Section, Table};
+use headlight_report::{Document, Numbers, Printed, Section, Table};
 
 use crate::{Computed, Published, Stage, Walkthrough, WorkedCase};
 
@@ -23,7 +23,7 @@ impl Walkthrough {
     /// # Errors
     /// When serialization fails.
     pub fn html(&self) -> serde_json::Result<String> {
-        Ok(self.document().stepwise_html(&self.json()?))
+        Ok(headlight_page::stepwise(&self.document(), &self.json()?))
     }
 
     /// All stages and comparisons as JSON. Among numbers, `null` is minus infinity.

@@ -1,6 +1,6 @@
 //! The stages of attention, from embeddings to outputs.
 
-use headlight_keys::choices;
+use headlight_schema::choices;
 
 choices! {
     /// A stage of attention, in the order in which they are computed.

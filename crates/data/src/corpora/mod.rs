@@ -15,7 +15,7 @@ mod sentiment;
 
 use std::sync::OnceLock;
 
-use headlight_keys::choices;
+use headlight_schema::choices;
 use rand::Rng;
 
 use crate::cls::{CLS, ClsPlace};

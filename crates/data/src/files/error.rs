@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 /// A dataset file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

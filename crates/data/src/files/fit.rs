@@ -13,7 +13,7 @@ use crate::order::order;
 use crate::random::{Stream, shuffle};
 use crate::shape::SampleShape;
 use crate::task::{IGNORED, Task};
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 /// Padding may make a file of more tokens than this larger by `PADDING_RATIO` only.
 const PADDED_FREE: usize = 1 << 24;

@@ -1,6 +1,6 @@
 //! Whether brackets are balanced.
 
-use headlight_keys::{InvalidValue, section};
+use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::rule::{Drawn, Rule};

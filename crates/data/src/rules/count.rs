@@ -1,6 +1,6 @@
 //! How often a token occurs.
 
-use headlight_keys::{InvalidValue, section};
+use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::choice::{Choice, Parameter, Setting};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headlight_keys::{InvalidValue, section};
+use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::rule::{Drawn, Rule};

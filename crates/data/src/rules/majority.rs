@@ -1,7 +1,7 @@
 //! Whether more than half of the tokens are a certain one (Hahn 2020, "Theoretical Limitations of Self-Attention in Neural
 //! Sequence Models").
 
-use headlight_keys::{InvalidValue, section};
+use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::reader::Reader;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use headlight_keys::section;
+use headlight_schema::section;
 use rand::Rng;
 
 use super::reader::Reader;

@@ -20,7 +20,7 @@ mod token_before_token;
 
 use std::ops::Deref;
 
-use headlight_keys::{Section, Value, Variant};
+use headlight_schema::{Section, Value, Variant};
 use serde::{Deserialize, Serialize};
 
 pub use balanced_brackets::BalancedBrackets;
@@ -67,8 +67,8 @@ macro_rules! rules {
         }
 
         impl Value for LabelRule {
-            fn kind() -> headlight_keys::Kind {
-                headlight_keys::Kind::Variants([$(Variant {
+            fn kind() -> headlight_schema::Kind {
+                headlight_schema::Kind::Variants([$(Variant {
                     name: $kind,
                     sentence: $rule::about(),
                     keys: $rule::keys(),

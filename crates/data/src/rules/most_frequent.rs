@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use headlight_keys::section;
+use headlight_schema::section;
 use rand::Rng;
 
 use super::rule::{Drawn, Rule, positions_of};

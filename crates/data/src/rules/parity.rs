@@ -1,7 +1,7 @@
 //! Whether a token occurs an odd number of times; at a few positions, the sparse parity of Barak et al. 2022, "Hidden
 //! Progress in Deep Learning: SGD Learns Parities Near the Computational Limit".
 
-use headlight_keys::{InvalidValue, section};
+use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::reader::Reader;

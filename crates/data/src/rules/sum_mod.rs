@@ -1,7 +1,7 @@
 //! The sum of tokens modulo a number: modular addition (Power et al. 2022, "Grokking: Generalization Beyond Overfitting on
 //! Small Algorithmic Datasets").
 
-use headlight_keys::{InvalidValue, Range, Section, section};
+use headlight_schema::{InvalidValue, Range, Section, section};
 
 use super::reader::Reader;
 use super::rule::{Rule, check_positions, listed_positions};

@@ -1,6 +1,6 @@
 //! A token at a position: the notebook's rule, with token 42 and position 3.
 
-use headlight_keys::{InvalidValue, section};
+use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::choice::{Choice, Parameter};

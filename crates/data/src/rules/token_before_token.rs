@@ -1,6 +1,6 @@
 //! A token somewhere before another.
 
-use headlight_keys::{InvalidValue, section};
+use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::choice::{Choice, HALF_POSITIVE, Parameter, Setting};

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headlight_keys::{InvalidValue, Range, Section, choices, section};
+use headlight_schema::{InvalidValue, Range, Section, choices, section};
 
 /// The token that fills shorter texts.
 pub const PAD: u32 = 1;

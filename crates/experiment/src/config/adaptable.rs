@@ -1,6 +1,6 @@
 //! Values that a run, or another key, may adapt.
 
-use headlight_keys::{Kind, Value};
+use headlight_schema::{Kind, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A value that a run, or another key, may adapt unless the config gives it. Configs write the value alone.

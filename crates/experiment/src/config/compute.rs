@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use headlight_keys::{choices, section};
+use headlight_schema::{choices, section};
 
 section! {
     /// The `[compute]` section: engine and device.

@@ -1,7 +1,7 @@
 //! Which attention dumps and checkpoints a run writes, and how it reports what came of training.
 
 use headlight_data::Dataset;
-use headlight_keys::{Range, choices, section};
+use headlight_schema::{Range, choices, section};
 
 use super::adaptable::Adaptable;
 use crate::measures::MeasureName;

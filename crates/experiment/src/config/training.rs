@@ -1,7 +1,7 @@
 //! The config of training: epochs, batches, the optimizer, and which model to keep.
 
 use headlight_fused::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};
-use headlight_keys::{InvalidValue, Range, Section, choices, section};
+use headlight_schema::{InvalidValue, Range, Section, choices, section};
 
 use super::adaptable::Adaptable;
 use crate::metrics::Measure;

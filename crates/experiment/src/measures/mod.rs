@@ -10,7 +10,7 @@ mod name;
 mod subject;
 
 use headlight_data::Dataset;
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 pub use self::info::{MeasureInfo, Measured};
 pub use self::name::MeasureName;

@@ -1,6 +1,6 @@
 //! The names of measures.
 
-use headlight_keys::{Kind, Value, choices};
+use headlight_schema::{Kind, Value, choices};
 
 choices! {
     /// A measure of a trained model. The order is that of the columns of rows.

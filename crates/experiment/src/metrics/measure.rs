@@ -1,6 +1,6 @@
 //! Metrics by which models are compared.
 
-use headlight_keys::{Choice, Kind, Value};
+use headlight_schema::{Choice, Kind, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::table::{Better, HELD_OUT, METRICS, Metric};

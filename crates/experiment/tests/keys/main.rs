@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::{ExperimentConfig, explained, toml};
-use headlight_keys::{Section, paths};
+use headlight_schema::{Section, paths};
 
 /// The lines of `docs/config.md` between which its generated part is.
 const BEGIN: &str =
@@ -66,7 +66,7 @@ fn the_schema_is_current() {
 
 #[test]
 fn the_pages_keys_are_current() {
-    is_current("crates/inspector/page/src/keys.js", &script::text());
+    is_current("crates/page/script/src/keys.js", &script::text());
 }
 
 #[test]

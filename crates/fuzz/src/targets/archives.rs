@@ -3,8 +3,9 @@
 use std::io::{Cursor, Read, Write, sink};
 
 use headlight_dump::AttentionDump;
-use headlight_inspector::terminal::Options;
-use headlight_inspector::{Again, ColourMode, Heatmap, Page, PageRun, Quantity};
+use headlight_report::terminal::Options;
+use headlight_page::{Again, Page, PageRun};
+use headlight_report::{ColourMode, Heatmap, Quantity};
 use headlight_npz::NpzReader;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};

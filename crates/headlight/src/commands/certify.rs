@@ -6,7 +6,7 @@ use clap::Args;
 use headlight_architecture::Parameter;
 use headlight_experiment::Error;
 use headlight_experiment::certificate::{self, Certificate, Sampled};
-use headlight_inspector::Document;
+use headlight_report::Document;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::certificate::{sampled_section, section};
 use headlight_trainer::sessions::signals::Signals;

@@ -9,7 +9,7 @@ use clap::Args;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::config::toml::default_of;
 use headlight_experiment::metrics::METRICS;
-use headlight_inspector::{number, shorten_apart};
+use headlight_report::{number, shorten_apart};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::RunDir;
 use headlight_trainer::storage::standard::shown;

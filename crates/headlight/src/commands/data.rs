@@ -6,7 +6,7 @@ use clap::Args;
 use headlight_data::files::{self, Contents, Format};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Task, Words};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::{dataset, fit};
 use headlight_trainer::storage::dataset_file::Files;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use headlight_experiment::config::DumpFormat;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{Model, Origin, Samples, dump};
 use headlight_trainer::sessions::opening::open_device;

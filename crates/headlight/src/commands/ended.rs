@@ -6,7 +6,7 @@ use crate::printing::print_json;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
-use headlight_inspector::{ColourMode, Heatmap, Quantity};
+use headlight_report::{ColourMode, Heatmap, Quantity};
 use headlight_trainer::Failure;
 use headlight_trainer::documents::report::{WHOLE_MATRIX, outcome_text};
 use headlight_trainer::storage::run_dir::{PAGE, REPORT, RunDir};

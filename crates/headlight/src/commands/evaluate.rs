@@ -13,7 +13,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
 use headlight_experiment::measures::{Measured, measured};
 use headlight_experiment::metrics::Assessment;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::assessment::document;
 use headlight_trainer::documents::measures::section;

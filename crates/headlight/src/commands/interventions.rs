@@ -7,7 +7,7 @@ use clap::Args;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::fused::{self, Dims, Intervention, Place};
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::page::read_dump;
 use headlight_trainer::sessions::session::engine_for;

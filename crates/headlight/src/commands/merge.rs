@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::printing::{note, tell};
 use clap::Args;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_sweep::{Merged, merge};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::{Destination, Output};

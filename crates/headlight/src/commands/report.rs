@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_sweep::{ReportChoices, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::storage::outputs::{Destination, Output};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use headlight_inspector::{Document, Section, Table, counted};
+use headlight_report::{Document, Section, Table, counted};
 use headlight_sweep::{Part, ReportChoices, Shard, Study, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session::Session;

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_sweep::{Plan, Results};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::EngineName;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_sweep::{Folds, Grid, Plan, ReportChoices, Results, Seeds, Shard, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::signals::Signals;

@@ -9,7 +9,7 @@ use crate::printing::{Verbosity, detail, note, print, verbosity};
 use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{shares_steps, threads_that_pay};
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::finished_run::FinishedRun;
 use headlight_trainer::sessions::session::{Session, engine_for, unsupported_by_fused};

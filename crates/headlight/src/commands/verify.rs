@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::printing::{print, print_json};
 use clap::Args;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::run_dir::{CONFIG, Damage, RunDir, Verified};
 use headlight_trainer::storage::standard::shown;

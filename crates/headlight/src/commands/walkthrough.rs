@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use clap::Args;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::storage::files::read_bounded;
 use headlight_trainer::storage::outputs::{Destination, Output};

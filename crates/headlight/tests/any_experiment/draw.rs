@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_keys::{Key, Kind, Section, Variant, paths};
+use headlight_schema::{Key, Kind, Section, Variant, paths};
 use headlight_trainer::storage::config;
 
 use super::definition::draw::Draw;

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use headlight_inspector::{Plot, Table, number};
+use headlight_report::{Plot, Table, number};
 
 use super::cells::{MOST_ROWS, mean_and_sd};
 use super::columns::{LEARNED, LOSS};

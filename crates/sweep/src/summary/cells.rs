@@ -1,6 +1,6 @@
 //! The cells that the tables of a summary share.
 
-use headlight_inspector::number;
+use headlight_report::number;
 
 use super::statistics::Sample;
 

@@ -1,6 +1,6 @@
 //! Groups of runs side by side, by the values of a key or by point of the grid.
 
-use headlight_inspector::{Plot, Table, number};
+use headlight_report::{Plot, Table, number};
 use serde_json::Value;
 
 use super::cells::{share, with_margin};

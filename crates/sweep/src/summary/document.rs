@@ -1,7 +1,7 @@
 //! A summary as a document: what holds for all runs, then the groups.
 
 use headlight_data::Task;
-use headlight_inspector::{Document, Section, counted, number};
+use headlight_report::{Document, Section, counted, number};
 
 use super::all_runs::{all_runs, distributions, failures};
 use super::cells::{MOST_ROWS, share};

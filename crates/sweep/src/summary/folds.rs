@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use headlight_experiment::metrics::Metric;
-use headlight_inspector::Table;
+use headlight_report::Table;
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! Two keys of a grid side by side: a number at each pair of their values, as a table and a map of colours.
 
-use headlight_inspector::{GridPlot, Plot, Table, number};
+use headlight_report::{GridPlot, Plot, Table, number};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,6 +1,6 @@
 //! What runs hold in lists: the losses of each epoch, and the attention of `[CLS]` to each position.
 
-use headlight_inspector::{Plot, Table, evenly_spread, number};
+use headlight_report::{Plot, Table, evenly_spread, number};
 
 use super::cells::{MOST_ROWS, mean_and_sd};
 use super::columns::{EPOCHS, NEGATIVE, POSITIVE};

@@ -1,7 +1,7 @@
 //! Seeds that stand out, each with the settings that train it again.
 
 use headlight_experiment::metrics::Metric;
-use headlight_inspector::{Table, number};
+use headlight_report::{Table, number};
 use headlight_trainer::storage::standard::{quoted, shell_word};
 use serde::Serialize;
 use serde_json::{Map, Value};

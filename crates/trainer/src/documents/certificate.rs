@@ -3,7 +3,8 @@
 use headlight_experiment::certificate::{Certificate, ClassAnswers, Example, Sampled};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::grouped;
-use headlight_inspector::{Evidence, Input, Section, Table, number};
+use headlight_page::{Evidence, Input};
+use headlight_report::{Section, Table, number};
 
 /// Inputs that a page shows.
 const SHOWN: usize = 5;

@@ -1,6 +1,6 @@
 //! The origin of a run's numbers, for its page.
 
-use headlight_inspector::Evidence;
+use headlight_page::Evidence;
 use serde_json::Value;
 
 use crate::Failure;

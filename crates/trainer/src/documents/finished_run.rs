@@ -12,7 +12,7 @@ use headlight_experiment::metrics::{Assessment, StepMetrics, TestMetrics};
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::shown::shown_head;
 use headlight_experiment::train::Progress;
-use headlight_inspector::counted;
+use headlight_report::counted;
 
 /// A run that has ended or was interrupted. The model that is used is the best one if the run keeps it, or else the last one.
 #[derive(Debug)]

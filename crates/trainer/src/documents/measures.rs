@@ -1,7 +1,7 @@
 //! The measures that a config asks for, of one model, as a section of a document.
 
 use headlight_experiment::measures::{MeasureName, Measured};
-use headlight_inspector::{Section, Table, number};
+use headlight_report::{Section, Table, number};
 
 /// Each measure with its value, and what it says; of those by head, the values of each block are in order. `None` without
 /// measures.

@@ -6,7 +6,7 @@ use std::fmt;
 use headlight_experiment::config::{DumpConfig, DumpFormat, ExperimentConfig};
 use headlight_experiment::train::{Progress, evaluation_is_due};
 use headlight_experiment::{Experiment, fused};
-use headlight_inspector::counted;
+use headlight_report::counted;
 
 use crate::Failure;
 use crate::face::option;

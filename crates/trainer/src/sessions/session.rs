@@ -7,7 +7,7 @@ use headlight_data::files::{FitError, Rows};
 use headlight_data::{ClsPlace, Dataset, Source, Splits, Task};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 use crate::Failure;
 use crate::devices::{self, OpenDevice};

@@ -2,7 +2,7 @@
 
 use headlight_data::{Dataset, Splits, TestSet};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 
 use crate::Failure;
 use crate::storage::samples;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use headlight_keys::section;
+use headlight_schema::section;
 
 use super::{Facts, OF_COUNTS, SequenceRule, count_of};
 use crate::cls::ClsPlace;

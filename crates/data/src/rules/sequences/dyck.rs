@@ -1,6 +1,6 @@
 //! Whether each prefix of brackets is balanced, can become so, or has failed (Weiss et al. 2021, "Thinking Like Transformers").
 
-use headlight_keys::{InvalidValue, Range, section};
+use headlight_schema::{InvalidValue, Range, section};
 use rand::Rng;
 
 use super::{Facts, OF_TOKENS, SequenceRule};

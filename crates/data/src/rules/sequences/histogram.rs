@@ -1,6 +1,6 @@
 //! How often each token occurs (Weiss et al. 2021, "Thinking Like Transformers").
 
-use headlight_keys::section;
+use headlight_schema::section;
 
 use super::{Facts, OF_COUNTS, SequenceRule, count_of};
 use crate::cls::ClsPlace;

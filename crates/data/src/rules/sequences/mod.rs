@@ -8,7 +8,7 @@ mod repeat;
 mod reverse;
 mod sort;
 
-use headlight_keys::InvalidValue;
+use headlight_schema::InvalidValue;
 use rand::Rng;
 
 pub use double_histogram::DoubleHistogram;

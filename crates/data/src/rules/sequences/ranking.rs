@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use headlight_keys::section;
+use headlight_schema::section;
 
 use super::{Facts, OF_TOKENS, SequenceRule, count_of};
 use crate::cls::{CLS, ClsPlace};

@@ -1,7 +1,7 @@
 //! A random sequence that is repeated, where each token of a repetition can be copied from the one before (Elhage et al. 2021,
 //! "A Mathematical Framework for Transformer Circuits").
 
-use headlight_keys::{InvalidValue, section};
+use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
 use super::{Facts, OF_TOKENS, SequenceRule};

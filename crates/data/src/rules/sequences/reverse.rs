@@ -1,6 +1,6 @@
 //! The tokens from the last to the first.
 
-use headlight_keys::section;
+use headlight_schema::section;
 
 use super::{Facts, OF_TOKENS, SequenceRule};
 use crate::cls::ClsPlace;

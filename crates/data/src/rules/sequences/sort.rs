@@ -1,6 +1,6 @@
 //! The tokens in ascending order.
 
-use headlight_keys::section;
+use headlight_schema::section;
 
 use super::{Facts, OF_TOKENS, SequenceRule};
 use crate::cls::ClsPlace;

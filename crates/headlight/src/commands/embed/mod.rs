@@ -11,7 +11,7 @@ use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
 use headlight_experiment::contexts::{levels, occurrences};
 use headlight_input::toml_message::nearest;
-use headlight_inspector::counted;
+use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::session;
 use headlight_trainer::storage::outputs::{Destination, Output};

@@ -8,7 +8,7 @@ use std::path::Path;
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::contexts::{Level, Occurrence, Plane, separation};
-use headlight_inspector::{counted, number};
+use headlight_report::{counted, number};
 use serde_json::{Value, json};
 
 /// The fewest occurrences of a class whose separation from others is measured. Of one occurrence in each of two classes,

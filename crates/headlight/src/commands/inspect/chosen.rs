@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use headlight_dump::AttentionDump;
-use headlight_inspector::ColourRange;
+use headlight_report::ColourRange;
 use headlight_trainer::Failure;
 
 /// The layers and heads that the flags choose: by default the last layer and its strongest head. All heads of all layers,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::printing::{note, print, print_beside};
 use clap::Args;
 use headlight_dump::AttentionDump;
-use headlight_inspector::{ColourRange, Heatmap, Quantity, counted};
+use headlight_report::{ColourRange, Heatmap, Quantity, counted};
 use headlight_trainer::Failure;
 use headlight_trainer::documents::page::{no_dumps, read_dump};
 use headlight_trainer::storage::outputs::{Destination, Output};

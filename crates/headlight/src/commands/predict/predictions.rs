@@ -7,7 +7,7 @@ use headlight_data::{CLS, Dataset, DatasetConfig, IGNORED, Task};
 use headlight_experiment::evaluate::predict_each;
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Predictor};
-use headlight_inspector::counted;
+use headlight_report::counted;
 use serde_json::{Value, json};
 
 /// The samples that were classified, and how many of them correctly; `None` if they have no labels.

@@ -7,7 +7,7 @@ use headlight_data::Dataset;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
-use headlight_inspector::{counted, shorten_apart};
+use headlight_report::{counted, shorten_apart};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::dumping::{self, Model, Origin, Samples};
 use headlight_trainer::sessions::opening::open_device;

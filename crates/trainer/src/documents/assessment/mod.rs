@@ -7,7 +7,7 @@ mod tables;
 
 use headlight_data::{DatasetConfig, Task};
 use headlight_experiment::metrics::Assessment;
-use headlight_inspector::{Document, Section, number};
+use headlight_report::{Document, Section, number};
 
 use plots::plots;
 use probabilities::{calibration, thresholds};

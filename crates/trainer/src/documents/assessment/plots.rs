@@ -2,7 +2,7 @@
 
 use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Ranking, Ratios};
-use headlight_inspector::{Curve, Plot, number};
+use headlight_report::{Curve, Plot, number};
 
 use super::tables::{DECIMALS, short_class_names};
 

@@ -2,7 +2,7 @@
 
 use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Threshold};
-use headlight_inspector::{Section, Table, number};
+use headlight_report::{Section, Table, number};
 
 use super::tables::{DECIMALS, of_answers};
 

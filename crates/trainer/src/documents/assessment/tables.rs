@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Ratios};
-use headlight_inspector::{Table, counted, number, shorten_apart};
+use headlight_report::{Table, counted, number, shorten_apart};
 
 /// The most classes, and the most confusions of classes, in a table. A matrix of more would not fit a terminal.
 pub const MOST_CLASSES: usize = 16;

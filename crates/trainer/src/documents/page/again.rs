@@ -7,7 +7,7 @@ use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::Outcome;
-use headlight_inspector::{Again, OwnData};
+use headlight_page::{Again, OwnData};
 use serde_json::Value;
 
 use super::samples::carried;

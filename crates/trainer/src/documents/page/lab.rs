@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headlight_data::Source;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::{Experiment, check_model_size};
-use headlight_inspector::{Lab, Page};
+use headlight_page::{Lab, Page};
 
 use super::again::{EXACT, inexact_seed};
 use super::samples::carried;

@@ -12,7 +12,7 @@ use headlight_data::{ClsPlace, LabelRule};
 use headlight_dump::AttentionDump;
 use headlight_experiment::outcome::Outcome;
 use headlight_input::FILE_LIMIT;
-use headlight_inspector::{Again, LossPoint, Page, PageRun};
+use headlight_page::{Again, LossPoint, Page, PageRun};
 use serde::Deserialize;
 
 use crate::Failure;

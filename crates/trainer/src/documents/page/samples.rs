@@ -5,7 +5,7 @@ use std::path::Path;
 use headlight_data::files::{Rows, numbers_are_names};
 use headlight_data::{CLS, Dataset, Task};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::{OwnData, OwnLabel};
+use headlight_page::{OwnData, OwnLabel};
 
 use crate::Failure;
 use crate::sessions::session::fit;

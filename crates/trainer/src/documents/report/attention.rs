@@ -5,9 +5,7 @@ use headlight_data::LabelRule;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{EvalMetrics, Metric, StepMetrics};
-use headlight_inspector::{
-    Heatmap, Listing, Quantity, Section, Table, counted, largest, number, shorten,
-};
+use headlight_report::{Heatmap, Listing, Quantity, Section, Table, counted, largest, number, shorten};
 
 use super::names::{class_name, left_out};
 use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use headlight_data::words::FIRST_WORD;
 use headlight_data::{Dataset, DatasetConfig, IGNORED, Splits, Task, Words};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::{Listing, Section, Table, counted, shorten};
+use headlight_report::{Listing, Section, Table, counted, shorten};
 
 use super::names::{class_name, left_out, tokens};
 use crate::documents::assessment::{MOST_CLASSES, MOST_NAME};

@@ -4,7 +4,7 @@ use headlight_data::DatasetConfig;
 use headlight_experiment::best::BestTracker;
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::outcome::Outcome;
-use headlight_inspector::{Section, counted};
+use headlight_report::{Section, counted};
 
 use super::names::answer;
 

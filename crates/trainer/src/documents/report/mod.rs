@@ -11,7 +11,7 @@ mod training;
 
 use headlight_data::Dataset;
 use headlight_experiment::Experiment;
-use headlight_inspector::{Document, Section};
+use headlight_report::{Document, Section};
 
 use super::finished_run::FinishedRun;
 use crate::documents::{assessment, certificate, measures};

@@ -1,7 +1,7 @@
 //! The layers of a run's model.
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::{Section, Table};
+use headlight_report::{Section, Table};
 
 pub(super) fn sections(config: &ExperimentConfig) -> [Section; 2] {
     let inputs = config.inputs();

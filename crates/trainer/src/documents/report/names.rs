@@ -2,7 +2,7 @@
 
 use headlight_data::{Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_inspector::Section;
+use headlight_report::Section;
 
 use crate::documents::assessment::{MOST_CLASSES, short_class_names};
 

@@ -4,7 +4,7 @@ use headlight_data::{Dataset, DatasetConfig, IGNORED};
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
-use headlight_inspector::{Section, Table, largest};
+use headlight_report::{Section, Table, largest};
 
 use super::names::{class_name, tokens};
 

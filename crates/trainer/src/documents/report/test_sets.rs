@@ -2,7 +2,7 @@
 
 use headlight_data::Splits;
 use headlight_experiment::metrics::{EvalMetrics, METRICS, Metric, TestMetrics};
-use headlight_inspector::{Section, Table, number};
+use headlight_report::{Section, Table, number};
 
 /// A row for each test set, after that of the held-out samples; `None` without test sets.
 pub(super) fn section(

@@ -2,7 +2,7 @@
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{METRICS, Metric, StepMetrics};
-use headlight_inspector::{Section, Table, evenly_spread, number};
+use headlight_report::{Section, Table, evenly_spread, number};
 
 /// The most evaluations that are shown.
 const MOST_EVALUATIONS: usize = 17;

@@ -10,7 +10,7 @@ use std::path::Path;
 use headlight_data::words::UNK;
 use headlight_data::{LabelRule, Source, Task};
 use headlight_experiment::Experiment;
-use headlight_inspector::{Part, Screen};
+use headlight_report::{Part, Screen};
 
 use crate::Failure;
 use crate::documents::certificate;

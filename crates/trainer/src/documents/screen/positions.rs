@@ -4,7 +4,7 @@
 use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::Error;
 use headlight_experiment::fused::Recorded;
-use headlight_inspector::Part;
+use headlight_report::Part;
 
 use super::model::{Said, UsedModel};
 

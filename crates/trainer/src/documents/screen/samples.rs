@@ -5,7 +5,7 @@ use headlight_data::{Dataset, Task};
 use headlight_dump::AttentionDump;
 use headlight_experiment::fused::Recorded;
 use headlight_experiment::{Error, Experiment};
-use headlight_inspector::{Part, Weights, counted, number, shorten_apart};
+use headlight_report::{Part, Weights, counted, number, shorten_apart};
 
 use super::model::{Said, UsedModel};
 use crate::documents::report::{answer, quoted_answer};

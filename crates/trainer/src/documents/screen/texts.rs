@@ -5,7 +5,7 @@ use headlight_data::Dataset;
 use headlight_experiment::Error;
 use headlight_experiment::explain::{Explanation, leave_out};
 use headlight_experiment::fused::Recorded;
-use headlight_inspector::{Part, Word, shorten};
+use headlight_report::{Part, Word, shorten};
 
 use super::model::{Said, UsedModel};
 use crate::documents::report::quoted_answer;
