@@ -10,7 +10,7 @@ import pytest
 from common import ROOT, golden
 from scipy.stats import kendalltau
 
-FOLDER = ROOT / "crates/experiment/tests/measures"
+FOLDER = ROOT / "crates/analysis/tests/measures"
 EPSILON = 1e-6
 
 

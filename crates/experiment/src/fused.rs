@@ -201,7 +201,7 @@ impl Frozen {
     ///
     /// # Errors
     /// When the weights do not match the model.
-    pub(crate) fn token_gradients(
+    pub fn token_gradients(
         &mut self,
         weights: &[f32],
         dataset: &Dataset,
@@ -245,7 +245,7 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
 }
 
 /// The engine's predictions as every engine gives them: in f64, with the mean of all heads.
-pub(crate) fn widen(
+pub fn widen(
     own: &headlight_fused::Predictions,
     heads: usize,
     dataset: &Dataset,

@@ -6,7 +6,10 @@ use crate::config::ExperimentConfig;
 use crate::error::Error;
 
 /// The architecture of a config's model.
-pub(crate) fn architecture(config: &ExperimentConfig) -> Result<Architecture, Error> {
+///
+/// # Errors
+/// When the model is invalid.
+pub fn architecture(config: &ExperimentConfig) -> Result<Architecture, Error> {
     Architecture::new(&config.model, config.inputs())
         .map_err(|invalid| Error::Input(invalid.message))
 }

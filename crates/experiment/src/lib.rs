@@ -25,35 +25,27 @@
 //! ```
 
 pub mod best;
-pub mod certificate;
-mod changed;
 pub mod config;
-pub mod contexts;
 mod engine;
 mod error;
 pub mod evaluate;
 mod experiment;
-pub mod explain;
 mod feed;
 pub mod fused;
 mod fused_architecture;
-pub mod generate;
-pub mod measures;
 pub mod metrics;
 pub mod outcome;
-pub mod removal;
 pub mod shown;
 mod test_sets;
 #[cfg(not(target_family = "wasm"))]
 mod threads;
 pub mod train;
 
-pub use changed::Changed;
 pub use engine::{Engine, Predictions, Predictor, TrainingState};
 pub use error::Error;
 pub use experiment::{Experiment, Replay, check_model_size, samples_per_pass};
 pub use fused::FusedEngine;
-pub use fused_architecture::{shares_steps, threads_that_pay};
+pub use fused_architecture::{architecture, shares_steps, threads_that_pay};
 pub use test_sets::tested;
 
 /// Compiles and runs the program of the document.

@@ -353,7 +353,7 @@ fn steps_after_the_last_are_noted() {
 }
 
 #[test]
-fn recorded_samples_and_measures_exist() {
+fn recorded_samples_and_criteria_exist() {
     let check = |changes: &[&str], held_out: &[bool]| {
         experiment(parse(changes).unwrap(), held_out).check_recording()
     };

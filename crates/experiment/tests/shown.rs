@@ -1,13 +1,10 @@
-//! The position whose attention is shown, and predictions with interventions.
-#![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
+//! The position whose attention is shown.
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
-use common::{experiment, parse};
-use headlight_data::{ClsPlace, Dataset};
+use common::parse;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::Intervention;
-use headlight_experiment::{Changed, Predictions, Predictor};
 
 fn config(changes: &[&str]) -> ExperimentConfig {
     parse(changes).unwrap()
@@ -45,36 +42,4 @@ fn padding_is_not_shown_for_the_mean() {
         ),
         (0, "[CLS]")
     );
-}
-
-#[test]
-fn predictions_with_interventions_are_those_of_each_sample() {
-    let changes = [
-        "data.n_classes=3",
-        "data.rule={ kind = \"count\", token = 7 }",
-    ];
-    let experiment = experiment(config(&changes), &[]);
-    let mut samples = Dataset::empty(3, ClsPlace::First);
-    samples.push(&[0, 7, 2, 3], 1);
-    samples.push(&[0, 4, 5, 6], 0);
-    samples.push(&[0, 7, 7, 1], 2);
-    let predicted = |dataset: &Dataset, chosen: &[u32], interventions: &[Intervention]| {
-        let start = &experiment.start;
-        let mut changed = Changed::new(&experiment.config, start, dataset, interventions).unwrap();
-        let mut predictions = Predictions::default();
-        changed.predict(dataset, chosen, &mut predictions);
-        predictions
-    };
-    let whole = predicted(&samples, &[2, 0], &[]);
-    for (place, sample) in [2, 0].into_iter().enumerate() {
-        let mut alone = Dataset::empty(3, ClsPlace::First);
-        alone.push(samples.tokens(sample), samples.label(sample));
-        let own = predicted(&alone, &[0], &[]);
-        assert_eq!(whole.logits[3 * place..][..3], own.logits);
-        assert_eq!(whole.probabilities[3 * place..][..3], own.probabilities);
-        assert_eq!(whole.losses[place], own.losses[0]);
-        assert_eq!(whole.attention[4 * place..][..4], own.attention);
-    }
-    let without = [Intervention::RemoveHead { layer: 0, head: 0 }];
-    assert_ne!(predicted(&samples, &[2, 0], &without).logits, whole.logits);
 }

@@ -7,9 +7,10 @@ use std::thread;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, Args, value_parser};
-use headlight_experiment::certificate;
+use headlight_analysis::certificate;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::measures::{self, MeasureName};
+use headlight_analysis::measures;
+use headlight_experiment::config::MeasureName;
 use headlight_trainer::storage::built_in;
 use headlight_trainer::storage::config;
 use headlight_trainer::storage::data_file::is_data;

@@ -2,7 +2,7 @@
 
 use headlight_data::Splits;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::contexts::{Occurrence, Plane, levels, occurrences};
+use headlight_analysis::contexts::{Occurrence, Plane, levels, occurrences};
 use serde_json::json;
 
 use crate::message::{Answer, Message};

@@ -6,7 +6,7 @@ mod common;
 use common::{ask, told};
 use headlight_data::{IGNORED, Stream};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::generate::{Sampling, generate};
+use headlight_analysis::generate::{Sampling, generate};
 use serde_json::{Value, json};
 
 fn histogram() -> Value {

@@ -3,7 +3,7 @@
 use std::thread;
 
 use headlight_experiment::Error;
-use headlight_experiment::certificate;
+use headlight_analysis::certificate;
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
 

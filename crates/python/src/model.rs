@@ -9,7 +9,7 @@ use headlight_architecture::{NormKind, Parameter, Pooling, Positions, StrongestH
 use headlight_data::words::Encoder;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Recorded, dims};
-use headlight_experiment::generate::{Sampling, generate};
+use headlight_analysis::generate::{Sampling, generate};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::work;
 use headlight_trainer::Failure;

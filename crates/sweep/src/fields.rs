@@ -5,8 +5,8 @@
 
 use std::sync::LazyLock;
 
-use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::measures::MeasureName;
+use headlight_analysis::measures::info;
+use headlight_experiment::config::{ExperimentConfig, MeasureName};
 use headlight_experiment::metrics::{ByName, METRICS, Metric};
 use serde::ser::SerializeMap;
 
@@ -119,7 +119,7 @@ fn table() -> Vec<Field> {
     );
     add(TESTS, "", 0, Quantity::Tests);
     for measure in MeasureName::ALL {
-        let (name, decimals) = (measure.name(), measure.info().decimals);
+        let (name, decimals) = (measure.name(), info(measure).decimals);
         add(name, name, decimals, Quantity::Measure(measure));
     }
     add("weights_sha256", "", 0, Quantity::WeightsSha256);

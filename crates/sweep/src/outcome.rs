@@ -1,6 +1,7 @@
 //! What a run found.
 
-use headlight_experiment::measures::{MeasureName, Measured};
+use headlight_analysis::measures::Measured;
+use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{EvalMetrics, TestMetrics};
 
 /// The results of a run that did not fail.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::evaluate::evaluate;
-use headlight_experiment::measures::{certified, measured};
+use headlight_analysis::measures::{certified, measured};
 use headlight_experiment::metrics::{Counts, Metric, f1, predicted_class};
 use headlight_experiment::train::{Ending, Next, Observer, Progress, evaluation_is_due, train};
 use headlight_experiment::{Engine, Error, Experiment, Predictions, tested};

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{file, folder};
-use headlight_experiment::measures::{MeasureName, Measured};
+use headlight_analysis::measures::Measured;
+use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::Tally;
 use headlight_sweep::{Merged, Outcome, Row};
 use headlight_trainer::Failure;

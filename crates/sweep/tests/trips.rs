@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use common::{file, folder};
-use headlight_experiment::measures::{MeasureName, Measured};
+use headlight_analysis::measures::Measured;
+use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{Tally, TestMetrics};
 use headlight_sweep::{Outcome, Row};
 use headlight_trainer::storage::outputs::Output;

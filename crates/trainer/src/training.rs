@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use headlight_experiment::certificate::Certificate;
+use headlight_analysis::certificate::Certificate;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
-use headlight_experiment::measures::{certified, measured};
+use headlight_analysis::measures::{certified, measured};
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, train};
 use headlight_experiment::{Engine, Error, TrainingState, tested};

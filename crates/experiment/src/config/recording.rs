@@ -4,7 +4,7 @@ use headlight_data::Dataset;
 use headlight_schema::{Range, choices, section};
 
 use super::adaptable::Adaptable;
-use crate::measures::MeasureName;
+use super::MeasureName;
 
 section! {
     /// The `[dump]` section: which samples a run dumps, when, and in which formats.

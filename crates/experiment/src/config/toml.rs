@@ -11,7 +11,6 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::ExperimentConfig;
-use crate::measures;
 
 /// The most names in a key of a change; `model.attention.mask` has 3. For files, the TOML reader has its own
 /// limit (80).
@@ -49,9 +48,7 @@ pub fn parse<'a>(
             let message = plain(error.inner().message());
             source.mistyped(&error.path().to_string(), &message)
         })?;
-    let checked = config.validate();
-    let checked = checked.and_then(|()| measures::check(&config));
-    let checked = checked.and_then(|()| check(&config));
+    let checked = config.validate().and_then(|()| check(&config));
     checked.map_err(|InvalidValue { key, message }| source.locate(&key, &message))?;
     Ok(config)
 }

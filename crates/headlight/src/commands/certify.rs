@@ -5,7 +5,7 @@ use std::path::Path;
 use clap::Args;
 use headlight_architecture::Parameter;
 use headlight_experiment::Error;
-use headlight_experiment::certificate::{self, Certificate, Sampled};
+use headlight_analysis::certificate::{self, Certificate, Sampled};
 use headlight_report::Document;
 use headlight_trainer::Failure;
 use headlight_trainer::documents::certificate::{sampled_section, section};

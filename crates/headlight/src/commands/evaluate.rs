@@ -11,7 +11,7 @@ use headlight_data::files::Rows;
 use headlight_data::{Dataset, Task};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
-use headlight_experiment::measures::{Measured, measured};
+use headlight_analysis::measures::{Measured, measured};
 use headlight_experiment::metrics::Assessment;
 use headlight_report::counted;
 use headlight_trainer::Failure;

@@ -3,7 +3,7 @@
 use clap::Args;
 use headlight_architecture::Parameter;
 use headlight_data::words::Encoder;
-use headlight_experiment::generate::{Generated, Sampling, generate};
+use headlight_analysis::generate::{Generated, Sampling, generate};
 use headlight_trainer::Failure;
 use serde_json::json;
 

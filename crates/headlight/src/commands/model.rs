@@ -9,7 +9,8 @@ use headlight_data::words::UNK;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::fused::Intervention;
-use headlight_experiment::{Changed, Experiment, Predictor};
+use headlight_analysis::ModelWithInterventions;
+use headlight_experiment::{Experiment, Predictor};
 use headlight_trainer::Failure;
 use headlight_trainer::sessions::opening::open_device;
 use headlight_trainer::sessions::session::{self, Session};
@@ -153,7 +154,7 @@ impl ModelSession {
             start,
             ..
         } = &self.session.experiment;
-        let changed = Changed::new(config, start, &splits.train, &self.interventions)?;
+        let changed = ModelWithInterventions::new(config, start, &splits.train, &self.interventions)?;
         Ok(Box::new(changed))
     }
 }

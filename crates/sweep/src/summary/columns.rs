@@ -1,6 +1,7 @@
 //! The numbers of all runs, column by column: one list of those that tables, plots and `--metric` name.
 
-use headlight_experiment::measures::MeasureName;
+use headlight_analysis::measures::info;
+use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{METRICS, Metric};
 use serde_json::{Map, Value};
 
@@ -184,7 +185,7 @@ impl Column {
                 0
             }
             // Values for each head would be too many to compare, and uniform attention says nothing of a model.
-            Quantity::Measure(measure) if measure.info().is_per_head => {
+            Quantity::Measure(measure) if info(measure).is_per_head => {
                 column.label.clone_from(&column.name);
                 2
             }

@@ -1,6 +1,6 @@
 //! How a model answers all possible inputs, as a section of a document and in a file of the run.
 
-use headlight_experiment::certificate::{Certificate, ClassAnswers, Example, Sampled};
+use headlight_analysis::certificate::{Certificate, ClassAnswers, Example, Sampled};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::grouped;
 use headlight_page::{Evidence, Input};

@@ -3,7 +3,7 @@
 use headlight_architecture::{Parameter, StrongestHead};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::explain::{Explanation, Word, explain};
+use headlight_analysis::explain::{Explanation, Word, explain};
 use headlight_report::{BarColumn, BarTable, counted, number};
 use serde_json::{Value, json};
 

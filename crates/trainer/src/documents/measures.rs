@@ -1,6 +1,7 @@
 //! The measures that a config asks for, of one model, as a section of a document.
 
-use headlight_experiment::measures::{MeasureName, Measured};
+use headlight_analysis::measures::{Measured, info};
+use headlight_experiment::config::MeasureName;
 use headlight_report::{Section, Table, number};
 
 /// Each measure with its value, and what it says; of those by head, the values of each block are in order. `None` without
@@ -15,7 +16,7 @@ pub fn section(measures: &[(MeasureName, Measured)]) -> Option<Section> {
 }
 
 fn written(name: MeasureName, value: &Measured) -> String {
-    let decimals = name.info().decimals;
+    let decimals = info(name).decimals;
     let one = |value: f64| number(Some(value), decimals);
     match value {
         Measured::Undefined => number(None, decimals),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use headlight_analysis::measures;
 use headlight_data::{Columns, Source};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use serde_json::Value as Json;
@@ -118,7 +119,8 @@ pub fn parse<'a>(
             message
         })
     };
-    let parsed = toml::parse(&name, text, changes, complete, devices::check);
+    let check = |config: &ExperimentConfig| measures::check(config).and_then(|()| devices::check(config));
+    let parsed = toml::parse(&name, text, changes, complete, check);
     parsed.map_err(|message| of_machine.unwrap_or(Failure::Input(message)))
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use headlight_architecture::Parameter;
 use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
-use headlight_experiment::contexts::{levels, occurrences};
+use headlight_analysis::contexts::{levels, occurrences};
 use headlight_input::toml_message::nearest;
 use headlight_report::counted;
 use headlight_trainer::Failure;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::contexts::{Level, Occurrence, Plane, separation};
+use headlight_analysis::contexts::{Level, Occurrence, Plane, separation};
 use headlight_report::{counted, number};
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use headlight_data::{Dataset, Source};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Forward, Frozen, Recorded};
 use headlight_experiment::metrics::predicted_class;
-use headlight_experiment::removal::forward_without;
+use headlight_analysis::removal::forward_without;
 use headlight_experiment::{Error, Experiment};
 
 /// The most samples of one forward pass.

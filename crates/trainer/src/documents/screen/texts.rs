@@ -3,7 +3,7 @@
 use headlight_architecture::StrongestHead;
 use headlight_data::Dataset;
 use headlight_experiment::Error;
-use headlight_experiment::explain::{Explanation, leave_out};
+use headlight_analysis::explain::{Explanation, leave_out};
 use headlight_experiment::fused::Recorded;
 use headlight_report::{Part, Word, shorten};
 

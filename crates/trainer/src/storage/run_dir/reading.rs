@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use headlight_experiment::certificate::Certificate;
+use headlight_analysis::certificate::Certificate;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::StepMetrics;
 use serde::de::DeserializeOwned;

@@ -1,0 +1,106 @@
+//! Regions of inputs: each position holds any of some tokens, whatever the others hold.
+
+use std::sync::Arc;
+
+use headlight_experiment::Error;
+
+/// The tokens that a position holds, and what each of them adds to the answer (`table.rs`).
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) tokens: Vec<u32>,
+    /// Rows of tokens as columns; none where the engine answers every input. `[head, 1 + width][token]`
+    pub(super) columns: Vec<f64>,
+    /// The least and the largest of each column. `[head, 1 + width]`
+    pub(super) ranges: Vec<[f64; 2]>,
+}
+
+impl Place {
+    pub(super) fn new(tokens: Vec<u32>, columns: Vec<f64>) -> Self {
+        let ranges = columns.chunks_exact(tokens.len());
+        Self {
+            ranges: ranges.map(|own| range(own.iter().copied())).collect(),
+            tokens,
+            columns,
+        }
+    }
+
+    /// With some of its tokens alone.
+    fn part(&self, chosen: &[usize]) -> Self {
+        let columns = self.columns.chunks_exact(self.tokens.len());
+        Self::new(
+            chosen.iter().map(|&token| self.tokens[token]).collect(),
+            columns
+                .flat_map(|column| chosen.iter().map(|&token| column[token]))
+                .collect(),
+        )
+    }
+
+    /// The middles of columns.
+    pub(super) fn middles(&self) -> impl Iterator<Item = f64> {
+        let ranges = self.ranges.iter();
+        ranges.map(|[low, high]| f64::midpoint(*low, *high))
+    }
+
+    pub(super) fn column(&self, i: usize) -> &[f64] {
+        &self.columns[i * self.tokens.len()..][..self.tokens.len()]
+    }
+}
+
+/// Some inputs.
+#[derive(Clone, Debug)]
+pub(super) struct Region {
+    /// `[position]`
+    pub(super) places: Vec<Arc<Place>>,
+}
+
+impl Region {
+    pub(super) fn inputs(&self) -> u64 {
+        let counts = self.places.iter().map(|place| place.tokens.len() as u64);
+        counts.product()
+    }
+
+    /// Calls `each` with every input: the numbers of its tokens here, and the tokens.
+    ///
+    /// # Errors
+    /// When `each` has one.
+    pub(super) fn each(
+        &self,
+        mut each: impl FnMut(&[usize], &[u32]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut chosen = vec![0; self.places.len()];
+        let mut tokens: Vec<u32> = self.places.iter().map(|place| place.tokens[0]).collect();
+        loop {
+            each(&chosen, &tokens)?;
+            let is_last =
+                |&position: &usize| chosen[position] + 1 == self.places[position].tokens.len();
+            let Some(position) = (0..chosen.len()).rev().find(|position| !is_last(position)) else {
+                return Ok(());
+            };
+            chosen[position] += 1;
+            chosen[position + 1..].fill(0);
+            for (position, place) in self.places.iter().enumerate().skip(position) {
+                tokens[position] = place.tokens[chosen[position]];
+            }
+        }
+    }
+
+    pub(super) fn tokens(&self) -> Vec<&[u32]> {
+        self.places.iter().map(|place| &place.tokens[..]).collect()
+    }
+
+    /// The inputs that hold some of its tokens at a position.
+    pub(super) fn with(&self, position: usize, chosen: &[usize]) -> Self {
+        let mut own = self.clone();
+        let place = &mut own.places[position];
+        if chosen.len() < place.tokens.len() {
+            *place = Arc::new(place.part(chosen));
+        }
+        own
+    }
+}
+
+pub(super) fn range(numbers: impl Iterator<Item = f64>) -> [f64; 2] {
+    numbers.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], number| {
+        [low.min(number), high.max(number)]
+    })
+}

@@ -1,0 +1,151 @@
+//! Vectors that move: a word alone, and where it occurs, after each block.
+
+mod plane;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use headlight_data::Dataset;
+
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::Error;
+use headlight_experiment::fused::{Array, Frozen, Recorded};
+pub use plane::Plane;
+
+/// An occurrence of a token in a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Occurrence {
+    /// The sample's place in its dataset.
+    pub sample: u32,
+    /// The position, `[CLS]` counted.
+    pub position: usize,
+    /// The token.
+    pub token: u32,
+    /// Whether the sample's class is about this occurrence: the marker stands before it, or, in a sample without a
+    /// marker, it is the only occurrence.
+    pub is_asked: bool,
+}
+
+/// The vectors of all occurrences at one place of the model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Level {
+    /// `word`: the token's own vector; `position`: the first block's input; `block_0`: that block's output, and so on.
+    pub name: String,
+    /// `[occurrence, d_model]`
+    pub vectors: Vec<f32>,
+}
+
+/// The first occurrences of tokens, at most `most`, in the order of the samples.
+pub fn occurrences(
+    config: &ExperimentConfig,
+    dataset: &Dataset,
+    tokens: &[u32],
+    most: usize,
+) -> Vec<Occurrence> {
+    let of_sample = |sample: usize| {
+        let own = dataset.tokens(sample);
+        let asked = config
+            .data
+            .rule
+            .as_ref()
+            .and_then(|rule| rule.asked_position(own));
+        let found = (0..own.len()).filter(|&position| tokens.contains(&own[position]));
+        let found: Vec<usize> = found.collect();
+        let is_only = found.len() == 1;
+        found.into_iter().map(move |position| Occurrence {
+            sample: sample as u32,
+            position,
+            token: own[position],
+            is_asked: asked.map_or(is_only, |asked| asked == position),
+        })
+    };
+    (0..dataset.len()).flat_map(of_sample).take(most).collect()
+}
+
+/// The vectors of the occurrences at each place of the model, with these weights.
+///
+/// # Errors
+/// When the weights do not match the config.
+pub fn levels(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    dataset: &Dataset,
+    occurrences: &[Occurrence],
+) -> Result<Vec<Level>, Error> {
+    let mut frozen = Frozen::new(config)?;
+    frozen.check(weights)?;
+    let (width, layers) = (config.model.d_model, config.model.n_layers);
+    let level = |name: &str| Level {
+        name: name.to_owned(),
+        vectors: Vec::with_capacity(occurrences.len() * width),
+    };
+    let (mut word, mut position) = (level("word"), level("position"));
+    let mut blocks: Vec<Level> = (0..layers)
+        .map(|block| level(&format!("block_{block}")))
+        .collect();
+    let positions = dataset.positions();
+    for found in occurrences {
+        // The embedding of tokens comes first in the model's order.
+        let own = found.token as usize * width;
+        word.vectors.extend(&weights[own..own + width]);
+        let all = frozen.forward(weights, dataset, &[found.sample], &[], Recorded::All)?;
+        let at = |layer: usize| {
+            let start = (layer * positions + found.position) * width;
+            start..start + width
+        };
+        position
+            .vectors
+            .extend(&all.arrays[Array::Embeddings][at(0)]);
+        for (layer, block) in blocks.iter_mut().enumerate() {
+            block.vectors.extend(&all.arrays[Array::Output][at(layer)]);
+        }
+    }
+    let mut levels = vec![word];
+    // Without vectors of positions and without a norm, the first block's input is the word.
+    let differs = config.model.positions.is_added() || config.model.embedding_norm;
+    levels.extend(differs.then_some(position));
+    levels.extend(blocks);
+    Ok(levels)
+}
+
+/// How far vectors of different classes are apart: the share of their variance that is between the means of the classes
+/// (the correlation ratio, η²). 0: the means of the classes are equal; 1: all vectors of a class
+/// are equal. `None` with fewer than two
+/// classes, or if the vectors do not differ.
+///
+/// # Panics
+/// When there are not `width` values for each label.
+pub fn separation(vectors: &[f32], width: usize, labels: &[u32]) -> Option<f64> {
+    assert_eq!(
+        vectors.len(),
+        width * labels.len(),
+        "a vector for each label"
+    );
+    let rows = || vectors.chunks(width).zip(labels);
+    let mean = |of: &dyn Fn(u32) -> bool| -> Vec<f64> {
+        let own = rows().filter(|(_, label)| of(**label));
+        let own: Vec<&[f32]> = own.map(|(vector, _)| vector).collect();
+        let sum = |i: usize| own.iter().map(|vector| f64::from(vector[i])).sum::<f64>();
+        (0..width).map(|i| sum(i) / own.len() as f64).collect()
+    };
+    let squares = |from: &[f64], vector: &[f32]| -> f64 {
+        let pairs = vector.iter().zip(from);
+        pairs
+            .map(|(&value, mean)| (f64::from(value) - mean).powi(2))
+            .sum()
+    };
+    let whole = mean(&|_| true);
+    let total: f64 = rows().map(|(vector, _)| squares(&whole, vector)).sum();
+    let largest: f64 = vectors.iter().map(|&value| f64::from(value).powi(2)).sum();
+    let classes = labels.iter().copied().collect::<BTreeSet<u32>>();
+    if classes.len() < 2 || total <= 1e-12 * largest {
+        return None;
+    }
+    let means = classes
+        .into_iter()
+        .map(|class| (class, mean(&|label| label == class)));
+    let means: BTreeMap<u32, Vec<f64>> = means.collect();
+    let within: f64 = rows()
+        .map(|(vector, label)| squares(&means[label], vector))
+        .sum();
+    Some(1.0 - within / total)
+}

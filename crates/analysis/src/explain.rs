@@ -1,0 +1,229 @@
+//! Which words decided: a sample's prediction without each of its words (leave-one-out), and integrated gradients,
+//! beside attention.
+//!
+//! `removal.rs` says what leaving a word out means.
+
+use headlight_architecture::{Look, StrongestHead, is_uniform, strongest_head};
+use headlight_data::Dataset;
+use headlight_data::words::UNK;
+
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::Error;
+use headlight_experiment::fused::{Array, Frozen, Recorded};
+use headlight_experiment::metrics::{cross_entropy, predicted_class};
+use crate::removal::forward_without;
+use headlight_experiment::shown::shown_head;
+
+/// What each word of a sample does to its prediction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The predicted class.
+    pub predicted: u32,
+    /// Its probability.
+    pub probability: f64,
+    /// The last layer.
+    pub layer: usize,
+    /// Its strongest head, whose attention is shown: that from `[CLS]`, or from the position that the class is read from
+    /// ([`ExperimentConfig::shown_position`]). So are all weights below.
+    pub head: StrongestHead,
+    /// Which head that is, and why, as a sentence; `None` of a model with one.
+    pub which_head: Option<String>,
+    /// Whether this attention is close to uniform.
+    pub is_uniform: bool,
+    /// Uniform attention: 1 / the keys that this position may look at. `None` if there are none.
+    pub uniform: Option<f64>,
+    /// The words, or the tokens of a sample without words; neither `[CLS]` nor padding.
+    pub words: Vec<Word>,
+    /// The words of the text that the sample has no room for.
+    pub cut: Vec<String>,
+    /// What integrated gradients explain.
+    pub gradients: Gradients,
+}
+
+/// A word of a sample.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    /// Its position, `[CLS]` counted.
+    pub position: usize,
+    /// Its token.
+    pub token: u32,
+    /// As the user wrote it, or else the token's text.
+    pub text: String,
+    /// Whether the vocabulary lacks it, so that the model sees `[UNK]`.
+    pub is_unknown: bool,
+    /// The weight that it gets.
+    pub weight: f64,
+    /// The same in multiples of uniform attention; `None` where it may not be looked at.
+    pub attention: Option<f64>,
+    /// The probability of the predicted class if the word is left out.
+    pub probability_without: f64,
+    /// The class that is predicted if the word is left out.
+    pub predicted_without: u32,
+    /// What the word's input adds to the logit: integrated gradients, summed over the input's numbers.
+    pub gradient: f64,
+}
+
+/// Integrated gradients of a sample, from an input of zeros: `logit = baseline + cls + the words' gradients`, up to the
+/// error of the integral.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Gradients {
+    /// The logit of the predicted class; of two classes, its log-odds.
+    pub logit: f64,
+    /// The same for an input of zeros.
+    pub baseline: f64,
+    /// What the input of `[CLS]` adds; 0 if samples do not have it.
+    pub cls: f64,
+}
+
+/// Explains the prediction of a sample. `written` has the words of its text as the user wrote them, those that are cut
+/// among them; for samples of tokens it is empty. `head` is the strongest one in the samples that the model's run shows, if it is
+/// known.
+///
+/// # Errors
+/// When the weights do not match the config, or the model's output is not finite.
+pub fn explain(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    dataset: &Dataset,
+    sample: u32,
+    written: &[String],
+    head: Option<StrongestHead>,
+) -> Result<Explanation, Error> {
+    let mut own = leave_out(config, weights, dataset, sample, written, head)?;
+    let (gradients, per_position) = gradients(config, weights, dataset, sample, own.predicted)?;
+    for word in &mut own.words {
+        word.gradient = per_position[word.position];
+    }
+    let cls = config.inputs().cls;
+    own.gradients = Gradients {
+        cls: cls.map_or(0.0, |cls| per_position[cls]),
+        ..gradients
+    };
+    Ok(own)
+}
+
+/// As [`explain`], in a small part of the time, with 0 for integrated gradients.
+///
+/// # Errors
+/// As [`explain`].
+pub fn leave_out(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    dataset: &Dataset,
+    sample: u32,
+    written: &[String],
+    head: Option<StrongestHead>,
+) -> Result<Explanation, Error> {
+    if dataset.is_per_position() {
+        return Err(Error::Input(
+            "the model answers at each position; only a model with one answer per sample can be explained"
+                .to_owned(),
+        ));
+    }
+    let mut frozen = Frozen::new(config)?;
+    let tokens = dataset.tokens(sample as usize);
+    let (layer, inputs) = (config.model.n_layers - 1, config.inputs());
+    let (read, cls) = (config.shown_position(tokens), inputs.cls);
+    let whole = frozen.forward(weights, dataset, &[sample], &[], Recorded::Attention)?;
+    let logits = |logits: &[f32]| -> Vec<f64> { logits.iter().map(|&one| one.into()).collect() };
+    let own_logits = logits(&whole.predictions.logits);
+    if !own_logits.iter().all(|logit| logit.is_finite()) {
+        let message = "training diverged: the model's output is NaN or infinite";
+        return Err(Error::Diverged(message.to_owned()));
+    }
+    let predicted = predicted_class(&own_logits);
+
+    let row_of = |head: usize| {
+        let start = ((layer * config.model.n_heads + head) * tokens.len() + read) * tokens.len();
+        &whole.arrays[Array::Weights][start..start + tokens.len()]
+    };
+    let look = Look::alone(
+        (0..config.model.n_heads).map(row_of).collect(),
+        config.model.attention.keys(read, tokens),
+    );
+    let own_head = || strongest_head(std::slice::from_ref(&look));
+    let of_run = head.is_some();
+    let head = head.or_else(own_head).unwrap_or(StrongestHead::FIRST);
+    let which_head = (config.model.n_heads > 1).then(|| shown_head(layer, head, of_run));
+    let row = look.weights[head.head];
+    let uniform = look.keys.each();
+    let is_uniform = is_uniform([(&look.keys, row)]);
+
+    let padding = config.model.attention.padding_token;
+    let positions = (0..tokens.len()).filter(|&position| Some(position) != cls);
+    let mut words = Vec::new();
+    for (index, position) in positions.enumerate() {
+        let token = tokens[position];
+        if Some(token) == padding {
+            continue;
+        }
+        let only = Recorded::Predictions;
+        let model = (config, weights);
+        let without = forward_without(&mut frozen, model, dataset, &[sample], &[position], only)?;
+        let without = logits(&without.predictions.logits);
+        let weight = f64::from(row[position]);
+        let times = look.keys.times_uniform(weight);
+        words.push(Word {
+            position,
+            token,
+            text: match written.get(index) {
+                Some(word) => word.clone(),
+                None => config.data.token_text(token, padding),
+            },
+            is_unknown: config.data.words.is_some() && token == UNK,
+            weight,
+            attention: times.filter(|_| look.keys.has(position)),
+            probability_without: probability(&without, predicted),
+            predicted_without: predicted_class(&without),
+            gradient: 0.0,
+        });
+    }
+    Ok(Explanation {
+        predicted,
+        probability: probability(&own_logits, predicted),
+        layer,
+        head,
+        which_head,
+        is_uniform,
+        uniform,
+        cut: written.iter().skip(config.data.seq_len).cloned().collect(),
+        words,
+        gradients: Gradients::default(),
+    })
+}
+
+/// The probability of a class. It keeps the digits of small ones, which one minus the other's would lose.
+fn probability(logits: &[f64], class: u32) -> f64 {
+    (-cross_entropy(logits, class)).exp()
+}
+
+/// Integrated gradients towards the predicted class, and what each position adds.
+fn gradients(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    dataset: &Dataset,
+    sample: u32,
+    predicted: u32,
+) -> Result<(Gradients, Vec<f64>), Error> {
+    let frozen = Frozen::new(config)?;
+    let slopes: Vec<f32> = match (frozen.logits(), predicted) {
+        // One logit is the log-odds of class 1; those of two classes differ by it.
+        (1, 0) => vec![-1.0],
+        (1, _) => vec![1.0],
+        (2, 0) => vec![1.0, -1.0],
+        (2, _) => vec![-1.0, 1.0],
+        _ => frozen.slopes_of(predicted as usize)?,
+    };
+    let found = frozen.attribute(weights, dataset, sample, &slopes)?;
+    let positions = dataset.positions();
+    let width = found.values.len() / positions;
+    let per_position = found.values.chunks(width);
+    let per_position = per_position.map(|values| values.iter().sum::<f64>());
+    let [logit, baseline] = found.logits;
+    let gradients = Gradients {
+        logit,
+        baseline,
+        cls: 0.0,
+    };
+    Ok((gradients, per_position.collect()))
+}

@@ -1,0 +1,65 @@
+//! What is known of a measure, and its values.
+
+use serde::Serialize;
+
+use super::subject::Subject;
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::Error;
+
+/// Which models have a measure, how tables show it, and how it is computed.
+#[derive(Debug)]
+pub struct MeasureInfo {
+    /// Digits after the decimal point in tables.
+    pub decimals: usize,
+    /// Whether it has a value for each block and head.
+    pub is_per_head: bool,
+    /// Why a config's models do not have it, as the rest of a sentence that begins with its name.
+    pub(super) check: Check,
+    /// Its value for a model.
+    pub(super) value: Compute,
+}
+
+/// Why a config's models do not have a measure.
+type Check = fn(&ExperimentConfig) -> Result<(), String>;
+
+/// The value of a measure for a model.
+type Compute = fn(&mut Subject<'_>) -> Result<Measured, Error>;
+
+impl MeasureInfo {
+    /// A measure with one number.
+    pub(super) const fn number(check: Check, value: Compute) -> Self {
+        Self {
+            decimals: 3,
+            is_per_head: false,
+            check,
+            value,
+        }
+    }
+
+    /// A measure with a number for each block and head.
+    pub(super) const fn per_head(check: Check, value: Compute) -> Self {
+        Self {
+            is_per_head: true,
+            ..Self::number(check, value)
+        }
+    }
+}
+
+/// The value of a measure; `null` in JSON if no sample of the model defines it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Measured {
+    /// It is not defined.
+    Undefined,
+    /// One number.
+    Number(f64),
+    /// `[layer][head]`
+    PerHead(Vec<Vec<f64>>),
+}
+
+impl From<Option<f64>> for Measured {
+    fn from(value: Option<f64>) -> Self {
+        let number = value.filter(|value| value.is_finite());
+        number.map_or(Self::Undefined, Self::Number)
+    }
+}
