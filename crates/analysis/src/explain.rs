@@ -7,11 +7,11 @@ use headlight_architecture::{Look, StrongestHead, is_uniform, strongest_head};
 use headlight_data::Dataset;
 use headlight_data::words::UNK;
 
-use headlight_experiment::config::ExperimentConfig;
+use crate::removal::forward_without;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Recorded};
 use headlight_experiment::metrics::{cross_entropy, predicted_class};
-use crate::removal::forward_without;
 use headlight_experiment::shown::shown_head;
 
 /// What each word of a sample does to its prediction.

@@ -4,8 +4,8 @@ use headlight_architecture::mathematics::exp;
 use headlight_data::words::UNK;
 use headlight_data::{CLS, ClsPlace, Dataset, Stream, Task, order, uniform_unit};
 
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Frozen, Recorded};
 
 /// How many 32-bit numbers of the stream are reserved for each sample that is generated.
@@ -189,5 +189,8 @@ fn drawn(
         tokens.first().copied().unwrap_or(0)
     };
     let wide: Vec<f64> = logits.iter().map(|&logit| logit.into()).collect();
-    (token, -headlight_experiment::metrics::cross_entropy(&wide, token))
+    (
+        token,
+        -headlight_experiment::metrics::cross_entropy(&wide, token),
+    )
 }

@@ -3,10 +3,10 @@
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 
-use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::{Predictions, Predictor};
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Frozen, Intervention, Recorded, widen};
+use headlight_experiment::{Predictions, Predictor};
 
 /// What a model with interventions predicts for the samples of a dataset. All are computed at once, since an intervention
 /// may have a vector for each.

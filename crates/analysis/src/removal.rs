@@ -5,8 +5,8 @@
 
 use headlight_data::Dataset;
 
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Forward, Frozen, Intervention, Place, Recorded};
 
 /// What a config's model computes for samples of a dataset without the words at some positions.

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{experiment, parse};
-use headlight_data::{CLS, ClsPlace, Dataset};
 use headlight_analysis::explain::explain;
+use headlight_data::{CLS, ClsPlace, Dataset};
 use headlight_experiment::fused::{Array, Intervention, forward};
 use headlight_experiment::metrics::probabilities;
 

@@ -23,7 +23,8 @@ fn predictions_with_interventions_are_those_of_each_sample() {
     samples.push(&[0, 7, 7, 1], 2);
     let predicted = |dataset: &Dataset, chosen: &[u32], interventions: &[Intervention]| {
         let start = &experiment.start;
-        let mut changed = ModelWithInterventions::new(&experiment.config, start, dataset, interventions).unwrap();
+        let mut changed =
+            ModelWithInterventions::new(&experiment.config, start, dataset, interventions).unwrap();
         let mut predictions = Predictions::default();
         changed.predict(dataset, chosen, &mut predictions);
         predictions

@@ -7,9 +7,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use headlight_analysis::measures::{Measured, check, info, measured};
 use headlight_experiment::config::{ExperimentConfig, MeasureName, toml};
 use headlight_experiment::evaluate::evaluate;
-use headlight_analysis::measures::{Measured, check, info, measured};
 use headlight_experiment::metrics::Metric;
 use headlight_experiment::{Engine, Error, Experiment, FusedEngine};
 use serde_json::Value;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use headlight_report::terminal::visible;
 use headlight_trainer::Failure;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::files::outputs::Output;
 use serde::Serialize;
 
 /// What a command tells on standard error besides errors.

@@ -11,7 +11,7 @@ use crate::printing::{Verbosity, detail, verbosity};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{Column, Metric, StepMetrics, TERMINAL};
 use headlight_report::{ColourMode, Document, number};
-use headlight_trainer::sessions::run_writer::Display;
+use headlight_trainer::train::run_writer::Display;
 use indicatif::{HumanDuration, ProgressBar, ProgressState, ProgressStyle};
 
 /// The width in columns if the terminal reports none, for example when output goes to a file.

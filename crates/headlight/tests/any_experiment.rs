@@ -26,8 +26,8 @@ use headlight_architecture::{Inputs, Parameter};
 use headlight_data::{Dataset, Stream, Task};
 use headlight_dump::Array;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_trainer::sessions::session;
-use headlight_trainer::storage::{config, weights};
+use headlight_trainer::files::{config, weights};
+use headlight_trainer::train::session;
 use serde_json::Value;
 
 use crate::common::{Finished, folder, headlight, json, read_dump};

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{SHORT, folder, mentions, refuses_typed, run_in, typed};
-use headlight_trainer::storage::built_in::CONFIGS;
+use headlight_trainer::files::built_in::CONFIGS;
 
 #[test]
 fn train_knows_the_built_in_configs() {

@@ -149,7 +149,7 @@ fn without_positions_the_best_possible_is_reached() {
     let sets = short.iter().flat_map(|&set| ["--set", set]);
     let start = ["train", config, "--run", text(&path)];
     run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
-    let config = headlight_trainer::storage::config::load(&path.join("config.toml"), &[]).unwrap();
+    let config = headlight_trainer::files::config::load(&path.join("config.toml"), &[]).unwrap();
     let held_out = config.data.generate().unwrap().held_out;
     let occurs = |sample: &usize| held_out.tokens(*sample).contains(&42);
     let found = held_out.positives().filter(occurs).count();

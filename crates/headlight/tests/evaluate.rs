@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::common::{ended, folder, mentions, metrics, quick_run, refuses, run, text};
 use headlight_architecture::Parameter;
-use headlight_trainer::storage::weights;
+use headlight_trainer::files::weights;
 use serde_json::{Value, from_str, json};
 
 /// What `--json` prints, which is one line.

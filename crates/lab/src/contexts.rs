@@ -1,8 +1,8 @@
 //! A word's vectors in the sentences that hold it.
 
+use headlight_analysis::contexts::{Occurrence, Plane, levels, occurrences};
 use headlight_data::Splits;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_analysis::contexts::{Occurrence, Plane, levels, occurrences};
 use serde_json::json;
 
 use crate::message::{Answer, Message};

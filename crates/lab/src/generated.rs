@@ -1,7 +1,7 @@
 //! Samples that a model of the next token continues, as `headlight generate` does.
 
-use headlight_experiment::config::ExperimentConfig;
 use headlight_analysis::generate::{Sampling, generate};
+use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 use serde_json::json;
 

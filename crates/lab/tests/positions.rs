@@ -4,9 +4,9 @@
 mod common;
 
 use common::{ask, told};
+use headlight_analysis::generate::{Sampling, generate};
 use headlight_data::{IGNORED, Stream};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_analysis::generate::{Sampling, generate};
 use serde_json::{Value, json};
 
 fn histogram() -> Value {

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::Failure;
-use headlight_trainer::storage::built_in;
-use headlight_trainer::storage::config;
-use headlight_trainer::storage::dataset_file::Files;
+use headlight_trainer::files::built_in;
+use headlight_trainer::files::config;
+use headlight_trainer::files::dataset_file::Files;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use toml::{Table, Value};
@@ -59,7 +59,7 @@ fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfi
     } else {
         config::load_changed(Path::new(source), changes, &Files::default())?
     };
-    config.compute.engine = headlight_trainer::sessions::session::engine_for(&config)?;
+    config.compute.engine = headlight_trainer::train::session::engine_for(&config)?;
     Ok(config)
 }
 

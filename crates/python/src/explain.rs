@@ -1,6 +1,6 @@
 //! Which words decided.
 
-use headlight_trainer::documents::explanation;
+use headlight_trainer::show::explanation;
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

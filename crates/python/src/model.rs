@@ -13,12 +13,12 @@ use headlight_analysis::generate::{Sampling, generate};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::work;
 use headlight_trainer::Failure;
-use headlight_trainer::documents::explanation::head_of_run;
+use headlight_trainer::show::explanation::head_of_run;
 use headlight_trainer::notes::note;
-use headlight_trainer::sessions::dumping::is_masked;
-use headlight_trainer::storage::run_dir::RunDir;
-use headlight_trainer::storage::samples;
-use headlight_trainer::storage::weights;
+use headlight_trainer::train::dumping::is_masked;
+use headlight_trainer::run::RunDir;
+use headlight_trainer::files::samples;
+use headlight_trainer::files::weights;
 use numpy::{
     Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn,
 };

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use headlight_page::{OtherAttention, Page};
-use headlight_trainer::documents::page as pages;
+use headlight_trainer::show::page as pages;
 use numpy::{PyReadonlyArray3, PyReadonlyArray5};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -9,14 +9,14 @@ use headlight_experiment::config::{CheckpointConfig, DumpConfig, ExperimentConfi
 use headlight_trainer::Failure;
 use headlight_trainer::devices::OpenDevice;
 use headlight_trainer::face::option;
+use headlight_trainer::files::config;
+use headlight_trainer::files::data_file::is_data;
+use headlight_trainer::files::dataset_file::Files;
+use headlight_trainer::files::hash::add_splits;
 use headlight_trainer::notes::note;
-use headlight_trainer::sessions::opening::open_device;
-use headlight_trainer::sessions::session::{Session, dataset_with, engine_for, note_losses};
-use headlight_trainer::sessions::test_sets::with_tests;
-use headlight_trainer::storage::config;
-use headlight_trainer::storage::data_file::is_data;
-use headlight_trainer::storage::dataset_file::Files;
-use headlight_trainer::storage::hash::add_splits;
+use headlight_trainer::train::opening::open_device;
+use headlight_trainer::train::session::{Session, dataset_with, engine_for, note_losses};
+use headlight_trainer::train::test_sets::with_tests;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

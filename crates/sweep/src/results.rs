@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use headlight_input::{Line, Lines};
 use headlight_trainer::Failure;
 use headlight_trainer::face::option;
+use headlight_trainer::files::access::{Log, open};
+use headlight_trainer::files::standard::{STANDARD, shown};
 use headlight_trainer::notes::note;
-use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::files::{Log, open};
-use headlight_trainer::storage::standard::{STANDARD, shown};
+use headlight_trainer::train::signals::Signals;
 
 use crate::origin::{ANOTHER, Extent, Origin, difference};
 use crate::plan::Plan;

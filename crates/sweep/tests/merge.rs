@@ -12,7 +12,7 @@ use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::Tally;
 use headlight_sweep::{Merged, Outcome, Row};
 use headlight_trainer::Failure;
-use headlight_trainer::storage::outputs::{Destination, Output};
+use headlight_trainer::files::outputs::{Destination, Output};
 use serde_json::{Value, json};
 
 /// A row of seed and point, of config `a`.

@@ -13,7 +13,7 @@ use headlight_analysis::measures::Measured;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{Tally, TestMetrics};
 use headlight_sweep::{Outcome, Row};
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::files::outputs::Output;
 use proptest::prelude::*;
 use serde_json::Value;
 

@@ -7,8 +7,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use headlight_experiment::config::EngineName;
 use headlight_experiment::evaluate::evaluate;
 use headlight_trainer::devices::DEVICES;
-use headlight_trainer::sessions::session::Session;
-use headlight_trainer::storage::config;
+use headlight_trainer::files::config;
+use headlight_trainer::train::session::Session;
 
 fn notebook(engine: EngineName, device: &str) -> Session {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/notebook.toml");

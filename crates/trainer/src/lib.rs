@@ -1,17 +1,20 @@
-//! Training on this machine, in three folders, each of which uses only those before it: [`storage`] reads and writes
-//! files, [`sessions`] open devices and train, [`documents`] show a run.
+//! Training on this machine, in folders, each of which uses only those before it: [`files`], [`run`] directories, [`burn`], the engine
+//! of the reference, [`train`], and [`show`], the documents of a run.
 //!
-//! A [`Session`](sessions::session::Session) is an experiment with its device opened and its files read. A
-//! [`RunDir`](storage::run_dir::RunDir) holds all of a run; a [`Training`](training::Training) fills it. Readers of a
-//! run use the run directory alone.
+//! A [`Session`](train::session::Session) is an experiment with its device opened and its files read. A
+//! [`RunDir`](run::RunDir) holds all of a run; a [`Training`](training::Training) fills it. Readers of a run use the run directory
+//! alone.
 
+#[cfg(feature = "burn")]
+pub mod burn;
 pub mod devices;
-pub mod documents;
 pub mod face;
 mod failure;
+pub mod files;
 pub mod notes;
-pub mod sessions;
-pub mod storage;
+pub mod run;
+pub mod show;
+pub mod train;
 pub mod training;
 
 pub use failure::{Failure, brief};

@@ -5,29 +5,30 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use headlight_analysis::certificate::Certificate;
+use headlight_analysis::measures::{certified, measured};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::evaluate::assess;
-use headlight_analysis::measures::{certified, measured};
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, train};
 use headlight_experiment::{Engine, Error, TrainingState, tested};
 
 use crate::Failure;
-use crate::documents::finished_run::FinishedRun;
-use crate::documents::page;
-use crate::documents::report::reported_samples;
 use crate::face::option;
+use crate::files::dataset_file::Files;
+use crate::files::run_files::{CERTIFICATE, PAGE, REPORT, WEIGHTS};
+use crate::files::standard::shown;
 use crate::notes::note;
-use crate::sessions::dump_volume;
-use crate::sessions::dumping::{Model, dump, strongest};
-use crate::sessions::resume;
-use crate::sessions::run_writer::{Display, RunWriter, origin};
-use crate::sessions::session::{Session, check_data_file};
-use crate::storage::checkpoint::Checkpoint;
-use crate::storage::dataset_file::Files;
-use crate::storage::environment::SourceCommit;
-use crate::storage::run_dir::{CERTIFICATE, PAGE, REPORT, RunDir, WEIGHTS};
-use crate::storage::standard::shown;
+use crate::run::RunDir;
+use crate::run::checkpoint::Checkpoint;
+use crate::run::environment::SourceCommit;
+use crate::show::finished_run::FinishedRun;
+use crate::show::page;
+use crate::show::report::reported_samples;
+use crate::train::dump_volume;
+use crate::train::dumping::{Model, dump, strongest};
+use crate::train::resume;
+use crate::train::run_writer::{Display, RunWriter, origin};
+use crate::train::session::{Session, check_data_file};
 
 /// The inputs of each class in a run's certificate.
 const EXAMPLES: usize = 10;

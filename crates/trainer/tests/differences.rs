@@ -1,7 +1,7 @@
 //! The settings that differ between a checkpoint and a config.
 #![allow(missing_docs)]
 
-use headlight_trainer::sessions::resume::find_differences;
+use headlight_trainer::train::resume::find_differences;
 
 #[test]
 fn differences_are_named_with_both_values() {

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_trainer::Failure;
-use headlight_trainer::storage::run_dir::RunDir;
+use headlight_trainer::run::RunDir;
 
 /// The directory of a run is locked before the run begins in it. Until then, another process may complete a run there.
 #[test]

@@ -2,9 +2,9 @@
 
 use headlight_fused::{Model, Predictions, Samples};
 
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
 use headlight_experiment::architecture;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 
 /// The fused engine as `predict` and `evaluate` use it.

@@ -26,10 +26,10 @@ pub use findings::{Certificate, ClassAnswers, CommonToken};
 pub use sample::{Sampled, sample};
 pub use smallest::Example;
 
-use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::Error;
 use answers::Answers;
 use check::tokens;
+use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use labels::Labels;
 use logits::Logits;
 use near::Near;

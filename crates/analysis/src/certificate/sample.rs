@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::answers::Answers;
 use super::check::{check_rule, tokens};
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::wilson;
 
 /// Inputs that are computed at once.

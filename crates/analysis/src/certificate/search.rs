@@ -10,8 +10,8 @@ use super::labels::Labels;
 use super::progress::Progress;
 use super::region::{Place, Region};
 use super::smallest::{Example, Smallest};
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 
 /// Shared by all threads.
 pub(super) struct Search<'a> {

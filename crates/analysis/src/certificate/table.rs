@@ -18,8 +18,8 @@ use super::logits::{Logits, centre, dot, parameter};
 use super::region::{Place, Region, range};
 use super::search::Search;
 use headlight_experiment::Error;
-use headlight_experiment::samples_per_pass;
 use headlight_experiment::fused::{Array, Frozen, Recorded};
+use headlight_experiment::samples_per_pass;
 
 /// How far apart the scores of a head may be: bounds have squares of exponentials, and e^600 is 1e260.
 const WIDEST: f64 = 600.0;

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use headlight_data::Dataset;
 
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Frozen, Recorded};
 pub use plane::Plane;
 

@@ -2,8 +2,8 @@
 
 use super::info::{MeasureInfo, Measured};
 use super::subject::Subject;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Recorded;
 
 /// Attention on the positions that decide the label, by block and head.

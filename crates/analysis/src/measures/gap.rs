@@ -8,8 +8,8 @@ use headlight_data::{Dataset, Task};
 
 use super::info::{MeasureInfo, Measured};
 use super::subject::Subject;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Forward, Intervention, Place, Recorded};
 
 /// The most pairs: those of the first samples of class 1.

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::subject::Subject;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 
 /// Which models have a measure, how tables show it, and how it is computed.
 #[derive(Debug)]

@@ -7,11 +7,11 @@ use headlight_architecture::mathematics::exp;
 
 use super::info::{MeasureInfo, Measured};
 use super::subject::{MOST_SAMPLES, Subject};
-use headlight_experiment::config::ExperimentConfig;
+use crate::removal::forward_without;
 use headlight_experiment::Error;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Forward, Recorded};
 use headlight_experiment::metrics::predicted_class;
-use crate::removal::forward_without;
 
 /// Between attention and gradients.
 ///

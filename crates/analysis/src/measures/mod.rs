@@ -14,8 +14,8 @@ use headlight_schema::InvalidValue;
 pub use self::info::{MeasureInfo, Measured};
 use self::subject::Subject;
 use crate::certificate::{self, Certificate, certify};
-use headlight_experiment::config::{ExperimentConfig, MeasureName};
 use headlight_experiment::Error;
+use headlight_experiment::config::{ExperimentConfig, MeasureName};
 
 /// `certificate/` counts them.
 static WRONG_INPUTS: MeasureInfo = MeasureInfo {
@@ -39,16 +39,16 @@ fn is_certified(config: &ExperimentConfig) -> Result<(), String> {
 /// Which models have a measure, how tables show it, and how it is computed.
 pub fn info(name: MeasureName) -> &'static MeasureInfo {
     match name {
-            MeasureName::DecidingAttention => &attention::DECIDING_ATTENTION,
-            MeasureName::DecidingUniform => &attention::DECIDING_UNIFORM,
-            MeasureName::KendallGradient => &kendall::KENDALL_GRADIENT,
-            MeasureName::KendallRemoval => &kendall::KENDALL_REMOVAL,
-            MeasureName::HeadRemoval => &heads::HEAD_REMOVAL,
-            MeasureName::WrongInputs => &WRONG_INPUTS,
-            MeasureName::SmallestMargin => &SMALLEST_MARGIN,
-            MeasureName::Gap => &gap::GAP,
-            MeasureName::GapByWeights => &gap::GAP_BY_WEIGHTS,
-            MeasureName::GapByValues => &gap::GAP_BY_VALUES,
+        MeasureName::DecidingAttention => &attention::DECIDING_ATTENTION,
+        MeasureName::DecidingUniform => &attention::DECIDING_UNIFORM,
+        MeasureName::KendallGradient => &kendall::KENDALL_GRADIENT,
+        MeasureName::KendallRemoval => &kendall::KENDALL_REMOVAL,
+        MeasureName::HeadRemoval => &heads::HEAD_REMOVAL,
+        MeasureName::WrongInputs => &WRONG_INPUTS,
+        MeasureName::SmallestMargin => &SMALLEST_MARGIN,
+        MeasureName::Gap => &gap::GAP,
+        MeasureName::GapByWeights => &gap::GAP_BY_WEIGHTS,
+        MeasureName::GapByValues => &gap::GAP_BY_VALUES,
     }
 }
 

@@ -4,10 +4,10 @@ use headlight_architecture::Keys;
 use headlight_data::Dataset;
 
 use crate::certificate::Certificate;
-use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::Error;
-use headlight_experiment::samples_per_pass;
+use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Forward, Frozen, Intervention, Recorded};
+use headlight_experiment::samples_per_pass;
 
 /// The most samples that a Kendall correlation and the removal of a head are means over: the first ones.
 pub(super) const MOST_SAMPLES: usize = 1000;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use headlight_analysis::certificate::Example;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Splits};
-use headlight_analysis::certificate::Example;
 use headlight_experiment::fused::{Frozen, Recorded};
 use headlight_experiment::{
     Engine, Experiment, FusedEngine, Predictions, Predictor, TrainingState,

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use headlight_experiment::Error;
 use headlight_analysis::certificate::{certify, check, inputs, sample};
+use headlight_experiment::Error;
 
 use super::config;
 

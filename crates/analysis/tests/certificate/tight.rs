@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use headlight_architecture::NormPlace::Post;
 use headlight_analysis::certificate::certify;
+use headlight_architecture::NormPlace::Post;
 use headlight_experiment::{Engine, Experiment, FusedEngine};
 
 use super::models::random;

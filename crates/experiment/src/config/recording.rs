@@ -3,8 +3,8 @@
 use headlight_data::Dataset;
 use headlight_schema::{Range, choices, section};
 
-use super::adaptable::Adaptable;
 use super::MeasureName;
+use super::adaptable::Adaptable;
 
 section! {
     /// The `[dump]` section: which samples a run dumps, when, and in which formats.

@@ -3,10 +3,10 @@
 use std::io::{Cursor, Read, Write, sink};
 
 use headlight_dump::AttentionDump;
-use headlight_report::terminal::Options;
-use headlight_page::{Again, Page, PageRun};
-use headlight_report::{ColourMode, Heatmap, Quantity};
 use headlight_npz::NpzReader;
+use headlight_page::{Again, Page, PageRun};
+use headlight_report::terminal::Options;
+use headlight_report::{ColourMode, Heatmap, Quantity};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use headlight_sweep::{Plan, ReportChoices, Results, Seeds, Summary};
-use headlight_trainer::storage::outputs::{Destination, Output};
+use headlight_trainer::files::outputs::{Destination, Output};
 use tempfile::TempDir;
 
 use super::quick;

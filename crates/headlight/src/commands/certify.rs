@@ -3,14 +3,14 @@
 use std::path::Path;
 
 use clap::Args;
+use headlight_analysis::certificate::{self, Certificate, Sampled};
 use headlight_architecture::Parameter;
 use headlight_experiment::Error;
-use headlight_analysis::certificate::{self, Certificate, Sampled};
 use headlight_report::Document;
 use headlight_trainer::Failure;
-use headlight_trainer::documents::certificate::{sampled_section, section};
-use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::files::standard::shown;
+use headlight_trainer::show::certificate::{sampled_section, section};
+use headlight_trainer::train::signals::Signals;
 use serde::Serialize;
 
 use super::model::{ModelArguments, RunModel};

@@ -8,10 +8,10 @@ use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Task, Words};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_report::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::session::{dataset, fit};
-use headlight_trainer::storage::dataset_file::Files;
-use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::standard::shell_word;
+use headlight_trainer::files::dataset_file::Files;
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::files::standard::shell_word;
+use headlight_trainer::train::session::{dataset, fit};
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::printing::tell;

@@ -6,7 +6,7 @@ use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_trainer::Failure;
 use headlight_trainer::devices::DEVICES;
-use headlight_trainer::sessions::opening::adapters;
+use headlight_trainer::train::opening::adapters;
 use serde_json::json;
 
 use crate::arguments::Form;

@@ -8,8 +8,9 @@ use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
 use headlight_report::{ColourMode, Heatmap, Quantity};
 use headlight_trainer::Failure;
-use headlight_trainer::documents::report::{WHOLE_MATRIX, outcome_text};
-use headlight_trainer::storage::run_dir::{PAGE, REPORT, RunDir};
+use headlight_trainer::files::run_files::{PAGE, REPORT};
+use headlight_trainer::run::RunDir;
+use headlight_trainer::show::report::{WHOLE_MATRIX, outcome_text};
 use serde_json::json;
 
 use crate::terminal;

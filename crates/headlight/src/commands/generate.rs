@@ -1,9 +1,9 @@
 //! `headlight generate`: texts from a model of the next token.
 
 use clap::Args;
+use headlight_analysis::generate::{Generated, Sampling, generate};
 use headlight_architecture::Parameter;
 use headlight_data::words::Encoder;
-use headlight_analysis::generate::{Generated, Sampling, generate};
 use headlight_trainer::Failure;
 use serde_json::json;
 

@@ -7,11 +7,11 @@ use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
-use headlight_trainer::storage::built_in::{self, CONFIGS};
-use headlight_trainer::storage::config;
-use headlight_trainer::storage::dataset_file::Files;
-use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::standard::{quoted, shown};
+use headlight_trainer::files::built_in::{self, CONFIGS};
+use headlight_trainer::files::config;
+use headlight_trainer::files::dataset_file::Files;
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::files::standard::{quoted, shown};
 
 use crate::arguments::{ColumnArguments, Force, data_stem};
 

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use headlight_trainer::Failure;
-use headlight_trainer::documents::page;
-use headlight_trainer::storage::outputs::{Destination, Output};
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::show::page;
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::browser;

@@ -3,20 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use headlight_analysis::ModelWithInterventions;
 use headlight_architecture::Parameter;
 use headlight_data::files::Rows;
 use headlight_data::words::UNK;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::fused::Intervention;
-use headlight_analysis::ModelWithInterventions;
 use headlight_experiment::{Experiment, Predictor};
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::opening::open_device;
-use headlight_trainer::sessions::session::{self, Session};
-use headlight_trainer::storage::dataset_file;
-use headlight_trainer::storage::run_dir::{KeptModel, RunDir};
-use headlight_trainer::storage::weights;
+use headlight_trainer::files::dataset_file;
+use headlight_trainer::files::weights;
+use headlight_trainer::run::{KeptModel, RunDir};
+use headlight_trainer::train::opening::open_device;
+use headlight_trainer::train::session::{self, Session};
 
 use super::interventions::{InterventionArguments, Interventions};
 
@@ -154,7 +154,8 @@ impl ModelSession {
             start,
             ..
         } = &self.session.experiment;
-        let changed = ModelWithInterventions::new(config, start, &splits.train, &self.interventions)?;
+        let changed =
+            ModelWithInterventions::new(config, start, &splits.train, &self.interventions)?;
         Ok(Box::new(changed))
     }
 }

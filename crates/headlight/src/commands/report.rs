@@ -8,7 +8,7 @@ use clap::Args;
 use headlight_report::counted;
 use headlight_sweep::{ReportChoices, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::storage::outputs::{Destination, Output};
+use headlight_trainer::files::outputs::{Destination, Output};
 
 use crate::arguments::{Force, Form, number, place};
 use crate::terminal;

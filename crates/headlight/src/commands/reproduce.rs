@@ -10,12 +10,12 @@ use clap::Args;
 use headlight_report::{Document, Section, Table, counted};
 use headlight_sweep::{Part, ReportChoices, Shard, Study, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::session::Session;
-use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::built_in;
-use headlight_trainer::storage::config;
-use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
+use headlight_trainer::files::built_in;
+use headlight_trainer::files::config;
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::files::standard::{STANDARD, quoted, shown};
+use headlight_trainer::train::session::Session;
+use headlight_trainer::train::signals::Signals;
 
 use super::rows;
 use crate::arguments::{at_least_one, threads};

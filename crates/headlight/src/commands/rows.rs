@@ -7,8 +7,8 @@ use std::time::Instant;
 use headlight_report::counted;
 use headlight_sweep::{Plan, Results};
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::files::standard::shown;
+use headlight_trainer::train::signals::Signals;
 
 use crate::printing::note;
 use crate::terminal::progress_bar;

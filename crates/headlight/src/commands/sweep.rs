@@ -9,9 +9,9 @@ use headlight_experiment::config::EngineName;
 use headlight_report::counted;
 use headlight_sweep::{Folds, Grid, Plan, ReportChoices, Results, Seeds, Shard, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::signals::Signals;
-use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::files::standard::shown;
+use headlight_trainer::train::signals::Signals;
 
 use super::rows;
 use crate::arguments::{Certify, ConfigArguments, at_least_one, device, engines, threads};

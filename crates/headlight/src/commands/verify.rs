@@ -6,8 +6,9 @@ use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_report::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::storage::run_dir::{CONFIG, Damage, RunDir, Verified};
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::files::run_files::CONFIG;
+use headlight_trainer::files::standard::shown;
+use headlight_trainer::run::{Damage, RunDir, Verified};
 use serde_json::json;
 
 use crate::arguments::Form;

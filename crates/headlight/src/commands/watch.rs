@@ -6,7 +6,8 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use headlight_trainer::Failure;
-use headlight_trainer::storage::run_dir::{RunDir, step_of};
+use headlight_trainer::files::run_files::step_of;
+use headlight_trainer::run::RunDir;
 
 /// The time between two looks at the run directory.
 const PAUSE: Duration = Duration::from_millis(100);

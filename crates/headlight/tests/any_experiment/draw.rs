@@ -6,7 +6,7 @@ use std::path::Path;
 
 use headlight_experiment::config::ExperimentConfig;
 use headlight_schema::{Key, Kind, Section, Variant, paths};
-use headlight_trainer::storage::config;
+use headlight_trainer::files::config;
 
 use super::definition::draw::Draw;
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use headlight_trainer::storage::checkpoint::Checkpoint;
+use headlight_trainer::run::checkpoint::Checkpoint;
 
 use super::{Finished, headlight, text};
 

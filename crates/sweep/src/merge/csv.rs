@@ -3,7 +3,7 @@
 use std::io;
 
 use headlight_trainer::Failure;
-use headlight_trainer::storage::outputs::Output;
+use headlight_trainer::files::outputs::Output;
 use serde_json::Value;
 
 use super::row_reader::{RowPlace, RowReader};

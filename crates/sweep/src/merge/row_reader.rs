@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 
-use headlight_trainer::storage::files::open;
+use headlight_trainer::files::access::open;
 
 /// The place of a row. Places are ordered by seed and point.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

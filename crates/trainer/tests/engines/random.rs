@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use headlight_trainer::sessions::session::Session;
-use headlight_trainer::storage::config;
+use headlight_trainer::files::config;
+use headlight_trainer::train::session::Session;
 
 use crate::compare::{ANY, compare, configs};
 

@@ -15,10 +15,10 @@ use headlight_data::Batches;
 use headlight_dump::Array;
 use headlight_experiment::{Experiment, Predictions};
 use headlight_trainer::devices::find;
-use headlight_trainer::sessions::dumping::{Model, Origin, Samples, dump};
-use headlight_trainer::sessions::opening::{adapters, open_device};
-use headlight_trainer::sessions::session::{Session, dataset};
-use headlight_trainer::storage::config;
+use headlight_trainer::files::config;
+use headlight_trainer::train::dumping::{Model, Origin, Samples, dump};
+use headlight_trainer::train::opening::{adapters, open_device};
+use headlight_trainer::train::session::{Session, dataset};
 use recording::{Recording, read};
 
 /// The largest difference from the recorded number: the largest of an absolute one, one relative to the number, and one relative

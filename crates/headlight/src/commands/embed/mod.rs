@@ -6,16 +6,16 @@ use std::num::NonZeroUsize;
 
 use crate::printing::{print_beside, print_json};
 use clap::Args;
+use headlight_analysis::contexts::{levels, occurrences};
 use headlight_architecture::Parameter;
 use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
-use headlight_analysis::contexts::{levels, occurrences};
 use headlight_input::toml_message::nearest;
 use headlight_report::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::sessions::session;
-use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::files::standard::shown;
+use headlight_trainer::train::session;
 
 use table::{Table, quoted};
 

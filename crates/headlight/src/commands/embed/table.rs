@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
+use headlight_analysis::contexts::{Level, Occurrence, Plane, separation};
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_analysis::contexts::{Level, Occurrence, Plane, separation};
 use headlight_report::{counted, number};
 use serde_json::{Value, json};
 

@@ -11,10 +11,11 @@ use clap::Args;
 use headlight_dump::AttentionDump;
 use headlight_report::{ColourRange, Heatmap, Quantity, counted};
 use headlight_trainer::Failure;
-use headlight_trainer::documents::page::{no_dumps, read_dump};
-use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::run_dir::{RunDir, step_of};
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::files::run_files::step_of;
+use headlight_trainer::files::standard::shown;
+use headlight_trainer::run::RunDir;
+use headlight_trainer::show::page::{no_dumps, read_dump};
 
 use super::watch;
 use crate::arguments::{Force, place};

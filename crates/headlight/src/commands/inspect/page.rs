@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use crate::printing::{print, tell};
 use headlight_trainer::Failure;
-use headlight_trainer::documents::page::{self, Source};
-use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::run_dir::{PAGE, RunDir};
-use headlight_trainer::storage::standard::shown;
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::files::run_files::PAGE;
+use headlight_trainer::files::standard::shown;
+use headlight_trainer::run::RunDir;
+use headlight_trainer::show::page::{self, Source};
 
 use crate::browser;
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use headlight_data::DatasetConfig;
 use headlight_data::files::{Table, write_header};
 use headlight_trainer::Failure;
-use headlight_trainer::storage::outputs::Output;
-use headlight_trainer::storage::samples::{self, Samples};
+use headlight_trainer::files::outputs::Output;
+use headlight_trainer::files::samples::{self, Samples};
 use serde_json::Value;
 
 use super::predictions::{Count, Predictions, prediction_names};

@@ -11,10 +11,10 @@ use crate::printing::{note, print, print_beside, print_json, tell};
 use clap::{ArgGroup, Args};
 use headlight_data::Task;
 use headlight_trainer::Failure;
-use headlight_trainer::documents::explanation;
-use headlight_trainer::storage::outputs::{Destination, Output};
-use headlight_trainer::storage::samples;
-use headlight_trainer::storage::standard::{STANDARD, quoted, shown};
+use headlight_trainer::files::outputs::{Destination, Output};
+use headlight_trainer::files::samples;
+use headlight_trainer::files::standard::{STANDARD, quoted, shown};
+use headlight_trainer::show::explanation;
 use serde_json::json;
 
 use super::interventions::InterventionArguments;

@@ -1,0 +1,139 @@
+//! The configs that are part of Headlight.
+
+use std::path::{Path, PathBuf};
+
+use headlight_input::TEXT_LIMIT;
+use headlight_input::toml_message::nearest;
+
+use crate::Failure;
+use crate::face::option;
+use crate::files::access::read_text;
+use crate::files::data_file::NAMES;
+use crate::files::standard::{STANDARD, shown};
+
+/// The config that a command uses if none is named.
+pub const DEFAULT: &str = "notebook";
+
+/// A file of the repository, compiled in.
+#[derive(Debug)]
+pub struct BuiltIn {
+    /// The path below `configs` without its ending.
+    pub name: &'static str,
+    /// Its content.
+    pub content: &'static str,
+}
+
+macro_rules! configs {
+    ($($name:literal)*) => {
+        [$(BuiltIn {
+            name: $name,
+            content: include_str!(concat!("../../../../configs/", $name, ".toml")),
+        }),*]
+    };
+}
+
+/// All configs of `configs`.
+pub static CONFIGS: [BuiltIn; 15] = configs!(
+    "notebook"
+    "quick"
+    "token_anywhere"
+    "token_before_token"
+    "equal_positions"
+    "count"
+    "grokking"
+    "negation"
+    "pronoun"
+    "bank"
+    "apple"
+    "sentiment"
+    "claims/causal_mask"
+    "claims/scaling"
+    "claims/without_positions"
+);
+
+/// Finds a built-in config by name.
+///
+/// # Errors
+/// When there is none; the message names the most similar one.
+pub fn config(name: &Path) -> Result<&'static BuiltIn, Failure> {
+    let found = CONFIGS.iter().find(|config| name == Path::new(config.name));
+    found.ok_or_else(|| {
+        if NAMES.iter().any(|own| name == Path::new(own)) {
+            return Failure::Input(format!(
+                "`{}` is the config of a data file; name the file in its place, such as `{}`",
+                shown(name),
+                option("headlight train reviews.csv", "hl.train(\"reviews.csv\")")
+            ));
+        }
+        let name = shown(name);
+        let near = nearest(&name, CONFIGS.iter().map(|config| config.name));
+        let list = option("headlight init --list", "hl.configs()");
+        let remedy = match near {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("`{list}` lists the built-in ones"),
+        };
+        Failure::Input(format!(
+            "there is no file and no built-in config `{name}`; {remedy}"
+        ))
+    })
+}
+
+/// The text of the config that a user names: of a file, of a file without its ending `.toml`, or of a built-in config;
+/// `-` is standard input.
+///
+/// # Errors
+/// When there is none of that name, or the file cannot be read.
+pub fn config_text(name: &Path) -> Result<String, Failure> {
+    if name.is_file() || name == Path::new(STANDARD) {
+        return read_text(name, TEXT_LIMIT);
+    }
+    let mut with_ending = PathBuf::from(name).into_os_string();
+    with_ending.push(".toml");
+    if Path::new(&with_ending).is_file() {
+        return read_text(Path::new(&with_ending), TEXT_LIMIT);
+    }
+    match config(name) {
+        // A folder may have the name of a built-in config.
+        Err(_) if name.is_dir() => {
+            let own = name.join("config.toml");
+            let reason = if own.is_file() {
+                format!("it is a run directory; name its config, {}", shown(&own))
+            } else {
+                "it is a folder; name a config, a TOML file".to_owned()
+            };
+            Err(Failure::reading(name, reason))
+        }
+        // The message is about the file.
+        Err(_) if name.exists() || name.extension().is_some() => read_text(name, TEXT_LIMIT),
+        found => found.map(|config| config.content.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn every_config_of_the_repository_is_built_in() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
+        let mut found = Vec::new();
+        for (prefix, folder) in [("", folder.clone()), ("claims/", folder.join("claims"))] {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                // Its samples, a file of names, would be too large for the binary.
+                if path.is_file() && !path.ends_with("names.toml") {
+                    let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
+                    found.push(format!("{prefix}{stem}"));
+                }
+            }
+        }
+        found.sort();
+        let mut names = CONFIGS.each_ref().map(|config| config.name.to_owned());
+        names.sort();
+        assert_eq!(found, names);
+    }
+}

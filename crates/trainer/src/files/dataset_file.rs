@@ -1,0 +1,123 @@
+//! Dataset files: reads them, and takes from them the keys that a config leaves out.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Seek;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use headlight_data::files::{FileKeys, Format, Rows, Table as Samples};
+use headlight_data::{Columns, Words, part};
+use headlight_input::{FILE_LIMIT, gunzip};
+use toml::{Table, Value};
+
+use crate::Failure;
+use crate::files::access::open;
+use crate::files::standard::shown;
+
+/// The keys of `[data]` that a config of a file may leave out. A run's own config has all of them.
+const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
+
+/// Dataset files, each of which is read once.
+#[derive(Debug, Default)]
+pub struct Files(RefCell<BTreeMap<PathBuf, Rc<Samples>>>);
+
+impl Files {
+    /// The table of a dataset file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is damaged or too large, or its name has another ending.
+    pub fn table(&self, path: &Path) -> Result<Rc<Samples>, Failure> {
+        let key = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        if let Some(table) = self.0.borrow().get(&key) {
+            return Ok(Rc::clone(table));
+        }
+        let format = Format::to_read(path).ok_or_else(|| {
+            let reason = "unknown file extension; use .npz, .csv, .tsv, .jsonl or .txt, or one of these with .gz";
+            Failure::reading(path, reason)
+        })?;
+        let mut file = open(path, FILE_LIMIT)?;
+        if path.extension().is_some_and(|ending| ending == "gz") {
+            let unpacked = tempfile::tempfile().and_then(|mut into| {
+                gunzip(file, &mut into, FILE_LIMIT)?;
+                into.rewind()?;
+                Ok(into)
+            });
+            file = unpacked.map_err(|error| Failure::unreadable(path, &error))?;
+        }
+        let table = Rc::new(Samples::read(file, format, shown(path))?);
+        self.0.borrow_mut().insert(key, Rc::clone(&table));
+        Ok(table)
+    }
+
+    /// The samples of a dataset file, from the columns that a config names.
+    ///
+    /// # Errors
+    /// When it cannot be read, or holds something else than samples.
+    pub fn rows(&self, path: &Path, columns: &Columns) -> Result<Rows, Failure> {
+        Ok(self.table(path)?.samples(columns)?)
+    }
+}
+
+/// The samples of a dataset file, from the columns that a config names.
+///
+/// # Errors
+/// When it cannot be read, or holds something else than samples.
+pub fn read(path: &Path, columns: &Columns) -> Result<Rows, Failure> {
+    Files::default().rows(path, columns)
+}
+
+/// Adds to a config the keys that it leaves to its dataset file, so that the config alone says what the samples are.
+/// A config that has all of them is not touched, and its file is not read.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
+    let attention = config.get("model").and_then(|model| model.get("attention"));
+    let padding_token = attention.and_then(|own| own.get("padding_token")).cloned();
+    let Some(data) = config.get_mut("data").and_then(Value::as_table_mut) else {
+        return Ok(());
+    };
+    let Some(path) = data.get("file").and_then(Value::as_str).map(PathBuf::from) else {
+        return Ok(());
+    };
+    let share = data.get("held_out").and_then(Value::as_float);
+    let share = share.filter(|share| (0.0..1.0).contains(share));
+    if share.is_some() {
+        data.remove("held_out");
+    }
+    // Where a value has the wrong type, the reader of the config says so.
+    let own = Value::Table(data.clone());
+    let padding_token = padding_token.map(Value::try_into).transpose();
+    let (Ok(mut keys), Ok(columns), Ok(padding_token)) = (
+        own.clone().try_into::<FileKeys>(),
+        own.try_into::<Columns>(),
+        padding_token,
+    ) else {
+        return Ok(());
+    };
+    keys.padding_token = padding_token;
+    let is_complete = KEYS.iter().all(|&key| data.contains_key(key));
+    let has_words = |words: &Words| !words.vocabulary.is_empty();
+    let is_of_tokens = columns.text.is_none() && columns.features.is_empty();
+    if is_complete && share.is_none() && keys.words.as_ref().map_or(is_of_tokens, has_words) {
+        return Ok(());
+    }
+    let rows = files.rows(&path, &columns)?;
+    if let Some(share) = share {
+        keys.held_out = Some(part(rows.len(), share, false));
+    }
+    let keys = rows.complete(keys);
+    let padding_token = keys.padding_token;
+    // A file of at most 1 GiB has no number that TOML does not take.
+    data.extend(Table::try_from(keys).unwrap_or_default());
+    let model = config.get_mut("model").and_then(Value::as_table_mut);
+    if let (Some(model), Some(token)) = (model, padding_token) {
+        let attention = model.entry("attention");
+        let attention = attention.or_insert_with(|| Value::Table(Table::new()));
+        if let Some(attention) = attention.as_table_mut() {
+            attention.insert("padding_token".to_owned(), Value::Integer(token.into()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! SHA-256 of the inputs of a run.
+
+use std::io;
+use std::path::Path;
+
+use headlight_data::Splits;
+use headlight_experiment::Experiment;
+use sha2::{Digest, Sha256};
+
+use crate::Failure;
+use crate::files::access::open;
+
+/// The SHA-256 of a file, in hexadecimal digits.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn file_sha256(path: &Path) -> Result<String, Failure> {
+    let mut hash = Sha256::new();
+    io::copy(&mut open(path, u64::MAX)?, &mut hash)
+        .map_err(|error| Failure::unreadable(path, &error))?;
+    Ok(format!("{:x}", hash.finalize()))
+}
+
+/// A hash of all that a run depends on besides its config: samples and initial weights.
+pub(crate) fn inputs_sha256(experiment: &Experiment) -> String {
+    let mut hash = Sha256::new();
+    add_splits(&mut hash, &experiment.splits);
+    for value in experiment.start.iter().flat_map(|own| &own.values) {
+        hash.update(value.to_le_bytes());
+    }
+    format!("{:x}", hash.finalize())
+}
+
+/// Adds all samples of a dataset to a hash.
+pub fn add_splits(hash: &mut Sha256, splits: &Splits) {
+    let both = [&splits.train, &splits.held_out].into_iter();
+    for split in both.chain(&splits.tests) {
+        hash.update((split.len() as u64).to_le_bytes());
+        for token in split.all_tokens() {
+            hash.update(token.to_le_bytes());
+        }
+        // A byte of each label, and the others only where a label needs them: files of up to 256 classes keep their hashes.
+        let labels = split.labels();
+        let most = labels.iter().copied().max().unwrap_or(0);
+        for place in (0..4).filter(|&place| place == 0 || most >> (8 * place) > 0) {
+            let bytes = labels.iter().map(|label| label.to_le_bytes()[place]);
+            hash.update(bytes.collect::<Vec<u8>>());
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The manifest of a run that has ended, the SHA-256 of each of its files in the format of `sha256sum --check`; and what is
+//! missing or changed since.
+
+use std::collections::BTreeMap;
+use std::path::{Component, Path};
+
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::{RunDir, paths_in};
+use crate::Failure;
+use crate::files::access::read_text;
+use crate::files::hash::file_sha256;
+use crate::files::run_files::{FILES, MANIFEST, REPORT, is_in_folder_of_run};
+
+/// The largest manifest that is read, in bytes: 350,000 dumps.
+const MANIFEST_LIMIT: u64 = 32 << 20;
+
+/// A file of a run that is missing, or not as Headlight wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Damage {
+    /// Its path within the run directory.
+    pub file: String,
+    /// What is wrong with it.
+    pub problem: &'static str,
+}
+
+/// What was found in a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// The number of files that the manifest lists; 0 if the run has not ended.
+    pub files: usize,
+    /// The files that are missing or changed.
+    pub damage: Vec<Damage>,
+}
+
+impl RunDir {
+    /// Compares the files of a run with its manifest. A run that has not ended has none.
+    ///
+    /// # Errors
+    /// When the machine cannot read a file.
+    pub fn verify(&self) -> Result<Verified, Failure> {
+        let path = self.file(MANIFEST);
+        if path.symlink_metadata().is_err() && !self.has_ended() {
+            return Ok(Verified::default());
+        }
+        let mut found = Verified::default();
+        let mut add = |file: &str, problem| {
+            let file = file.to_owned();
+            found.damage.push(Damage { file, problem });
+        };
+        let text = read_text(&path, MANIFEST_LIMIT).ok();
+        let Some(files) = text.and_then(|text| parse(&text)) else {
+            add(MANIFEST, "missing or damaged");
+            return Ok(found);
+        };
+        for (name, sha256) in &files {
+            let path = self.file(name);
+            if !path.is_file() {
+                add(name, "missing");
+            } else if file_sha256(&path)? != *sha256 {
+                add(name, "not as Headlight wrote it");
+            }
+        }
+        found.files = files.len();
+        Ok(found)
+    }
+
+    /// Writes the manifest of the files so far, and of the report, which comes after it.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the manifest cannot be written.
+    pub(crate) fn write_manifest(&self, report: Option<&str>) -> Result<(), Failure> {
+        let mut files = BTreeMap::new();
+        for file in FILES.iter().filter(|file| file.is_listed) {
+            let path = self.file(file.name);
+            let mut paths = vec![path.clone()];
+            if path.is_dir() {
+                paths = paths_in(&path)?;
+                paths.retain(|path| is_in_folder_of_run(path));
+            }
+            for path in paths.into_iter().filter(|path| path.is_file()) {
+                let name = path.strip_prefix(&self.path).unwrap_or(&path);
+                files.insert(name.to_string_lossy().into_owned(), file_sha256(&path)?);
+            }
+        }
+        if let Some(report) = report {
+            files.insert(REPORT.to_owned(), format!("{:x}", Sha256::digest(report)));
+        }
+        self.write(MANIFEST, manifest(&files).as_bytes())
+    }
+}
+
+/// The manifest of files with their hashes. By the count, one that was cut short between two lines is noticed.
+fn manifest(files: &BTreeMap<String, String>) -> String {
+    let count = format!("# {} files, for sha256sum --check\n", files.len());
+    let lines = files.iter();
+    let lines = lines.map(|(name, sha256)| format!("{sha256}  {name}\n"));
+    [count].into_iter().chain(lines).collect()
+}
+
+/// The files of a manifest with their hashes; `None` if it is not as Headlight wrote it.
+fn parse(text: &str) -> Option<BTreeMap<String, String>> {
+    let files = text.lines().skip(1).map(|line| {
+        let (sha256, name) = line.split_once("  ")?;
+        // No file outside the run directory.
+        let mut parts = Path::new(name).components();
+        let is_inside = parts.all(|part| matches!(part, Component::Normal(_)));
+        is_inside.then(|| (name.to_owned(), sha256.to_owned()))
+    });
+    let files: BTreeMap<String, String> = files.collect::<Option<_>>()?;
+    // Every run has files.
+    (!files.is_empty() && manifest(&files) == text).then_some(files)
+}

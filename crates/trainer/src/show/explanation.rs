@@ -1,0 +1,237 @@
+//! Which words decided, as a table, a picture and JSON.
+
+use headlight_analysis::explain::{Explanation, Word, explain};
+use headlight_architecture::{Parameter, StrongestHead};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_report::{BarColumn, BarTable, counted, number};
+use serde_json::{Value, json};
+
+use crate::Failure;
+use crate::files::samples::written;
+use crate::train::dumping::{Model, strongest};
+use crate::train::opening::open_device;
+use crate::train::session::dataset;
+
+/// Decimals of probabilities, of multiples of uniform attention, and of what is added to a logit.
+const PROBABILITY: usize = 3;
+const MULTIPLE: usize = 2;
+const GRADIENT: usize = 2;
+
+/// The values of the longest bars, if none is larger.
+const FULL_MULTIPLE: f64 = 4.0;
+const FULL_CHANGE: f64 = 0.25;
+const FULL_GRADIENT: f64 = 1.0;
+
+/// Explains what a model predicts for the only sample of a dataset; `text` is what the user wrote, if it is a text, and `head` that
+/// of [`head_of_run`].
+///
+/// # Errors
+/// As [`explain`].
+pub fn of_sample(
+    config: &ExperimentConfig,
+    parameters: &[Parameter],
+    dataset: &Dataset,
+    text: Option<&str>,
+    head: Option<StrongestHead>,
+) -> Result<Explanation, Failure> {
+    let weights = Parameter::weights(parameters);
+    let written = text.map_or_else(Vec::new, |text| written(text, &config.data));
+    Ok(explain(config, &weights, dataset, 0, &written, head)?)
+}
+
+/// The strongest head of a model in the samples that its run dumps; `None` if they are not at hand, or the model has one head.
+pub fn head_of_run(config: &ExperimentConfig, parameters: &[Parameter]) -> Option<StrongestHead> {
+    if config.model.n_heads == 1 {
+        return None;
+    }
+    let splits = dataset(config).ok()?;
+    let device = open_device(&config.compute.device).ok()?;
+    let found = strongest(Model { config, parameters }, &splits, &device);
+    found.ok().map(|(_, head)| head)
+}
+
+/// The explanation as JSON.
+pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
+    let class = |class: u32| match data.classes.get(class as usize) {
+        Some(name) => json!(name),
+        None => json!(class),
+    };
+    let word = |word: &Word| {
+        json!({
+            "position": word.position,
+            "token": word.token,
+            "word": word.text,
+            "unknown": word.is_unknown,
+            "weight": word.weight,
+            "attention": word.attention,
+            "probability_without": word.probability_without,
+            "change": word.probability_without - explanation.probability,
+            "predicted_without": class(word.predicted_without),
+            "integrated_gradients": word.gradient,
+        })
+    };
+    json!({
+        "predicted": class(explanation.predicted),
+        "probability": explanation.probability,
+        "layer": explanation.layer,
+        "head": explanation.head.head,
+        "uniform": explanation.uniform,
+        "close_to_uniform": explanation.is_uniform,
+        "words": explanation.words.iter().map(word).collect::<Vec<_>>(),
+        "cut": explanation.cut,
+        "logit": explanation.gradients.logit,
+        "baseline_logit": explanation.gradients.baseline,
+        "integrated_gradients_of_cls": explanation.gradients.cls,
+    })
+}
+
+/// The explanation as a table with bars.
+pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
+    let data = &config.data;
+    let own = explanation;
+    let class = data.answer(own.predicted as usize);
+    let each = |text: &dyn Fn(&Word) -> String| own.words.iter().map(text).collect::<Vec<_>>();
+    let bars = |value: &dyn Fn(&Word) -> f64| own.words.iter().map(value).collect::<Vec<_>>();
+    let change = |word: &Word| word.probability_without - own.probability;
+    let title = |first: &str, second: &str| [first.to_owned(), second.to_owned()];
+    let changes_class = |word: &Word| word.predicted_without != own.predicted;
+    let columns = vec![
+        BarColumn {
+            title: title("attention", "× uniform"),
+            texts: each(&|word| number(word.attention, MULTIPLE)),
+            bars: bars(&|word| word.attention.unwrap_or(0.0)),
+            full: FULL_MULTIPLE,
+        },
+        BarColumn {
+            title: title("if removed:", "probability"),
+            texts: each(&|word| {
+                let star = if changes_class(word) { "*" } else { " " };
+                number(Some(word.probability_without), PROBABILITY) + star
+            }),
+            bars: Vec::new(),
+            full: 0.0,
+        },
+        BarColumn {
+            title: title("", "change"),
+            texts: each(&|word| signed(change(word), PROBABILITY)),
+            bars: bars(&change),
+            full: FULL_CHANGE,
+        },
+        BarColumn {
+            title: title("integrated", "gradients"),
+            texts: each(&|word| signed(word.gradient, GRADIENT)),
+            bars: bars(&|word| word.gradient),
+            full: FULL_GRADIENT,
+        },
+    ];
+    let (rows, place) = match data.words {
+        Some(_) if !data.columns.features.is_empty() => ("value", String::new()),
+        Some(_) => ("word", String::new()),
+        None => ("token", "position: ".to_owned()),
+    };
+    let name = |word: &Word| match (&data.words, word.is_unknown) {
+        (_, true) => format!("{} (unknown)", word.text),
+        (Some(_), _) => word.text.clone(),
+        (None, _) => format!("{}: {}", word.position, word.text),
+    };
+    BarTable {
+        title: format!(
+            "Which {rows}s decided: {class}, probability {:.PROBABILITY$}",
+            own.probability
+        ),
+        rows: place + rows,
+        names: own.words.iter().map(name).collect(),
+        columns,
+        notes: notes(own, config, &class, rows),
+    }
+}
+
+/// What the columns are, and what became of words.
+fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) -> Vec<String> {
+    let data = &config.data;
+    let keys = own.uniform.map_or(0.0, f64::recip).round();
+    let uniform = if own.is_uniform {
+        format!(" It is close to uniform: this attention tells no {word}s apart.")
+    } else {
+        String::new()
+    };
+    let mean = if config.reads_mean() {
+        " The class is read from the mean of all positions, not from this one alone."
+    } else {
+        ""
+    };
+    let from_cls = match data.cls {
+        ClsPlace::None => String::new(),
+        _ => format!("{} from [CLS] and ", signed(own.gradients.cls, GRADIENT)),
+    };
+    let quantity = match data.n_classes {
+        2 => "log-odds",
+        _ => "logit",
+    };
+    let removed = match config.model.attention.padding_token {
+        Some(_) => format!("padding stands in place of the {word}"),
+        None => format!(
+            "the place of the {word} is empty (no query looks at it, and its vector is 0{})",
+            if config.reads_mean() {
+                "; the mean still counts the place"
+            } else {
+                ""
+            }
+        ),
+    };
+    let which_head = own.which_head.as_ref();
+    let which_head = which_head.map_or_else(String::new, |sentence| format!(" {sentence}."));
+    let mut notes = vec![
+        format!(
+            "attention: the weight of {} in layer {}, head {}, in multiples of uniform attention (1/{keys}).\
+             {which_head}{uniform}{mean}",
+            config.shown_reader(),
+            own.layer,
+            own.head.head
+        ),
+        format!(
+            "if removed: the probability of {class} when {removed}, and its change{}.",
+            if own
+                .words
+                .iter()
+                .any(|word| word.predicted_without != own.predicted)
+            {
+                "; *: the model then predicts another class"
+            } else {
+                ""
+            }
+        ),
+        format!(
+            "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {from_cls}{} \
+             for an input of zeros, is the {quantity}: {}.",
+            signed(own.gradients.baseline, GRADIENT),
+            signed(own.gradients.logit, GRADIENT)
+        ),
+    ];
+    if own.words.iter().any(|word| word.is_unknown) {
+        notes.push(
+            format!("unknown: the vocabulary lacks the {word}, so that the model sees [UNK], as for any other such {word}."),
+        );
+    }
+    if !own.cut.is_empty() {
+        notes.push(format!(
+            "The model takes {}. It does not see the rest: {}",
+            counted(data.seq_len, "word"),
+            own.cut.join(" ")
+        ));
+    }
+    notes
+}
+
+/// A number with its sign; 0 has none.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    if text
+        .bytes()
+        .all(|byte| matches!(byte, b'+' | b'-' | b'0' | b'.'))
+    {
+        return format!("{:.decimals$}", 0.0);
+    }
+    text
+}

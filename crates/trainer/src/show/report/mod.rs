@@ -1,0 +1,85 @@
+//! The report of a run: all that the notebook prints, and the attention matrices.
+
+mod attention;
+mod data;
+mod ending;
+mod model;
+mod names;
+mod predictions;
+mod test_sets;
+mod training;
+
+use headlight_data::Dataset;
+use headlight_experiment::Experiment;
+use headlight_report::{Document, Section};
+
+use super::finished_run::FinishedRun;
+use crate::show::{assessment, certificate, measures};
+
+pub use attention::WHOLE_MATRIX;
+pub use data::title as data_title;
+pub use ending::{f1_of, outcome_text, quoted_answer};
+pub use names::answer;
+pub use test_sets::test_lines;
+
+/// The width of plots as text, in columns.
+const WIDTH: usize = 100;
+
+/// The samples that a report shows: sample 0, and the first positive.
+pub fn reported_samples(shown: &Dataset) -> Vec<usize> {
+    let mut samples = vec![0];
+    samples.extend(shown.positives().find(|&sample| sample != 0));
+    samples
+}
+
+impl FinishedRun {
+    /// The report as a Markdown file.
+    pub fn report(&self, experiment: &Experiment) -> String {
+        let (config, splits) = (&experiment.config, &*experiment.splits);
+        let (data, metrics) = (&config.data, &self.metrics);
+        let of_model = self.of_model();
+        let best = self.tracker.as_ref();
+        let best = best.and_then(|tracker| ending::best(tracker, metrics));
+        let interrupted = self.interrupted(experiment).map(|sentence| {
+            let model = match best {
+                Some(_) => "of the best model until then",
+                None => "from that step",
+            };
+            Section::of_paragraph(format!("{sentence}; all figures are {model}."))
+        });
+        let outcome = self.outcome.as_ref();
+        let outcome = outcome.map(|own| Section::of_paragraph(outcome_text(own, data)));
+        let samples = match splits.held_out.len() {
+            0 => "training samples, since none are held out",
+            _ => "held-out samples",
+        };
+        let assessment = self.assessment.as_ref();
+        let held_out = of_model.and_then(|row| row.held_out.as_ref());
+        let counted = self.certificate.as_ref();
+
+        let mut sections: Vec<Section> = Vec::new();
+        sections.extend([interrupted, best, outcome].into_iter().flatten());
+        sections.extend(data::sections(config, splits));
+        sections.extend(model::sections(config));
+        sections.extend(training::sections(config, metrics, of_model));
+        sections.extend(assessment.map(|own| assessment::summary(samples, data, own)));
+        sections.extend(test_sets::section(splits, held_out, &self.tests));
+        sections.extend(measures::section(&self.measures));
+        sections.extend(counted.map(|own| certificate::section(own, config)));
+        sections.extend(attention::sections(
+            config,
+            of_model,
+            &self.dump,
+            (self.strongest.0, self.strongest.1.head),
+            self.which_head(),
+        ));
+        sections.push(predictions::section(config, splits.shown(), &self.dump));
+        let rule = data.rule.as_ref();
+        let document = Document {
+            title: rule.map_or_else(|| data::title(data), |rule| rule.question()),
+            sections,
+            ..Document::default()
+        };
+        document.markdown_file(WIDTH)
+    }
+}

@@ -1,0 +1,127 @@
+//! The trained model, as the screen asks it.
+
+use headlight_analysis::removal::forward_without;
+use headlight_architecture::Parameter;
+use headlight_data::{Dataset, Source};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::fused::{Array, Forward, Frozen, Recorded};
+use headlight_experiment::metrics::predicted_class;
+use headlight_experiment::{Error, Experiment};
+
+/// The most samples of one forward pass.
+const PASS: usize = 64;
+
+/// A model with its weights.
+pub(super) struct UsedModel<'a> {
+    pub(super) experiment: &'a Experiment,
+    frozen: Frozen,
+    pub(super) weights: Vec<f32>,
+}
+
+/// What the model says of a sample.
+#[derive(Clone, Debug)]
+pub(super) struct Said {
+    /// The sample's index in its dataset.
+    pub(super) sample: usize,
+    /// The predicted class; with an answer per position, each of them.
+    pub(super) classes: Vec<u32>,
+    /// The probability of each class. `[class]`
+    pub(super) probabilities: Vec<f64>,
+    /// The weights of the position that the class is read from in the last layer, if they were asked for. `[head][key]`
+    pub(super) heads: Vec<Vec<f32>>,
+}
+
+impl Said {
+    /// Whether each answer that counts is the label.
+    pub(super) fn is_right(&self, dataset: &Dataset) -> bool {
+        let mut counted = dataset.counted(self.sample);
+        counted.all(|(place, label)| self.classes[place] == label)
+    }
+}
+
+impl<'a> UsedModel<'a> {
+    pub(super) fn new(experiment: &'a Experiment, parameters: &[Parameter]) -> Result<Self, Error> {
+        Ok(Self {
+            experiment,
+            frozen: Frozen::new(&experiment.config)?,
+            weights: Parameter::weights(parameters),
+        })
+    }
+
+    pub(super) fn config(&self) -> &'a ExperimentConfig {
+        &self.experiment.config
+    }
+
+    /// The samples that judge the model, in a word.
+    pub(super) fn split(&self) -> &'static str {
+        if self.experiment.splits.held_out.is_empty() {
+            "training"
+        } else {
+            "held-out"
+        }
+    }
+
+    /// What it says of samples without the words at some positions.
+    pub(super) fn ask(
+        &mut self,
+        dataset: &Dataset,
+        samples: &[usize],
+        without: &[usize],
+        recorded: Recorded,
+    ) -> Result<Vec<Said>, Error> {
+        let config = self.config();
+        let mut all = Vec::new();
+        for samples in samples.chunks(PASS) {
+            let chosen: Vec<u32> = samples.iter().map(|&sample| sample as u32).collect();
+            let (frozen, own) = (&mut self.frozen, (config, &self.weights[..]));
+            let forward = forward_without(frozen, own, dataset, &chosen, without, recorded)?;
+            let said = samples.iter().enumerate().map(|(place, &sample)| {
+                let read = config.shown_position(dataset.tokens(sample));
+                said_of(&forward, place, sample, read)
+            });
+            all.extend(said);
+        }
+        Ok(all)
+    }
+
+    /// Names a sample. Nothing but the file's own lines numbers samples of a file, so that others say what is counted.
+    pub(super) fn named(&self, split: &str, kind: &str, sample: usize, of: &Dataset) -> String {
+        match self.config().data.source {
+            Source::File(_) => format!("{split} {kind} {sample} of 0 to {}", of.len() - 1),
+            Source::Generated(_) => {
+                format!("{split} {kind} {sample}")
+            }
+        }
+    }
+}
+
+/// What a forward pass says of its sample at a place; `read` is the position that the class is read from, or the position that
+/// is shown.
+fn said_of(forward: &Forward, place: usize, sample: usize, read: usize) -> Said {
+    let dims = forward.dims;
+    let (positions, logits) = (dims.positions, dims.logits);
+    let (answers, answer) = if dims.per_position {
+        (positions, read)
+    } else {
+        (1, 0)
+    };
+    let given = &forward.predictions.logits[place * answers * logits..][..answers * logits];
+    let probabilities = &forward.predictions.probabilities;
+    let probabilities = match probabilities[(place * answers + answer) * logits..][..logits] {
+        [one] => vec![1.0 - f64::from(one), f64::from(one)],
+        ref all => all.iter().map(|&one| f64::from(one)).collect(),
+    };
+    // [sample, layer, head, query, key]
+    let weights = &forward.arrays[Array::Weights];
+    let of_last = ((place + 1) * dims.layers - 1) * dims.heads;
+    let row = |head| {
+        let start = ((of_last + head) * positions + read) * positions;
+        weights.get(start..start + positions).map(<[f32]>::to_vec)
+    };
+    Said {
+        sample,
+        classes: given.chunks(logits).map(predicted_class).collect(),
+        probabilities,
+        heads: (0..dims.heads).filter_map(row).collect(),
+    }
+}

@@ -1,0 +1,228 @@
+//! Samples of numbers: how many, where the position that the class is read from looks in each class, and the weights of one
+//! of them.
+
+use headlight_data::{Dataset, Task};
+use headlight_dump::AttentionDump;
+use headlight_experiment::fused::Recorded;
+use headlight_experiment::{Error, Experiment};
+use headlight_report::{Part, Weights, counted, number, shorten_apart};
+
+use super::model::{Said, UsedModel};
+use crate::show::report::{answer, quoted_answer};
+
+/// The most samples of a class that means are over, and the most classes.
+const OF_CLASS: usize = 200;
+const MOST_CLASSES: usize = 6;
+
+/// The longest name of a class in a list.
+const NAME: usize = 16;
+
+/// The most tokens of a sample whose whole matrix is shown.
+const WHOLE_MATRIX: usize = 8;
+
+/// The most positions that are taken away together.
+const MOST_DECIDING: usize = 3;
+
+/// How many samples there are of each class, and what became of words.
+pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
+    let (data, splits) = (&experiment.config.data, &experiment.splits);
+    let counts = splits.shown().class_counts(data.n_classes);
+    let classes = 0..counts.len().min(MOST_CLASSES);
+    let names: Vec<String> = classes.map(|class| answer(data, class)).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let named = shorten_apart(&names, NAME).into_iter().zip(&counts);
+    let mut named: Vec<String> = named
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    if counts.len() > MOST_CLASSES {
+        named.push(counted(counts.len() - MOST_CLASSES, "more class"));
+    }
+    let named = match data.task {
+        Task::NextToken => vec![counted(counts.iter().sum(), "token")],
+        Task::Classification | Task::TokenClassification => named,
+    };
+    let (named, held_out) = (named.join(", "), splits.held_out.len());
+    let mut lines = vec![if data.is_fresh() {
+        format!("Samples  each step draws its own; {held_out} held out: {named}")
+    } else {
+        let train = splits.train.len();
+        format!("Samples  {train} to train on: {named}; {held_out} held out")
+    }];
+    let losses = splits.texts.map(|texts| texts.losses(data.seq_len));
+    lines.extend(
+        losses
+            .filter(|losses| !losses.is_empty())
+            .map(|losses| losses.join(" ")),
+    );
+    lines
+}
+
+/// The means of each class, and one sample.
+pub(super) fn parts(
+    model: &mut UsedModel<'_>,
+    dump: &AttentionDump,
+    head: usize,
+) -> Result<Vec<Part>, Error> {
+    let experiment = model.experiment;
+    let judged = experiment.splits.judged();
+    let classes = experiment.config.data.n_classes.min(MOST_CLASSES);
+    let chosen: Vec<usize> = (0..classes)
+        .flat_map(|class| judged.of_class(class as u32).take(OF_CLASS))
+        .collect();
+    let said = model.ask(judged, &chosen, &[], Recorded::Attention)?;
+    Ok(vec![
+        Part::Weights(means(model, judged, &said, head)),
+        Part::Weights(one(model, dump, head)?),
+    ])
+}
+
+/// Where the position that the class is read from looks on average over samples of each class.
+fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> Weights {
+    let config = model.config();
+    let (data, positions) = (&config.data, judged.positions());
+    let inputs = config.inputs();
+    let keys_of = |said: &Said| {
+        let tokens = judged.tokens(said.sample);
+        let read = config.shown_position(tokens);
+        config.model.attention.keys(read, tokens)
+    };
+    // Samples of different lengths have no uniform attention in common, and their weights no common measure.
+    let first = all.first().map(keys_of);
+    let common = first.filter(|first| all.iter().all(|said| keys_of(said) == *first));
+    let mut rows = Vec::new();
+    for class in 0..data.n_classes.min(MOST_CLASSES) {
+        let own = all
+            .iter()
+            .filter(|said| judged.label(said.sample) as usize == class);
+        let mut sums = vec![(0.0_f64, 0.0_f64); positions];
+        for said in own {
+            let (row, keys) = (&said.heads[head], keys_of(said));
+            for (key, (sum, count)) in sums.iter_mut().enumerate() {
+                if keys.has(key) {
+                    let weight = f64::from(row[key]);
+                    let times = keys.times_uniform(weight).filter(|_| common.is_none());
+                    *sum += times.unwrap_or(weight);
+                    *count += 1.0;
+                }
+            }
+        }
+        // A position that no sample of the class reaches has no mean.
+        let means = sums.iter().map(|(sum, count)| (sum / count) as f32);
+        let means: Vec<f32> = means.collect();
+        if means.iter().any(|mean| !mean.is_nan()) {
+            rows.push((answer(data, class), means));
+        }
+    }
+    // A question first answers yes.
+    if data.n_classes == 2 {
+        rows.reverse();
+    }
+    let split = model.split();
+    let samples = counted_of(judged, data.n_classes, all.len(), split);
+    let (layer, reader) = (config.model.n_layers - 1, config.shown_reader());
+    Weights {
+        title: match common {
+            Some(keys) => format!(
+                "Where {reader} looks, mean of {samples} (layer {layer}, head {head}; uniform {})",
+                number(keys.each(), 2)
+            ),
+            None => format!(
+                "Where {reader} looks, in multiples of a sample's uniform attention: mean of {samples} of different \
+                 lengths (layer {layer}, head {head})"
+            ),
+        },
+        keys: (0..positions)
+            .map(|position| match position {
+                _ if Some(position) == inputs.cls => "[CLS]".to_owned(),
+                _ => position.to_string(),
+            })
+            .collect(),
+        rows,
+        main: None,
+        classes: data.n_classes,
+    }
+}
+
+/// The samples that a mean is over: how many of a split, and which if they are not all.
+fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> String {
+    let samples = counted(judged.len(), &format!("{split} sample"));
+    if count == judged.len() {
+        return samples;
+    }
+    let classes = match n_classes {
+        ..=MOST_CLASSES => "each class".to_owned(),
+        _ => format!("each of the first {MOST_CLASSES} classes"),
+    };
+    format!("{count} of {samples}, at most the first {OF_CLASS} of {classes}")
+}
+
+/// The first of the samples that a run shows that is not of class 0: its probability, with and without what decides it, and its
+/// weights, which the run has dumped.
+fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<Weights, Error> {
+    let config = model.config();
+    let (data, splits) = (&config.data, &model.experiment.splits);
+    let samples = splits.shown();
+    let sample = samples.positives().next().unwrap_or(0);
+    let mut dumped = dump.meta.samples.iter();
+    let dumped = dumped.position(|&own| own == Some(sample)).unwrap_or(0);
+    let (positions, read) = (dump.dims.positions, dump.shown_position(dumped));
+    let weights = dump.weights(dumped, dump.dims.layers - 1, head);
+    let row = |query: usize| &weights[query * positions..][..positions];
+    let shown = dump.unpadded(dumped);
+    let mut without = dump.meta.label_positions[dumped].clone();
+    if without.is_empty() || without.len() > MOST_DECIDING {
+        let keys = shown.iter().copied().filter(|&key| Some(key) != dump.cls());
+        let largest = keys.reduce(|best, key| {
+            let row = row(read);
+            if row[key] > row[best] { key } else { best }
+        });
+        without = largest.into_iter().collect();
+    }
+    let mut ask = |without: &[usize]| {
+        let said = model.ask(samples, &[sample], without, Recorded::Predictions);
+        Ok::<_, Error>(said?.swap_remove(0))
+    };
+    let (said, removed) = (ask(&[])?, ask(&without)?);
+    let class = match data.n_classes {
+        2 => 1,
+        _ => said.classes[0],
+    };
+    let [probability, removed] = [&said, &removed].map(|own| own.probabilities[class as usize]);
+    let kind = if said.is_right(samples) {
+        "Correct"
+    } else {
+        "Wrong"
+    };
+    let name = match (data.n_classes, &data.classes[..]) {
+        (2, []) => String::new(),
+        _ => format!(" of {}", quoted_answer(data, class)),
+    };
+    let place: Vec<String> = without.iter().map(usize::to_string).collect();
+    let s = if place.len() == 1 { "" } else { "s" };
+    let is_whole = data.seq_len <= WHOLE_MATRIX;
+    let queries = shown.iter().filter(|&&query| is_whole || query == read);
+    let word = |position: usize| dump.token_string(dump.tokens(dumped)[position]);
+    let cells = |&query: &usize| {
+        let row = row(query);
+        let row = shown.iter().map(|&key| row[key]).collect();
+        (word(query), row)
+    };
+    let main = if is_whole {
+        shown.iter().position(|&query| query == read)
+    } else {
+        Some(0)
+    };
+    Ok(Weights {
+        title: format!(
+            "{kind}: {}, label {}, probability{name} {probability:.3}; {removed:.3} without \
+             position{s} {}",
+            model.named(splits.shown_name(), "sample", sample, samples),
+            quoted_answer(data, samples.label(sample)),
+            place.join(" and ")
+        ),
+        keys: shown.iter().map(|&key| word(key)).collect(),
+        rows: queries.map(cells).collect(),
+        main,
+        classes: 0,
+    })
+}

@@ -1,0 +1,120 @@
+//! Texts: the words that decided in one that the model classifies correctly, and in one that it does not.
+
+use headlight_analysis::explain::{Explanation, leave_out};
+use headlight_architecture::StrongestHead;
+use headlight_data::Dataset;
+use headlight_experiment::Error;
+use headlight_experiment::fused::Recorded;
+use headlight_report::{Part, Word, shorten};
+
+use super::model::{Said, UsedModel};
+use crate::show::report::quoted_answer;
+
+/// The most texts that are asked about until one of each kind is found.
+const ASKED: usize = 512;
+
+/// Of so many correct texts, the one that a single word decides most is shown: the longer texts may be, the fewer.
+const CORRECT: usize = 15;
+const MOST_POSITIONS: usize = 512;
+
+/// The most words of a text that are shown.
+const WORDS: usize = 4;
+
+/// The columns of a text's start.
+const START: usize = 40;
+
+/// The title of a text, and its words by how much the probability of its class changes without them, with these changes.
+type Explained = (String, Vec<(Word, f64)>);
+
+/// The words that decided in a correct text, and in a wrong one if there is one.
+pub(super) fn parts(model: &mut UsedModel<'_>, head: StrongestHead) -> Result<Vec<Part>, Error> {
+    let judged = model.experiment.splits.judged();
+    let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
+    let said = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
+    let (right, wrong): (Vec<&Said>, Vec<&Said>) =
+        said.iter().partition(|said| said.is_right(judged));
+    let count = (MOST_POSITIONS / judged.positions()).clamp(1, CORRECT);
+    let right = right.into_iter().take(count);
+    let right = right.map(|said| explained(model, judged, "Correct", said.sample, head));
+    let right: Vec<Explained> = right.collect::<Result<_, _>>()?;
+    let wrong = wrong.first();
+    let wrong = wrong.map(|said| explained(model, judged, "Wrong", said.sample, head));
+    let strength = |one: &Explained| one.1.first().map_or(0.0, |(_, change)| *change);
+    let right = right.into_iter().reduce(|best, other| {
+        if strength(&other) > strength(&best) {
+            other
+        } else {
+            best
+        }
+    });
+    let both = right.into_iter().chain(wrong.transpose()?);
+    let parts = both.map(|(title, words)| Part::Words {
+        title,
+        words: words
+            .into_iter()
+            .take(WORDS)
+            .map(|(word, _)| word)
+            .collect(),
+    });
+    Ok(parts.collect())
+}
+
+fn explained(
+    model: &UsedModel<'_>,
+    judged: &Dataset,
+    kind: &str,
+    sample: usize,
+    head: StrongestHead,
+) -> Result<Explained, Error> {
+    let (config, weights, head) = (model.config(), &model.weights, Some(head));
+    let own = leave_out(config, weights, judged, sample as u32, &[], head)?;
+    // Those alone that the model may look at.
+    let words = own.words.iter().filter_map(|word| {
+        let shown = Word {
+            word: word.text.clone(),
+            attention: word.attention?,
+            without: word.probability_without,
+        };
+        Some((shown, (own.probability - word.probability_without).abs()))
+    });
+    let mut words: Vec<(Word, f64)> = words.collect();
+    words.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    Ok((title(model, judged, kind, sample, &own), words))
+}
+
+fn title(
+    model: &UsedModel<'_>,
+    judged: &Dataset,
+    kind: &str,
+    sample: usize,
+    own: &Explanation,
+) -> String {
+    let data = &model.config().data;
+    let label = judged.label(sample);
+    let expected = if label == own.predicted {
+        String::new()
+    } else {
+        format!(", not {}", quoted_answer(data, label))
+    };
+    let row = if data.columns.features.is_empty() {
+        "text"
+    } else {
+        "row"
+    };
+    let tokens = judged.tokens(sample).iter();
+    let cls = model.config().inputs().cls;
+    let words = tokens
+        .enumerate()
+        .filter(|&(position, _)| Some(position) != cls);
+    let words: Vec<u32> = words.map(|(_, &token)| token).collect();
+    let words = data.words.as_ref().map(|own| own.join(&words));
+    let words = shorten(&words.unwrap_or_default(), START);
+    format!(
+        "{kind}: {} ({words}): {}{expected}, probability {:.3} (layer {}, head {})",
+        model.named(model.split(), row, sample, judged),
+        quoted_answer(data, own.predicted),
+        own.probability,
+        own.layer,
+        own.head.head
+    )
+}

@@ -1,0 +1,10 @@
+//! Training: experiments opened with their files and devices, and what a run directory gets of them.
+
+pub mod dump_volume;
+pub mod dumping;
+pub mod opening;
+pub mod resume;
+pub mod run_writer;
+pub mod session;
+pub mod signals;
+pub mod test_sets;
