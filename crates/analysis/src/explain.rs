@@ -10,7 +10,7 @@ use headlight_data::words::UNK;
 use crate::removal::forward_without;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Frozen, Recorded};
+use headlight_experiment::fused::{Array, FrozenModel, Recorded};
 use headlight_experiment::metrics::{cross_entropy, predicted_class};
 use headlight_experiment::shown::shown_head;
 
@@ -23,7 +23,7 @@ pub struct Explanation {
     pub probability: f64,
     /// The last layer.
     pub layer: usize,
-    /// Its strongest head, whose attention is shown: that from `[CLS]`, or from the position that the class is read from
+    /// Its strongest head, whose attention is shown: that from `[CLS]`, or from the readout position
     /// ([`ExperimentConfig::shown_position`]). So are all weights below.
     pub head: StrongestHead,
     /// Which head that is, and why, as a sentence; `None` of a model with one.
@@ -120,7 +120,7 @@ pub fn leave_out(
                 .to_owned(),
         ));
     }
-    let mut frozen = Frozen::new(config)?;
+    let mut frozen = FrozenModel::new(config)?;
     let tokens = dataset.tokens(sample as usize);
     let (layer, inputs) = (config.model.n_layers - 1, config.inputs());
     let (read, cls) = (config.shown_position(tokens), inputs.cls);
@@ -205,7 +205,7 @@ fn gradients(
     sample: u32,
     predicted: u32,
 ) -> Result<(Gradients, Vec<f64>), Error> {
-    let frozen = Frozen::new(config)?;
+    let frozen = FrozenModel::new(config)?;
     let slopes: Vec<f32> = match (frozen.logits(), predicted) {
         // One logit is the log-odds of class 1; those of two classes differ by it.
         (1, 0) => vec![-1.0],

@@ -6,7 +6,7 @@ use headlight_data::{CLS, ClsPlace, Dataset, Stream, Task, order, uniform_unit};
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Frozen, Recorded};
+use headlight_experiment::fused::{FrozenModel, Recorded};
 
 /// How many 32-bit numbers of the stream are reserved for each sample that is generated.
 const NUMBERS_PER_SAMPLE: u128 = 1 << 40;
@@ -24,7 +24,7 @@ pub struct Sampling {
 
 /// A sample that was generated.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Generated {
+pub struct Generation {
     /// Its tokens, those of the prompt among them, without `[CLS]`.
     pub tokens: Vec<u32>,
     /// Whether the model ended it; if not, it has the length of the run's samples.
@@ -43,7 +43,7 @@ pub fn generate(
     prompt: &[u32],
     count: usize,
     sampling: Sampling,
-) -> Result<Vec<Generated>, Error> {
+) -> Result<Vec<Generation>, Error> {
     let data = &config.data;
     if data.task != Task::NextToken {
         return Err(Error::Input(format!(
@@ -56,11 +56,11 @@ pub fn generate(
     let before = usize::from(data.cls == ClsPlace::First);
     let fill = config.model.attention.padding_token;
     let fill = fill.unwrap_or(data.cls.first_token());
-    let mut frozen = Frozen::new(config)?;
+    let mut frozen = FrozenModel::new(config)?;
     let logits = frozen.logits();
     let most = data.seq_len;
     let mut all = vec![
-        Generated {
+        Generation {
             tokens: prompt.to_vec(),
             has_ended: false,
             log_probability: 0.0,

@@ -7,14 +7,14 @@ use headlight_data::Dataset;
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Forward, Frozen, Intervention, Place, Recorded};
+use headlight_experiment::fused::{Forward, FrozenModel, Intervention, Place, Recorded};
 
 /// What a config's model computes for samples of a dataset without the words at some positions.
 ///
 /// # Errors
 /// When the weights do not match the config.
 pub fn forward_without(
-    frozen: &mut Frozen,
+    frozen: &mut FrozenModel,
     (config, weights): (&ExperimentConfig, &[f32]),
     dataset: &Dataset,
     chosen: &[u32],

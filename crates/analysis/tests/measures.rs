@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use headlight_analysis::measures::{Measured, check, info, measured};
+use headlight_analysis::measures::{MeasureValue, check, info, measured};
 use headlight_experiment::config::{ExperimentConfig, MeasureName, toml};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::Metric;
@@ -45,7 +45,7 @@ fn trained(experiment: &Experiment) -> FusedEngine<'_> {
     engine
 }
 
-fn measures(experiment: &Experiment, weights: &[f32]) -> BTreeMap<MeasureName, Measured> {
+fn measures(experiment: &Experiment, weights: &[f32]) -> BTreeMap<MeasureName, MeasureValue> {
     let judged = experiment.splits.judged();
     let found = measured(&experiment.config, weights, judged, None).unwrap();
     found.into_iter().collect()
@@ -87,7 +87,7 @@ fn measures_are_numpys() {
     }
 }
 
-/// In sentences, the words that decide differ; in the last block, the mean over heads is what evaluation measures.
+/// In sentences, the words that decide differ; in the last layer, the mean over heads is what evaluation measures.
 #[test]
 fn attention_by_head_is_that_of_evaluation() {
     let change = r#"report.measures=["deciding_uniform", "deciding_attention"]"#;
@@ -102,7 +102,7 @@ fn attention_by_head_is_that_of_evaluation() {
         let samples = held_out.len() as f64;
         (positive * positives + negative * (samples - positives)) / samples
     };
-    let Measured::PerHead(blocks) = &found[&MeasureName::DecidingAttention] else {
+    let MeasureValue::PerHead(blocks) = &found[&MeasureName::DecidingAttention] else {
         panic!("{found:?}")
     };
     assert_eq!((blocks.len(), blocks[0].len()), (2, 2));
@@ -110,7 +110,7 @@ fn attention_by_head_is_that_of_evaluation() {
     let expected = over_all([Metric::AttentionPositive, Metric::AttentionNegative]);
     assert!((mean - expected).abs() < 1e-6, "{mean}, not {expected}");
     let uniform = over_all([Metric::UniformPositive, Metric::UniformNegative]);
-    let Measured::Number(found) = found[&MeasureName::DecidingUniform] else {
+    let MeasureValue::Number(found) = found[&MeasureName::DecidingUniform] else {
         panic!("no uniform attention")
     };
     assert!((found - uniform).abs() < 1e-9, "{found}, not {uniform}");
@@ -124,7 +124,7 @@ fn models_of_zeros_have_no_order() {
     let found = measures(&experiment, &vec![0.0; count]);
     assert_eq!(found.len(), 2);
     for (name, value) in found {
-        assert_eq!(value, Measured::Undefined, "{}", name.name());
+        assert_eq!(value, MeasureValue::Undefined, "{}", name.name());
         assert_eq!(serde_json::to_string(&value).unwrap(), "null");
     }
 }

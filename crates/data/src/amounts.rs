@@ -10,14 +10,14 @@ const FRESH: &str = "fresh";
 
 /// `data.samples`: a number, or `"fresh"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Samples {
+pub enum SampleCount {
     /// So many, which each epoch shuffles.
     Number(usize),
     /// Those that each step draws.
     Fresh,
 }
 
-impl Samples {
+impl SampleCount {
     /// How many there are before the first step.
     pub(crate) fn count(self) -> usize {
         match self {
@@ -42,13 +42,13 @@ pub(crate) enum HeldOut {
 /// The generator `all`, which has `listed` samples, leaves to training what is not held out: of a share,
 /// `floor((1 - share) * listed)` samples. Other generators hold out a share of the number of training samples, rounded down.
 pub(crate) fn resolved(
-    samples: Option<Samples>,
+    samples: Option<SampleCount>,
     held_out: HeldOut,
     listed: impl FnOnce() -> Result<Option<usize>, String>,
-) -> Result<(Option<Samples>, usize), String> {
+) -> Result<(Option<SampleCount>, usize), String> {
     let listed = match (samples, held_out) {
         (Some(_), HeldOut::Number(count)) => return Ok((samples, count)),
-        (Some(Samples::Fresh), HeldOut::Share(share)) => {
+        (Some(SampleCount::Fresh), HeldOut::Share(share)) => {
             return Err(format!(
                 "`held_out` is {share:?}, but fresh samples (samples = \"fresh\") have no number that it could be a share \
                  of; set held_out to a whole number"
@@ -58,7 +58,7 @@ pub(crate) fn resolved(
     };
     let (train, held_out) = match (samples, held_out, listed) {
         (_, HeldOut::Number(count), None) => return Ok((samples, count)),
-        (Some(Samples::Number(count)), HeldOut::Share(share), None) => {
+        (Some(SampleCount::Number(count)), HeldOut::Share(share), None) => {
             return Ok((samples, part(count, share, false)));
         }
         (_, HeldOut::Share(_), None) => {
@@ -75,13 +75,13 @@ pub(crate) fn resolved(
         }
     };
     match samples {
-        Some(Samples::Number(given)) if given != train => Err(format!(
+        Some(SampleCount::Number(given)) if given != train => Err(format!(
             "`samples` is {given}, but the share in `held_out` leaves {train} of {} samples to train on; remove samples, \
              or set held_out to a whole number",
             train + held_out
         )),
         // Too many held-out samples are refused as such.
-        _ => Ok((Some(Samples::Number(train.max(1))), held_out)),
+        _ => Ok((Some(SampleCount::Number(train.max(1))), held_out)),
     }
 }
 
@@ -99,7 +99,7 @@ pub fn part(count: usize, share: f64, rest: bool) -> usize {
     (count as u128 * taken / whole) as usize
 }
 
-impl Value for Samples {
+impl Value for SampleCount {
     fn kind() -> Kind {
         let fresh = Choice {
             name: FRESH.to_owned(),
@@ -123,7 +123,7 @@ impl Value for Samples {
     }
 }
 
-impl Serialize for Samples {
+impl Serialize for SampleCount {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Number(count) => count.serialize(serializer),
@@ -132,7 +132,7 @@ impl Serialize for Samples {
     }
 }
 
-impl<'de> Deserialize<'de> for Samples {
+impl<'de> Deserialize<'de> for SampleCount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Json::deserialize(deserializer)?;
         match (number(&value), value.as_str()) {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use headlight_schema::{InvalidValue, Kind, Range, Section, Value, section};
 use serde::{Deserialize, Serialize};
 
-use crate::amounts::{HeldOut, Samples, resolved};
+use crate::amounts::{HeldOut, SampleCount, resolved};
 use crate::cls::{CLS, ClsPlace};
 use crate::dataset::Parts;
 use crate::fold::Fold;
@@ -15,7 +15,7 @@ use crate::generator::Generator;
 use crate::rules::LabelRule;
 use crate::sampler::Sampler;
 use crate::task::Task;
-use crate::words::{Level, Words};
+use crate::words::{TokenLevel, Words};
 
 /// The most classes.
 pub(crate) const CLASS_LIMIT: usize = 1 << 16;
@@ -31,7 +31,7 @@ pub struct DatasetConfig {
     /// The origin of the samples.
     pub source: Source,
     /// Where the file has texts and labels.
-    pub columns: Columns,
+    pub columns: ColumnNames,
     /// How texts become tokens, if samples are texts.
     pub words: Option<Words>,
     /// Number of different tokens, including `[CLS]` = 0. Samples hold 1 to `vocab_size - 1`; without `[CLS]`, 0 is one of
@@ -57,7 +57,7 @@ pub struct DatasetConfig {
 
 /// The columns of a CSV file, or the keys of a JSONL file, that a config names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct Columns {
+pub struct ColumnNames {
     /// That of texts; without a name, `text`, unless the file has tokens.
     pub text: Option<String>,
     /// Those of categories, each a position of the samples; empty if samples are tokens or texts.
@@ -71,18 +71,18 @@ pub struct Columns {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// Drawn from a seed.
-    Generated(Generated),
+    Generated(DrawConfig),
     /// Read from an npz, CSV, TSV or JSONL file.
     File(PathBuf),
 }
 
 /// How samples are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Generated {
+pub struct DrawConfig {
     /// The generator that draws tokens.
     pub generator: Generator,
     /// The training samples.
-    pub samples: Samples,
+    pub samples: SampleCount,
     /// Share of positives, exact to the nearest sample; `None` leaves it to chance.
     pub positive_rate: Option<f64>,
     /// Whether the possible classes have equal shares.
@@ -91,12 +91,12 @@ pub struct Generated {
     pub exclude_held_out: bool,
 }
 
-impl Generated {
+impl DrawConfig {
     /// So many samples, whose classes are left to chance.
     pub fn new(generator: Generator, samples: usize) -> Self {
         Self {
             generator,
-            samples: Samples::Number(samples),
+            samples: SampleCount::Number(samples),
             positive_rate: None,
             balanced: false,
             exclude_held_out: true,
@@ -104,7 +104,7 @@ impl Generated {
     }
 }
 
-impl Columns {
+impl ColumnNames {
     /// The name of the column of texts.
     pub fn text_name(&self) -> &str {
         self.text.as_deref().unwrap_or("text")
@@ -151,7 +151,7 @@ impl DatasetConfig {
         let level = self.words.as_ref().map(|words| words.level);
         match level {
             _ if !self.columns.features.is_empty() => Parts::Values,
-            Some(Level::Character) => Parts::Characters,
+            Some(TokenLevel::Character) => Parts::Characters,
             _ => Parts::Words,
         }
     }
@@ -160,8 +160,8 @@ impl DatasetConfig {
     pub fn is_fresh(&self) -> bool {
         matches!(
             self.source,
-            Source::Generated(Generated {
-                samples: Samples::Fresh,
+            Source::Generated(DrawConfig {
+                samples: SampleCount::Fresh,
                 ..
             })
         )
@@ -215,7 +215,7 @@ section! {
         /// `generator = "all"`, all that are not held out if unset.
         #[range(Range::at_least(1))]
         #[omit(default)]
-        samples: Option<Samples> = None,
+        samples: Option<SampleCount> = None,
         /// Share of positives, exact to the nearest sample, with `generator = "chacha"`; if unset, chance decides.
         #[range(POSITIVE_RATE)]
         #[omit(default)]
@@ -333,7 +333,7 @@ impl TryFrom<Keys> for DatasetConfig {
             listed.map(Some).map_err(|invalid| invalid.message)
         };
         let (number, held_out) = resolved(keys.samples, keys.held_out, listed)?;
-        if !keys.exclude_held_out && number != Some(Samples::Fresh) {
+        if !keys.exclude_held_out && number != Some(SampleCount::Fresh) {
             return Err(
                 "`exclude_held_out` is about fresh samples; set samples = \"fresh\", or remove it"
                     .to_owned(),
@@ -345,7 +345,7 @@ impl TryFrom<Keys> for DatasetConfig {
             seed: keys.seed,
             task: keys.task,
             source,
-            columns: Columns {
+            columns: ColumnNames {
                 text: keys.text,
                 label: keys.label,
                 features: keys.features,
@@ -373,7 +373,7 @@ impl TryFrom<Keys> for DatasetConfig {
 }
 
 /// The origin of the samples, whose number is known.
-fn source(keys: &mut Keys, number: Option<Samples>) -> Result<Source, String> {
+fn source(keys: &mut Keys, number: Option<SampleCount>) -> Result<Source, String> {
     let own = keys.rule.as_ref().and_then(|rule| rule.generator());
     match (keys.file.take(), number) {
         (Some(path), None)
@@ -395,10 +395,10 @@ fn source(keys: &mut Keys, number: Option<Samples>) -> Result<Source, String> {
         (None, Some(_)) if keys.rule.is_none() => {
             Err("missing key `rule`: generated samples need a rule for their labels".to_owned())
         }
-        (None, Some(samples)) => Ok(Source::Generated(Generated {
+        (None, Some(samples)) => Ok(Source::Generated(DrawConfig {
             generator: keys.generator.or(own).unwrap_or(match samples {
-                Samples::Number(_) => Generator::Numpy,
-                Samples::Fresh => Generator::Chacha,
+                SampleCount::Number(_) => Generator::Numpy,
+                SampleCount::Fresh => Generator::Chacha,
             }),
             samples,
             positive_rate: keys.positive_rate,

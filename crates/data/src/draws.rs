@@ -7,7 +7,7 @@ use std::hash::Hash;
 use headlight_schema::InvalidValue;
 use rand::Rng;
 
-use crate::config::{DatasetConfig, Generated, Source};
+use crate::config::{DatasetConfig, DrawConfig, Source};
 use crate::random::shuffle;
 use crate::rules::LabelRule;
 use crate::sampler::Sampler;
@@ -16,14 +16,14 @@ use crate::sampler::Sampler;
 const ATTEMPTS: usize = 10_000;
 
 /// Draws rows, with the shares of classes that the config asks for.
-pub(crate) struct Draws<'a> {
+pub(crate) struct ClassShares<'a> {
     pub(crate) sampler: Sampler,
     pub(crate) rule: &'a LabelRule,
     pub(crate) n_classes: usize,
-    pub(crate) own: Generated,
+    pub(crate) own: DrawConfig,
 }
 
-impl<'a> Draws<'a> {
+impl<'a> ClassShares<'a> {
     /// What draws a config's samples.
     ///
     /// # Errors

@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use headlight_schema::InvalidValue;
 use rand::Rng;
 
-use crate::amounts::Samples;
+use crate::amounts::SampleCount;
 use crate::config::{DatasetConfig, Source};
 use crate::dataset::Dataset;
-use crate::draws::Draws;
+use crate::draws::ClassShares;
 use crate::random::Stream;
 use crate::task::IGNORED;
 
@@ -17,7 +17,7 @@ const NUMBERS_PER_STEP: u128 = 1 << 40;
 
 /// Draws the samples of each step: a function of the config, the seed and the step alone.
 #[derive(Clone, Debug)]
-pub struct Fresh {
+pub struct FreshSamples {
     config: DatasetConfig,
     /// The held-out samples, if no step may draw them.
     excluded: HashSet<Vec<u32>>,
@@ -25,7 +25,7 @@ pub struct Fresh {
     seed: u64,
 }
 
-impl Fresh {
+impl FreshSamples {
     /// What draws batches of a config's samples; `None` if the config has a number of samples. `seed` is that of the
     /// experiment, and `held_out` depends on [`DatasetConfig::seed`], so that all seeds are judged on the same samples.
     pub fn new(
@@ -37,7 +37,7 @@ impl Fresh {
         let Source::Generated(own) = &config.source else {
             return None;
         };
-        if own.samples != Samples::Fresh {
+        if own.samples != SampleCount::Fresh {
             return None;
         }
         let excluded = (0..held_out.len()).map(|sample| held_out.tokens(sample).to_vec());
@@ -59,7 +59,7 @@ impl Fresh {
     pub fn batch(&self, step: usize) -> Result<Dataset, InvalidValue> {
         let mut rng = Stream::Fresh.rng(self.seed);
         rng.set_word_pos(step as u128 * NUMBERS_PER_STEP);
-        let draws = Draws::of(&self.config)?;
+        let draws = ClassShares::of(&self.config)?;
         let empty = Dataset::empty(self.config.seq_len, self.config.cls);
         let mut batch = empty.for_task(self.config.task);
         let before = step as u64 * self.batch_size as u64;
@@ -80,7 +80,7 @@ impl Fresh {
 
     /// Checks that samples are left to draw, of each class that the config asks for.
     pub(crate) fn check(&self) -> Result<(), InvalidValue> {
-        let (draws, mut rng) = (Draws::of(&self.config)?, Stream::Fresh.rng(self.seed));
+        let (draws, mut rng) = (ClassShares::of(&self.config)?, Stream::Fresh.rng(self.seed));
         for class in draws.wanted() {
             self.draw(&draws, class, &mut rng)?;
         }
@@ -90,7 +90,7 @@ impl Fresh {
     /// A sample that is not excluded, of a class unless chance decides.
     fn draw(
         &self,
-        draws: &Draws<'_>,
+        draws: &ClassShares<'_>,
         class: Option<u32>,
         rng: &mut impl Rng,
     ) -> Result<Vec<u32>, InvalidValue> {

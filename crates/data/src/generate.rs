@@ -7,19 +7,19 @@ use rand_mt::Mt;
 
 use crate::config::DatasetConfig;
 use crate::dataset::{Dataset, Splits};
-use crate::draws::Draws;
-use crate::fresh::Fresh;
+use crate::draws::ClassShares;
+use crate::fresh::FreshSamples;
 use crate::generator::Generator;
 use crate::random::{Stream, shuffle};
 
 impl DatasetConfig {
-    /// Draws the dataset: training samples, unless [`Fresh`] draws those of each step, and held-out samples.
+    /// Draws the dataset: training samples, unless [`FreshSamples`] draws those of each step, and held-out samples.
     ///
     /// # Errors
     /// When a value is invalid, or the samples come from a file.
     pub fn generate(&self) -> Result<Splits, InvalidValue> {
         self.validate()?;
-        let draws = Draws::of(self)?;
+        let draws = ClassShares::of(self)?;
         let (rule, sampler) = (draws.rule, draws.sampler);
         let samples = draws.own.samples.count();
         let mut train = Dataset::empty(self.seq_len, self.cls).for_task(self.task);
@@ -69,7 +69,7 @@ impl DatasetConfig {
                 held_out.push_labelled(&row, rule, self.n_classes);
             }
         }
-        if let Some(fresh) = Fresh::new(self, &held_out, 1, 0) {
+        if let Some(fresh) = FreshSamples::new(self, &held_out, 1, 0) {
             fresh.check()?;
         }
         train.relabel(|label, sample, place| self.noisy(label, sample, place));

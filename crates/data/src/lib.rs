@@ -57,15 +57,15 @@ mod test_set;
 mod validate;
 pub mod words;
 
-pub use amounts::{Samples, part};
+pub use amounts::{SampleCount, part};
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
-pub use config::{Columns, DatasetConfig, Generated, Source};
+pub use config::{ColumnNames, DatasetConfig, DrawConfig, Source};
 pub use corpora::{Corpus, MARKER, Reading};
 pub use dataset::{Dataset, Parts, Splits, TextCounts};
 pub use dropout::TokenDropout;
 pub use fold::Fold;
-pub use fresh::Fresh;
+pub use fresh::FreshSamples;
 pub use generator::Generator;
 pub use order::order;
 pub use random::{Stream, uniform_below, uniform_unit};

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use headlight_schema::{InvalidValue, Range, Section, section};
 
-use crate::amounts::Samples;
-use crate::config::{DatasetConfig, Generated, Source};
+use crate::amounts::SampleCount;
+use crate::config::{DatasetConfig, DrawConfig, Source};
 use crate::dataset::Dataset;
-use crate::draws::Draws;
+use crate::draws::ClassShares;
 use crate::generator::Generator;
 use crate::random::Stream;
 use crate::rules::LabelRule;
@@ -69,16 +69,16 @@ impl DatasetConfig {
         }
         let own = match self.source {
             Source::Generated(own) => own,
-            Source::File(_) => Generated::new(Generator::Chacha, samples),
+            Source::File(_) => DrawConfig::new(Generator::Chacha, samples),
         };
         let source = match &test.file {
             Some(path) => Source::File(path.clone()),
-            None => Source::Generated(Generated {
+            None => Source::Generated(DrawConfig {
                 generator: match own.generator {
                     Generator::Sentences => Generator::Sentences,
                     _ => Generator::Chacha,
                 },
-                samples: Samples::Number(samples),
+                samples: SampleCount::Number(samples),
                 exclude_held_out: true,
                 ..own
             }),
@@ -117,7 +117,7 @@ impl DatasetConfig {
     /// When a value is invalid, or the search for such samples gives up.
     pub fn draw_test(&self, test: &TestSet, train: &Dataset) -> Result<Dataset, InvalidValue> {
         let own = self.of_test(test)?;
-        let draws = Draws::of(&own)?;
+        let draws = ClassShares::of(&own)?;
         let mut rng = Stream::Tests.rng(own.seed);
         let mut samples = Dataset::empty(own.seq_len, own.cls).for_task(own.task);
         let known: HashSet<&[u32]> = train.all_tokens().chunks(train.positions()).collect();

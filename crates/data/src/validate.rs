@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use headlight_schema::InvalidValue;
 
-use crate::amounts::Samples;
-use crate::config::{DatasetConfig, Generated, POSITIVE_RATE, Source};
+use crate::amounts::SampleCount;
+use crate::config::{DatasetConfig, DrawConfig, POSITIVE_RATE, Source};
 use crate::generator::Generator;
 use crate::task::Task;
 use crate::words::composed;
@@ -45,7 +45,7 @@ impl DatasetConfig {
         let Source::Generated(own) = &self.source else {
             return Ok(());
         };
-        if own.samples == Samples::Fresh {
+        if own.samples == SampleCount::Fresh {
             self.validate_fresh(own)?;
         }
         self.validate_generated(own.generator, own.samples.count())?;
@@ -165,7 +165,7 @@ impl DatasetConfig {
         }
     }
 
-    fn validate_fresh(&self, own: &Generated) -> Result<(), InvalidValue> {
+    fn validate_fresh(&self, own: &DrawConfig) -> Result<(), InvalidValue> {
         let (held_out, count) = (self.held_out as u64, self.sampler().count());
         match own.generator {
             Generator::Numpy => refused(
@@ -192,7 +192,7 @@ impl DatasetConfig {
     }
 
     /// Checks what sets the shares of classes.
-    fn validate_shares(&self, own: &Generated) -> Result<(), InvalidValue> {
+    fn validate_shares(&self, own: &DrawConfig) -> Result<(), InvalidValue> {
         let (n_classes, rate) = (self.n_classes, own.positive_rate);
         let key = match (rate, own.balanced) {
             (None, false) => return Ok(()),

@@ -8,14 +8,14 @@ use std::io::Cursor;
 
 use common::{completed, read};
 use headlight_data::files::{
-    Choice, ChosenSamples, Contents, FileKeys, Format, Rows, Table, write,
+    ChosenSamples, ColumnChoice, DatasetFile, FileKeys, Format, Rows, Table, write,
 };
 use headlight_data::words::PAD;
-use headlight_data::{Columns, DatasetConfig, Splits};
+use headlight_data::{ColumnNames, DatasetConfig, Splits};
 
-fn named(text: &str, label: &str, features: &[&str]) -> Columns {
+fn named(text: &str, label: &str, features: &[&str]) -> ColumnNames {
     let name = |name: &str| (!name.is_empty()).then(|| name.to_owned());
-    Columns {
+    ColumnNames {
         text: name(text),
         label: name(label),
         features: owned(features),
@@ -30,8 +30,8 @@ fn owned(names: &[&str]) -> Vec<String> {
 fn chosen(
     format: Format,
     text: &str,
-    named: &Columns,
-) -> Result<Choice, (String, Option<&'static str>)> {
+    named: &ColumnNames,
+) -> Result<ColumnChoice, (String, Option<&'static str>)> {
     let table = Table::read(Cursor::new(text), format, "mine").unwrap();
     let choice = table.choose(named);
     choice.map_err(|error| (error.message, error.to_name))
@@ -144,20 +144,20 @@ fn columns_that_cannot_be_told_are_listed() {
     }
     let rows = (0..600).map(|n| format!("a{n},{}\n", n % 300));
     let many = format!("said,kind\n{}", rows.collect::<String>());
-    let refused = chosen(Format::Csv, &many, &Columns::default()).unwrap_err();
+    let refused = chosen(Format::Csv, &many, &ColumnNames::default()).unwrap_err();
     assert!(refused.0.contains("256"), "{refused:?}");
     chosen(Format::Csv, &many, &named("said", "kind", &[])).unwrap();
     for (label, part) in [("{}", "objects"), ("12345678901234567890", "2^53")] {
         let lines = format!("{{\"text\": \"a\", \"label\": {label}}}\n").repeat(2);
-        let refused = chosen(Format::Jsonl, &lines, &Columns::default()).unwrap_err();
+        let refused = chosen(Format::Jsonl, &lines, &ColumnNames::default()).unwrap_err();
         assert!(refused.0.contains(part), "{refused:?}");
     }
     let named_so = chosen(Format::Csv, &frame("said,a"), &named("", "a", &[])).unwrap();
     assert_eq!(named_so.columns, named("said", "a", &[]));
     let lists = "tokens,label\n1 2,a\n\"2,1\",b\n3,a\n4 4,b\n";
-    let refused = chosen(Format::Csv, lists, &Columns::default()).unwrap_err();
+    let refused = chosen(Format::Csv, lists, &ColumnNames::default()).unwrap_err();
     assert!(refused.0.contains("token_0"), "{refused:?}");
-    let lines = chosen(Format::Txt, "a\n", &Columns::default()).unwrap_err();
+    let lines = chosen(Format::Txt, "a\n", &ColumnNames::default()).unwrap_err();
     assert_eq!(lines.1, None);
 }
 
@@ -177,23 +177,23 @@ fn other_formats_have_the_same_choice() {
     let refused = chosen(Format::Jsonl, &lines, &named("", "KIND", &[])).unwrap_err();
     assert!(refused.0.contains("`KIND`"), "{refused:?}");
     let tokens = "{\"label\": 1, \"tokens\": [1, 2]}\n{\"label\": 0, \"tokens\": [3]}\n";
-    let choice = chosen(Format::Jsonl, tokens, &Columns::default()).unwrap();
+    let choice = chosen(Format::Jsonl, tokens, &ColumnNames::default()).unwrap();
     assert_eq!(
         (choice.samples, choice.columns),
         (ChosenSamples::Tokens, named("", "label", &[]))
     );
     let each = "{\"labels\": [1, 0], \"tokens\": [1, 2]}\n";
-    let choice = chosen(Format::Jsonl, each, &Columns::default()).unwrap();
+    let choice = chosen(Format::Jsonl, each, &ColumnNames::default()).unwrap();
     assert_eq!(
         (choice.samples, choice.columns),
-        (ChosenSamples::LabelledTokens, Columns::default())
+        (ChosenSamples::LabelledTokens, ColumnNames::default())
     );
     let mut npz = headlight_npz::NpzWriter::new();
     npz.array("tokens", &[1, 1], &[1_i64]).unwrap();
     let npz = Table::read(Cursor::new(npz.finish().unwrap()), Format::Npz, "mine").unwrap();
     assert_eq!(
-        npz.choose(&Columns::default()).unwrap().columns,
-        Columns::default()
+        npz.choose(&ColumnNames::default()).unwrap().columns,
+        ColumnNames::default()
     );
 }
 
@@ -208,7 +208,7 @@ fn fitted(rows: &Rows, held_out: Option<usize>) -> (DatasetConfig, Splits) {
         held_out,
         ..FileKeys::default()
     };
-    let (config, _) = completed(rows, keys, &Columns::default());
+    let (config, _) = completed(rows, keys, &ColumnNames::default());
     let splits = rows.fit(&config, Some(PAD)).unwrap();
     (config, splits)
 }
@@ -253,7 +253,7 @@ fn empty_cells_and_labels_that_read_as_missing_are_counted() {
         let is_told = |note: &String| told.iter().all(|part| note.contains(part));
         assert!(notes.iter().any(is_told), "{name}: {notes:?}");
     }
-    let (config, _) = completed(&rows, FileKeys::default(), &Columns::default());
+    let (config, _) = completed(&rows, FileKeys::default(), &ColumnNames::default());
     assert_eq!(rows.missing_labels(&config), None);
     let csv = csv.replace("NA,", ",q");
     let rows = of_features(Format::Csv, &csv).unwrap();
@@ -284,7 +284,7 @@ fn two_keys_of_one_name_are_not_written() {
     let rows = of_features(Format::Csv, csv).unwrap();
     let (mut config, splits) = fitted(&rows, Some(0));
     let written = |config: &DatasetConfig| {
-        let contents = Contents {
+        let contents = DatasetFile {
             splits: &splits,
             config,
             padding_token: Some(PAD),
@@ -309,7 +309,7 @@ fn held_out_texts_that_are_training_texts_are_counted() {
     let rows = read(
         Cursor::new(csv.to_owned()),
         Format::Csv,
-        &Columns::default(),
+        &ColumnNames::default(),
         "mine",
     )
     .unwrap();

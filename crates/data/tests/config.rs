@@ -2,7 +2,9 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_data::rules::{Count, TokenAnywhere, TokenAtPosition};
-use headlight_data::{ClsPlace, DatasetConfig, Generated, Generator, LabelRule, Samples, Source};
+use headlight_data::{
+    ClsPlace, DatasetConfig, DrawConfig, Generator, LabelRule, SampleCount, Source,
+};
 use serde_json::json;
 
 /// What a config parses to, or the message.
@@ -12,13 +14,13 @@ fn parsed(keys: serde_json::Value) -> Result<DatasetConfig, String> {
 
 fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig {
     DatasetConfig {
-        columns: headlight_data::Columns::default(),
+        columns: headlight_data::ColumnNames::default(),
         words: None,
         task: headlight_data::Task::Classification,
         seed: 0,
-        source: Source::Generated(Generated {
+        source: Source::Generated(DrawConfig {
             positive_rate,
-            ..Generated::new(generator, 10)
+            ..DrawConfig::new(generator, 10)
         }),
         vocab_size: 5,
         seq_len: 3,
@@ -37,7 +39,7 @@ fn keys_have_defaults() {
     let rule = json!({ "kind": "token-at-position", "token": 3, "position": 2 });
     let config = parsed(json!({ "samples": 7, "vocab_size": 5, "seq_len": 3, "rule": rule }));
     let expected = DatasetConfig {
-        source: Source::Generated(Generated::new(Generator::Numpy, 7)),
+        source: Source::Generated(DrawConfig::new(Generator::Numpy, 7)),
         rule: Some(LabelRule::from(TokenAtPosition {
             token: 3,
             position: 2,
@@ -176,7 +178,7 @@ fn check(start: &DatasetConfig, cases: &[Case]) {
 
 fn set_samples(config: &mut DatasetConfig, count: usize) {
     if let Source::Generated(own) = &mut config.source {
-        own.samples = Samples::Number(count);
+        own.samples = SampleCount::Number(count);
     }
 }
 

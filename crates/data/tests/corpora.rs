@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use headlight_data::rules::TokenAnywhere;
 use headlight_data::words::{FIRST_WORD, PAD};
-use headlight_data::{Corpus, DatasetConfig, Generated, Generator, LabelRule, Source, Stream};
+use headlight_data::{Corpus, DatasetConfig, DrawConfig, Generator, LabelRule, Source, Stream};
 
 const DRAWN: usize = 20_000;
 
@@ -317,7 +317,7 @@ fn a_grammar_goes_with_its_generator_and_words() {
     };
     assert_eq!(
         invalid(|config| {
-            config.source = Source::Generated(Generated::new(Generator::Chacha, 5));
+            config.source = Source::Generated(DrawConfig::new(Generator::Chacha, 5));
         }),
         "generator"
     );
@@ -325,9 +325,9 @@ fn a_grammar_goes_with_its_generator_and_words() {
         invalid(|config| {
             config.classes.clear();
             config.n_classes = 2;
-            config.source = Source::Generated(Generated {
+            config.source = Source::Generated(DrawConfig {
                 positive_rate: Some(0.5),
-                ..Generated::new(Generator::Sentences, 5)
+                ..DrawConfig::new(Generator::Sentences, 5)
             });
         }),
         "positive_rate"

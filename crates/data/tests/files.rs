@@ -10,11 +10,11 @@ use std::path::Path;
 
 use common::read;
 use headlight_data::files::{
-    Contents, FileError, FileKeys, FitError, Format, Rows, Table, listed, write,
+    DatasetFile, FileError, FileKeys, FitError, Format, Rows, Table, listed, write,
 };
 use headlight_data::rules::{TokenAnywhere, TokenAtPosition};
 use headlight_data::{
-    ClsPlace, Columns, DatasetConfig, Generated, Generator, LabelRule, Source, Splits,
+    ClsPlace, ColumnNames, DatasetConfig, DrawConfig, Generator, LabelRule, Source, Splits,
 };
 use headlight_npz::{NpzReader, NpzWriter};
 
@@ -27,13 +27,13 @@ fn rule() -> LabelRule {
 
 fn splits() -> Splits {
     let config = DatasetConfig {
-        columns: headlight_data::Columns::default(),
+        columns: headlight_data::ColumnNames::default(),
         words: None,
         task: headlight_data::Task::Classification,
         seed: 3,
-        source: Source::Generated(Generated {
+        source: Source::Generated(DrawConfig {
             positive_rate: Some(0.5),
-            ..Generated::new(Generator::Chacha, 40)
+            ..DrawConfig::new(Generator::Chacha, 40)
         }),
         vocab_size: 9,
         seq_len: 5,
@@ -58,7 +58,7 @@ fn bytes_of(
     padding_token: Option<u32>,
     format: Format,
 ) -> Vec<u8> {
-    let contents = Contents {
+    let contents = DatasetFile {
         splits,
         config,
         padding_token,
@@ -74,7 +74,7 @@ fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Rows, FileError> {
     read(
         Cursor::new(bytes),
         Format::of(Path::new(name))?,
-        &Columns::default(),
+        &ColumnNames::default(),
         name,
     )
 }
@@ -86,7 +86,7 @@ fn read_lines(text: &str) -> Result<Rows, FileError> {
 
 /// The config of a file that a config says nothing else about, and its padding token.
 fn completed(rows: &Rows, keys: FileKeys) -> (DatasetConfig, Option<u32>) {
-    common::completed(rows, keys, &Columns::default())
+    common::completed(rows, keys, &ColumnNames::default())
 }
 
 /// The splits of a file, with what the file itself says.
@@ -99,7 +99,7 @@ fn own(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, String> {
 
 fn of_file(held_out: usize) -> DatasetConfig {
     DatasetConfig {
-        columns: headlight_data::Columns::default(),
+        columns: headlight_data::ColumnNames::default(),
         words: None,
         task: headlight_data::Task::Classification,
         seed: 0,
@@ -474,7 +474,7 @@ fn shorter_samples_are_padded_before_a_last_cls() {
         // Written and read again, they are the same.
         for format in [Format::Npz, Format::Csv, Format::Jsonl] {
             let bytes = bytes_of(&splits, &config, padding_token, format);
-            let again = read(Cursor::new(bytes), format, &Columns::default(), "again").unwrap();
+            let again = read(Cursor::new(bytes), format, &ColumnNames::default(), "again").unwrap();
             assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
             let keys = FileKeys {
                 cls,
@@ -504,7 +504,7 @@ fn without_cls_token_0_is_a_token() {
     assert_eq!(splits.train.positions(), 2);
     for format in [Format::Npz, Format::Csv, Format::Jsonl] {
         let bytes = bytes_of(&splits, &config, padding_token, format);
-        let again = read(Cursor::new(bytes), format, &Columns::default(), "again").unwrap();
+        let again = read(Cursor::new(bytes), format, &ColumnNames::default(), "again").unwrap();
         assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
     }
     let text = "label,token_0,token_1\n0,5,4\n1,3\n";
@@ -522,7 +522,7 @@ fn without_cls_token_0_is_a_token() {
     let again = read(
         Cursor::new(bytes),
         Format::Npz,
-        &Columns::default(),
+        &ColumnNames::default(),
         "again",
     )
     .unwrap();
@@ -600,7 +600,7 @@ fn labels_are_classes_or_names() {
         assert_eq!(splits.train.labels(), expected, "{labels}");
         for format in [Format::Npz, Format::Csv, Format::Jsonl] {
             let bytes = bytes_of(&splits, &config, None, format);
-            let again = read(Cursor::new(bytes), format, &Columns::default(), "again").unwrap();
+            let again = read(Cursor::new(bytes), format, &ColumnNames::default(), "again").unwrap();
             assert_eq!(again.fit(&config, None), Ok(splits.clone()), "{labels}");
             assert_eq!(completed(&again, FileKeys::default()).0, config, "{labels}");
         }
@@ -720,7 +720,7 @@ fn padding_is_refused_between_tokens() {
     }
     // A rule counts tokens that receive no attention, too.
     let generated = DatasetConfig {
-        source: Source::Generated(Generated::new(Generator::Numpy, 2)),
+        source: Source::Generated(DrawConfig::new(Generator::Numpy, 2)),
         ..config
     };
     assert_eq!(dataset(&generated, "3 8 4"), Ok(vec![0, 3, 8, 4]));
@@ -828,7 +828,13 @@ fn listed_samples_are_those_of_a_csv_file() {
         .iter()
         .map(|(tokens, label, split)| (&tokens[..], *label, *split));
     let found = listed(given, "a list").unwrap().fit(&of_file(0), None);
-    let file = read(Cursor::new(csv), Format::Csv, &Columns::default(), "a file").unwrap();
+    let file = read(
+        Cursor::new(csv),
+        Format::Csv,
+        &ColumnNames::default(),
+        "a file",
+    )
+    .unwrap();
     assert_eq!(found, file.fit(&of_file(0), None));
     assert_eq!(found.unwrap(), splits());
     for (samples, message) in [

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use common::read;
 use headlight_data::files::{Format, Rows};
-use headlight_data::{Columns, Dataset, DatasetConfig, Fold, Source, Splits};
+use headlight_data::{ColumnNames, Dataset, DatasetConfig, Fold, Source, Splits};
 
 /// 23 samples, each another number; every third has label 1, and the rest label 0.
 fn rows() -> Rows {
     let rows = (1..=23).map(|number| format!("{},{number}\n", u8::from(number % 3 == 0)));
     let text = "label,token_0\n".to_owned() + &rows.collect::<String>();
-    let columns = Columns::default();
+    let columns = ColumnNames::default();
     read(
         std::io::Cursor::new(text),
         Format::Csv,
@@ -28,7 +28,7 @@ fn config(seed: u64, fold: &str) -> DatasetConfig {
         task: headlight_data::Task::Classification,
         seed,
         source: Source::File("file.csv".into()),
-        columns: Columns::default(),
+        columns: ColumnNames::default(),
         words: None,
         vocab_size: 24,
         seq_len: 1,

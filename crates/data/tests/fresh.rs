@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use headlight_data::{Dataset, DatasetConfig, Fresh, Samples, Source};
+use headlight_data::{Dataset, DatasetConfig, FreshSamples, SampleCount, Source};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -24,11 +24,11 @@ fn parsed(more: &Value) -> Result<DatasetConfig, String> {
 }
 
 /// What draws the batches of a valid config, and its held-out samples.
-fn drawn(more: &Value, batch_size: usize, seed: u64) -> (Fresh, Dataset) {
+fn drawn(more: &Value, batch_size: usize, seed: u64) -> (FreshSamples, Dataset) {
     let config = parsed(more).unwrap();
     let splits = config.generate().unwrap();
     assert!(splits.train.is_empty());
-    let fresh = Fresh::new(&config, &splits.held_out, batch_size, seed).unwrap();
+    let fresh = FreshSamples::new(&config, &splits.held_out, batch_size, seed).unwrap();
     (fresh, splits.held_out)
 }
 
@@ -224,7 +224,7 @@ fn counted(more: &Value) -> Result<(usize, usize), String> {
     let Source::Generated(own) = config.source else {
         return Err("not generated".to_owned());
     };
-    let Samples::Number(samples) = own.samples else {
+    let SampleCount::Number(samples) = own.samples else {
         return Err("fresh".to_owned());
     };
     Ok((samples, config.held_out))

@@ -8,19 +8,19 @@ use std::collections::{HashMap, HashSet};
 use common::{anywhere, at, before, count, equal, sum};
 use headlight_data::rules::{Majority, Parity, SumMod};
 use headlight_data::{
-    Batches, ClsPlace, Dataset, DatasetConfig, Generated, Generator, LabelRule, Source,
+    Batches, ClsPlace, Dataset, DatasetConfig, DrawConfig, Generator, LabelRule, Source,
 };
 use proptest::prelude::*;
 
 fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> DatasetConfig {
     DatasetConfig {
-        columns: headlight_data::Columns::default(),
+        columns: headlight_data::ColumnNames::default(),
         words: None,
         task: headlight_data::Task::Classification,
         seed: 7,
-        source: Source::Generated(Generated {
+        source: Source::Generated(DrawConfig {
             positive_rate,
-            ..Generated::new(Generator::Chacha, samples)
+            ..DrawConfig::new(Generator::Chacha, samples)
         }),
         vocab_size: 11,
         seq_len: 4,
@@ -287,7 +287,7 @@ fn pairs(samples: usize, held_out: usize, cls: ClsPlace) -> DatasetConfig {
         modulus: 3,
     };
     let mut config = config(LabelRule::from(rule), samples, None);
-    config.source = Source::Generated(Generated::new(Generator::All, samples));
+    config.source = Source::Generated(DrawConfig::new(Generator::All, samples));
     (config.vocab_size, config.seq_len) = (3 + cls.first_token(), 2);
     (config.n_classes, config.cls, config.held_out) = (3, cls, held_out);
     config
@@ -350,9 +350,9 @@ fn more_samples_than_there_are_is_said() {
         assert!(is_valid || found == Err("generator".to_owned()));
     }
     let mut rated = pairs(5, 4, ClsPlace::None);
-    rated.source = Source::Generated(Generated {
+    rated.source = Source::Generated(DrawConfig {
         positive_rate: Some(0.5),
-        ..Generated::new(Generator::All, 5)
+        ..DrawConfig::new(Generator::All, 5)
     });
     assert_eq!(rated.validate().unwrap_err().key, "positive_rate");
 }

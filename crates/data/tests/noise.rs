@@ -7,7 +7,7 @@ use std::io::Cursor;
 
 use common::read;
 use headlight_data::files::{Format, Rows};
-use headlight_data::{Columns, Dataset, DatasetConfig};
+use headlight_data::{ColumnNames, Dataset, DatasetConfig};
 use serde_json::{Value, json};
 
 /// Three classes, and which one a sample has depends on its first token alone.
@@ -110,7 +110,13 @@ const PINNED_NOISE: [usize; 11] = [1, 6, 8, 11, 12, 17, 21, 23, 30, 32, 36];
 fn rows() -> Rows {
     let rows = (1..=30).map(|number| format!("{},{number}\n", u8::from(number % 2 == 0)));
     let text = "label,token_0\n".to_owned() + &rows.collect::<String>();
-    read(Cursor::new(text), Format::Csv, &Columns::default(), "file").unwrap()
+    read(
+        Cursor::new(text),
+        Format::Csv,
+        &ColumnNames::default(),
+        "file",
+    )
+    .unwrap()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_data::rules::{TokenAnywhere, TokenAtPosition};
-use headlight_data::{ClsPlace, DatasetConfig, Generated, Generator, LabelRule, Source};
+use headlight_data::{ClsPlace, DatasetConfig, DrawConfig, Generator, LabelRule, Source};
 
 /// Indices with label 1, as the notebook printed them (seed 0, 8,000 samples, token 42 at
 /// position 3).
@@ -22,11 +22,11 @@ const NOTEBOOK_POSITIVES: [usize; 168] = [
 
 fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> DatasetConfig {
     DatasetConfig {
-        columns: headlight_data::Columns::default(),
+        columns: headlight_data::ColumnNames::default(),
         words: None,
         task: headlight_data::Task::Classification,
         seed,
-        source: Source::Generated(Generated::new(Generator::Numpy, samples)),
+        source: Source::Generated(DrawConfig::new(Generator::Numpy, samples)),
         vocab_size,
         seq_len,
         n_classes: 2,

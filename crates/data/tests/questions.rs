@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use headlight_data::rules::{
     BalancedBrackets, Count, Induction, Majority, Max, MostFrequent, Parity, SumMod,
 };
-use headlight_data::{ClsPlace, DatasetConfig, Generated, Generator, LabelRule, Sampler, Source};
+use headlight_data::{ClsPlace, DatasetConfig, DrawConfig, Generator, LabelRule, Sampler, Source};
 use serde_json::json;
 
 /// The labels of samples without `[CLS]`, with it first and with it last. Tokens are 1 or more, so that all three can hold them.
@@ -118,7 +118,7 @@ fn every(config: &DatasetConfig) -> Vec<Vec<u32>> {
     let mut all: DatasetConfig = serde_json::from_value(keys).unwrap();
     let first = u32::from(config.cls != ClsPlace::None);
     let count = (config.vocab_size - first).pow(config.seq_len as u32) as usize;
-    all.source = Source::Generated(Generated::new(Generator::All, count));
+    all.source = Source::Generated(DrawConfig::new(Generator::All, count));
     let samples = all.generate().unwrap().train;
     (0..samples.len())
         .map(|sample| samples.tokens(sample).to_vec())

@@ -6,9 +6,9 @@ mod common;
 use std::io::Cursor;
 
 use common::read;
-use headlight_data::files::{Contents, FileKeys, Format, Rows, write};
+use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, write};
 use headlight_data::rules::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
-use headlight_data::{ClsPlace, Columns, Dataset, DatasetConfig, IGNORED, LabelRule, Task};
+use headlight_data::{ClsPlace, ColumnNames, Dataset, DatasetConfig, IGNORED, LabelRule, Task};
 use headlight_npz::NpzWriter;
 use serde_json::json;
 
@@ -252,7 +252,7 @@ fn what_does_not_go_together_is_refused() {
 
 fn rows(text: &str, format: Format) -> Result<Rows, String> {
     let file = Cursor::new(text.as_bytes().to_vec());
-    read(file, format, &Columns::default(), "f").map_err(|error| error.message)
+    read(file, format, &ColumnNames::default(), "f").map_err(|error| error.message)
 }
 
 fn of_file(rows: &Rows, task: Task, changes: &serde_json::Value) -> DatasetConfig {
@@ -294,21 +294,21 @@ fn labels_of_tokens_are_read_and_written() {
     for (config, splits) in [(&config, &splits), (&last, &at_end)] {
         for format in [Format::Jsonl, Format::Npz] {
             let mut bytes = Vec::new();
-            let contents = Contents {
+            let contents = DatasetFile {
                 splits,
                 config,
                 padding_token: Some(4),
                 rows: None,
             };
             write(contents, format, &mut bytes).unwrap();
-            let again = read(Cursor::new(bytes), format, &Columns::default(), "f").unwrap();
+            let again = read(Cursor::new(bytes), format, &ColumnNames::default(), "f").unwrap();
             let again = again.fit(config, Some(4)).unwrap();
             assert_eq!(
                 (&again.train, &again.held_out),
                 (&splits.train, &splits.held_out)
             );
         }
-        let contents = Contents {
+        let contents = DatasetFile {
             splits,
             config,
             padding_token: Some(4),
@@ -371,7 +371,7 @@ fn labels_that_do_not_fit_are_refused() {
         npz.array("labels", &[1, 4], &labels).unwrap();
         npz.array("padding_token", &[], &[9_i64]).unwrap();
         let file = Cursor::new(npz.finish().unwrap());
-        let all = read(file, Format::Npz, &Columns::default(), "f").unwrap();
+        let all = read(file, Format::Npz, &ColumnNames::default(), "f").unwrap();
         let cls = if tokens[3] == 0 { "last" } else { "none" };
         let config = of_file(&all, Task::TokenClassification, &json!({ "cls": cls }));
         let dataset = all.dataset(&config, Some(9)).unwrap();
@@ -439,7 +439,7 @@ fn the_next_token_follows_in_texts_and_tokens() {
     let config = of_file(&ids, Task::NextToken, &json!({"held_out": 0}));
     let splits = ids.fit(&config, Some(4)).unwrap();
     let mut bytes = Vec::new();
-    let contents = Contents {
+    let contents = DatasetFile {
         splits: &splits,
         config: &config,
         padding_token: Some(4),

@@ -9,24 +9,24 @@ use std::io::Cursor;
 
 use common::{completed, read};
 use headlight_data::files::{FileKeys, Format, Rows, Table};
-use headlight_data::words::{Encoder, FIRST_WORD, Level, PAD, UNK};
-use headlight_data::{Columns, DatasetConfig, Splits, Task, TextCounts, Words};
+use headlight_data::words::{Encoder, FIRST_WORD, PAD, TokenLevel, UNK};
+use headlight_data::{ColumnNames, DatasetConfig, Splits, Task, TextCounts, Words};
 
-fn named(text: Option<&str>, label: Option<&str>) -> Columns {
-    Columns {
+fn named(text: Option<&str>, label: Option<&str>) -> ColumnNames {
+    ColumnNames {
         text: text.map(str::to_owned),
         label: label.map(str::to_owned),
-        ..Columns::default()
+        ..ColumnNames::default()
     }
 }
 
 fn config(rows: &Rows, keys: FileKeys) -> DatasetConfig {
-    let (config, padding_token) = completed(rows, keys, &Columns::default());
+    let (config, padding_token) = completed(rows, keys, &ColumnNames::default());
     assert_eq!(padding_token, Some(PAD));
     config
 }
 
-fn csv(text: &str, columns: &Columns) -> Result<Rows, String> {
+fn csv(text: &str, columns: &ColumnNames) -> Result<Rows, String> {
     let rows = read(
         Cursor::new(text.to_owned()),
         Format::Csv,
@@ -119,7 +119,7 @@ fn what_is_cut_unknown_or_empty_is_counted() {
 #[test]
 fn the_vocabulary_is_that_of_training_texts_and_at_most_max_words() {
     let text = "text,label,split\na b,x,train\na c,y,train\nd d d,x,test\na c,y,test\n";
-    let rows = csv(text, &Columns::default()).unwrap();
+    let rows = csv(text, &ColumnNames::default()).unwrap();
     let (config, splits) = fitted(&rows, FileKeys::default()).unwrap();
     assert_eq!(config.words.unwrap().vocabulary, ["a", "b", "c"]);
     assert_eq!((config.held_out, splits.held_out.len()), (0, 2));
@@ -144,7 +144,7 @@ fn a_fifth_of_each_class_is_held_out() {
         let label = ["rare", "common", "common", "common"][index % 4];
         writeln!(text, "word{index} same,{label}").unwrap();
     }
-    let rows = csv(&text, &Columns::default()).unwrap();
+    let rows = csv(&text, &ColumnNames::default()).unwrap();
     let (config, splits) = fitted(&rows, FileKeys::default()).unwrap();
     assert_eq!(config.held_out, 20);
     assert_eq!(splits.held_out.class_counts(2), [15, 5]);
@@ -166,7 +166,7 @@ fn a_fifth_of_each_class_is_held_out() {
 fn jsonl_has_texts_too() {
     let text = "{\"body\": \"So é\", \"kind\": true}\n\n{\"kind\": false, \"body\": \"no\", \"tokens\": 3}\n";
     let columns = named(Some("body"), Some("kind"));
-    let read_as = |text: &str, columns: &Columns| {
+    let read_as = |text: &str, columns: &ColumnNames| {
         let rows = read(
             Cursor::new(text.to_owned()),
             Format::Jsonl,
@@ -192,7 +192,7 @@ fn jsonl_has_texts_too() {
         ("{\"text\": null, \"label\": 1}", "line 1: the text is null"),
         ("{\"label\": 1}", "data.text"),
     ] {
-        let message = read_as(text, &Columns::default()).unwrap_err();
+        let message = read_as(text, &ColumnNames::default()).unwrap_err();
         assert!(message.contains(said), "{message}");
     }
     let message = read_as("{\"label\": 1, \"comment\": \"a\"}", &columns).unwrap_err();
@@ -204,7 +204,7 @@ fn jsonl_has_texts_too() {
 #[test]
 fn one_word_has_one_token_however_it_is_written() {
     let text = "text,label\ncafe\u{301} don\u{2019}t,caf\u{e9}\nCAF\u{c9} don't,cafe\u{301}\nthe,b\nthe,b\n";
-    let rows = csv(text, &Columns::default()).unwrap();
+    let rows = csv(text, &ColumnNames::default()).unwrap();
     let (config, splits) = fitted(&rows, none_held_out()).unwrap();
     assert_eq!(config.classes, ["b", "caf\u{e9}"]);
     // Two labels that become one class are named.
@@ -227,11 +227,11 @@ fn one_word_has_one_token_however_it_is_written() {
     assert_eq!(Encoder::new(&words).encode("caf\u{e9} don't"), [3, 4]);
 
     let lines = Cursor::new("ab \r\n\u{9}cd\r\n  \r\nab\r\n");
-    let lines = read(lines, Format::Txt, &Columns::default(), "t").unwrap();
+    let lines = read(lines, Format::Txt, &ColumnNames::default(), "t").unwrap();
     let keys = FileKeys {
         task: Task::NextToken,
         words: Some(Words {
-            level: Level::Character,
+            level: TokenLevel::Character,
             ..Words::default()
         }),
         ..none_held_out()
@@ -246,8 +246,8 @@ fn one_word_has_one_token_however_it_is_written() {
 
 #[test]
 fn faults_name_their_place() {
-    let plain = Columns::default();
-    let of = |text: &str, columns: &Columns| {
+    let plain = ColumnNames::default();
+    let of = |text: &str, columns: &ColumnNames| {
         csv(text, columns).and_then(|rows| fitted(&rows, none_held_out()).map(|_| ()))
     };
     for (text, columns, said) in [
@@ -297,7 +297,7 @@ fn labels_of_other_texts_are_those_of_the_config() {
 
 #[test]
 fn a_model_of_token_ids_takes_no_texts() {
-    let rows = csv("text,label\na,0\nb,1\n", &Columns::default()).unwrap();
+    let rows = csv("text,label\na,0\nb,1\n", &ColumnNames::default()).unwrap();
     let mut config = config(&rows, none_held_out());
     config.words = None;
     assert!(rows.dataset(&config, None).is_err());
@@ -305,7 +305,7 @@ fn a_model_of_token_ids_takes_no_texts() {
 
 #[test]
 fn a_vocabulary_is_checked() {
-    let rows = csv("text,label\na,0\nb,1\n", &Columns::default()).unwrap();
+    let rows = csv("text,label\na,0\nb,1\n", &ColumnNames::default()).unwrap();
     let valid = config(&rows, none_held_out());
     valid.validate().unwrap();
     let with = |change: fn(&mut DatasetConfig)| {

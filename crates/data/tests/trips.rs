@@ -9,8 +9,8 @@ use std::io::Cursor;
 
 use common::{completed, read};
 
-use headlight_data::files::{Contents, FileKeys, Format, Rows, write};
-use headlight_data::{ClsPlace, Columns, DatasetConfig, LabelRule, Source, Splits, Words};
+use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, write};
+use headlight_data::{ClsPlace, ColumnNames, DatasetConfig, LabelRule, Source, Splits, Words};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
@@ -118,7 +118,7 @@ fn columns() -> impl Strategy<Value = [Option<&'static str>; 2]> {
 }
 
 /// The file of samples, as JSONL.
-fn file(samples: &Samples, labels: &[Value], columns: &Columns, own_split: bool) -> String {
+fn file(samples: &Samples, labels: &[Value], columns: &ColumnNames, own_split: bool) -> String {
     let count = 12;
     let mut lines = String::new();
     for row in 0..count {
@@ -146,12 +146,12 @@ fn file(samples: &Samples, labels: &[Value], columns: &Columns, own_split: bool)
     lines
 }
 
-fn reading(bytes: &[u8], format: Format, columns: &Columns) -> Result<Rows, String> {
+fn reading(bytes: &[u8], format: Format, columns: &ColumnNames) -> Result<Rows, String> {
     let rows = read(Cursor::new(bytes), format, columns, "file");
     rows.map_err(|error| error.to_string())
 }
 
-fn written(contents: Contents<'_>, format: Format) -> Vec<u8> {
+fn written(contents: DatasetFile<'_>, format: Format) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(contents, format, &mut bytes).unwrap();
     bytes
@@ -172,7 +172,7 @@ proptest! {
         cut in any::<bool>(),
         max_words in 1_usize..8,
     ) {
-        let columns = Columns {
+        let columns = ColumnNames {
             text: named[0].filter(|_| matches!(samples, Samples::Texts(_))).map(str::to_owned),
             label: named[1].map(str::to_owned),
             features: match &samples {
@@ -203,7 +203,7 @@ proptest! {
         let splits = rows.fit(&config, padding_token);
         prop_assume!(splits.is_ok(), "{:?}", splits);
         let splits = splits.unwrap();
-        let contents = Contents { splits: &splits, config: &config, padding_token, rows: Some(&rows) };
+        let contents = DatasetFile { splits: &splits, config: &config, padding_token, rows: Some(&rows) };
         let copied = DatasetConfig { held_out: 0, fold: None, ..config.clone() };
         for format in [Format::Csv, Format::Jsonl] {
             let bytes = written(contents, format);
@@ -218,8 +218,8 @@ proptest! {
             prop_assert_eq!((&own, own_padding), (&copied, padding_token), "{}", shown);
         }
         // Arrays hold tokens alone.
-        let again = reading(&written(contents, Format::Npz), Format::Npz, &Columns::default()).unwrap();
-        let tokens = DatasetConfig { columns: Columns::default(), words: None, ..copied };
+        let again = reading(&written(contents, Format::Npz), Format::Npz, &ColumnNames::default()).unwrap();
+        let tokens = DatasetConfig { columns: ColumnNames::default(), words: None, ..copied };
         let splits = Splits { texts: None, ..splits };
         prop_assert_eq!(again.fit(&tokens, padding_token), Ok(splits));
     }
@@ -231,9 +231,9 @@ proptest! {
         let config: DatasetConfig = serde_json::from_value(config).unwrap();
         let splits = config.generate().unwrap();
         let padding_token = Some(1);
-        let contents = Contents { splits: &splits, config: &config, padding_token, rows: None };
+        let contents = DatasetFile { splits: &splits, config: &config, padding_token, rows: None };
         for format in [Format::Csv, Format::Jsonl, Format::Npz] {
-            let rows = reading(&written(contents, format), format, &Columns::default()).unwrap();
+            let rows = reading(&written(contents, format), format, &ColumnNames::default()).unwrap();
             let from_file = DatasetConfig { source: Source::File("file".into()), held_out: 0, ..config.clone() };
             let again = rows.fit(&from_file, padding_token).unwrap();
             prop_assert_eq!((again.train, again.held_out), (splits.train.clone(), splits.held_out.clone()));

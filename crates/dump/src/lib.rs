@@ -41,7 +41,7 @@ pub struct Meta {
     pub token_strings: BTreeMap<u32, String>,
     /// For each sample, the positions that its label depends on.
     pub label_positions: Vec<Vec<usize>>,
-    /// The position that the class is read from, if it is not that of `[CLS]`.
+    /// The readout position, if it is not that of `[CLS]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_position: Option<usize>,
     /// The experiment's resolved config.
@@ -149,7 +149,7 @@ impl AttentionDump {
         strongest_head(&looks).unwrap_or(StrongestHead::FIRST)
     }
 
-    /// The position that the class is read from: that of the meta data or else that of `[CLS]`, which is token 0 in the first
+    /// The readout position: that of the meta data or else that of `[CLS]`, which is token 0 in the first
     /// sample; 0 without such a token.
     pub fn read_position(&self) -> usize {
         if let Some(position) = self.meta.read_position {

@@ -37,7 +37,7 @@ fn logits_of_several_classes_have_an_axis() {
     assert_eq!(json["logits"][1][3], several.logits[7]);
 }
 
-/// Without `[CLS]`, token 0 says nothing of the position that the class is read from; older dumps do not name it.
+/// Without `[CLS]`, token 0 says nothing of the readout position; older dumps do not name it.
 #[test]
 fn the_position_that_the_class_is_read_from() {
     let mut dump = dump();

@@ -138,7 +138,7 @@ pub struct Predictions {
     pub probabilities: Vec<f64>,
     /// Cross-entropy with the label, in nats; 0 where none counts. `[sample, answer]`
     pub losses: Vec<f64>,
-    /// Attention in the last block, mean over heads: of the position that is read, `[sample, position]`, or of each position,
+    /// Attention in the last layer, mean over heads: of the readout position, `[sample, position]`, or of each position,
     /// `[sample, answer, position]`.
     pub attention: Vec<f64>,
 }

@@ -12,7 +12,7 @@ use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally, predicted_class};
 pub struct Evaluation {
     /// All metrics.
     pub metrics: EvalMetrics,
-    /// Attention of `[CLS]` to each position, in the last block, mean over heads and over positive
+    /// Attention of `[CLS]` to each position, in the last layer, mean over heads and over positive
     /// samples, those of every class but 0; `None` without such samples. `[position]`
     pub attention_positive: Option<Vec<f64>>,
     /// The same over negative samples.

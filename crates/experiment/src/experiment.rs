@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headlight_architecture::Parameter;
-use headlight_data::{Batches, Dataset, Fresh, Splits, Stream, TokenDropout};
+use headlight_data::{Batches, Dataset, FreshSamples, Splits, Stream, TokenDropout};
 
 use crate::Error;
 use crate::config::ExperimentConfig;
@@ -11,7 +11,7 @@ use crate::config::ExperimentConfig;
 /// The most parameters of a model. They take 1 GiB, and each of Adam's two moments takes another.
 const PARAMETER_LIMIT: u128 = 1 << 28;
 
-/// The most attention weights per block in one forward pass without gradients.
+/// The most attention weights per layer in one forward pass without gradients.
 const ATTENTION_LIMIT: usize = 1 << 24;
 
 /// The most attention weights in one training step, over all blocks.
@@ -29,7 +29,7 @@ pub struct Experiment {
     /// The order of samples per epoch, if it does not come from the seed.
     pub(crate) order: Option<Vec<Vec<u32>>>,
     /// What draws the samples of each step, if the config asks for it.
-    pub(crate) fresh: Option<Fresh>,
+    pub(crate) fresh: Option<FreshSamples>,
 }
 
 /// Initial weights and batch order of a recorded run, which replace those of the seed.
@@ -54,7 +54,7 @@ impl Experiment {
         check_model_size(&config)?;
         check_step_size(&config, &splits.train)?;
         let batch_size = config.training.batch_size;
-        let fresh = Fresh::new(&config.data, &splits.held_out, batch_size, config.seed);
+        let fresh = FreshSamples::new(&config.data, &splits.held_out, batch_size, config.seed);
         let (start, order) = replay.map(|replay| (replay.start, replay.order)).unzip();
         let start = start.unwrap_or_else(|| {
             let rng = &mut Stream::Weights.any_rng(config.seed, 0);
@@ -193,7 +193,7 @@ pub fn check_model_size(config: &ExperimentConfig) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses batches whose attention weights would not fit into memory: for each block, training holds
+/// Refuses batches whose attention weights would not fit into memory: for each layer, training holds
 /// several tensors of their size.
 fn check_step_size(config: &ExperimentConfig, train: &Dataset) -> Result<(), Error> {
     let batch = match config.training.batch_size {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use headlight_data::{Batches, Dataset, Fresh, TokenDropout};
+use headlight_data::{Batches, Dataset, FreshSamples, TokenDropout};
 use headlight_schema::InvalidValue;
 
 use crate::error::Error;
@@ -73,7 +73,7 @@ impl<'a> Feed<'a> {
     }
 }
 
-fn drawn(fresh: &Fresh, step: usize) -> Result<Dataset, Error> {
+fn drawn(fresh: &FreshSamples, step: usize) -> Result<Dataset, Error> {
     fresh
         .batch(step)
         .map_err(|InvalidValue { key, message }| Error::Input(format!("`data.{key}`: {message}")))

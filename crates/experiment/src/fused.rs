@@ -117,16 +117,16 @@ pub fn forward(
     let parameters =
         Parameter::arrange(parameters.iter().cloned(), &layout).map_err(Error::Diverged)?;
     let weights = Parameter::weights(&parameters);
-    let mut frozen = Frozen::new(config)?;
+    let mut frozen = FrozenModel::new(config)?;
     frozen.forward(&weights, dataset, chosen, interventions, Recorded::All)
 }
 
 /// A config's model without training, which computes with any weights. They are the values of all parameters, in the
 /// model's order.
 #[derive(Clone, Debug)]
-pub struct Frozen(Tracer);
+pub struct FrozenModel(Tracer);
 
-impl Frozen {
+impl FrozenModel {
     /// The model of a config.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Assessments agree with scikit-learn, and rankings with their definitions.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
-use headlight_experiment::metrics::{Assessment, Calibration, Outcomes, Ranking};
+use headlight_experiment::metrics::{Assessment, Calibration, Outcomes, RankingMetrics};
 use proptest::prelude::*;
 use serde_json::{Value, from_str, json, to_value};
 
@@ -80,7 +80,7 @@ fn assessments_are_those_of_scikit_learn() {
 /// `precision_recall_curve`.
 #[test]
 fn a_ranking_by_hand() {
-    let ranking = Ranking::of([(0.1, false), (0.4, false), (0.35, true), (0.8, true)]);
+    let ranking = RankingMetrics::of([(0.1, false), (0.4, false), (0.35, true), (0.8, true)]);
     assert_eq!(ranking.roc_auc(), Some(0.75));
     assert!((ranking.average_precision().unwrap() - 5.0 / 6.0).abs() < 1e-15);
     let roc = [[0.0, 0.0], [0.0, 0.5], [0.5, 0.5], [0.5, 1.0], [1.0, 1.0]];
@@ -111,32 +111,32 @@ fn a_ranking_by_hand() {
 /// A model without errors: one half is not always the middle, but far from both ends.
 #[test]
 fn the_best_threshold_is_the_middle_of_those_that_are_equal() {
-    let perfect = Ranking::of([(0.97, true), (0.75, true), (0.25, false), (0.01, false)]);
+    let perfect = RankingMetrics::of([(0.97, true), (0.75, true), (0.25, false), (0.01, false)]);
     let (threshold, counts) = perfect.best_f1().unwrap();
     assert_eq!((threshold, counts.f1()), (0.5, Some(1.0)));
     assert_eq!(perfect.at(threshold), counts);
     // All are positive: any threshold below gives the same, and the lowest score is one of them.
-    let all = Ranking::of([(0.9, true), (0.6, true)]);
+    let all = RankingMetrics::of([(0.9, true), (0.6, true)]);
     assert_eq!(all.best_f1().unwrap().0, 0.6);
     // There is no number between the two.
     let next = 0.5_f64.next_up();
-    let close = Ranking::of([(next, true), (0.5, false)]);
+    let close = RankingMetrics::of([(next, true), (0.5, false)]);
     assert_eq!(close.best_f1().unwrap().0, next);
 }
 
 #[test]
 fn what_no_sample_decides_is_not_defined() {
     assert_eq!(Outcomes::new(2).assess(), None);
-    let negatives = Ranking::of([(0.5, false), (0.25, false)]);
+    let negatives = RankingMetrics::of([(0.5, false), (0.25, false)]);
     assert_eq!(negatives.roc_auc(), None);
     assert_eq!(negatives.average_precision(), None);
     assert_eq!(negatives.best_f1(), None);
     assert_eq!(negatives.roc(), [[0.0; 2]; 0]);
     assert_eq!(negatives.precision_recall(), [[0.0; 2]; 0]);
-    let positives = Ranking::of([(0.5, true), (0.25, true)]);
+    let positives = RankingMetrics::of([(0.5, true), (0.25, true)]);
     assert_eq!(positives.roc_auc(), None);
     assert_eq!(positives.average_precision(), Some(1.0));
-    let none = Ranking::of([]);
+    let none = RankingMetrics::of([]);
     assert_eq!((none.roc_auc(), none.average_precision()), (None, None));
     assert_eq!(Calibration::of(&[]).expected_error, None);
 }
@@ -174,19 +174,19 @@ proptest! {
             })
             .collect();
         let expected = (!won.is_empty()).then(|| won.iter().sum::<f64>() / won.len() as f64);
-        prop_assert_eq!(Ranking::of(samples).roc_auc(), expected);
+        prop_assert_eq!(RankingMetrics::of(samples).roc_auc(), expected);
     }
 
     #[test]
     fn only_the_order_of_scores_matters(samples in samples(), rotation in 0..60_usize) {
-        let plain = Ranking::of(samples.iter().copied());
+        let plain = RankingMetrics::of(samples.iter().copied());
         let mut moved: Vec<(f64, bool)> = samples
             .iter()
             .map(|(score, label)| ((5.0 * score).exp() - 3.0, *label))
             .collect();
         let by = rotation % moved.len();
         moved.rotate_left(by);
-        let moved = Ranking::of(moved);
+        let moved = RankingMetrics::of(moved);
         prop_assert_eq!(plain.roc_auc(), moved.roc_auc());
         prop_assert_eq!(plain.average_precision(), moved.average_precision());
         prop_assert_eq!(plain.roc(), moved.roc());
@@ -202,12 +202,12 @@ proptest! {
     #[test]
     fn swapped_classes_and_signs_have_the_same_area(samples in samples()) {
         let swapped = samples.iter().map(|(score, label)| (-score, !label));
-        prop_assert_eq!(Ranking::of(swapped).roc_auc(), Ranking::of(samples.iter().copied()).roc_auc());
+        prop_assert_eq!(RankingMetrics::of(swapped).roc_auc(), RankingMetrics::of(samples.iter().copied()).roc_auc());
     }
 
     #[test]
     fn areas_under_the_curves_are_the_areas(samples in samples()) {
-        let ranking = Ranking::of(samples);
+        let ranking = RankingMetrics::of(samples);
         let under = |points: &[[f64; 2]]| -> f64 {
             let sides = points.windows(2);
             sides.map(|side| (side[1][0] - side[0][0]) * f64::midpoint(side[0][1], side[1][1])).sum()

@@ -273,7 +273,7 @@ fn limits_of_training_values() {
 #[test]
 fn a_model_has_a_largest_size() {
     let mut config = parse(&["model.d_model=16", "model.d_ff=8", "model.n_layers=2"]).unwrap();
-    // 16 numbers for each token and position, and 2 blocks of 4 * 16 * 16 + 2 * 16 * 8.
+    // 16 numbers for each token and position, and 2 layers of 4 * 16 * 16 + 2 * 16 * 8.
     config.data.vocab_size = ((1 << 28) - 2 * 1280) / 16 - 4;
     assert_eq!(check_model_size(&config), Ok(()));
     config.data.vocab_size += 1;
@@ -289,7 +289,7 @@ fn a_model_has_a_largest_size() {
     config.model.n_heads = 2;
     let message = check_model_size(&config).unwrap_err().to_string();
     assert!(
-        message.contains("33554432 weights per block, more than 16777216"),
+        message.contains("33554432 weights per layer, more than 16777216"),
         "{message}"
     );
 }

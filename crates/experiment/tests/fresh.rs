@@ -1,7 +1,7 @@
 //! Training on samples that each step draws.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_data::Fresh;
+use headlight_data::FreshSamples;
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::StepMetrics;
@@ -119,7 +119,7 @@ fn training_metrics_are_those_of_the_steps_batch() {
     let steps: Vec<usize> = metrics.iter().map(|row| row.step).collect();
     assert_eq!(steps, [0, 20, 40, 60]);
     assert!(metrics.iter().all(|row| row.epoch == 0));
-    let fresh = Fresh::new(&config.data, &splits.held_out, 16, 3).unwrap();
+    let fresh = FreshSamples::new(&config.data, &splits.held_out, 16, 3).unwrap();
     // Without a step, its batch is that of the first.
     let mut engine = FusedEngine::new(&experiment).unwrap();
     let first = fresh.batch(0).unwrap();

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use headlight_architecture::UNIFORM_BELOW;
 use headlight_data::files::{LABELS, TEXTS};
-use headlight_data::rules::{Choice, Counts, Setting};
+use headlight_data::rules::{CountedThing, RuleOffer, Setting};
 use headlight_data::{ClsPlace, LabelRule, MARKER, Sampler};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::metrics::PAGE;
@@ -38,13 +38,13 @@ fn object(
 struct Written {
     title: &'static str,
     question: &'static str,
-    parameters: Vec<(&'static str, &'static str, Counts, u32)>,
+    parameters: Vec<(&'static str, &'static str, CountedThing, u32)>,
     n_classes: usize,
     needs: &'static [(&'static str, Setting)],
 }
 
-impl From<Choice> for Written {
-    fn from(choice: Choice) -> Self {
+impl From<RuleOffer> for Written {
+    fn from(choice: RuleOffer) -> Self {
         let parameters = choice.parameters.iter();
         Self {
             title: choice.title,
@@ -58,7 +58,7 @@ impl From<Choice> for Written {
     }
 }
 
-fn choices() -> impl Iterator<Item = (&'static str, Choice)> {
+fn choices() -> impl Iterator<Item = (&'static str, RuleOffer)> {
     LabelRule::CHOICES.iter().copied()
 }
 

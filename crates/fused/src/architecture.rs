@@ -28,7 +28,7 @@ impl Architecture {
     /// When values of the config do not go together, or do not suit the inputs.
     ///
     /// # Panics
-    /// When the inputs have no token or no position, fewer than two classes, or do not have the position that is read.
+    /// When the inputs have no token or no position, fewer than two classes, or do not have the readout position.
     pub fn new(model: &ModelConfig, inputs: Inputs) -> Result<Self, InvalidValue> {
         let is_read = inputs.read_position < inputs.positions;
         assert!(

@@ -104,7 +104,7 @@ fn header() -> String {
     format!("{first}\n{second}")
 }
 
-/// What the columns hold. `reader` is the position that the class is read from, and `heads` the number of heads of a block.
+/// What the columns hold. `reader` is the readout position, and `heads` the number of heads of a block.
 fn legend(reader: &str, heads: usize, is_fresh: bool) -> String {
     let over = if is_fresh {
         "the step's

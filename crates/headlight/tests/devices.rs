@@ -69,7 +69,7 @@ fn every_device_trains_to_the_same_result() {
     same_on_every_device("devices", &[]);
 }
 
-/// Two blocks with feed-forward layers, a causal mask and padding, so that some rows have no key.
+/// Two layers with feed-forward layers, a causal mask and padding, so that some rows have no key.
 #[test]
 fn every_device_masks_alike() {
     same_on_every_device(

@@ -66,7 +66,7 @@ fn run_directories_are_alike() {
     );
 }
 
-/// Settings that Headlight's own pass was not made for at first: blocks, feed-forward layers, masks, padding,
+/// Settings that Headlight's own pass was not made for at first: layers, feed-forward layers, masks, padding,
 /// shared projections, [CLS] last.
 #[test]
 fn every_config_runs_on_the_fused_engine() {

@@ -1,4 +1,4 @@
-//! Interventions from outside: `predict` and `evaluate` without heads, positions and blocks, and with vectors of dumps.
+//! Interventions from outside: `predict` and `evaluate` without heads, positions and layers, and with vectors of dumps.
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::{Value, from_str};
 const OWN: &str = "16 5 9 43 32 2";
 const OTHER: &str = "1 8 42 4 30 6";
 
-/// A model of two blocks of two heads in `run`, and dumps of samples: `own.npz`, `other.npz`, and both in `both.npz`.
+/// A model of two layers of two heads in `run`, and dumps of samples: `own.npz`, `other.npz`, and both in `both.npz`.
 fn trained(name: &str) -> PathBuf {
     let folder = folder(name);
     typed(&folder, "init quick --out quick.toml").done();
@@ -80,7 +80,7 @@ fn what_is_removed_no_longer_counts() {
         logit(&folder, others[0], &without),
         logit(&folder, others[1], &without)
     );
-    // Each head and each block gives something of its own.
+    // Each head and each layer gives something of its own.
     let parts = [
         ["--without-head", "0.0"],
         ["--without-head", "0.1"],
@@ -94,7 +94,7 @@ fn what_is_removed_no_longer_counts() {
     for (index, own) in logits.iter().enumerate() {
         assert!(!logits[..index].contains(own), "{index}: {logits:?}");
     }
-    // Without all heads, and without all blocks, [CLS] sees nothing but itself.
+    // Without all heads, and without all layers, [CLS] sees nothing but itself.
     for group in [&parts[..4], &parts[4..]] {
         let removed = group.concat();
         let alone = logit(&folder, OWN, &removed);
@@ -229,7 +229,7 @@ fn an_evaluation_says_what_was_changed() {
     // Position 3 has the token that decides.
     assert_eq!(plain["accuracy"], 1.0);
     assert!(removed["accuracy"].as_f64().unwrap() < 0.7, "{removed}");
-    // In the first block all vectors but those of position 1 decide nothing.
+    // In the first layer all vectors but those of position 1 decide nothing.
     let other = evaluated(&["--patch", "embeddings:1=other.npz"]);
     assert_eq!(other["accuracy"], 1.0);
 
@@ -271,7 +271,7 @@ fn what_the_model_lacks_is_refused() {
         ),
         (
             &["--without-head", "2.0"],
-            &["--without-head", "block 2", "0 to 1"],
+            &["--without-head", "layer 2", "0 to 1"],
         ),
         (&["--without-head", "1"], &["--without-head", "0.1"]),
         (&["--without-head", "0.0.1"], &["--without-head", "0.1"]),
@@ -282,7 +282,7 @@ fn what_the_model_lacks_is_refused() {
         (&["--without-position=-1"], &["--without-position"]),
         (
             &["--without-block", "2"],
-            &["--without-block", "block 2", "0 to 1"],
+            &["--without-block", "layer 2", "0 to 1"],
         ),
         (
             &["--patch", "residual.0:3"],
@@ -306,7 +306,7 @@ fn what_the_model_lacks_is_refused() {
             &["--patch", "residual.0:7=own.npz"],
             &["position 7", "0 to 6"],
         ),
-        (&["--patch", "output.2:0=own.npz"], &["block 2", "0 to 1"]),
+        (&["--patch", "output.2:0=own.npz"], &["layer 2", "0 to 1"]),
         (&["--patch", "head.0.2:0=own.npz"], &["head 2", "0 to 1"]),
         (&["--patch", "residual.0:3=none.npz"], &["none.npz"]),
         (&["--patch", "residual.0:3=text.npz"], &["text.npz"]),
@@ -343,7 +343,7 @@ fn dumps_of_other_models_and_older_ones_are_refused() {
     for (set, name) in [
         ("model.d_model=16", "d_head 8"),
         ("model.n_heads=1", "heads 1"),
-        ("model.n_layers=1", "blocks 1"),
+        ("model.n_layers=1", "layers 1"),
         ("data.seq_len=5", "positions 6"),
     ] {
         let sizes = [

@@ -90,7 +90,7 @@ fn a_mask_leaves_each_query_its_keys() {
     assert!(told.contains("uniform: –"), "{told}");
 }
 
-/// Terminal, pictures, report and page show the same head first: that of the last block which gives most to what decides.
+/// Terminal, pictures, report and page show the same head first: that of the last layer which gives most to what decides.
 #[test]
 fn all_open_on_the_strongest_head_of_the_last_block() {
     let folder = folder("keys-strongest");

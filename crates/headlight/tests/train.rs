@@ -194,7 +194,7 @@ fn each_rule_is_learned_with_its_config() {
     for config in ["token_anywhere", "token_before_token", "equal_positions"] {
         typed(&folder, &format!("train {config} --run {config}")).done();
         let lines = metrics(&folder.join(config));
-        // Before training, a first block's attention is nearly uniform for both classes.
+        // Before training, a first layer's attention is nearly uniform for both classes.
         for class in ["positive", "negative"] {
             let at_start = |what: &str| lines[0][format!("{what}_{class}")].as_f64();
             if let (Some(paid), Some(uniform)) = (at_start("attention"), at_start("uniform")) {

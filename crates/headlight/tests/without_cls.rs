@@ -57,7 +57,7 @@ fn plain_models_read_other_positions() {
     }
 }
 
-/// Reports, dumps and predictions show the attention of the position that the class is read from.
+/// Reports, dumps and predictions show the attention of the readout position.
 #[test]
 fn the_position_that_the_class_is_read_from_is_shown() {
     let folder = with_config("without_cls");

@@ -32,8 +32,8 @@ use crate::look::{look, watch};
 use crate::message::{Answer, Message};
 use crate::refusal::told;
 use crate::results::summary;
-use crate::samples::{Given, splits};
-use crate::training::{Training, Watched};
+use crate::samples::{GivenSamples, splits};
+use crate::training::{Training, WatchedSamples};
 use crate::view::View;
 use crate::weights::save;
 
@@ -43,7 +43,7 @@ struct Request {
     operation: Operation,
     config: Option<Box<ExperimentConfig>>,
     /// The samples of a config that names a file.
-    samples: Option<Given>,
+    samples: Option<GivenSamples>,
     /// The steps to train, or to take.
     steps: Option<usize>,
     /// Samples to look at, with `[CLS]`. `[sample][position]`
@@ -140,7 +140,7 @@ fn respond(message: &Message) -> Answer {
             let experiment = experiment(*config()?, samples.as_ref())?;
             let table = samples.and_then(|given| given.table);
             let unknown = table.map(|table| texts::unknown(&table, &experiment));
-            let watched = Watched {
+            let watched = WatchedSamples {
                 tokens,
                 unknown: unknown.unwrap_or_default(),
             };
@@ -189,7 +189,7 @@ fn respond(message: &Message) -> Answer {
 }
 
 /// The experiment of a config, whose samples are generated or given.
-fn experiment(config: ExperimentConfig, given: Option<&Given>) -> Answer<Experiment> {
+fn experiment(config: ExperimentConfig, given: Option<&GivenSamples>) -> Answer<Experiment> {
     let splits = splits(&config, given)?;
     Ok(Experiment::new(config, splits.into(), None)?)
 }

@@ -25,7 +25,7 @@ pub(crate) fn summary(experiment: &Experiment) -> Answer {
 }
 
 /// What a model is after so many steps, as in a row of a sweep: its hash, its metrics, and the attention of `[CLS]` in the
-/// last block, mean over heads and training samples of class 0, and of all others. Samples that each step draws are
+/// last layer, mean over heads and training samples of class 0, and of all others. Samples that each step draws are
 /// measured as there.
 ///
 /// # Errors

@@ -11,7 +11,7 @@ use crate::texts;
 
 /// Samples in place of the file that a config names, in its order.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Given {
+pub(crate) struct GivenSamples {
     /// Without `[CLS]`. `[sample][position]`
     #[serde(default)]
     tokens: Vec<Vec<i64>>,
@@ -28,7 +28,10 @@ pub(crate) struct Given {
 ///
 /// # Errors
 /// When the config or a sample is invalid.
-pub(crate) fn splits(config: &ExperimentConfig, given: Option<&Given>) -> Result<Splits, String> {
+pub(crate) fn splits(
+    config: &ExperimentConfig,
+    given: Option<&GivenSamples>,
+) -> Result<Splits, String> {
     match (&config.data.source, given) {
         (Source::Generated(_), None) => {
             let generated = config.data.generate();
@@ -36,7 +39,7 @@ pub(crate) fn splits(config: &ExperimentConfig, given: Option<&Given>) -> Result
         }
         (
             Source::File(path),
-            Some(Given {
+            Some(GivenSamples {
                 table: Some(table), ..
             }),
         ) => {
@@ -55,7 +58,7 @@ pub(crate) fn splits(config: &ExperimentConfig, given: Option<&Given>) -> Result
     }
 }
 
-impl Given {
+impl GivenSamples {
     /// Checks and splits the samples as those of a file.
     fn fit(&self, config: &ExperimentConfig) -> Result<Splits, String> {
         let count = self.tokens.len();

@@ -4,7 +4,7 @@ use std::io::Cursor;
 
 use headlight_data::files::{ChosenSamples, FileError, FileKeys, FitError, Format, Rows, Table};
 use headlight_data::words::UNK;
-use headlight_data::{CLS, Columns, Dataset, DatasetConfig, Splits};
+use headlight_data::{CLS, ColumnNames, Dataset, DatasetConfig, Splits};
 use headlight_experiment::Experiment;
 use serde_json::json;
 
@@ -17,7 +17,7 @@ use crate::refusal::told;
 /// When the table is damaged, its columns cannot be told, or its texts cannot be trained on.
 pub(crate) fn described(table: &str, name: &str) -> Answer {
     let table = read(table, name).map_err(|error| error.message)?;
-    let choice = table.choose(&Columns::default()).map_err(|error| {
+    let choice = table.choose(&ColumnNames::default()).map_err(|error| {
         let remedy = error
             .to_name
             .filter(|key| !error.message.contains(&format!("`{key}`")))
@@ -65,7 +65,7 @@ pub(crate) fn described(table: &str, name: &str) -> Answer {
 ///
 /// # Errors
 /// When it is damaged; the message names the line.
-pub(crate) fn rows(table: &str, columns: &Columns, name: &str) -> Result<Rows, String> {
+pub(crate) fn rows(table: &str, columns: &ColumnNames, name: &str) -> Result<Rows, String> {
     let rows = read(table, name).and_then(|table| table.samples(columns));
     rows.map_err(|error| error.message)
 }

@@ -23,7 +23,7 @@ const KEPT_LIMIT: usize = 16 << 20;
 
 /// What a training is watched on.
 #[derive(Debug)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedSamples {
     /// Samples with `[CLS]`; without any, those that a run dumps.
     pub(crate) tokens: Option<Vec<Vec<u32>>>,
     /// Of held-out texts, the words that the model does not know. `[sample][position]`
@@ -68,7 +68,7 @@ impl Training {
     pub(crate) fn begin(
         experiment: Experiment,
         steps: Option<usize>,
-        watched: &Watched,
+        watched: &WatchedSamples,
         wanted: Option<usize>,
     ) -> Answer<(Self, Message)> {
         let config = &experiment.config;

@@ -2,17 +2,17 @@
 
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Dims, Forward, Frozen, Intervention, Recorded, dims};
+use headlight_experiment::fused::{Dims, Forward, FrozenModel, Intervention, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_experiment::{Error, check_model_size};
 
 /// An array: its name, its length, and its axes with their extents.
-pub(crate) type Described = (&'static str, usize, Vec<(&'static str, usize)>);
+pub(crate) type LabDescription = (&'static str, usize, Vec<(&'static str, usize)>);
 
 /// A model that computes some samples.
 #[derive(Debug)]
 pub(crate) struct View {
-    pub(crate) frozen: Frozen,
+    pub(crate) frozen: FrozenModel,
     pub(crate) samples: Dataset,
     chosen: Vec<u32>,
     interventions: Vec<Intervention>,
@@ -31,7 +31,7 @@ impl View {
     ) -> Result<Self, Error> {
         check_model_size(config)?;
         Ok(Self {
-            frozen: Frozen::new(config)?,
+            frozen: FrozenModel::new(config)?,
             chosen: (0..samples.len() as u32).collect(),
             dims: dims(config, samples.len())?,
             samples,
@@ -40,7 +40,7 @@ impl View {
     }
 
     /// The arrays that [`append`](Self::append) gives, in its order.
-    pub(crate) fn arrays(&self, recorded: Recorded) -> Vec<Described> {
+    pub(crate) fn arrays(&self, recorded: Recorded) -> Vec<LabDescription> {
         let described = |name, axes: &'static [&'static str]| {
             let axes: Vec<_> = axes.iter().copied().zip(self.dims.shape(axes)).collect();
             (name, axes.iter().map(|(_, extent)| extent).product(), axes)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headlight_architecture::Layout;
 use headlight_data::order;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::Frozen;
+use headlight_experiment::fused::FrozenModel;
 use serde::Serialize;
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::message::{Answer, Message};
 /// # Errors
 /// When the weights do not suit the config.
 pub(crate) fn save(config: &ExperimentConfig, weights: &[f32]) -> Answer {
-    Frozen::new(config)?.check(weights)?;
+    FrozenModel::new(config)?.check(weights)?;
     let bytes = safetensors(config, weights)?;
     let (numbers, _) = bytes.as_chunks();
     let floats = numbers.iter().copied().map(f32::from_le_bytes);

@@ -185,7 +185,7 @@ fn what_does_not_fit_is_refused() {
     let refused = [
         (
             change(json!({ "kind": "remove_head", "layer": 2 })),
-            "block 2",
+            "layer 2",
         ),
         (change(json!({ "kind": "replace", "vector": [] })), "place"),
         (change(json!({ "kind": "remove" })), "remove"),

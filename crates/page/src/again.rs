@@ -9,7 +9,7 @@ pub(crate) const LAB: &[u8] = include_bytes!("../../lab/lab.wasm.gz");
 /// Whether a page can train its run again.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Again {
+pub enum PageTraining {
     /// It can, and compares the weights.
     Live {
         /// The config, as resolved.

@@ -2,7 +2,7 @@
 
 use headlight_dump::{Array, AttentionDump, Dims};
 
-use crate::{Again, Page, PageRun};
+use crate::{Page, PageRun, PageTraining};
 
 /// The most weights of a page.
 const MOST: usize = 20_000_000;
@@ -39,7 +39,14 @@ impl Page {
         let title = attention.title.clone();
         let (has_scores, dump) = (attention.scores.is_some(), attention.dump());
         let reason = "The page has attention alone, and no model".to_owned();
-        let mut run = PageRun::new(title.clone(), &dump, 1, None, 1, Again::Recorded(reason));
+        let mut run = PageRun::new(
+            title.clone(),
+            &dump,
+            1,
+            None,
+            1,
+            PageTraining::Recorded(reason),
+        );
         run.add(&dump)?;
         run.has_scores = has_scores;
         let mut page = Self {

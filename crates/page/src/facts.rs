@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use headlight_dump::{Array, AttentionDump};
 use serde::Serialize;
 
-use crate::{Again, Evidence, Lab, LossPoint, Page, PageRun};
+use crate::{Evidence, Lab, LossPoint, Page, PageRun, PageTraining};
 use headlight_report::theme::VIRIDIS;
 
 /// How far from 1 float32 sums of weights are at most.
@@ -57,12 +57,12 @@ struct RunFacts<'a> {
     token_strings: BTreeMap<i64, String>,
     /// The position of `[CLS]`; `None` if samples have none.
     cls: Option<usize>,
-    /// The position that the class is read from, if it is not that of `[CLS]`.
+    /// The readout position, if it is not that of `[CLS]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     read: Option<usize>,
     /// The config of the model; null if the dump has none.
     model: &'a serde_json::Value,
-    /// The head of the last block that the page shows first.
+    /// The head of the last layer that the page shows first.
     strongest: usize,
     loss: &'a [LossPoint],
     /// The samples that the loss is measured over, if not all for training.
@@ -74,7 +74,7 @@ struct RunFacts<'a> {
     outcome: Option<&'a str>,
     /// What the page leaves out.
     notes: Vec<String>,
-    again: &'a Again,
+    again: &'a PageTraining,
     /// Set where only weights are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     without_scores: Option<bool>,

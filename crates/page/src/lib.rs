@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use headlight_report::counted;
 
-pub use again::{Again, Lab, OwnData, OwnLabel};
+pub use again::{Lab, OwnData, OwnLabel, PageTraining};
 pub use attention::OtherAttention;
 pub use html::stepwise;
 pub use run::PageRun;
@@ -88,7 +88,7 @@ impl Page {
                 };
                 format!(
                     "{} of {} over {}{classes}",
-                    counted(dims.layers, "block"),
+                    counted(dims.layers, "layer"),
                     counted(dims.heads, "head"),
                     counted(dims.positions, "position")
                 )
@@ -124,8 +124,8 @@ impl Page {
     fn trained(&self) -> Option<&Value> {
         let of_lab = self.lab.as_ref().map(|lab| &lab.config);
         let mut of_runs = self.runs.iter().filter_map(|run| match &run.again {
-            Again::Live { config, .. } => Some(config),
-            Again::Recorded(_) => None,
+            PageTraining::Live { config, .. } => Some(config),
+            PageTraining::Recorded(_) => None,
         });
         of_lab.or_else(|| of_runs.next())
     }

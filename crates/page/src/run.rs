@@ -3,7 +3,7 @@
 use headlight_dump::{Array, AttentionDump};
 
 use crate::selection::{Selection, vectors};
-use crate::{Again, Evidence, LossPoint};
+use crate::{Evidence, LossPoint, PageTraining};
 
 /// One run, or one dump, of a page.
 ///
@@ -17,7 +17,7 @@ pub struct PageRun {
     pub(crate) recorded: [usize; 2],
     pub(crate) dumps: Vec<AttentionDump>,
     pub(crate) worst_row_sum: f64,
-    /// The strongest head of the last block, over all samples of the dump that the page shows first.
+    /// The strongest head of the last layer, over all samples of the dump that the page shows first.
     pub(crate) strongest: usize,
     /// Whether its scores are known, and not its weights alone.
     pub(crate) has_scores: bool,
@@ -30,7 +30,7 @@ pub struct PageRun {
     /// Where samples have a label per position, the positions that decide each label, of all samples of a dump; empty if no rule
     /// says them. `[sample][position]`
     pub deciding: Vec<Vec<Vec<usize>>>,
-    pub(crate) again: Again,
+    pub(crate) again: PageTraining,
 }
 
 impl PageRun {
@@ -42,9 +42,9 @@ impl PageRun {
         dumps: usize,
         best: Option<usize>,
         runs: usize,
-        again: Again,
+        again: PageTraining,
     ) -> Self {
-        let is_live = matches!(again, Again::Live { .. });
+        let is_live = matches!(again, PageTraining::Live { .. });
         Self {
             name,
             selection: Selection::of(dump, dumps.max(1), best, runs.max(1), is_live),

@@ -90,7 +90,7 @@ impl Selection {
 }
 
 /// The arrays of vectors that a page keeps of a dump, in their order. A live page computes all arrays soon after it
-/// opens. Until then it shows the vectors up to a block's first norm: so it stays small.
+/// opens. Until then it shows the vectors up to a layer's first norm: so it stays small.
 pub(crate) fn vectors(dump: &AttentionDump, is_live: bool) -> impl Iterator<Item = Array> {
     let wanted = Array::ALL.into_iter().filter(move |&array| {
         let is_early = array <= Array::Residual;

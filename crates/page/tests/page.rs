@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_dump::{Array, Arrays, AttentionDump, Dims, Meta, VERSION, axes};
-use headlight_page::{Again, Lab, OtherAttention, OwnData, OwnLabel, Page, PageRun};
+use headlight_page::{Lab, OtherAttention, OwnData, OwnLabel, Page, PageRun, PageTraining};
 use headlight_report::{ColourRange, Heatmap, Quantity};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -95,10 +95,14 @@ fn dump(step: usize) -> AttentionDump {
 }
 
 fn run(name: &str, dumps: &[AttentionDump]) -> PageRun {
-    run_again(name, dumps, Again::Recorded("It is a test".to_owned()))
+    run_again(
+        name,
+        dumps,
+        PageTraining::Recorded("It is a test".to_owned()),
+    )
 }
 
-fn run_again(name: &str, dumps: &[AttentionDump], again: Again) -> PageRun {
+fn run_again(name: &str, dumps: &[AttentionDump], again: PageTraining) -> PageRun {
     let last = &dumps[dumps.len() - 1];
     let mut run = PageRun::new(name.to_owned(), last, dumps.len(), None, 1, again);
     for dump in dumps {
@@ -118,7 +122,7 @@ fn page() -> (Page, Vec<AttentionDump>) {
 #[test]
 fn a_live_page_has_the_experiment() {
     let dumps: Vec<AttentionDump> = (0..12).map(dump).collect();
-    let again = Again::Live {
+    let again = PageTraining::Live {
         config: json!({"seed": 7}),
         steps: 11,
         weights_sha256: "ab".repeat(32),
@@ -256,7 +260,7 @@ fn a_page_has_the_labels_of_each_position() {
     dump.labels = vec![1.0, f32::NAN, 0.0, 0.0, 1.0, f32::NAN];
     dump.logits = vec![0.5; SAMPLES * POSITIONS];
     dump.probabilities = vec![0.6; SAMPLES * POSITIONS];
-    let recorded = Again::Recorded(String::new());
+    let recorded = PageTraining::Recorded(String::new());
     let mut run = PageRun::new("run".to_owned(), &dump, 1, None, 1, recorded);
     run.deciding = vec![vec![vec![2], vec![0], vec![]], vec![vec![1, 2]; 3]];
     run.add(&dump).unwrap();
@@ -354,7 +358,7 @@ fn runs_of_another_shape_are_refused() {
     let refused = page.add(run("wide", &[wide])).unwrap_err();
     assert_eq!(
         refused,
-        "it has 2 blocks of 1 head over 3 positions, and a <b>run</b> has 1 block of 2 heads over 3 \
+        "it has 2 layers of 1 head over 3 positions, and a <b>run</b> has 1 layer of 2 heads over 3 \
          positions; all runs of a page must have the same shape"
     );
 }

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 
 use crate::config::Config;
 use crate::model::Model;
-use crate::training::Sent;
+use crate::training::ProgressSender;
 use crate::watched::{Listeners, watched};
 
 /// How often progress is sent, in steps: to wake the caller's thread takes longer than a step.
@@ -51,7 +51,7 @@ pub(crate) fn fit(
             let count = experiment.steps();
             let mut fitting = Fitting {
                 session: &session,
-                sent: Sent {
+                sent: ProgressSender {
                     sender,
                     count,
                     waits,
@@ -92,7 +92,7 @@ pub(crate) fn fit(
 /// Keeps evaluations, losses and the best model.
 struct Fitting<'a> {
     session: &'a Session,
-    sent: Sent,
+    sent: ProgressSender,
     is_shown: bool,
     tracker: Option<BestTracker>,
     progress: Progress,

@@ -8,7 +8,7 @@ use std::thread;
 use headlight_architecture::{NormKind, Parameter, Pooling, Positions, StrongestHead};
 use headlight_data::words::Encoder;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Frozen, Recorded, dims};
+use headlight_experiment::fused::{Array, FrozenModel, Recorded, dims};
 use headlight_analysis::generate::{Sampling, generate};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::work;
@@ -262,7 +262,7 @@ impl Model {
         let computed = py.detach(|| {
             let dataset = self.config.unlabelled(tokens.rows())?;
             let chosen: Vec<u32> = (0..dataset.len() as u32).collect();
-            let mut frozen = Frozen::new(&self.config).map_err(|error| error.to_string())?;
+            let mut frozen = FrozenModel::new(&self.config).map_err(|error| error.to_string())?;
             let forward = frozen.forward(&self.weights(), &dataset, &chosen, &changes, recorded);
             forward.map_err(|error| error.to_string())
         });
@@ -296,7 +296,7 @@ impl Model {
         rows.map(|row| row.iter().map(text).collect()).collect()
     }
 
-    /// Integrated gradients of a logit: what each number of the first block's input adds to it. `[sample, position,
+    /// Integrated gradients of a logit: what each number of the first layer's input adds to it. `[sample, position,
     /// d_model]`
     fn attribute<'py>(
         &self,
@@ -310,7 +310,7 @@ impl Model {
                 .config
                 .unlabelled(tokens.rows())
                 .map_err(Failure::Input)?;
-            let (frozen, weights) = (Frozen::new(&self.config)?, self.weights());
+            let (frozen, weights) = (FrozenModel::new(&self.config)?, self.weights());
             let slopes = frozen.slopes_of(logit)?;
             let attribute = |sample| {
                 let found = frozen.attribute(&weights, &dataset, sample as u32, &slopes)?;

@@ -13,7 +13,7 @@ use crate::failure::{raised, warn};
 /// The page of a run.
 #[pyfunction]
 pub(crate) fn page(py: Python<'_>, run: PathBuf) -> PyResult<String> {
-    let html = py.detach(|| pages::html(&pages::page(&[pages::Source::open(&run)?])?));
+    let html = py.detach(|| pages::html(&pages::page(&[pages::PageSource::open(&run)?])?));
     warn(py)?;
     html.map_err(raised)
 }

@@ -55,7 +55,7 @@ pub(crate) fn train(
             None => RunDir::create(&run)?,
         };
         let stopped = || signals.received().is_some();
-        let sent = Sent {
+        let sent = ProgressSender {
             sender,
             count: session.experiment.steps(),
             waits: has_callback,
@@ -69,14 +69,14 @@ pub(crate) fn train(
 }
 
 /// Sends the number of steps taken, and evaluations.
-pub(crate) struct Sent {
+pub(crate) struct ProgressSender {
     pub(crate) sender: Sender<Report>,
     pub(crate) count: usize,
     /// Whether there is a callback, which may stop the training after this step.
     pub(crate) waits: bool,
 }
 
-impl Display for Sent {
+impl Display for ProgressSender {
     fn step(&self, step: usize) {
         let _ = self.sender.send(Report::Share(step, self.count));
     }

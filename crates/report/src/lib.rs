@@ -14,10 +14,11 @@ pub mod terminal;
 pub mod theme;
 mod words;
 
-pub use document::{Document, Listing, Numbers, Printed, Section, Table, evenly_spread};
+pub use document::{Document, Listing, Numbers, PrintedNumber, Section, Table, evenly_spread};
 pub use plots::{
-    BarColumn, BarTable, ColourRange, Curve, GridPlot, Heatmap, Histogram, Plot, Quantity, largest,
+    BarColumn, BarTable, ColourRange, Curve, GridPlot, Heatmap, HistogramPlot, Plot, Quantity,
+    largest,
 };
-pub use screen::{Part, Screen, Weights, Word};
+pub use screen::{Screen, ScreenPart, ScreenWord, Weights};
 pub use terminal::ColourMode;
 pub use words::{counted, number, shorten, shorten_apart};

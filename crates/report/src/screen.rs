@@ -22,18 +22,18 @@ const WORD: usize = 21;
 /// The columns before lines that belong to the line above.
 const INDENT: usize = 9;
 
-/// The first screen after training. Where it has no room, it leaves out rows, as [`Part`] says.
+/// The first screen after training. Where it has no room, it leaves out rows, as [`ScreenPart`] says.
 #[derive(Clone, Debug, Default)]
 pub struct Screen {
     /// What the model answers.
     pub title: String,
     /// The parts below, each after an empty line.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ScreenPart>,
 }
 
 /// A part of a screen.
 #[derive(Clone, Debug)]
-pub enum Part {
+pub enum ScreenPart {
     /// Sentences, a line or more for each; those after the first are indented.
     Sentences(Vec<String>),
     /// Attention weights.
@@ -43,7 +43,7 @@ pub enum Part {
         /// What the model says of the text.
         title: String,
         /// The words.
-        words: Vec<Word>,
+        words: Vec<ScreenWord>,
     },
     /// Names, each with a path or a command.
     Links(Vec<[String; 2]>),
@@ -66,7 +66,7 @@ pub struct Weights {
 
 /// A word of a text.
 #[derive(Clone, Debug)]
-pub struct Word {
+pub struct ScreenWord {
     /// The word.
     pub word: String,
     /// The attention of `[CLS]` to it, in multiples of uniform attention.
@@ -92,10 +92,10 @@ impl Screen {
         for part in &self.parts {
             text.push('\n');
             match part {
-                Part::Sentences(sentences) => indented(&mut text, sentences),
-                Part::Weights(weights) => weights.draw(&mut text, colour),
-                Part::Words { title, words } => list(&mut text, title, words),
-                Part::Links(links) => {
+                ScreenPart::Sentences(sentences) => indented(&mut text, sentences),
+                ScreenPart::Weights(weights) => weights.draw(&mut text, colour),
+                ScreenPart::Words { title, words } => list(&mut text, title, words),
+                ScreenPart::Links(links) => {
                     for [name, target] in links {
                         let _ = writeln!(text, "{}{target}", left(name, INDENT));
                     }
@@ -109,21 +109,23 @@ impl Screen {
     fn shrink(&mut self) -> bool {
         let part = self.parts.iter_mut().max_by_key(|part| part.spare());
         match part {
-            Some(Part::Weights(weights)) if weights.rows.len() > 1 => {
+            Some(ScreenPart::Weights(weights)) if weights.rows.len() > 1 => {
                 match weights.main.take() {
                     Some(main) => weights.rows = vec![weights.rows.swap_remove(main)],
                     None => weights.rows.truncate(weights.rows.len() - 1),
                 }
                 true
             }
-            Some(Part::Words { words, .. }) if words.len() > 1 => words.pop().is_some(),
-            Some(Part::Sentences(sentences)) if sentences.len() > 1 => sentences.pop().is_some(),
+            Some(ScreenPart::Words { words, .. }) if words.len() > 1 => words.pop().is_some(),
+            Some(ScreenPart::Sentences(sentences)) if sentences.len() > 1 => {
+                sentences.pop().is_some()
+            }
             _ => false,
         }
     }
 }
 
-impl Part {
+impl ScreenPart {
     /// How many rows it can lose.
     fn spare(&self) -> usize {
         match self {
@@ -216,13 +218,13 @@ fn joined(text: &str) -> String {
     joined
 }
 
-fn list(text: &mut String, title: &str, words: &[Word]) {
+fn list(text: &mut String, title: &str, words: &[ScreenWord]) {
     say(text, &joined(title), COLUMNS);
     let side = words.iter().map(|word| width(&word.word)).max();
     let side = side.unwrap_or(0).clamp(10, WORD);
     let names: Vec<&str> = words.iter().map(|word| word.word.as_str()).collect();
     for (word, name) in words.iter().zip(fitted(&names, side)) {
-        let Word {
+        let ScreenWord {
             attention, without, ..
         } = word;
         let word = left(&name, side);

@@ -4,15 +4,17 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use headlight_report::terminal::Options;
-use headlight_report::{ColourMode, Document, Listing, Numbers, Plot, Printed, Section, Table};
+use headlight_report::{
+    ColourMode, Document, Listing, Numbers, Plot, PrintedNumber, Section, Table,
+};
 use sha2::{Digest, Sha256};
 
 fn strings(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn printed(row: usize, column: usize, value: f64, differs: bool) -> Printed {
-    Printed {
+fn printed(row: usize, column: usize, value: f64, differs: bool) -> PrintedNumber {
+    PrintedNumber {
         row,
         column,
         value,

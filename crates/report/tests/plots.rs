@@ -1,12 +1,12 @@
 //! Histograms count each value once between round edges; pictures contain each run.
 #![allow(clippy::unwrap_used, clippy::float_cmp)]
 
-use headlight_report::{Curve, Document, Histogram, Plot, Section};
+use headlight_report::{Curve, Document, HistogramPlot, Plot, Section};
 
 #[test]
 fn every_value_is_counted_once_between_round_edges() {
     let values: Vec<f64> = (0..1000).map(|i| 0.3 + 0.0004 * f64::from(i)).collect();
-    let histogram = Histogram::of(&values).unwrap();
+    let histogram = HistogramPlot::of(&values).unwrap();
     assert_eq!(histogram.counts.iter().sum::<usize>(), 1000);
     assert!(histogram.counts.len() <= 24);
     // 0.4 over at most 23 steps: 0.02 is the first round width.
@@ -18,17 +18,17 @@ fn every_value_is_counted_once_between_round_edges() {
 
 #[test]
 fn one_value_and_none() {
-    assert_eq!(Histogram::of(&[]), None);
-    assert_eq!(Histogram::of(&[f64::NAN]), None);
+    assert_eq!(HistogramPlot::of(&[]), None);
+    assert_eq!(HistogramPlot::of(&[f64::NAN]), None);
     for value in [0.0, 1.0, -3.5, 1e9] {
-        let histogram = Histogram::of(&[value; 7]).unwrap();
+        let histogram = HistogramPlot::of(&[value; 7]).unwrap();
         assert_eq!(histogram.counts.iter().sum::<usize>(), 7, "{value}");
     }
 }
 
 #[test]
 fn bars_are_as_long_as_counts() {
-    let histogram = Histogram {
+    let histogram = HistogramPlot {
         start: 0.0,
         width: 1.0,
         counts: vec![0, 1, 2000, 1000],

@@ -10,7 +10,7 @@ use headlight_experiment::config::{ExperimentConfig, MeasureName};
 use headlight_experiment::metrics::{ByName, METRICS, Metric};
 use serde::ser::SerializeMap;
 
-use crate::outcome::Outcome;
+use crate::outcome::RunOutcome;
 
 /// A field of a row.
 #[derive(Clone, Debug)]
@@ -141,7 +141,7 @@ impl Field {
     /// Adds its value for a run to a row, if the run's config asks for it.
     pub(crate) fn write<M: SerializeMap>(
         &self,
-        outcome: &Outcome,
+        outcome: &RunOutcome,
         row: &mut M,
     ) -> Result<(), M::Error> {
         let name = &*self.name;

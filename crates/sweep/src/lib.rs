@@ -24,13 +24,13 @@ mod summary;
 mod workers;
 
 pub use grid::{Folds, Grid, Seeds};
-pub use merge::{Merged, merge};
+pub use merge::{MergeResult, merge};
 pub use origin::config_beside;
-pub use outcome::Outcome;
+pub use outcome::RunOutcome;
 pub use plan::Plan;
 pub use results::Results;
 pub use row::Row;
 pub use shard::Shard;
-pub use study::{Part, Study};
+pub use study::{Study, StudyPart};
 pub use summary::{ReportChoices, Summary, Values};
 pub use workers::work;

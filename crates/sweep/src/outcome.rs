@@ -1,12 +1,12 @@
 //! What a run found.
 
-use headlight_analysis::measures::Measured;
+use headlight_analysis::measures::MeasureValue;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{EvalMetrics, TestMetrics};
 
 /// The results of a run that did not fail.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// Mean loss over the batches of each epoch; none if each step draws its own samples.
     pub epoch_loss: Vec<f64>,
     /// On the training samples, with the final weights; if each step draws its own, on the batch of the last step.
@@ -15,7 +15,7 @@ pub struct Outcome {
     pub held_out: Option<EvalMetrics>,
     /// On the test sets.
     pub tests: Vec<TestMetrics>,
-    /// Attention of `[CLS]` in the last block to each position, mean over heads and over positive
+    /// Attention of `[CLS]` in the last layer to each position, mean over heads and over positive
     /// training samples; `None` without positive samples. `[position]`
     pub attention_positive: Option<Vec<f64>>,
     /// The same for negative training samples.
@@ -27,7 +27,7 @@ pub struct Outcome {
     pub learned_at_step: Option<usize>,
     /// The measures that `report.measures` asks for, of the final model on the held-out samples, or else on the training
     /// samples.
-    pub measures: Vec<(MeasureName, Measured)>,
+    pub measures: Vec<(MeasureName, MeasureValue)>,
     /// The hash of `model.safetensors`, as `headlight train` writes it.
     pub weights_sha256: String,
 }

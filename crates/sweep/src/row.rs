@@ -4,7 +4,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use crate::fields::fields;
-use crate::outcome::Outcome;
+use crate::outcome::RunOutcome;
 
 /// A row of a results file: one run.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub struct Row {
     /// The grid's keys and their values.
     pub values: Vec<(String, Value)>,
     /// The results of the run, or why it failed.
-    pub outcome: Result<Outcome, String>,
+    pub outcome: Result<RunOutcome, String>,
     /// The hash of everything that the sweep's runs share.
     pub config_sha256: String,
 }

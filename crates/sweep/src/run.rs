@@ -14,7 +14,7 @@ use headlight_trainer::train::session::Session;
 use headlight_trainer::train::signals::Signals;
 use sha2::{Digest, Sha256};
 
-use crate::outcome::Outcome;
+use crate::outcome::RunOutcome;
 use crate::parameters;
 use crate::plan::Plan;
 use crate::row::Row;
@@ -47,7 +47,7 @@ fn outcome(
     session: &Session,
     kept: Option<&Path>,
     signals: &Signals,
-) -> Result<Option<Outcome>, Failure> {
+) -> Result<Option<RunOutcome>, Failure> {
     let experiment = &session.experiment;
     let mut engine = session.engine()?;
     let engine = engine.as_mut();
@@ -97,7 +97,7 @@ fn outcome(
         parameters::write(path.to_owned(), ends)?;
     }
     let weights = weights::encode(engine.parameters())?;
-    Ok(Some(Outcome {
+    Ok(Some(RunOutcome {
         epoch_loss: learning.epoch_loss,
         train: train.metrics,
         held_out: held_out.map(|held_out| held_out.metrics),

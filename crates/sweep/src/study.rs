@@ -30,13 +30,13 @@ pub struct Study {
     pub source: String,
     /// Its sweeps.
     #[serde(rename = "part")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<StudyPart>,
 }
 
 /// A sweep of a study.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Part {
+pub struct StudyPart {
     /// Its name, and that of its results file.
     pub name: String,
     /// The config: a file beside the plan, or a built-in config.
@@ -166,7 +166,7 @@ impl Study {
         Ok(study)
     }
 
-    /// Seconds of all runs on one core of the machine of [`Part::seconds`].
+    /// Seconds of all runs on one core of the machine of [`StudyPart::seconds`].
     pub fn seconds(&self, quick: bool) -> f64 {
         let parts = self.parts.iter();
         parts
@@ -175,7 +175,7 @@ impl Study {
     }
 }
 
-impl Part {
+impl StudyPart {
     /// Checks a part, and reads its grid and its config: this text beside the plan, or a built-in config.
     fn complete(&mut self, text: Option<String>) -> Result<(), String> {
         check_name(&self.name).map_err(|why| format!("name {why}"))?;

@@ -7,10 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use common::{file, folder};
-use headlight_analysis::measures::Measured;
+use headlight_analysis::measures::MeasureValue;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::Tally;
-use headlight_sweep::{Merged, Outcome, Row};
+use headlight_sweep::{MergeResult, Row, RunOutcome};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap()
 }
 
-fn merge(paths: &[PathBuf], out: &Path) -> Result<Merged, Failure> {
+fn merge(paths: &[PathBuf], out: &Path) -> Result<MergeResult, Failure> {
     headlight_sweep::merge(
         paths,
         Output::new(&Destination::from(out.to_owned()), true)?,
@@ -50,7 +50,7 @@ fn a_row_has_all_fields_in_order() {
         tally.add_attention(1, 0.75, Some(0.5));
         tally.metrics().unwrap()
     };
-    let outcome = Outcome {
+    let outcome = RunOutcome {
         tests: Vec::new(),
         epoch_loss: vec![0.5, 0.25],
         train: metrics(0.125, 0.75),
@@ -60,12 +60,12 @@ fn a_row_has_all_fields_in_order() {
         deciding: Some(metrics(0.125, 0.75)),
         learned_at_step: Some(7),
         measures: vec![
-            (MeasureName::DecidingUniform, Measured::Number(0.5)),
+            (MeasureName::DecidingUniform, MeasureValue::Number(0.5)),
             (
                 MeasureName::DecidingAttention,
-                Measured::PerHead(vec![vec![0.25, 0.5]]),
+                MeasureValue::PerHead(vec![vec![0.25, 0.5]]),
             ),
-            (MeasureName::KendallRemoval, Measured::Undefined),
+            (MeasureName::KendallRemoval, MeasureValue::Undefined),
         ],
         weights_sha256: "w".to_owned(),
     };
@@ -95,7 +95,7 @@ fn rows_are_sorted_and_counted() {
     ];
     let out = folder.join("all.jsonl");
     let merged = merge(&paths, &out).unwrap();
-    let expected = Merged {
+    let expected = MergeResult {
         rows: 7,
         duplicates: 2,
         failed: 2,

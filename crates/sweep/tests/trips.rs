@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use common::{file, folder};
-use headlight_analysis::measures::Measured;
+use headlight_analysis::measures::MeasureValue;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{Tally, TestMetrics};
-use headlight_sweep::{Outcome, Row};
+use headlight_sweep::{Row, RunOutcome};
 use headlight_trainer::files::outputs::Output;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -33,21 +33,22 @@ fn number() -> impl Strategy<Value = f64> {
 }
 
 /// Up to two measures: a number, and lists of two heads.
-fn measures() -> impl Strategy<Value = Vec<(MeasureName, Measured)>> {
+fn measures() -> impl Strategy<Value = Vec<(MeasureName, MeasureValue)>> {
     let number = prop_oneof![
-        Just(Measured::Undefined),
-        number().prop_map(Measured::Number)
+        Just(MeasureValue::Undefined),
+        number().prop_map(MeasureValue::Number)
     ];
     let heads = prop::collection::vec(prop::array::uniform2(crate::number()), 1..3);
     (prop::option::of(number), prop::option::of(heads)).prop_map(|(number, heads)| {
         let heads = heads.map(|heads| heads.into_iter().map(Vec::from).collect());
-        let heads = heads.map(|heads| (MeasureName::DecidingAttention, Measured::PerHead(heads)));
+        let heads =
+            heads.map(|heads| (MeasureName::DecidingAttention, MeasureValue::PerHead(heads)));
         let number = number.map(|number| (MeasureName::Gap, number));
         heads.into_iter().chain(number).collect()
     })
 }
 
-fn outcome() -> impl Strategy<Value = Outcome> {
+fn outcome() -> impl Strategy<Value = RunOutcome> {
     let numbers = || prop::collection::vec(number(), 1..4);
     let samples = prop::collection::vec((-9.0..9.0_f64, 0.0..1.0_f64, 0_u32..2), 1..5);
     let drawn = (
@@ -65,7 +66,7 @@ fn outcome() -> impl Strategy<Value = Outcome> {
                 tally.add(&[logit], &[1.0 / (1.0 + (-logit).exp())], loss, label);
             }
             let train = tally.metrics().unwrap();
-            Outcome {
+            RunOutcome {
                 epoch_loss,
                 tests: attention_positive
                     .iter()

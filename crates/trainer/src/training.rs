@@ -25,7 +25,7 @@ use crate::show::finished_run::FinishedRun;
 use crate::show::page;
 use crate::show::report::reported_samples;
 use crate::train::dump_volume;
-use crate::train::dumping::{Model, dump, strongest};
+use crate::train::dumping::{DumpModel, dump, strongest};
 use crate::train::resume;
 use crate::train::run_writer::{Display, RunWriter, origin};
 use crate::train::session::{Session, check_data_file};
@@ -190,7 +190,7 @@ fn conclude(
     }
     let step = best_step.unwrap_or(progress.step);
     let parameters = engine.parameters();
-    let model = Model {
+    let model = DumpModel {
         config,
         parameters: &parameters,
     };

@@ -1,6 +1,6 @@
 //! A walkthrough as a document.
 
-use headlight_report::{Document, Numbers, Printed, Section, Table};
+use headlight_report::{Document, Numbers, PrintedNumber, Section, Table};
 
 use crate::{Computed, Published, Stage, Walkthrough, WorkedCase};
 
@@ -89,7 +89,7 @@ fn table(computed: &Computed, published: &[Published]) -> Table {
             .filter(|entry| entry.stage == computed.stage)
     };
     let printed = published().flat_map(|entry| {
-        (0..entry.columns.len()).map(|index| Printed {
+        (0..entry.columns.len()).map(|index| PrintedNumber {
             row: entry.row,
             column: entry.columns[index],
             value: entry.values[index],

@@ -60,7 +60,7 @@ pub fn check(config: &ExperimentConfig) -> Result<&LabelRule, String> {
     let (model, attention, inputs) = (&config.model, &config.model.attention, config.inputs());
     if model.n_layers != 1 {
         return Err(format!(
-            "needs a model of one block, and this one has {}",
+            "needs a model of one layer, and this one has {}",
             model.n_layers
         ));
     }

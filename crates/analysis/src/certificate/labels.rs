@@ -1,12 +1,12 @@
 //! The labels of all samples that share some tokens, counted without a look at each.
 //!
-//! A rule that reads token by token (`Reader`) has a small state after each position. So samples are counted by their state, position
+//! A rule that reads token by token (`Automaton`) has a small state after each position. So samples are counted by their state, position
 //! by position, and those of a class with a token at a position are those that lead to it times those that follow.
 
 use core::ops::Range;
 use std::collections::HashMap;
 
-use headlight_data::rules::Reader;
+use headlight_data::rules::Automaton;
 
 /// The most cells of the table of states.
 const MOST_CELLS: usize = 1 << 22;
@@ -61,7 +61,11 @@ impl Position {
 
 impl Labels {
     /// Those of a rule over all samples; `None` if it has too many states.
-    pub(super) fn new(reader: &Reader<'_>, tokens: &[Range<u32>], classes: usize) -> Option<Self> {
+    pub(super) fn new(
+        reader: &Automaton<'_>,
+        tokens: &[Range<u32>],
+        classes: usize,
+    ) -> Option<Self> {
         let mut states = vec![0_u64];
         let mut positions = Vec::new();
         for (position, tokens) in tokens.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! How a model answers every input that is possible, counted exactly: as the fused engine answers it.
 //!
-//! For models of one block whose answer is read from one position. What that position's query finds is a sum over positions of what
+//! For models of one layer whose answer is read from one position. What that position's query finds is a sum over positions of what
 //! each token adds (`table.rs`), and the logits are a function of it (`logits.rs`). The search (`walk.rs`) divides inputs into
 //! regions (`region.rs`); where all inputs of one have the same answer (`bounds.rs`), it counts them at once, by their labels (`labels.rs`). It computes in float64. Inputs whose margin is near 0 are answered by the engine itself (`answers.rs`, `near.rs`).
 //! The inputs with the smallest margins (`smallest.rs`) are found in the same way. Of models whose logits are another function, or whose
@@ -23,7 +23,7 @@ mod walk;
 
 pub use check::{check, check_rule, inputs};
 pub use findings::{Certificate, ClassAnswers, CommonToken};
-pub use sample::{Sampled, sample};
+pub use sample::{SampleEstimate, sample};
 pub use smallest::Example;
 
 use answers::Answers;
@@ -82,7 +82,7 @@ pub fn certify(
     Ok(Certificate::new(tally, &tokens))
 }
 
-/// Asks the engine about all inputs, or about those with a token at the position that is read.
+/// Asks the engine about all inputs, or about those with a token at the readout position.
 fn ask(search: &Search<'_>, own: Option<u32>) -> Result<Tally, Error> {
     let (model, list) = (None, None);
     let mut tally = Tally::new(search);
@@ -90,7 +90,7 @@ fn ask(search: &Search<'_>, own: Option<u32>) -> Result<Tally, Error> {
     Ok(tally)
 }
 
-/// Searches the inputs of each token at the position that is read.
+/// Searches the inputs of each token at the readout position.
 fn by_bounds(search: &Search<'_>, weights: &[f32], logits: &Logits) -> Result<Tally, Error> {
     let read = search.config.inputs().read_position;
     let near = Near::new(search, weights, logits)?;

@@ -14,7 +14,7 @@ const NEAR: f64 = 1e-4;
 /// What is added to it is so many times the largest difference that is found among random inputs.
 const TIMES: f64 = 16.0;
 
-/// Random inputs, and those of them that share the token at the position that is read.
+/// Random inputs, and those of them that share the token at the readout position.
 const ASKED: usize = 512;
 const SHARED: usize = 64;
 

@@ -14,7 +14,7 @@ const AT_ONCE: u64 = 1024;
 
 /// How a model answers random inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Sampled {
+pub struct SampleEstimate {
     /// Inputs, drawn uniformly and independently.
     pub inputs: u64,
     /// Those that are answered wrongly.
@@ -34,7 +34,7 @@ pub fn sample(
     count: u64,
     seed: u64,
     watch: &(dyn Fn(f64) -> Result<(), Error> + Sync),
-) -> Result<Sampled, Error> {
+) -> Result<SampleEstimate, Error> {
     let rule =
         check_rule(config).map_err(|reason| Error::Input(format!("a certificate {reason}")))?;
     let mut answers = Answers::new(config, weights)?;
@@ -60,7 +60,7 @@ pub fn sample(
             .count() as u64;
         inputs += own;
     }
-    Ok(Sampled {
+    Ok(SampleEstimate {
         inputs,
         wrong,
         interval: wilson(wrong as usize, inputs as usize),

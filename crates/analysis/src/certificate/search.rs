@@ -37,7 +37,7 @@ impl Search<'_> {
         }
     }
 
-    /// All inputs, or those with a token at the position that is read, without what tokens add.
+    /// All inputs, or those with a token at the readout position, without what tokens add.
     pub(super) fn region(&self, own: Option<u32>) -> Region {
         let read = self.config.inputs().read_position;
         let place = |(position, all): (usize, &Range<u32>)| {

@@ -18,13 +18,13 @@ use super::logits::{Logits, centre, dot, parameter};
 use super::region::{Place, Region, range};
 use super::search::Search;
 use headlight_experiment::Error;
-use headlight_experiment::fused::{Array, Frozen, Recorded};
+use headlight_experiment::fused::{Array, FrozenModel, Recorded};
 use headlight_experiment::samples_per_pass;
 
 /// How far apart the scores of a head may be: bounds have squares of exponentials, and e^600 is 1e260.
 const WIDEST: f64 = 600.0;
 
-/// Inputs with one token at the position that is read, and how their residual stream follows from the rows of a region.
+/// Inputs with one token at the readout position, and how their residual stream follows from the rows of a region.
 #[derive(Clone, Debug)]
 pub(super) struct Table<'a> {
     pub(super) logits: &'a Logits,
@@ -59,7 +59,7 @@ fn exponentials(rows: &mut [Vec<Vec<f64>>], stride: usize) -> bool {
 impl<'a> Table<'a> {
     /// Of the inputs that have this token where the answer is read; `None` if the scores of its query are too far apart.
     ///
-    /// In one block, keys and values depend on a position and its token alone. So inputs that hold the same token everywhere else give
+    /// In one layer, keys and values depend on a position and its token alone. So inputs that hold the same token everywhere else give
     /// all of them: embeddings, rotary positions, norms and projections are the engine's, and no second definition of them is here.
     ///
     /// # Errors
@@ -90,7 +90,7 @@ impl<'a> Table<'a> {
         let all: Vec<usize> = (0..count).collect();
         let positions = sets.len();
         let (mut base, mut rows) = (Vec::new(), vec![Vec::new(); positions]);
-        let mut frozen = Frozen::new(config)?;
+        let mut frozen = FrozenModel::new(config)?;
         for some in all.chunks(samples_per_pass(config)) {
             let samples = some.iter().map(|&index| sample(index));
             let dataset = config.unlabelled(samples).map_err(Error::Input)?;

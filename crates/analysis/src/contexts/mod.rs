@@ -8,7 +8,7 @@ use headlight_data::Dataset;
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Frozen, Recorded};
+use headlight_experiment::fused::{Array, FrozenModel, Recorded};
 pub use plane::Plane;
 
 /// An occurrence of a token in a sample.
@@ -27,8 +27,8 @@ pub struct Occurrence {
 
 /// The vectors of all occurrences at one place of the model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Level {
-    /// `word`: the token's own vector; `position`: the first block's input; `block_0`: that block's output, and so on.
+pub struct ContextLevel {
+    /// `word`: the token's own vector; `position`: the first layer's input; `block_0`: that layer's output, and so on.
     pub name: String,
     /// `[occurrence, d_model]`
     pub vectors: Vec<f32>,
@@ -70,16 +70,16 @@ pub fn levels(
     weights: &[f32],
     dataset: &Dataset,
     occurrences: &[Occurrence],
-) -> Result<Vec<Level>, Error> {
-    let mut frozen = Frozen::new(config)?;
+) -> Result<Vec<ContextLevel>, Error> {
+    let mut frozen = FrozenModel::new(config)?;
     frozen.check(weights)?;
     let (width, layers) = (config.model.d_model, config.model.n_layers);
-    let level = |name: &str| Level {
+    let level = |name: &str| ContextLevel {
         name: name.to_owned(),
         vectors: Vec::with_capacity(occurrences.len() * width),
     };
     let (mut word, mut position) = (level("word"), level("position"));
-    let mut blocks: Vec<Level> = (0..layers)
+    let mut blocks: Vec<ContextLevel> = (0..layers)
         .map(|block| level(&format!("block_{block}")))
         .collect();
     let positions = dataset.positions();
@@ -100,7 +100,7 @@ pub fn levels(
         }
     }
     let mut levels = vec![word];
-    // Without vectors of positions and without a norm, the first block's input is the word.
+    // Without vectors of positions and without a norm, the first layer's input is the word.
     let differs = config.model.positions.is_added() || config.model.embedding_norm;
     levels.extend(differs.then_some(position));
     levels.extend(blocks);

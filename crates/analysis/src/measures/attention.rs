@@ -1,20 +1,20 @@
 //! Attention on the positions that decide the label, by the config's rule.
 
-use super::info::{MeasureInfo, Measured};
+use super::info::{MeasureInfo, MeasureValue};
 use super::subject::Subject;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::Recorded;
 
-/// Attention on the positions that decide the label, by block and head.
+/// Attention on the positions that decide the label, by layer and head.
 ///
 /// ```text
-/// mean over samples of Σ_j a_ij    over the positions j that decide; i is the position that is read
+/// mean over samples of Σ_j a_ij    over the positions j that decide; i is the readout position
 /// ```
 pub(super) static DECIDING_ATTENTION: MeasureInfo =
     MeasureInfo::per_head(has_rule, deciding_attention);
 
-fn deciding_attention(subject: &mut Subject<'_>) -> Result<Measured, Error> {
+fn deciding_attention(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let decided = subject.decided();
     let (layers, heads) = (subject.config.model.n_layers, subject.config.model.n_heads);
     let mut means = vec![vec![0.0; heads]; layers];
@@ -33,15 +33,15 @@ fn deciding_attention(subject: &mut Subject<'_>) -> Result<Measured, Error> {
         }
     }
     if decided.is_empty() {
-        return Ok(Measured::Undefined);
+        return Ok(MeasureValue::Undefined);
     }
     for mean in means.iter_mut().flatten() {
         *mean /= decided.len() as f64;
     }
-    Ok(Measured::PerHead(means))
+    Ok(MeasureValue::PerHead(means))
 }
 
-/// Uniform attention on these positions, over the keys that the position which is read may look at.
+/// Uniform attention on these positions, over the keys that the readout position may look at.
 pub(super) static DECIDING_UNIFORM: MeasureInfo =
     MeasureInfo::number(has_uniform_attention, deciding_uniform);
 
@@ -55,7 +55,7 @@ fn has_uniform_attention(config: &ExperimentConfig) -> Result<(), String> {
 }
 
 #[allow(clippy::unnecessary_wraps)] // As all measures.
-fn deciding_uniform(subject: &mut Subject<'_>) -> Result<Measured, Error> {
+fn deciding_uniform(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let (mut sum, mut count) = (0.0, 0_usize);
     for (sample, deciding) in subject.decided() {
         if let Some(uniform) = subject.keys(sample).uniform(&deciding) {

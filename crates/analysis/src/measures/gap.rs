@@ -6,7 +6,7 @@
 
 use headlight_data::{Dataset, Task};
 
-use super::info::{MeasureInfo, Measured};
+use super::info::{MeasureInfo, MeasureValue};
 use super::subject::Subject;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
@@ -35,12 +35,12 @@ pub(super) static GAP: MeasureInfo = MeasureInfo::number(check, |subject| {
     measured(subject, |pairs, subject| pairs.gap(subject).map(Some))
 });
 
-/// The share that the last block's attention weights carry, with values as they are.
+/// The share that the last layer's attention weights carry, with values as they are.
 pub(super) static GAP_BY_WEIGHTS: MeasureInfo = MeasureInfo::number(check, |subject| {
     measured(subject, |pairs, subject| pairs.carried(subject, true))
 });
 
-/// The share that the last block's values carry, with attention weights as they are.
+/// The share that the last layer's values carry, with attention weights as they are.
 pub(super) static GAP_BY_VALUES: MeasureInfo = MeasureInfo::number(check, |subject| {
     measured(subject, |pairs, subject| pairs.carried(subject, false))
 });
@@ -49,9 +49,9 @@ pub(super) static GAP_BY_VALUES: MeasureInfo = MeasureInfo::number(check, |subje
 fn measured(
     subject: &mut Subject<'_>,
     number: impl FnOnce(&Pairs, &mut Subject<'_>) -> Result<Option<f64>, Error>,
-) -> Result<Measured, Error> {
+) -> Result<MeasureValue, Error> {
     match Pairs::new(subject)? {
-        None => Ok(Measured::Undefined),
+        None => Ok(MeasureValue::Undefined),
         Some(pairs) => Ok(number(&pairs, subject)?.into()),
     }
 }
@@ -130,7 +130,7 @@ impl Pairs {
         Ok(odds(true)? - odds(false)?)
     }
 
-    /// What the last block's contexts carry, at the position that is read or at each of a mean, if they take the weights of the
+    /// What the last layer's contexts carry, at the readout position or at each of a mean, if they take the weights of the
     /// sample of class 1 and the values of the other, or the reverse.
     fn carried(
         &self,

@@ -6,19 +6,19 @@
 //!
 //! A head that is left out gives nothing: its context is 0 at every position.
 
-use super::info::{MeasureInfo, Measured};
+use super::info::{MeasureInfo, MeasureValue};
 use super::subject::{MOST_SAMPLES, Subject};
 use headlight_experiment::Error;
 use headlight_experiment::fused::{Intervention, Recorded};
 
 pub(super) static HEAD_REMOVAL: MeasureInfo = MeasureInfo::per_head(|_| Ok(()), value);
 
-fn value(subject: &mut Subject<'_>) -> Result<Measured, Error> {
+fn value(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let (layers, heads) = (subject.config.model.n_layers, subject.config.model.n_heads);
     let parts = subject.parts(MOST_SAMPLES);
     let count: usize = parts.iter().map(Vec::len).sum();
     if count == 0 {
-        return Ok(Measured::Undefined);
+        return Ok(MeasureValue::Undefined);
     }
     let mut loss = |changes: &[Intervention]| -> Result<f64, Error> {
         let mut sum = 0.0;
@@ -35,5 +35,5 @@ fn value(subject: &mut Subject<'_>) -> Result<Measured, Error> {
         let rise = |head| Ok(loss(&[Intervention::RemoveHead { layer, head }])? - whole);
         rises.push((0..heads).map(rise).collect::<Result<_, Error>>()?);
     }
-    Ok(Measured::PerHead(rises))
+    Ok(MeasureValue::PerHead(rises))
 }

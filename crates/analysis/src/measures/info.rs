@@ -11,7 +11,7 @@ use headlight_experiment::config::ExperimentConfig;
 pub struct MeasureInfo {
     /// Digits after the decimal point in tables.
     pub decimals: usize,
-    /// Whether it has a value for each block and head.
+    /// Whether it has a value for each layer and head.
     pub is_per_head: bool,
     /// Why a config's models do not have it, as the rest of a sentence that begins with its name.
     pub(super) check: Check,
@@ -23,7 +23,7 @@ pub struct MeasureInfo {
 type Check = fn(&ExperimentConfig) -> Result<(), String>;
 
 /// The value of a measure for a model.
-type Compute = fn(&mut Subject<'_>) -> Result<Measured, Error>;
+type Compute = fn(&mut Subject<'_>) -> Result<MeasureValue, Error>;
 
 impl MeasureInfo {
     /// A measure with one number.
@@ -36,7 +36,7 @@ impl MeasureInfo {
         }
     }
 
-    /// A measure with a number for each block and head.
+    /// A measure with a number for each layer and head.
     pub(super) const fn per_head(check: Check, value: Compute) -> Self {
         Self {
             is_per_head: true,
@@ -48,7 +48,7 @@ impl MeasureInfo {
 /// The value of a measure; `null` in JSON if no sample of the model defines it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
-pub enum Measured {
+pub enum MeasureValue {
     /// It is not defined.
     Undefined,
     /// One number.
@@ -57,7 +57,7 @@ pub enum Measured {
     PerHead(Vec<Vec<f64>>),
 }
 
-impl From<Option<f64>> for Measured {
+impl From<Option<f64>> for MeasureValue {
     fn from(value: Option<f64>) -> Self {
         let number = value.filter(|value| value.is_finite());
         number.map_or(Self::Undefined, Self::Number)

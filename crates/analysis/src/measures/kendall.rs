@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use headlight_architecture::mathematics::exp;
 
-use super::info::{MeasureInfo, Measured};
+use super::info::{MeasureInfo, MeasureValue};
 use super::subject::{MOST_SAMPLES, Subject};
 use crate::removal::forward_without;
 use headlight_experiment::Error;
@@ -18,8 +18,8 @@ use headlight_experiment::metrics::predicted_class;
 /// For each word t of a sample, with `e_t` the embedding of its token, and y the probability of the predicted class:
 ///
 /// ```text
-/// g_t = | e_t · ∂y/∂e_t |        the attention weights of all blocks held fixed
-/// τ   = tau-b(attention of the position that is read, g)    mean over samples
+/// g_t = | e_t · ∂y/∂e_t |        the attention weights of all layers held fixed
+/// τ   = tau-b(attention of the readout position, g)    mean over samples
 /// ```
 ///
 /// As in the paper the gradient does not flow through the attention weights, and the one-hot input of the word gives
@@ -27,7 +27,7 @@ use headlight_experiment::metrics::predicted_class;
 /// probability over y (1 - y). So the order is the same, and it does not drown where a model is sure and 1 - y rounds to 0.
 pub(super) static KENDALL_GRADIENT: MeasureInfo = MeasureInfo::number(has_words, kendall_gradient);
 
-fn kendall_gradient(subject: &mut Subject<'_>) -> Result<Measured, Error> {
+fn kendall_gradient(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let width = subject.config.model.d_model;
     let positions = subject.samples.positions();
     let mut taus = Vec::new();
@@ -77,13 +77,13 @@ fn slopes(logits: &[f32]) -> Vec<f32> {
 ///
 /// ```text
 /// Δ_t = ½ Σ_k | p_k(without t) - p_k |        total variation distance
-/// τ   = tau-b(attention of the position that is read, Δ)    mean over samples
+/// τ   = tau-b(attention of the readout position, Δ)    mean over samples
 /// ```
 ///
 /// A word is left out as `predict --explain` leaves it out: it becomes padding. In the paper, the words after it move up.
 pub(super) static KENDALL_REMOVAL: MeasureInfo = MeasureInfo::number(has_words, kendall_removal);
 
-fn kendall_removal(subject: &mut Subject<'_>) -> Result<Measured, Error> {
+fn kendall_removal(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let positions = subject.samples.positions();
     let mut taus = Vec::new();
     for chosen in subject.parts(MOST_SAMPLES) {
@@ -158,7 +158,7 @@ fn has_words(config: &ExperimentConfig) -> Result<(), String> {
 }
 
 impl Subject<'_> {
-    /// The attention of the position that is read, in the last block and summed over heads, on some positions of the
+    /// The attention of the readout position, in the last layer and summed over heads, on some positions of the
     /// `index`-th sample of a pass. The order is that of the mean over heads.
     fn attention_on(
         &self,

@@ -11,7 +11,7 @@ mod subject;
 use headlight_data::Dataset;
 use headlight_schema::InvalidValue;
 
-pub use self::info::{MeasureInfo, Measured};
+pub use self::info::{MeasureInfo, MeasureValue};
 use self::subject::Subject;
 use crate::certificate::{self, Certificate, certify};
 use headlight_experiment::Error;
@@ -113,7 +113,7 @@ pub fn measured(
     weights: &[f32],
     samples: &Dataset,
     certificate: Option<&Certificate>,
-) -> Result<Vec<(MeasureName, Measured)>, Error> {
+) -> Result<Vec<(MeasureName, MeasureValue)>, Error> {
     let names = config.report.measures.iter().copied();
     let mut names = names
         .filter(|name| certificate.is_some() || !is_of_all_inputs(*name))

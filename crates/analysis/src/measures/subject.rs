@@ -6,7 +6,7 @@ use headlight_data::Dataset;
 use crate::certificate::Certificate;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, Frozen, Intervention, Recorded};
+use headlight_experiment::fused::{Array, Forward, FrozenModel, Intervention, Recorded};
 use headlight_experiment::samples_per_pass;
 
 /// The most samples that a Kendall correlation and the removal of a head are means over: the first ones.
@@ -19,7 +19,7 @@ const MOST_AT_ONCE: usize = 64;
 #[derive(Debug)]
 pub(super) struct Subject<'a> {
     pub(super) config: &'a ExperimentConfig,
-    pub(super) frozen: Frozen,
+    pub(super) frozen: FrozenModel,
     pub(super) weights: &'a [f32],
     pub(super) samples: &'a Dataset,
     /// How the model answers all possible inputs, if that was counted.
@@ -37,7 +37,7 @@ impl<'a> Subject<'a> {
         weights: &'a [f32],
         samples: &'a Dataset,
     ) -> Result<Self, Error> {
-        let frozen = Frozen::new(config)?;
+        let frozen = FrozenModel::new(config)?;
         frozen.check(weights)?;
         Ok(Self {
             config,
@@ -66,7 +66,7 @@ impl<'a> Subject<'a> {
             .forward(self.weights, self.samples, chosen, changes, recorded)
     }
 
-    /// The row of attention weights of a head in the `index`-th sample of a pass, from the position that is read.
+    /// The row of attention weights of a head in the `index`-th sample of a pass, from the readout position.
     pub(super) fn row<'f>(
         &self,
         forward: &'f Forward,
@@ -84,7 +84,7 @@ impl<'a> Subject<'a> {
         &forward.arrays[Array::Weights][start..start + positions]
     }
 
-    /// The keys that the position which is read may look at.
+    /// The keys that the readout position may look at.
     pub(super) fn keys(&self, sample: u32) -> Keys {
         let tokens = self.samples.tokens(sample as usize);
         let query = self.config.shown_position(tokens);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headlight_analysis::certificate::Example;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Splits};
-use headlight_experiment::fused::{Frozen, Recorded};
+use headlight_experiment::fused::{FrozenModel, Recorded};
 use headlight_experiment::{
     Engine, Experiment, FusedEngine, Predictions, Predictor, TrainingState,
 };
@@ -206,7 +206,7 @@ fn compare(model: &Model) -> (usize, u64) {
 
 /// The engine that records all arrays rounds in other places. Its classes are others only where margins are near zero.
 fn disagree_near_zero(model: &Model, inputs: &Dataset, logits: &[Vec<f64>]) {
-    let mut frozen = Frozen::new(&model.config).unwrap();
+    let mut frozen = FrozenModel::new(&model.config).unwrap();
     let chosen: Vec<u32> = (0..inputs.len().min(COMPARED) as u32).collect();
     for chosen in chosen.chunks(500) {
         let forward = frozen

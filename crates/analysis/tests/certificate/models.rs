@@ -1,4 +1,4 @@
-//! Random models of one block, of every architecture that has a certificate. Their inputs are few enough to ask about each.
+//! Random models of one layer, of every architecture that has a certificate. Their inputs are few enough to ask about each.
 
 use headlight_data::Stream;
 

@@ -22,7 +22,7 @@ fn reason(changes: &[&str]) -> String {
 #[test]
 fn models_and_samples_without_a_certificate_are_named() {
     for (change, expected) in [
-        (&["model.n_layers=2"][..], "one block, and this one has 2"),
+        (&["model.n_layers=2"][..], "one layer, and this one has 2"),
         (&["model.pooling=\"mean\""], "reads one position"),
         (&["model.attention.softmax=false"], "softmax"),
         (&["model.attention.rate=0.5"], "rate"),

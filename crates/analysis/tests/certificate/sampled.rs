@@ -1,11 +1,11 @@
 //! Shares of wrong answers among random inputs.
 
-use headlight_analysis::certificate::{Sampled, sample};
+use headlight_analysis::certificate::{SampleEstimate, sample};
 
 use super::certified;
 use super::models::{Model, random};
 
-fn sampled(model: &Model, count: u64, seed: u64) -> Sampled {
+fn sampled(model: &Model, count: u64, seed: u64) -> SampleEstimate {
     sample(&model.config, &model.weights, count, seed, &|_| Ok(())).unwrap()
 }
 

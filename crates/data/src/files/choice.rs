@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use super::labels::whole_number;
 use super::samples::token_number;
-use super::table::{Form, Kind, Table, listed};
-use crate::config::Columns;
+use super::table::{CellKind, Form, Table, listed};
+use crate::config::ColumnNames;
 
 /// Names that columns of labels usually have. The first one goes before the others.
 pub const LABELS: [&str; 8] = [
@@ -33,11 +33,11 @@ const MOST_VALUES: usize = 100;
 
 /// The columns that hold samples and labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct ColumnChoice {
     /// What the samples are.
     pub samples: ChosenSamples,
     /// Their columns, and that of the labels.
-    pub columns: Columns,
+    pub columns: ColumnNames,
     /// The columns that are neither, and why categories are left out.
     pub left_out: Vec<(String, &'static str)>,
 }
@@ -74,7 +74,7 @@ fn refused<T>(to_name: &'static str, message: String) -> Result<T, ChoiceError> 
     })
 }
 
-impl Choice {
+impl ColumnChoice {
     /// What was chosen, in one line.
     pub fn describe(&self) -> String {
         let label = self.columns.label_name();
@@ -189,7 +189,7 @@ impl Table {
     ///
     /// # Errors
     /// When no column fits or several do: names them.
-    pub fn choose(&self, named: &Columns) -> Result<Choice, ChoiceError> {
+    pub fn choose(&self, named: &ColumnNames) -> Result<ColumnChoice, ChoiceError> {
         if let Form::Lines = self.form {
             let message = "a text file has no labels; name it as data.file in a config with data.task = \"next-token\" and \
                            model.attention.mask = \"causal\", or give a .csv, .tsv or .jsonl file with labels";
@@ -212,15 +212,15 @@ impl Table {
             |column: &Column<'_>| column.name == named.label_name() && column.filled == self.len();
         let has_each = has_tokens && columns.iter().any(has_each) && !columns.iter().any(is_label);
         if has_tokens && (is_of_arrays || has_each) {
-            return Ok(Choice {
+            return Ok(ColumnChoice {
                 samples: if has_each {
                     ChosenSamples::LabelledTokens
                 } else {
                     ChosenSamples::Tokens
                 },
-                columns: Columns {
+                columns: ColumnNames {
                     label: named.label.clone(),
-                    ..Columns::default()
+                    ..ColumnNames::default()
                 },
                 left_out: Vec::new(),
             });
@@ -267,9 +267,9 @@ impl Table {
             text = Some(other);
             rest.clear();
         }
-        let mut chosen = Choice {
+        let mut chosen = ColumnChoice {
             samples: ChosenSamples::Tokens,
-            columns: Columns {
+            columns: ColumnNames {
                 text: text.map(|text| text.name.to_owned()),
                 label: Some(label.name.to_owned()),
                 features: named.features.clone(),
@@ -292,7 +292,7 @@ impl Table {
         &self,
         rest: &[&Column<'_>],
         label: &Column<'_>,
-        chosen: &mut Choice,
+        chosen: &mut ColumnChoice,
     ) -> Result<(), ChoiceError> {
         chosen.samples = ChosenSamples::Categories;
         let features = &mut chosen.columns.features;
@@ -331,7 +331,7 @@ impl Table {
         for cell in (0..self.len()).flat_map(|row| self.cells(row)) {
             let column = &mut columns[cell.column];
             let text = cell.text.trim();
-            if cell.kind == Kind::Nested {
+            if cell.kind == CellKind::Nested {
                 column.are_plain = false;
             } else if !text.is_empty() {
                 if column.filled == 0 {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::rows::Rows;
 use crate::cls::{CLS, ClsPlace};
-use crate::config::{Columns, DatasetConfig, Source};
+use crate::config::{ColumnNames, DatasetConfig, Source};
 use crate::fold::Fold;
 use crate::task::Task;
 use crate::words::Words;
@@ -47,7 +47,7 @@ pub struct FileKeys {
 
 impl FileKeys {
     /// The config of a file's samples, to which these keys are [complete](Rows::complete).
-    pub fn config(self, file: impl Into<PathBuf>, columns: Columns) -> DatasetConfig {
+    pub fn config(self, file: impl Into<PathBuf>, columns: ColumnNames) -> DatasetConfig {
         DatasetConfig {
             seed: self.seed,
             task: self.task,

@@ -16,7 +16,7 @@ use crate::words::{VALUE_END, Words};
 
 /// Splits, and the config that gives them their meaning.
 #[derive(Clone, Copy, Debug)]
-pub struct Contents<'a> {
+pub struct DatasetFile<'a> {
     /// The samples.
     pub splits: &'a Splits,
     /// Their config.
@@ -27,7 +27,7 @@ pub struct Contents<'a> {
     pub rows: Option<&'a Rows>,
 }
 
-impl<'a> Contents<'a> {
+impl<'a> DatasetFile<'a> {
     /// The cells of all samples, those of training first: split, labels, and what the sample holds.
     ///
     /// # Errors

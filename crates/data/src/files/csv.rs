@@ -7,8 +7,8 @@ use csv::{QuoteStyle, ReaderBuilder, StringRecord, Terminator, WriterBuilder};
 use headlight_input::LINE_LIMIT;
 use serde_json::Value;
 
-use super::contents::{Contents, check_length, refused, twice};
-use super::table::{Form, Kind, Table};
+use super::contents::{DatasetFile, check_length, refused, twice};
+use super::table::{CellKind, Form, Table};
 use super::text::too_long;
 use crate::task::Task;
 
@@ -80,7 +80,7 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
         table.begin_row(line);
         for (column, cell) in cells {
             if column < count {
-                table.push(column, Kind::Text, cell);
+                table.push(column, CellKind::Text, cell);
             } else if !cell.trim().is_empty() {
                 return Err(format!(
                     "line {line}: the row has {} cells, but the header names {count} columns",
@@ -183,7 +183,7 @@ pub fn write_header(
     Ok(csv.flush()?)
 }
 
-pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
+pub(super) fn write(contents: DatasetFile<'_>, mut writer: impl Write) -> io::Result<()> {
     if contents.config.task == Task::TokenClassification {
         return Err(refused(
             "samples have a label per token, which CSV has no place for; choose .npz or .jsonl",

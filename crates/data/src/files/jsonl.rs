@@ -11,8 +11,8 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::contents::{Contents, check_length};
-use super::table::{Form, Kind, Table};
+use super::contents::{DatasetFile, check_length};
+use super::table::{CellKind, Form, Table};
 use super::text::lines;
 
 /// Reads a file of objects.
@@ -46,12 +46,12 @@ pub(super) fn read(text: &str, name: &str) -> Result<Table, String> {
 }
 
 /// What a cell of a value holds.
-pub(super) fn content(value: &Value) -> (Kind, Cow<'_, str>) {
+pub(super) fn content(value: &Value) -> (CellKind, Cow<'_, str>) {
     match value {
-        Value::Null => (Kind::Null, "".into()),
-        Value::String(text) => (Kind::Text, text.into()),
-        Value::Bool(_) | Value::Number(_) => (Kind::Plain, value.to_string().into()),
-        Value::Array(_) | Value::Object(_) => (Kind::Nested, value.to_string().into()),
+        Value::Null => (CellKind::Null, "".into()),
+        Value::String(text) => (CellKind::Text, text.into()),
+        Value::Bool(_) | Value::Number(_) => (CellKind::Plain, value.to_string().into()),
+        Value::Array(_) | Value::Object(_) => (CellKind::Nested, value.to_string().into()),
     }
 }
 
@@ -118,7 +118,7 @@ impl Serialize for Row<'_> {
     }
 }
 
-pub(super) fn write(contents: Contents<'_>, writer: impl Write) -> io::Result<()> {
+pub(super) fn write(contents: DatasetFile<'_>, writer: impl Write) -> io::Result<()> {
     let names = contents.names(["tokens".to_owned()].into_iter())?;
     let mut writer = BufWriter::new(writer);
     for cells in contents.samples()? {

@@ -27,9 +27,9 @@ mod write;
 
 use std::fmt;
 
-pub use choice::{Choice, ChoiceError, ChosenSamples, LABELS, TEXTS};
+pub use choice::{ChoiceError, ChosenSamples, ColumnChoice, LABELS, TEXTS};
 pub use complete::FileKeys;
-pub use contents::Contents;
+pub use contents::DatasetFile;
 pub use csv::{header_names, write_header};
 pub use error::{FileError, FitError};
 pub use formats::Format;
@@ -39,7 +39,7 @@ pub use table::Table;
 pub use write::write;
 
 use labels::Label;
-use rows::{Held, Place, is_held_out, words};
+use rows::{Place, SampleContent, is_held_out, words};
 
 /// Takes texts that are in no file as those of a text file.
 ///
@@ -52,7 +52,12 @@ pub fn texts<'a>(
     let mut rows = Rows::new(name);
     let mut numbered = (1..).zip(texts);
     let done = numbered.try_for_each(|(line, text)| {
-        rows.push(Place::Line(line), false, None, Held::Text(&words(text)))
+        rows.push(
+            Place::Line(line),
+            false,
+            None,
+            SampleContent::Text(&words(text)),
+        )
     });
     rows.finished(done)
 }
@@ -73,7 +78,7 @@ pub fn listed<'a>(
         let at = |reason: String| format!("{place}: {reason}");
         let label = Label::of_text(label).map_err(at)?;
         let held_out = is_held_out(split).map_err(at)?;
-        rows.push(place, held_out, Some(label), Held::Tokens(tokens))
+        rows.push(place, held_out, Some(label), SampleContent::Tokens(tokens))
     });
     rows.finished(done)
 }

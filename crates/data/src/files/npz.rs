@@ -7,9 +7,9 @@ use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzReader, NpzWriter};
 
-use super::contents::Contents;
+use super::contents::DatasetFile;
 use super::labels::Label;
-use super::rows::{Held, NOT_COUNTED, Place, Rows, token_id};
+use super::rows::{NOT_COUNTED, Place, Rows, SampleContent, token_id};
 use crate::cls::CLS;
 use crate::task::{IGNORED, Task};
 
@@ -20,9 +20,9 @@ const CLASSES: &str = "classes";
 const PADDING_TOKEN: &str = "padding_token";
 
 /// Writes the samples with their padding.
-pub(super) fn write(contents: Contents<'_>, mut writer: impl Write) -> io::Result<()> {
+pub(super) fn write(contents: DatasetFile<'_>, mut writer: impl Write) -> io::Result<()> {
     let mut npz = NpzWriter::new();
-    let Contents {
+    let DatasetFile {
         splits,
         config,
         padding_token,
@@ -147,7 +147,7 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
                 .map(|labels| label(labels.values[row], &names));
             let label = label.transpose();
             let label = label.map_err(|reason| format!("{place}: {reason}"))?;
-            rows.push(place, held_out, label, Held::Tokens(&tokens))?;
+            rows.push(place, held_out, label, SampleContent::Tokens(&tokens))?;
         }
     }
     Ok(rows)

@@ -55,7 +55,7 @@ impl Default for Content {
 
 /// What one sample holds.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Held<'a> {
+pub(super) enum SampleContent<'a> {
     /// Token ids.
     Tokens(&'a [i64]),
     /// Words, or the [values](value) of columns.
@@ -123,30 +123,30 @@ impl Rows {
         place: Place,
         held_out: bool,
         label: Option<Label>,
-        held: Held<'_>,
+        held: SampleContent<'_>,
     ) -> Result<(), String> {
         let at = |reason: &str| format!("{place}: {reason}");
-        if self.is_empty() && !matches!(held, Held::Tokens(_)) {
+        if self.is_empty() && !matches!(held, SampleContent::Tokens(_)) {
             self.content = Content::Texts(String::new());
         }
         let end = match (&mut self.content, held) {
-            (Content::Tokens(_), Held::Tokens([])) => {
+            (Content::Tokens(_), SampleContent::Tokens([])) => {
                 return Err(at("the sample has no tokens"));
             }
-            (Content::Tokens(all), Held::Tokens(tokens)) => {
+            (Content::Tokens(all), SampleContent::Tokens(tokens)) => {
                 for &token in tokens {
                     all.push(token_id(token).map_err(|reason| at(&reason))?);
                 }
                 all.len()
             }
-            (Content::Texts(all), Held::Text(text)) => {
+            (Content::Texts(all), SampleContent::Text(text)) => {
                 all.push_str(text);
                 all.len()
             }
             (Content::Tokens(_), _) => {
                 return Err(at("the sample has text, but those before it have tokens"));
             }
-            (Content::Texts(_), Held::Tokens(_)) => {
+            (Content::Texts(_), SampleContent::Tokens(_)) => {
                 return Err(at("the sample has tokens, but those before it have text"));
             }
         };
@@ -180,7 +180,7 @@ impl Rows {
                 "the sample has {count} tokens and {given} labels; give a label for each token, or null where none counts"
             )));
         }
-        self.push(place, held_out, None, Held::Tokens(tokens))?;
+        self.push(place, held_out, None, SampleContent::Tokens(tokens))?;
         let row = self.len() - 1;
         self.samples[row].has_each = true;
         self.each.resize(self.extent(row).start, IGNORED);
@@ -209,7 +209,12 @@ impl Rows {
     }
 
     /// Appends a sample with the place, split and label of another one of the same file.
-    pub(super) fn push_as(&mut self, of: &Self, row: usize, held: Held<'_>) -> Result<(), String> {
+    pub(super) fn push_as(
+        &mut self,
+        of: &Self,
+        row: usize,
+        held: SampleContent<'_>,
+    ) -> Result<(), String> {
         self.push(of.place(row), of.is_held_out(row), None, held)?;
         self.samples[row].label = of.label(row);
         Ok(())

@@ -5,9 +5,9 @@ use serde_json::Value;
 use super::error::FileError;
 use super::jsonl::{content, kind};
 use super::labels::{Label, whole_number};
-use super::rows::{Held, Rows, is_held_out, value, words};
-use super::table::{Cell, Form, Kind, Table};
-use crate::config::Columns;
+use super::rows::{Rows, SampleContent, is_held_out, value, words};
+use super::table::{Cell, CellKind, Form, Table};
+use crate::config::ColumnNames;
 use crate::order::order;
 
 /// The most characters of a label in a note.
@@ -55,8 +55,8 @@ impl Table {
     ///
     /// # Errors
     /// When a column is missing, or holds something else than samples: says where and what.
-    pub fn samples(&self, named: &Columns) -> Result<Rows, FileError> {
-        if !self.has_columns() && *named != Columns::default() {
+    pub fn samples(&self, named: &ColumnNames) -> Result<Rows, FileError> {
+        if !self.has_columns() && *named != ColumnNames::default() {
             return Err(self.refuse(
                 "data.text, data.label and data.features name columns of CSV or keys of JSONL, which it does not have; remove them"
             ));
@@ -89,7 +89,12 @@ impl Table {
         for row in 0..self.len() {
             let text = self.cells(row).next().map_or("", |cell| cell.text);
             if keeps_empty || !text.trim().is_empty() {
-                rows.push(self.place(row), false, None, Held::Text(&words(text)))?;
+                rows.push(
+                    self.place(row),
+                    false,
+                    None,
+                    SampleContent::Text(&words(text)),
+                )?;
             }
         }
         Ok(())
@@ -109,13 +114,13 @@ impl Table {
                 })?);
             }
             if !tokens.is_empty() {
-                rows.push(self.place(row), false, None, Held::Tokens(&tokens))?;
+                rows.push(self.place(row), false, None, SampleContent::Tokens(&tokens))?;
             }
         }
         Ok(())
     }
 
-    fn push_samples(&self, named: &Columns, rows: &mut Rows) -> Result<(), String> {
+    fn push_samples(&self, named: &ColumnNames, rows: &mut Rows) -> Result<(), String> {
         let marks = Marks {
             label: self.find(named.label_name()),
             labels: self.find("labels").filter(|_| self.is_json()),
@@ -144,7 +149,7 @@ impl Table {
     }
 
     /// Where the samples are. Reasons follow the name of the header.
-    fn holding(&self, named: &Columns, label: Option<usize>) -> Result<Holding, String> {
+    fn holding(&self, named: &ColumnNames, label: Option<usize>) -> Result<Holding, String> {
         let column = |name: &String, key: &str| {
             let found = self.find(name);
             found.ok_or_else(|| {
@@ -213,12 +218,12 @@ impl Table {
         let at = |reason: String| format!("{place}: {reason}");
         let filled = |column: Option<usize>| {
             let cell = self.cell(row, column?)?;
-            let is_empty =
-                cell.kind == Kind::Null || cell.kind == Kind::Text && cell.text.trim().is_empty();
+            let is_empty = cell.kind == CellKind::Null
+                || cell.kind == CellKind::Text && cell.text.trim().is_empty();
             (!is_empty).then_some(cell)
         };
         let split = marks.split.and_then(|column| self.cell(row, column));
-        let split = split.filter(|cell| cell.kind != Kind::Null);
+        let split = split.filter(|cell| cell.kind != CellKind::Null);
         let held_out = split
             .map_or(Ok(false), |cell| is_held_out(cell.text.trim()))
             .map_err(at)?;
@@ -227,7 +232,7 @@ impl Table {
         let label = label.map_err(at)?;
         if let (Some(label), Some(cell)) = (&label, own) {
             // JSON tells `1` from `"1"`.
-            let is_quoted = self.is_json() && cell.kind == Kind::Text;
+            let is_quoted = self.is_json() && cell.kind == CellKind::Text;
             let quote = if is_quoted { "\"" } else { "" };
             let text: String = cell.text.chars().take(SHOWN).collect();
             let written = format!("{quote}{text}{quote}");
@@ -238,23 +243,23 @@ impl Table {
                 let values = columns
                     .iter()
                     .map(|(name, column)| match self.cell(row, *column) {
-                        Some(cell) if cell.kind == Kind::Nested => Err(at(format!(
+                        Some(cell) if cell.kind == CellKind::Nested => Err(at(format!(
                             "the value of `{name}` is a list or an object; write a name or a number"
                         ))),
                         cell => Ok(value(name, cell.map_or("", |cell| cell.text))),
                     });
                 let text = values.collect::<Result<String, String>>()?;
-                rows.push(place, held_out, label, Held::Text(&text))
+                rows.push(place, held_out, label, SampleContent::Text(&text))
             }
             Holding::Tokens(columns) => {
                 let tokens = self.tokens(row, columns).map_err(at)?;
-                rows.push(place, held_out, label, Held::Tokens(&tokens))
+                rows.push(place, held_out, label, SampleContent::Tokens(&tokens))
             }
             &Holding::TextOrTokens(text, tokens) => {
                 if let Some(cell) = filled(tokens) {
                     let tokens = ids(cell).map_err(at)?;
                     let Some(labels) = filled(marks.labels).filter(|_| label.is_none()) else {
-                        return rows.push(place, held_out, label, Held::Tokens(&tokens));
+                        return rows.push(place, held_out, label, SampleContent::Tokens(&tokens));
                     };
                     let labels = list(labels, "labels", "labels").map_err(at)?;
                     let labels = labels.iter().map(|label| {
@@ -265,16 +270,19 @@ impl Table {
                 }
                 match text.and_then(|column| self.cell(row, column)) {
                     Some(Cell {
-                        kind: Kind::Text,
+                        kind: CellKind::Text,
                         text,
                         ..
-                    }) => rows.push(place, held_out, label, Held::Text(&words(text))),
+                    }) => rows.push(place, held_out, label, SampleContent::Text(&words(text))),
                     Some(Cell {
-                        kind: Kind::Null, ..
+                        kind: CellKind::Null,
+                        ..
                     }) => Err(at("the text is null".to_owned())),
                     Some(_) => Err(at("the text is not a string".to_owned())),
                     // A short row of a table ends before its text.
-                    None if !self.is_json() => rows.push(place, held_out, label, Held::Text("")),
+                    None if !self.is_json() => {
+                        rows.push(place, held_out, label, SampleContent::Text(""))
+                    }
                     None => {
                         let name = text.map_or("text", |column| &self.columns[column]);
                         Err(at(format!(
@@ -338,7 +346,7 @@ fn ids(cell: Cell<'_>) -> Result<Vec<i64>, String> {
 /// The values of a list under a key, which `what` names.
 fn list(cell: Cell<'_>, key: &str, what: &str) -> Result<Vec<Value>, String> {
     let value = match cell.kind {
-        Kind::Text => Value::from(cell.text),
+        CellKind::Text => Value::from(cell.text),
         _ => serde_json::from_str(cell.text).unwrap_or_default(),
     };
     match value {
@@ -351,10 +359,10 @@ fn list(cell: Cell<'_>, key: &str, what: &str) -> Result<Vec<Value>, String> {
 }
 
 /// A label; `None` for null.
-fn label_of(kind: Kind, text: &str) -> Result<Option<Label>, String> {
+fn label_of(kind: CellKind, text: &str) -> Result<Option<Label>, String> {
     match kind {
-        Kind::Null => Ok(None),
-        Kind::Text | Kind::Plain => Label::of_text(text).map(Some),
-        Kind::Nested => Err("the label must be a number, a name, true or false".to_owned()),
+        CellKind::Null => Ok(None),
+        CellKind::Text | CellKind::Plain => Label::of_text(text).map(Some),
+        CellKind::Nested => Err("the label must be a number, a name, true or false".to_owned()),
     }
 }

@@ -38,7 +38,7 @@ pub(super) enum Form {
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CellKind {
     /// JSON's null.
     Null,
     /// A text; without quotes in CSV, it may be a number.
@@ -53,7 +53,7 @@ pub(super) enum Kind {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell<'a> {
     pub(super) column: usize,
-    pub(super) kind: Kind,
+    pub(super) kind: CellKind,
     pub(super) text: &'a str,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Cell<'a> {
 #[derive(Debug)]
 struct Stored {
     column: u32,
-    kind: Kind,
+    kind: CellKind,
     start: u32,
     end: u32,
 }
@@ -91,7 +91,7 @@ impl Table {
     }
 
     /// Appends a cell to the last row.
-    pub(super) fn push(&mut self, column: usize, kind: Kind, text: &str) {
+    pub(super) fn push(&mut self, column: usize, kind: CellKind, text: &str) {
         let start = self.text.len() as u32;
         self.text.push_str(text);
         self.cells.push(Stored {

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use headlight_input::{LINE_LIMIT, size};
 
-use super::table::{Form, Kind, Table};
+use super::table::{CellKind, Form, Table};
 
 /// By which spreadsheets know UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -75,7 +75,7 @@ pub(super) fn read(text: &str, name: &str) -> Table {
     let all = lines(text.strip_suffix('\n').unwrap_or(text));
     for (number, line) in all.take_while(|_| !text.is_empty()) {
         table.begin_row(number);
-        table.push(0, Kind::Text, line);
+        table.push(0, CellKind::Text, line);
     }
     table
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::complete::FileKeys;
 use super::error::FileError;
-use super::rows::{Held, Rows};
+use super::rows::{Rows, SampleContent};
 use crate::cls::CLS;
 use crate::config::DatasetConfig;
 use crate::dataset::{Parts, TextCounts};
@@ -115,7 +115,7 @@ impl Rows {
                     .push(all.get(kept.len()).copied().unwrap_or(CLS));
             }
             let tokens: Vec<i64> = kept.iter().map(|&token| token.into()).collect();
-            let pushed = rows.push_as(self, row, Held::Tokens(&tokens));
+            let pushed = rows.push_as(self, row, SampleContent::Tokens(&tokens));
             pushed.map_err(|reason| self.refuse(row, &reason))?;
         }
         Ok((rows, counts))

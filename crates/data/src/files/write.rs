@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use super::contents::{self, Contents};
+use super::contents::{self, DatasetFile};
 use super::formats::Format;
 use super::{csv, jsonl, npz};
 
@@ -10,7 +10,7 @@ use super::{csv, jsonl, npz};
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(contents: Contents<'_>, format: Format, writer: impl Write) -> std::io::Result<()> {
+pub fn write(contents: DatasetFile<'_>, format: Format, writer: impl Write) -> std::io::Result<()> {
     contents.check_classes()?;
     match format {
         Format::Npz => npz::write(contents, writer),

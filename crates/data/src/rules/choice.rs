@@ -4,13 +4,13 @@ use serde::Serialize;
 
 /// A rule that readers of the page can choose.
 #[derive(Clone, Copy, Debug)]
-pub struct Choice {
+pub struct RuleOffer {
     /// Its name.
     pub title: &'static str,
     /// The question that it asks, after "Can a tiny transformer learn:"; a parameter's name in braces stands for its value.
     pub question: &'static str,
     /// Its numbers.
-    pub parameters: &'static [Parameter],
+    pub parameters: &'static [RuleNumber],
     /// The number of classes at first.
     pub n_classes: usize,
     /// What it needs to be learned, as in the files of `configs`, besides the settings of `notebook.toml`. By chance, few
@@ -20,30 +20,30 @@ pub struct Choice {
 
 /// A number of a rule.
 #[derive(Clone, Copy, Debug)]
-pub struct Parameter {
+pub struct RuleNumber {
     /// Its key in configs.
     pub key: &'static str,
     /// Its name beside the field.
     pub name: &'static str,
     /// What it counts.
-    pub counts: Counts,
+    pub counts: CountedThing,
     /// Its value at first, as near as vocabulary and length allow.
     pub first: u32,
 }
 
-impl Parameter {
+impl RuleNumber {
     pub(super) const fn token(key: &'static str, name: &'static str, first: u32) -> Self {
         Self {
             key,
             name,
-            counts: Counts::Token,
+            counts: CountedThing::Token,
             first,
         }
     }
 
     pub(super) const fn position(key: &'static str, name: &'static str, first: u32) -> Self {
         Self {
-            counts: Counts::Position,
+            counts: CountedThing::Position,
             ..Self::token(key, name, first)
         }
     }
@@ -52,7 +52,7 @@ impl Parameter {
 /// What a number of a rule counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Counts {
+pub enum CountedThing {
     /// Tokens of the vocabulary.
     Token,
     /// Positions of a sample. Those of one rule differ.

@@ -3,8 +3,8 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::choice::{Choice, Parameter, Setting};
-use super::reader::Reader;
+use super::choice::{RuleNumber, RuleOffer, Setting};
+use super::reader::Automaton;
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -18,10 +18,10 @@ section! {
 }
 
 impl Count {
-    pub(super) const CHOICE: Choice = Choice {
+    pub(super) const CHOICE: RuleOffer = RuleOffer {
         title: "count a token",
         question: "how often does token {token} occur?",
-        parameters: &[Parameter::token("token", "token", 7)],
+        parameters: &[RuleNumber::token("token", "token", 7)],
         n_classes: 3,
         needs: &[
             ("data.generator", Setting::Name("chacha")),
@@ -37,8 +37,8 @@ impl Rule for Count {
         count.min(n_classes - 1) as u32
     }
 
-    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Reader<'_>> {
-        Some(Reader::counting(
+    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
+        Some(Automaton::counting(
             |_, token| token == self.token,
             n_classes as u32 - 1,
         ))

@@ -3,8 +3,8 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::choice::{Choice, HALF_POSITIVE, Parameter, Setting};
-use super::reader::Reader;
+use super::choice::{HALF_POSITIVE, RuleNumber, RuleOffer, Setting};
+use super::reader::Automaton;
 use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -20,12 +20,12 @@ section! {
 }
 
 impl EqualPositions {
-    pub(super) const CHOICE: Choice = Choice {
+    pub(super) const CHOICE: RuleOffer = RuleOffer {
         title: "equal positions",
         question: "do positions {first} and {second} hold the same token?",
         parameters: &[
-            Parameter::position("first", "position", 2),
-            Parameter::position("second", "and position", 5),
+            RuleNumber::position("first", "position", 2),
+            RuleNumber::position("second", "and position", 5),
         ],
         n_classes: 2,
         needs: &[
@@ -46,11 +46,11 @@ impl Rule for EqualPositions {
         u32::from(tokens[self.first] == tokens[self.second])
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         let equal = u64::MAX;
         let [first, second] = [self.first.min(self.second), self.first.max(self.second)];
         // The token that the second position must hold, from 1 on.
-        Some(Reader::new(
+        Some(Automaton::new(
             move |state, position, token| match position {
                 _ if position == first && position == second => equal,
                 _ if position == first => 1 + u64::from(token),

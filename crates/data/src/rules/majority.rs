@@ -4,7 +4,7 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::reader::Reader;
+use super::reader::Automaton;
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::{CLS, ClsPlace};
 use crate::sampler::Sampler;
@@ -24,10 +24,10 @@ impl Rule for Majority {
         u32::from(2 * count > tokens.len())
     }
 
-    fn reader(&self, cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+    fn reader(&self, cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         // How many tokens there were, and how many of them count.
         const ONE: u64 = 1 << 32;
-        Some(Reader::new(
+        Some(Automaton::new(
             move |state, _, token| match token {
                 CLS if cls.is_somewhere() => state,
                 token => state + ONE + u64::from(token == self.token),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use headlight_schema::section;
 use rand::Rng;
 
-use super::reader::Reader;
+use super::reader::Automaton;
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -23,8 +23,8 @@ impl Rule for Max {
         largest.min(n_classes as u32 - 1)
     }
 
-    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Reader<'_>> {
-        Some(Reader::new(
+    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
+        Some(Automaton::new(
             |largest, _, token| largest.max(u64::from(token)),
             move |largest| (largest as u32).min(n_classes as u32 - 1),
         ))

@@ -24,7 +24,7 @@ use headlight_schema::{Section, Value, Variant};
 use serde::{Deserialize, Serialize};
 
 pub use balanced_brackets::BalancedBrackets;
-pub use choice::{Choice, Counts, Parameter, Setting};
+pub use choice::{CountedThing, RuleNumber, RuleOffer, Setting};
 pub use count::Count;
 pub use equal_positions::EqualPositions;
 pub use induction::Induction;
@@ -32,7 +32,7 @@ pub use majority::Majority;
 pub use max::Max;
 pub use most_frequent::MostFrequent;
 pub use parity::Parity;
-pub use reader::Reader;
+pub use reader::Automaton;
 pub use rule::Rule;
 pub use sentence::Sentence;
 pub use sequences::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
@@ -63,7 +63,7 @@ macro_rules! rules {
 
         impl LabelRule {
             /// The kinds of rules that readers of the page can choose, in their order there.
-            pub const CHOICES: &[(&str, Choice)] = &[$($(($kind, $choice),)?)*];
+            pub const CHOICES: &[(&str, RuleOffer)] = &[$($(($kind, $choice),)?)*];
         }
 
         impl Value for LabelRule {

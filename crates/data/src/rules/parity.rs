@@ -4,7 +4,7 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::reader::Reader;
+use super::reader::Automaton;
 use super::rule::{Drawn, Rule, check_positions, listed_positions, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -35,9 +35,9 @@ impl Rule for Parity {
         (count % 2) as u32
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         let counts = |position| self.positions.is_empty() || self.positions.contains(&position);
-        Some(Reader::new(
+        Some(Automaton::new(
             move |odd, position, token| odd ^ u64::from(counts(position) && token == self.token),
             |odd| odd as u32,
         ))

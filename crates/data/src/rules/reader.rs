@@ -2,14 +2,14 @@
 
 /// How a rule finds a sample's class in one pass from its first position to its last, `[CLS]` included. The state is 0 before the first
 /// token. Beginnings of samples between which no later token makes a difference have the same state.
-pub struct Reader<'a> {
+pub struct Automaton<'a> {
     /// The state after a token at a position.
     pub step: Box<dyn Fn(u64, usize, u32) -> u64 + Send + Sync + 'a>,
     /// The class of samples that end in a state.
     pub class: Box<dyn Fn(u64) -> u32 + Send + Sync + 'a>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Automaton<'a> {
     pub(super) fn new(
         step: impl Fn(u64, usize, u32) -> u64 + Send + Sync + 'a,
         class: impl Fn(u64) -> u32 + Send + Sync + 'a,
@@ -33,7 +33,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-impl std::fmt::Debug for Reader<'_> {
+impl std::fmt::Debug for Automaton<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Reader")
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use headlight_schema::InvalidValue;
 use rand::Rng;
 
-use super::reader::Reader;
+use super::reader::Automaton;
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::sampler::Sampler;
@@ -24,7 +24,7 @@ pub trait Rule {
     fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32;
 
     /// The same, token by token; `None` for a rule whose states would be too many, and for one that gives some samples no class.
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         None
     }
 

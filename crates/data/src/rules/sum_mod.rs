@@ -3,7 +3,7 @@
 
 use headlight_schema::{InvalidValue, Range, Section, section};
 
-use super::reader::Reader;
+use super::reader::Automaton;
 use super::rule::{Rule, check_positions, listed_positions};
 use crate::cls::ClsPlace;
 use crate::config::CLASS_LIMIT;
@@ -32,10 +32,10 @@ impl Rule for SumMod {
         ((sum % u64::from(self.modulus)) as u32).min(n_classes as u32 - 1)
     }
 
-    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Reader<'_>> {
+    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
         let modulus = u64::from(self.modulus);
         let counts = |position| self.positions.is_empty() || self.positions.contains(&position);
-        Some(Reader::new(
+        Some(Automaton::new(
             move |sum, position, token| {
                 if counts(position) {
                     (sum + u64::from(token)) % modulus

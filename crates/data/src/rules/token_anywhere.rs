@@ -3,8 +3,8 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::choice::{Choice, HALF_POSITIVE, Parameter};
-use super::reader::Reader;
+use super::choice::{HALF_POSITIVE, RuleNumber, RuleOffer};
+use super::reader::Automaton;
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -18,10 +18,10 @@ section! {
 }
 
 impl TokenAnywhere {
-    pub(super) const CHOICE: Choice = Choice {
+    pub(super) const CHOICE: RuleOffer = RuleOffer {
         title: "token anywhere",
         question: "is token {token} anywhere?",
-        parameters: &[Parameter::token("token", "token", 42)],
+        parameters: &[RuleNumber::token("token", "token", 42)],
         n_classes: 2,
         needs: &HALF_POSITIVE,
     };
@@ -32,8 +32,8 @@ impl Rule for TokenAnywhere {
         u32::from(tokens.contains(&self.token))
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
-        Some(Reader::counting(|_, token| token == self.token, 1))
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+        Some(Automaton::counting(|_, token| token == self.token, 1))
     }
 
     fn label_positions(&self, tokens: &[u32], _cls: ClsPlace) -> Vec<usize> {

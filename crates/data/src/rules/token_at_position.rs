@@ -3,8 +3,8 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::choice::{Choice, Parameter};
-use super::reader::Reader;
+use super::choice::{RuleNumber, RuleOffer};
+use super::reader::Automaton;
 use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -20,12 +20,12 @@ section! {
 }
 
 impl TokenAtPosition {
-    pub(super) const CHOICE: Choice = Choice {
+    pub(super) const CHOICE: RuleOffer = RuleOffer {
         title: "token at position",
         question: "is token {token} at position {position}?",
         parameters: &[
-            Parameter::token("token", "token", 42),
-            Parameter::position("position", "position", 3),
+            RuleNumber::token("token", "token", 42),
+            RuleNumber::position("position", "position", 3),
         ],
         n_classes: 2,
         needs: &[],
@@ -37,8 +37,8 @@ impl Rule for TokenAtPosition {
         u32::from(tokens[self.position] == self.token)
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
-        Some(Reader::counting(
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+        Some(Automaton::counting(
             |position, token| position == self.position && token == self.token,
             1,
         ))

@@ -3,8 +3,8 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::choice::{Choice, HALF_POSITIVE, Parameter, Setting};
-use super::reader::Reader;
+use super::choice::{HALF_POSITIVE, RuleNumber, RuleOffer, Setting};
+use super::reader::Automaton;
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -20,12 +20,12 @@ section! {
 }
 
 impl TokenBeforeToken {
-    pub(super) const CHOICE: Choice = Choice {
+    pub(super) const CHOICE: RuleOffer = RuleOffer {
         title: "token before token",
         question: "does token {first} come before token {second}?",
         parameters: &[
-            Parameter::token("first", "token", 7),
-            Parameter::token("second", "before token", 42),
+            RuleNumber::token("first", "token", 7),
+            RuleNumber::token("second", "before token", 42),
         ],
         n_classes: 2,
         needs: &[
@@ -44,9 +44,9 @@ impl Rule for TokenBeforeToken {
         u32::from(first.is_some_and(|first| tokens[first + 1..].contains(&self.second)))
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Reader<'_>> {
+    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         // 1 after the first token, 2 after the second one that follows it.
-        Some(Reader::new(
+        Some(Automaton::new(
             |state, _, token| match state {
                 0 => u64::from(token == self.first),
                 1 if token == self.second => 2,

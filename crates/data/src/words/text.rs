@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::split::Split;
 use super::vocabulary::VALUE_END;
-use super::{FIRST_WORD, Level, UNK, Words};
+use super::{FIRST_WORD, TokenLevel, UNK, Words};
 use crate::order::order;
 
 impl Words {
@@ -37,8 +37,10 @@ impl Words {
     pub fn split<'a>(&self, text: &'a str) -> Box<dyn Iterator<Item = &'a str> + 'a> {
         match (text.strip_suffix(VALUE_END), self.level) {
             (Some(values), _) => Box::new(values.split(VALUE_END)),
-            (None, Level::Word) => Box::new(Split::new(text)),
-            (None, Level::Character) => Box::new(text.split("").filter(|part| !part.is_empty())),
+            (None, TokenLevel::Word) => Box::new(Split::new(text)),
+            (None, TokenLevel::Character) => {
+                Box::new(text.split("").filter(|part| !part.is_empty()))
+            }
         }
     }
 

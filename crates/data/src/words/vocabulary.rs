@@ -24,7 +24,7 @@ const BYTES_LIMIT: usize = 900_000;
 
 choices! {
     /// What a token of a text is.
-    pub enum Level {
+    pub enum TokenLevel {
         /// A word, or a sign such as a comma; what lies between them is left out.
         Word = "word",
         /// A character, blanks included.
@@ -40,7 +40,7 @@ section! {
     pub struct Words {
         /// What a token is.
         #[omit(default)]
-        pub level: Level = Level::Word,
+        pub level: TokenLevel = TokenLevel::Word,
         /// Whether texts are put in lower case.
         pub lowercase: bool = true,
         /// How often a word must occur in the training texts to be in the vocabulary.
@@ -85,8 +85,8 @@ impl Words {
         let tokens = tokens.iter().filter(|&&token| token > PAD);
         let words: Vec<&str> = tokens.map(|&token| self.text(token)).collect();
         words.join(match self.level {
-            Level::Word => " ",
-            Level::Character => "",
+            TokenLevel::Word => " ",
+            TokenLevel::Character => "",
         })
     }
 
@@ -109,8 +109,8 @@ impl Words {
         for word in &self.vocabulary {
             let is_broken = |c: char| c.is_control() || c.is_whitespace() && !are_values;
             let is_one = match self.level {
-                Level::Word => !word.is_empty() && !word.chars().any(is_broken),
-                Level::Character => word.chars().count() == 1,
+                TokenLevel::Word => !word.is_empty() && !word.chars().any(is_broken),
+                TokenLevel::Character => word.chars().count() == 1,
             };
             if !is_one {
                 let level = self.level.name();

@@ -8,7 +8,7 @@ use headlight_data::files::{FileError, FileKeys, Format, Rows, Table};
 use headlight_data::rules::{
     Count, EqualPositions, SumMod, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
-use headlight_data::{Columns, DatasetConfig, LabelRule};
+use headlight_data::{ColumnNames, DatasetConfig, LabelRule};
 
 pub fn at(token: u32, position: usize) -> LabelRule {
     TokenAtPosition { token, position }.into()
@@ -39,14 +39,18 @@ pub fn sum(modulus: u32, positions: &[usize]) -> LabelRule {
 pub fn read(
     reader: impl Read + Seek,
     format: Format,
-    columns: &Columns,
+    columns: &ColumnNames,
     name: impl Display,
 ) -> Result<Rows, FileError> {
     Table::read(reader, format, name)?.samples(columns)
 }
 
 /// The config that says nothing of these samples but the keys, and its padding token.
-pub fn completed(rows: &Rows, keys: FileKeys, columns: &Columns) -> (DatasetConfig, Option<u32>) {
+pub fn completed(
+    rows: &Rows,
+    keys: FileKeys,
+    columns: &ColumnNames,
+) -> (DatasetConfig, Option<u32>) {
     let keys = rows.complete(keys);
     let padding_token = keys.padding_token;
     (keys.config("file", columns.clone()), padding_token)

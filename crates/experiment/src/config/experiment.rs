@@ -184,7 +184,7 @@ impl ExperimentConfig {
         }
     }
 
-    /// The position that the class is read from, as messages name it: `[CLS]`, or its number.
+    /// The readout position, as messages name it: `[CLS]`, or its number.
     pub fn reader(&self) -> String {
         if self.reads_cls() {
             "[CLS]".to_owned()

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::calibration::Calibration;
 use super::confusion::{Confusion, Counts, mean, mean_over_classes};
 use super::loss::predicted_class;
-use super::ranking::Ranking;
+use super::ranking::RankingMetrics;
 use super::table::Metric;
 use super::tally::Tally;
 
@@ -46,10 +46,10 @@ pub struct Assessment {
     /// probabilities of class 1 with a minus sign. Of many classes, only the first, since a ranking of many samples is
     /// large. `[class]`
     #[serde(skip)]
-    pub rankings: Vec<Ranking>,
+    pub rankings: Vec<RankingMetrics>,
     /// Thresholds for the probability of class 1, ascending; of two classes only.
     pub thresholds: Option<Vec<Threshold>>,
-    /// The threshold with the highest F1, from [`Ranking::best_f1`]; of two classes only.
+    /// The threshold with the highest F1, from [`RankingMetrics::best_f1`]; of two classes only.
     pub best_f1: Option<Threshold>,
     /// Of the probability of class 1; of more than two classes, of the predicted class's.
     pub calibration: Calibration,
@@ -67,9 +67,9 @@ pub struct Ratios {
     pub recall: Option<f64>,
     /// Harmonic mean of precision and recall.
     pub f1: Option<f64>,
-    /// Area under the ROC curve, by the class's probability. See [`Ranking::roc_auc`].
+    /// Area under the ROC curve, by the class's probability. See [`RankingMetrics::roc_auc`].
     pub roc_auc: Option<f64>,
-    /// Average precision, by the class's probability. See [`Ranking::average_precision`].
+    /// Average precision, by the class's probability. See [`RankingMetrics::average_precision`].
     pub average_precision: Option<f64>,
 }
 
@@ -182,11 +182,11 @@ impl Outcomes {
             average_precision: mean_defined(|ratios| ratios.average_precision),
         };
         let positive = (self.n_classes == 2).then(|| &rankings[1]);
-        let threshold = |ranking: &Ranking| {
+        let threshold = |ranking: &RankingMetrics| {
             let threshold = |threshold| Threshold::of(threshold, ranking.at(threshold));
             THRESHOLDS.map(threshold).to_vec()
         };
-        let best = |ranking: &Ranking| {
+        let best = |ranking: &RankingMetrics| {
             let (threshold, counts) = ranking.best_f1()?;
             Some(Threshold::of(threshold, counts))
         };
@@ -220,8 +220,8 @@ impl Outcomes {
         classes.zip(probabilities).map(sample)
     }
 
-    fn ranking(&self, class: usize) -> Ranking {
-        Ranking::of(self.samples().map(|(label, _, probabilities)| {
+    fn ranking(&self, class: usize) -> RankingMetrics {
+        RankingMetrics::of(self.samples().map(|(label, _, probabilities)| {
             let score = match (probabilities, class) {
                 (&([one] | [_, one]), 0) => -one,
                 (&([one] | [_, one]), _) => one,

@@ -3,7 +3,7 @@
 use headlight_schema::{Choice, Kind, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::table::{Better, HELD_OUT, METRICS, Metric};
+use super::table::{BetterValues, HELD_OUT, METRICS, Metric};
 
 /// A metric, on training or held-out samples, by which models can be compared. Its name is a key of
 /// `metrics.jsonl`.
@@ -39,7 +39,7 @@ impl Measure {
     /// Whether `value` is better than `than`.
     pub fn is_better(self, value: f64, than: f64) -> bool {
         match METRICS[self.metric as usize].better {
-            Some(Better::Less) => value < than,
+            Some(BetterValues::Less) => value < than,
             _ => value > than,
         }
     }

@@ -22,7 +22,7 @@ pub(crate) use confusion::{count_sample, f1_over};
 pub use interval::wilson;
 pub use loss::{cross_entropy, predicted_class, probabilities, rounded_probabilities};
 pub use measure::Measure;
-pub use ranking::Ranking;
+pub use ranking::RankingMetrics;
 pub use step::{ByName, StepMetrics};
 pub use table::{COMPARED, Column, METRICS, Metric, MetricInfo, PAGE, TERMINAL};
 pub use tally::Tally;

@@ -5,7 +5,7 @@ use super::confusion::{Counts, share};
 /// Samples in descending order of their scores for a class, which is called positive here. Samples with equal scores
 /// have one place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranking {
+pub struct RankingMetrics {
     places: Vec<Place>,
     positives: usize,
     negatives: usize,
@@ -19,7 +19,7 @@ struct Place {
     negatives: usize,
 }
 
-impl Ranking {
+impl RankingMetrics {
     /// The ranking of samples: for each its score, and whether it is a positive.
     pub fn of(samples: impl IntoIterator<Item = (f64, bool)>) -> Self {
         let mut samples: Vec<(f64, bool)> = samples.into_iter().collect();

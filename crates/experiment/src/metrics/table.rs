@@ -20,12 +20,12 @@ pub struct MetricInfo {
     /// Whether it is a loss or a ratio of counts. The table of a run's report shows these.
     pub is_ratio: bool,
     /// Whether less or more of it is better; `None` if `training.keep_best` cannot name it.
-    pub(super) better: Option<Better>,
+    pub(super) better: Option<BetterValues>,
 }
 
 /// Which values of a metric are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Better {
+pub(super) enum BetterValues {
     Less,
     More,
 }
@@ -51,8 +51,8 @@ macro_rules! metrics {
     };
 }
 
-const LESS: Option<Better> = Some(Better::Less);
-const MORE: Option<Better> = Some(Better::More);
+const LESS: Option<BetterValues> = Some(BetterValues::Less);
+const MORE: Option<BetterValues> = Some(BetterValues::More);
 
 // Of each its key, its name in tables, their decimals, its key and its label in rows, whether it is a ratio, and what is better.
 metrics! {
@@ -71,7 +71,7 @@ metrics! {
     MinPositive: "min_positive", "smallest probability of a positive", 4, Some(["min_positive", "smallest probability of a positive"]), false, None;
     /// Largest probability of a negative sample, of two classes.
     MaxNegative: "max_negative", "largest probability of a negative", 4, Some(["max_negative", "largest probability of a negative"]), false, None;
-    /// Attention of `[CLS]` to the positions that decide the label, in the last block: the sum over these
+    /// Attention of `[CLS]` to the positions that decide the label, in the last layer: the sum over these
     /// positions, averaged over heads and samples of every class but 0.
     AttentionPositive: "attention_positive", "attention, positives", 3, None, false, None;
     /// The same over samples of class 0.

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read, Write, sink};
 
 use headlight_dump::AttentionDump;
 use headlight_npz::NpzReader;
-use headlight_page::{Again, Page, PageRun};
+use headlight_page::{Page, PageRun, PageTraining};
 use headlight_report::terminal::Options;
 use headlight_report::{ColourMode, Heatmap, Quantity};
 use zip::write::SimpleFileOptions;
@@ -64,7 +64,7 @@ pub(crate) fn dump(bytes: &[u8]) {
             let _ = heatmap.svg();
         }
     }
-    let again = Again::Recorded(String::new());
+    let again = PageTraining::Recorded(String::new());
     let mut run = PageRun::new("dump".to_owned(), &dump, 1, None, 1, again);
     let mut page = Page::default();
     if run.add(&dump).is_ok() && page.add(run).is_ok() {

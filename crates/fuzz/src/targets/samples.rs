@@ -2,11 +2,11 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{Contents, FileKeys, Format, Rows, Table, write};
-use headlight_data::{Columns, DatasetConfig};
+use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, Table, write};
+use headlight_data::{ColumnNames, DatasetConfig};
 
 /// The config of a file that a config says nothing about, and its padding token.
-fn config(rows: &Rows, columns: Columns) -> (DatasetConfig, Option<u32>) {
+fn config(rows: &Rows, columns: ColumnNames) -> (DatasetConfig, Option<u32>) {
     let keys = rows.complete(FileKeys::default());
     let padding_token = keys.padding_token;
     (keys.config("data", columns), padding_token)
@@ -17,21 +17,21 @@ fn read(bytes: &[u8], format: Format) {
         return;
     };
     // With the columns that Headlight chooses.
-    if let Ok(choice) = table.choose(&Columns::default())
+    if let Ok(choice) = table.choose(&ColumnNames::default())
         && let Ok(rows) = table.samples(&choice.columns)
     {
         let (config, padding_token) = config(&rows, choice.columns);
         let _ = rows.fit(&config, padding_token);
     }
-    let Ok(rows) = table.samples(&Columns::default()) else {
+    let Ok(rows) = table.samples(&ColumnNames::default()) else {
         return;
     };
-    let (config, padding_token) = config(&rows, Columns::default());
+    let (config, padding_token) = config(&rows, ColumnNames::default());
     let _ = rows.dataset(&config, padding_token);
     // Whatever can be trained on can be written and read again.
     if let Ok(splits) = rows.fit(&config, padding_token) {
         let mut again = Vec::new();
-        let contents = Contents {
+        let contents = DatasetFile {
             splits: &splits,
             config: &config,
             padding_token,
@@ -39,7 +39,7 @@ fn read(bytes: &[u8], format: Format) {
         };
         write(contents, format, &mut again).unwrap();
         let table = Table::read(Cursor::new(again), format, "").unwrap();
-        let rows = table.samples(&Columns::default()).unwrap();
+        let rows = table.samples(&ColumnNames::default()).unwrap();
         let config = DatasetConfig {
             held_out: 0,
             ..config

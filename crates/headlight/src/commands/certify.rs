@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use clap::Args;
-use headlight_analysis::certificate::{self, Certificate, Sampled};
+use headlight_analysis::certificate::{self, Certificate, SampleEstimate};
 use headlight_architecture::Parameter;
 use headlight_experiment::Error;
 use headlight_report::Document;
@@ -20,7 +20,7 @@ use crate::terminal::{self, set_share, share_bar};
 
 /// Count how a run's model answers every possible input
 ///
-/// The count is exact: it is that of the fused engine's answers. The model must have one block and read one position, and the config
+/// The count is exact: it is that of the fused engine's answers. The model must have one layer and read one position, and the config
 /// must have a rule that gives every input a label.
 #[derive(Args, Debug)]
 #[command(
@@ -58,7 +58,7 @@ struct Line<'a> {
 #[serde(untagged)]
 enum Found {
     Counted(Certificate),
-    Sampled { sampled: Sampled },
+    Sampled { sampled: SampleEstimate },
 }
 
 /// Prints the certificate.

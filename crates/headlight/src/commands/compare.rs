@@ -104,7 +104,7 @@ fn legend(runs: &[Summary]) -> String {
     } else if is(ExperimentConfig::reads_mean).any(|reads_mean| reads_mean) {
         "the position named\nbelow,"
     } else {
-        "the position that the class\nis read from,"
+        "the readout position,"
     };
     let keeps_best = is(|config| config.training.keep_best.is_some()).any(|keeps| keeps);
     let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };

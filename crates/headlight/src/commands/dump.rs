@@ -11,7 +11,7 @@ use headlight_trainer::files::samples;
 use headlight_trainer::files::standard::shown;
 use headlight_trainer::files::weights;
 use headlight_trainer::run::write_dump;
-use headlight_trainer::train::dumping::{Model, Origin, Samples, dump};
+use headlight_trainer::train::dumping::{DumpModel, DumpSamples, Origin, dump};
 use headlight_trainer::train::opening::open_device;
 
 use crate::arguments::{ConfigArguments, Force, device};
@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 /// When the config, the weights or the samples are invalid, or the dump cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
-    let samples::Samples {
+    let samples::SampleFile {
         dataset, labelled, ..
     } = samples::read(&arguments.tokens, &config)?;
     let parameters = weights::load(&config, &arguments.weights)?;
@@ -56,13 +56,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let format = format_of(out.named("-.json"))?;
     let device = arguments.device.as_ref();
     let device = open_device(device.unwrap_or(&config.compute.device))?;
-    let samples = Samples {
+    let samples = DumpSamples {
         indices: (0..dataset.len()).collect(),
         dataset: &dataset,
         numbered: false,
         labelled,
     };
-    let model = Model {
+    let model = DumpModel {
         config: &config,
         parameters: &parameters,
     };

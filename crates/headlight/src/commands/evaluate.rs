@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::printing::{print_beside, print_json};
 use clap::{Args, ValueEnum};
-use headlight_analysis::measures::{Measured, measured};
+use headlight_analysis::measures::{MeasureValue, measured};
 use headlight_architecture::Parameter;
 use headlight_data::files::Rows;
 use headlight_data::{Dataset, Task};
@@ -78,7 +78,7 @@ struct Line<'a> {
     assessment: &'a Assessment,
     /// What the config asks for in report.measures; without interventions alone.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    measures: BTreeMap<&'static str, &'a Measured>,
+    measures: BTreeMap<&'static str, &'a MeasureValue>,
 }
 
 /// Prints the evaluation, and writes the requested pictures.

@@ -1,7 +1,7 @@
 //! `headlight generate`: texts from a model of the next token.
 
 use clap::Args;
-use headlight_analysis::generate::{Generated, Sampling, generate};
+use headlight_analysis::generate::{Generation, Sampling, generate};
 use headlight_architecture::Parameter;
 use headlight_data::words::Encoder;
 use headlight_trainer::Failure;
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         seed: arguments.seed,
     };
     let all = generate(config, &weights, &prompt, arguments.count.into(), sampling)?;
-    let text = |one: &Generated| {
+    let text = |one: &Generation| {
         if let Some(words) = words {
             return words.join(&one.tokens);
         }

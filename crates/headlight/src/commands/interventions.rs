@@ -21,13 +21,13 @@ const HEADING: &str = "Interventions";
 /// What to change in the forward pass. What is removed comes first, then each patch in its order.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InterventionArguments {
-    /// Without head H of block L, both from 0: its context is 0; can be given several times
+    /// Without head H of layer L, both from 0: its context is 0; can be given several times
     #[arg(long, value_name = "L.H", help_heading = HEADING, value_parser = head)]
     without_head: Vec<(usize, usize)>,
-    /// Without position P, from 0: no query of any block looks at it; can be given several times
+    /// Without position P, from 0: no query of any layer looks at it; can be given several times
     #[arg(long, value_name = "P", help_heading = HEADING, value_parser = place)]
     without_position: Vec<usize>,
-    /// Without block L, from 0: its output is its input; can be given several times
+    /// Without layer L, from 0: its output is its input; can be given several times
     #[arg(long, value_name = "L", help_heading = HEADING, value_parser = place)]
     without_block: Vec<usize>,
     /// With the vector of a dump (`headlight dump`) at a position: that of the same array and position there. ARRAY is
@@ -40,7 +40,7 @@ pub(crate) struct InterventionArguments {
 fn head(text: &str) -> Result<(usize, usize), String> {
     let parts = text.split_once('.');
     let numbers = parts.and_then(|(layer, head)| Some((layer.parse().ok()?, head.parse().ok()?)));
-    numbers.ok_or_else(|| "give a block and one of its heads, both from 0, such as 0.1".to_owned())
+    numbers.ok_or_else(|| "give a layer and one of its heads, both from 0, such as 0.1".to_owned())
 }
 
 fn patch(text: &str) -> Result<(Place, usize, PathBuf), String> {
@@ -168,7 +168,7 @@ impl Interventions {
         (!self.0.is_empty()).then(|| format!("interventions: {}", self.typed().join(", ")))
     }
 
-    /// That a head's attention has no effect, since the head or its block is removed; empty if it has.
+    /// That a head's attention has no effect, since the head or its layer is removed; empty if it has.
     pub(super) fn removal(&self, of: (usize, usize)) -> &'static str {
         let mut all = self.0.iter().flat_map(|one| &one.own);
         let removal = all.find_map(|own| match *own {
@@ -176,7 +176,7 @@ impl Interventions {
                 Some(": removed, so its attention has no effect")
             }
             Intervention::RemoveBlock { layer } if layer == of.0 => {
-                Some(": its block is removed, so its attention has no effect")
+                Some(": its layer is removed, so its attention has no effect")
             }
             _ => None,
         });
@@ -246,7 +246,7 @@ fn vectors(
 /// The first extent in which a dump differs from a model: its name, that of the dump, and that of the model.
 fn different(dump: Dims, model: Dims) -> Option<(&'static str, usize, usize)> {
     let extents = [
-        ("blocks", dump.layers, model.layers),
+        ("layers", dump.layers, model.layers),
         ("heads", dump.heads, model.heads),
         ("positions", dump.positions, model.positions),
         ("d_head", dump.d_head, model.d_head),

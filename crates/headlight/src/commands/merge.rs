@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::printing::{note, tell};
 use clap::Args;
 use headlight_report::counted;
-use headlight_sweep::{Merged, merge};
+use headlight_sweep::{MergeResult, merge};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 
@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
 /// When a file cannot be read, or rows contradict each other.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let out = Output::new(&arguments.out, arguments.output.force)?;
-    let Merged {
+    let MergeResult {
         rows,
         duplicates,
         failed,

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use headlight_report::{Document, Section, Table, counted};
-use headlight_sweep::{Part, ReportChoices, Shard, Study, Summary};
+use headlight_sweep::{ReportChoices, Shard, Study, StudyPart, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
@@ -132,7 +132,7 @@ struct Files {
 
 impl Files {
     /// Refuses files that are not of this part.
-    fn of(part: &Part, folder: &Path) -> Result<Self, Failure> {
+    fn of(part: &StudyPart, folder: &Path) -> Result<Self, Failure> {
         let file = |ending: &str| folder.join(format!("{}.{ending}", part.name));
         let files = Self {
             config: file("toml"),
@@ -152,7 +152,7 @@ impl Files {
     }
 
     /// Whether the folder has the config of the part.
-    fn has_config(&self, part: &Part) -> bool {
+    fn has_config(&self, part: &StudyPart) -> bool {
         fs::read_to_string(&self.config).is_ok_and(|found| found == part.config_text())
     }
 
@@ -160,7 +160,7 @@ impl Files {
     /// are, and how many of them are of failed runs.
     fn train(
         &self,
-        part: &Part,
+        part: &StudyPart,
         arguments: &Arguments,
         threads: usize,
         signals: &Signals,
@@ -194,7 +194,7 @@ impl Files {
 }
 
 /// The runs of a part, or of its shard.
-fn runs(part: &Part, arguments: &Arguments) -> Range<usize> {
+fn runs(part: &StudyPart, arguments: &Arguments) -> Range<usize> {
     let count = part.runs(arguments.quick);
     arguments.shard.map_or(0..count, |shard| shard.runs(count))
 }
@@ -264,7 +264,7 @@ fn time(seconds: f64) -> String {
     }
 }
 
-/// How much longer a step takes on this machine than on that of [`Part::seconds`].
+/// How much longer a step takes on this machine than on that of [`StudyPart::seconds`].
 fn slowness() -> Result<f64, Failure> {
     /// Seconds per step of the notebook there.
     const THERE: f64 = 1.5e-6;

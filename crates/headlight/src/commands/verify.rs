@@ -8,7 +8,7 @@ use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::run_files::CONFIG;
 use headlight_trainer::files::standard::shown;
-use headlight_trainer::run::{Damage, RunDir, Verified};
+use headlight_trainer::run::{Damage, RunDir, Verification};
 use serde_json::json;
 
 use crate::arguments::Form;
@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let run = RunDir::open(&arguments.run)?;
     let place = shown(run.path());
-    let Verified { files, damage } = run.verify()?;
+    let Verification { files, damage } = run.verify()?;
     if !damage.is_empty() && run.is_being_written() {
         return Err(Failure::Input(format!(
             "another process is writing the run in {place}; wait for it, or stop it first"

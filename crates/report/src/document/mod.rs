@@ -10,7 +10,7 @@ mod text;
 use crate::plots::{self, Plot};
 
 pub use listing::Listing;
-pub use numbers::{Numbers, Printed};
+pub use numbers::{Numbers, PrintedNumber};
 pub use table::{Table, evenly_spread};
 
 /// A document, independent of the form in which it is drawn.

@@ -25,14 +25,14 @@ pub struct Numbers {
     /// Whether the values are shares from 0 to 1, and their cells are shaded.
     pub shaded: bool,
     /// The numbers that a document prints of them.
-    pub printed: Vec<Printed>,
+    pub printed: Vec<PrintedNumber>,
     /// Why numbers differ from those printed, one sentence each.
     pub notes: Vec<String>,
 }
 
 /// A number that a document prints for a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Printed {
+pub struct PrintedNumber {
     /// The cell's row.
     pub row: usize,
     /// The cell's column.
@@ -106,7 +106,7 @@ impl Numbers {
 }
 
 impl Mark {
-    fn of(printed: &Printed) -> Self {
+    fn of(printed: &PrintedNumber) -> Self {
         let sign = if printed.differs { '≠' } else { '=' };
         Self {
             text: format!("{sign}{}", written(printed.value, printed.decimals)),

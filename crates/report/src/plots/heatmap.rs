@@ -36,7 +36,7 @@ pub struct Heatmap {
     pub tokens: Vec<String>,
     /// Tokens that the label depends on.
     pub marked: Vec<usize>,
-    /// The place of the position that the class is read from.
+    /// The place of the readout position.
     pub read: usize,
     /// The keys that each query may look at. `[query]`
     pub keys: Vec<Keys>,

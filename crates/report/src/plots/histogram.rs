@@ -9,7 +9,7 @@ const BINS: [f64; 2] = [4.0, 24.0];
 
 /// Counts of values in bins of equal width whose edges are round numbers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Histogram {
+pub struct HistogramPlot {
     /// The left edge of the first bin.
     pub start: f64,
     /// The width of a bin.
@@ -18,7 +18,7 @@ pub struct Histogram {
     pub counts: Vec<usize>,
 }
 
-impl Histogram {
+impl HistogramPlot {
     /// The histogram of the finite values; `None` if no value is finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let finite = || values.iter().copied().filter(|value| value.is_finite());

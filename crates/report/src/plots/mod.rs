@@ -24,7 +24,7 @@ pub use bar_table::{BarColumn, BarTable};
 pub use colour_range::ColourRange;
 pub use curves::Curve;
 pub use heatmap::{Heatmap, Quantity, largest};
-pub use histogram::Histogram;
+pub use histogram::HistogramPlot;
 pub use maps::GridPlot;
 
 /// Panels per row.
@@ -104,7 +104,7 @@ impl Plot {
         let Self::Histogram { label, values, .. } = self else {
             return None;
         };
-        let histogram = Histogram::of(values)?;
+        let histogram = HistogramPlot::of(values)?;
         Some(format!("{label}\n{}", histogram.text(columns)))
     }
 

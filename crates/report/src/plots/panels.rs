@@ -3,7 +3,7 @@
 use super::axis::{Axis, Scale, frame};
 use super::legend::{Swatch, legend};
 use super::size::{LEFT, LETTER, RIGHT, Room, TOP, WIDTH};
-use crate::Histogram;
+use crate::HistogramPlot;
 use crate::svg::Svg;
 use crate::words::width;
 
@@ -18,7 +18,7 @@ pub(super) fn histogram(
     values: &[f64],
     mark: Option<&(f64, String)>,
 ) -> Option<(Svg, Room)> {
-    let bins = Histogram::of(values)?;
+    let bins = HistogramPlot::of(values)?;
     let count = bins.counts.len();
     let (mut from, mut to) = (bins.edge(0), bins.edge(count));
     if let Some((value, _)) = mark {
@@ -50,7 +50,7 @@ pub(super) fn histogram(
 pub(super) fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<(Svg, Room)> {
     let bins = |axis: usize| {
         let values: Vec<f64> = points.iter().map(|point| point[axis]).collect();
-        let bins = Histogram::of(&values)?;
+        let bins = HistogramPlot::of(&values)?;
         Some((bins.edge(0), bins.edge(bins.counts.len())))
     };
     let ((left, right), (low, high)) = (bins(0)?, bins(1)?);

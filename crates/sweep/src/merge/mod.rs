@@ -27,7 +27,7 @@ const LISTED: usize = 5;
 
 /// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Merged {
+pub struct MergeResult {
     /// Rows written.
     pub rows: usize,
     /// Rows that were dropped because another row has the same bytes.
@@ -46,7 +46,7 @@ pub struct Merged {
 ///
 /// # Errors
 /// When a file cannot be read, rows come from different sweeps, or a run has two different rows.
-pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
+pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<MergeResult, Failure> {
     let named = out.named("-.jsonl");
     let ending = named.extension().unwrap_or_default();
     if ending != "jsonl" && ending != "csv" {
@@ -69,7 +69,7 @@ pub fn merge(paths: &[PathBuf], out: Output<'_>) -> Result<Merged, Failure> {
     let before = places.len();
     drop_duplicates(&mut places, &mut reader, paths)?;
     let all = extent(paths, config.as_ref(), &places);
-    let merged = Merged {
+    let merged = MergeResult {
         rows: places.len(),
         duplicates: before - places.len(),
         failed: places.iter().filter(|place| place.failed).count(),

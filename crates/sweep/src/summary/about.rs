@@ -6,7 +6,7 @@ use headlight_experiment::config::ExperimentConfig;
 
 /// What the configs of a sweep's points say of its runs.
 #[derive(Clone, Debug)]
-pub(super) struct About {
+pub(super) struct SweepFacts {
     /// The names of the samples of label 1 or more, and of those of label 0, if the configs agree.
     pub(super) classes: [String; 2],
     /// The position whose attention rows hold, as sentences name it.
@@ -21,7 +21,7 @@ pub(super) struct About {
     pub(super) has_softmax: bool,
     /// Whether a rule says which positions decide the label; `None` without a config.
     pub(super) has_rule: Option<bool>,
-    pub(super) deciding: Deciding,
+    pub(super) deciding: DecidingPositions,
     /// The keys that the position of `reader` may look at, by point of the grid; the last holds for later points. Empty if
     /// they are not known, or not the same in all samples.
     keys: Vec<Keys>,
@@ -29,7 +29,7 @@ pub(super) struct About {
 
 /// The positions that decide the label.
 #[derive(Clone, Debug)]
-pub(super) enum Deciding {
+pub(super) enum DecidingPositions {
     /// The same in all samples and at all points of the grid.
     Fixed(Vec<usize>),
     /// Others at other points of the grid, or none.
@@ -38,7 +38,7 @@ pub(super) enum Deciding {
     BySample,
 }
 
-impl About {
+impl SweepFacts {
     /// What reports assume of runs without a config.
     pub(super) fn unknown() -> Self {
         Self {
@@ -49,7 +49,7 @@ impl About {
             padded: false,
             has_softmax: true,
             has_rule: None,
-            deciding: Deciding::BySample,
+            deciding: DecidingPositions::BySample,
             keys: Vec::new(),
         }
     }
@@ -71,16 +71,16 @@ impl About {
         Self {
             classes: common(configs, class_names).unwrap_or(unknown.classes),
             reader: common(configs, ExperimentConfig::measured_reader)
-                .unwrap_or_else(|| "the position that the class is read from".to_owned()),
+                .unwrap_or_else(|| "the readout position".to_owned()),
             reads_mean: configs.iter().any(ExperimentConfig::reads_mean),
             task: first.data.task,
             padded,
             has_softmax: configs.iter().all(|config| config.model.attention.softmax),
             has_rule: Some(rules().next().is_some()),
             deciding: match common(configs, fixed).flatten() {
-                _ if differs => Deciding::BySample,
-                Some(positions) => Deciding::Fixed(positions),
-                None => Deciding::ByPoint,
+                _ if differs => DecidingPositions::BySample,
+                Some(positions) => DecidingPositions::Fixed(positions),
+                None => DecidingPositions::ByPoint,
             },
             keys: configs.iter().filter(|_| !padded).map(keys).collect(),
         }
@@ -118,7 +118,7 @@ fn is_padded(config: &ExperimentConfig) -> bool {
     differ && config.model.attention.padding_token.is_some()
 }
 
-/// The keys that the position which is read may look at in a sample without padding.
+/// The keys that the readout position may look at in a sample without padding.
 fn keys(config: &ExperimentConfig) -> Keys {
     let (attention, inputs) = (&config.model.attention, config.inputs());
     let token = u32::from(attention.padding_token == Some(0));

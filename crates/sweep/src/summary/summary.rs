@@ -12,7 +12,7 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::about::About;
+use super::about::SweepFacts;
 use super::columns::{Column, Columns, EPOCHS};
 use super::statistics::Sample;
 use crate::fields::{Quantity, field_of};
@@ -57,7 +57,7 @@ pub struct Summary {
     /// Whether some row holds its attention on the positions that decide.
     pub(super) holds_deciding: bool,
     /// What the config beside the file says of its runs.
-    pub(super) about: About,
+    pub(super) about: SweepFacts,
     /// That config, if it is there.
     pub(super) config: Option<PathBuf>,
 }
@@ -161,7 +161,7 @@ impl Summary {
             of_one_class: 0,
             attention: TargetAttention::default(),
             holds_deciding: false,
-            about: About::unknown(),
+            about: SweepFacts::unknown(),
             config: None,
         };
         let mut rows = Rows::open(path)?;
@@ -277,7 +277,7 @@ impl Summary {
     }
 
     /// What the config beside the file says. One that can no longer be read, as when its dataset file is gone, says nothing.
-    fn about_of(&self, origin: &Origin) -> About {
+    fn about_of(&self, origin: &Origin) -> SweepFacts {
         let mut keys = self.points.iter().flat_map(|point| point.values.keys());
         // Otherwise, all that is asked of a config is the same at all points.
         let varies = |key: &String| {
@@ -294,7 +294,10 @@ impl Summary {
             .iter()
             .map(|point| origin.config(&as_changes(&point.values)));
         let configs: Result<Vec<_>, _> = configs.collect();
-        configs.map_or_else(|_| About::unknown(), |configs| About::of(&configs))
+        configs.map_or_else(
+            |_| SweepFacts::unknown(),
+            |configs| SweepFacts::of(&configs),
+        )
     }
 
     /// Refuses keys that the grid does not have. Of none, chooses all that vary.

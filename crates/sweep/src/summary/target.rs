@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use headlight_experiment::metrics::Metric;
 use headlight_trainer::Failure;
 
-use super::about::Deciding;
+use super::about::DecidingPositions;
 use super::columns::{NEGATIVE, POSITIVE};
 use super::summary::{Summary, TargetAttention};
 use crate::fields::Quantity;
@@ -70,8 +70,8 @@ impl Summary {
     /// The positions of the target, if they are the same in all samples.
     pub(super) fn target_positions(&self) -> Option<&[usize]> {
         match (&*self.choices.positions, &self.about.deciding) {
-            ([], Deciding::Fixed(positions)) => Some(positions),
-            ([], Deciding::ByPoint | Deciding::BySample) => None,
+            ([], DecidingPositions::Fixed(positions)) => Some(positions),
+            ([], DecidingPositions::ByPoint | DecidingPositions::BySample) => None,
             (named, _) => Some(named),
         }
     }
@@ -90,7 +90,8 @@ impl Summary {
 
     /// Whether the target is at other positions in each sample.
     pub(super) fn target_differs(&self) -> bool {
-        self.choices.positions.is_empty() && matches!(self.about.deciding, Deciding::BySample)
+        self.choices.positions.is_empty()
+            && matches!(self.about.deciding, DecidingPositions::BySample)
     }
 
     /// Whether a run looks towards the target: its attention of positives is above uniform attention. `None` where it is

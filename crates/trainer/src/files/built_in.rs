@@ -16,7 +16,7 @@ pub const DEFAULT: &str = "notebook";
 
 /// A file of the repository, compiled in.
 #[derive(Debug)]
-pub struct BuiltIn {
+pub struct BuiltInConfig {
     /// The path below `configs` without its ending.
     pub name: &'static str,
     /// Its content.
@@ -25,7 +25,7 @@ pub struct BuiltIn {
 
 macro_rules! configs {
     ($($name:literal)*) => {
-        [$(BuiltIn {
+        [$(BuiltInConfig {
             name: $name,
             content: include_str!(concat!("../../../../configs/", $name, ".toml")),
         }),*]
@@ -33,7 +33,7 @@ macro_rules! configs {
 }
 
 /// All configs of `configs`.
-pub static CONFIGS: [BuiltIn; 15] = configs!(
+pub static CONFIGS: [BuiltInConfig; 15] = configs!(
     "notebook"
     "quick"
     "token_anywhere"
@@ -55,7 +55,7 @@ pub static CONFIGS: [BuiltIn; 15] = configs!(
 ///
 /// # Errors
 /// When there is none; the message names the most similar one.
-pub fn config(name: &Path) -> Result<&'static BuiltIn, Failure> {
+pub fn config(name: &Path) -> Result<&'static BuiltInConfig, Failure> {
     let found = CONFIGS.iter().find(|config| name == Path::new(config.name));
     found.ok_or_else(|| {
         if NAMES.iter().any(|own| name == Path::new(own)) {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use headlight_analysis::measures;
-use headlight_data::{Columns, Source};
+use headlight_data::{ColumnNames, Source};
 use headlight_experiment::config::{ExperimentConfig, toml};
 use serde_json::Value as Json;
 
@@ -84,8 +84,8 @@ const NO_CONFIG: &str = "it is neither a config, which is TOML, nor data by its 
                          one of these with .gz; save a table as CSV";
 
 /// The columns that changes of a config name.
-fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> Columns {
-    let mut columns = Columns::default();
+fn named_columns<'a>(changes: impl Iterator<Item = &'a str>) -> ColumnNames {
+    let mut columns = ColumnNames::default();
     for (key, value) in changes.filter_map(|change| change.split_once('=')) {
         let (key, value) = (key.trim(), value.trim());
         let parsed = value.parse::<Value>();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use headlight_data::files::{ChosenSamples, FileError, Format};
-use headlight_data::{ClsPlace, Columns, Task};
+use headlight_data::{ClsPlace, ColumnNames, Task};
 use serde::Serialize;
 
 use crate::Failure;
@@ -36,7 +36,7 @@ pub struct DataConfig {
 struct Keys<'a> {
     file: &'a str,
     #[serde(flatten)]
-    columns: &'a Columns,
+    columns: &'a ColumnNames,
     task: Option<Task>,
     cls: Option<ClsPlace>,
     held_out: Option<usize>,
@@ -51,7 +51,7 @@ pub fn is_data(path: &Path) -> bool {
 ///
 /// # Errors
 /// When the file cannot be read, or its columns cannot be told; the message says how to name them.
-pub fn config(path: &Path, named: &Columns, files: &Files) -> Result<DataConfig, Failure> {
+pub fn config(path: &Path, named: &ColumnNames, files: &Files) -> Result<DataConfig, Failure> {
     let name = path.to_str().ok_or_else(|| {
         Failure::reading(
             path,

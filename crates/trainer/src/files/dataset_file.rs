@@ -6,8 +6,8 @@ use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use headlight_data::files::{FileKeys, Format, Rows, Table as Samples};
-use headlight_data::{Columns, Words, part};
+use headlight_data::files::{FileKeys, Format, Rows, Table as SampleCount};
+use headlight_data::{ColumnNames, Words, part};
 use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
@@ -20,14 +20,14 @@ const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
 
 /// Dataset files, each of which is read once.
 #[derive(Debug, Default)]
-pub struct Files(RefCell<BTreeMap<PathBuf, Rc<Samples>>>);
+pub struct Files(RefCell<BTreeMap<PathBuf, Rc<SampleCount>>>);
 
 impl Files {
     /// The table of a dataset file.
     ///
     /// # Errors
     /// When it cannot be read, is damaged or too large, or its name has another ending.
-    pub fn table(&self, path: &Path) -> Result<Rc<Samples>, Failure> {
+    pub fn table(&self, path: &Path) -> Result<Rc<SampleCount>, Failure> {
         let key = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         if let Some(table) = self.0.borrow().get(&key) {
             return Ok(Rc::clone(table));
@@ -45,7 +45,7 @@ impl Files {
             });
             file = unpacked.map_err(|error| Failure::unreadable(path, &error))?;
         }
-        let table = Rc::new(Samples::read(file, format, shown(path))?);
+        let table = Rc::new(SampleCount::read(file, format, shown(path))?);
         self.0.borrow_mut().insert(key, Rc::clone(&table));
         Ok(table)
     }
@@ -54,7 +54,7 @@ impl Files {
     ///
     /// # Errors
     /// When it cannot be read, or holds something else than samples.
-    pub fn rows(&self, path: &Path, columns: &Columns) -> Result<Rows, Failure> {
+    pub fn rows(&self, path: &Path, columns: &ColumnNames) -> Result<Rows, Failure> {
         Ok(self.table(path)?.samples(columns)?)
     }
 }
@@ -63,7 +63,7 @@ impl Files {
 ///
 /// # Errors
 /// When it cannot be read, or holds something else than samples.
-pub fn read(path: &Path, columns: &Columns) -> Result<Rows, Failure> {
+pub fn read(path: &Path, columns: &ColumnNames) -> Result<Rows, Failure> {
     Files::default().rows(path, columns)
 }
 
@@ -91,7 +91,7 @@ pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
     let padding_token = padding_token.map(Value::try_into).transpose();
     let (Ok(mut keys), Ok(columns), Ok(padding_token)) = (
         own.clone().try_into::<FileKeys>(),
-        own.try_into::<Columns>(),
+        own.try_into::<ColumnNames>(),
         padding_token,
     ) else {
         return Ok(());

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use headlight_data::files::{self, FileError, Format, Rows, Table, header_names};
 use headlight_data::words::composed;
-use headlight_data::{Columns, Dataset, DatasetConfig, LabelRule, Source};
+use headlight_data::{ColumnNames, Dataset, DatasetConfig, LabelRule, Source};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_input::FILE_LIMIT;
 
@@ -22,7 +22,7 @@ const START: u64 = 1 << 16;
 
 /// Samples as a config takes them, in the order of their file.
 #[derive(Debug)]
-pub struct Samples {
+pub struct SampleFile {
     /// The samples.
     pub dataset: Dataset,
     /// Whether all their labels are known, from the file or from the config's rule.
@@ -33,7 +33,7 @@ pub struct Samples {
     pub table: Rc<Table>,
 }
 
-impl Samples {
+impl SampleFile {
     /// Says that a label is not the one that the config's rule gives.
     pub fn compare_with_rule(&self, config: &DatasetConfig) {
         if let Some(reason) = self.rows.contradiction(&self.dataset, config) {
@@ -48,14 +48,14 @@ impl Samples {
 ///
 /// # Errors
 /// When the file cannot be read, or a sample does not match the config.
-pub fn read(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> {
+pub fn read(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failure> {
     let data = &config.data;
     let table = table(path, data)?;
     let rows = if !table.is_of_lines() {
         let columns = if table.has_columns() {
             &data.columns
         } else {
-            &Columns::default()
+            &ColumnNames::default()
         };
         table.samples(columns)?
     } else if data.columns.features.is_empty() {
@@ -70,7 +70,7 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> 
     let knows_all = |rule: &LabelRule| {
         (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample), dataset.cls()))
     };
-    Ok(Samples {
+    Ok(SampleFile {
         labelled: rows.missing_labels(data).is_none() || data.rule.as_ref().is_some_and(knows_all),
         dataset,
         rows,
@@ -82,7 +82,7 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> 
 ///
 /// # Errors
 /// As [`read`], and when neither the file nor the config's rule gives a sample's label.
-pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<Samples, Failure> {
+pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failure> {
     let samples = read(path, config)?;
     if samples.labelled {
         return Ok(samples);
@@ -149,9 +149,9 @@ pub fn parse_texts<'a>(
         lines.push_str(text);
         lines.push('\n');
     }
-    let columns = Columns {
+    let columns = ColumnNames {
         features: features.clone(),
-        ..Columns::default()
+        ..ColumnNames::default()
     };
     let rows = table_of(lines, Format::Csv, name).and_then(|table| table.samples(&columns));
     let dataset = rows.and_then(|rows| dataset(&rows, config));

@@ -20,7 +20,7 @@ use crate::files::run_files::{CONFIG, LOCK, MANIFEST, is_in_run};
 use crate::files::standard::{STANDARD, quoted, shown};
 
 pub use kept::KeptModel;
-pub use verify::{Damage, Verified};
+pub use verify::{Damage, Verification};
 pub use writing::write_dump;
 
 /// The folder of numbered run directories.

@@ -1,6 +1,6 @@
 //! `tokenizer.json`: the words of a run, in the format of Hugging Face's `tokenizers`.
 
-use headlight_data::words::{Level, PAD, PATTERN, SPECIAL};
+use headlight_data::words::{PAD, PATTERN, SPECIAL, TokenLevel};
 use headlight_data::{CLS, ClsPlace, DatasetConfig, Words};
 use serde_json::{Map, Value, json};
 
@@ -51,8 +51,8 @@ pub(crate) fn json(config: &DatasetConfig, words: &Words) -> Value {
         "pre_tokenizer": {
             "type": "Split",
             "pattern": {"Regex": match words.level {
-                Level::Word => PATTERN,
-                Level::Character => "(?s).",
+                TokenLevel::Word => PATTERN,
+                TokenLevel::Character => "(?s).",
             }},
             "behavior": "Removed",
             "invert": true,

@@ -27,7 +27,7 @@ pub struct Damage {
 
 /// What was found in a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct Verification {
     /// The number of files that the manifest lists; 0 if the run has not ended.
     pub files: usize,
     /// The files that are missing or changed.
@@ -39,12 +39,12 @@ impl RunDir {
     ///
     /// # Errors
     /// When the machine cannot read a file.
-    pub fn verify(&self) -> Result<Verified, Failure> {
+    pub fn verify(&self) -> Result<Verification, Failure> {
         let path = self.file(MANIFEST);
         if path.symlink_metadata().is_err() && !self.has_ended() {
-            return Ok(Verified::default());
+            return Ok(Verification::default());
         }
-        let mut found = Verified::default();
+        let mut found = Verification::default();
         let mut add = |file: &str, problem| {
             let file = file.to_owned();
             found.damage.push(Damage { file, problem });

@@ -1,6 +1,6 @@
 //! How a model answers all possible inputs, as a section of a document and in a file of the run.
 
-use headlight_analysis::certificate::{Certificate, ClassAnswers, Example, Sampled};
+use headlight_analysis::certificate::{Certificate, ClassAnswers, Example, SampleEstimate};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::grouped;
 use headlight_page::{Evidence, Input};
@@ -69,7 +69,7 @@ pub fn section(certificate: &Certificate, config: &ExperimentConfig) -> Section 
 }
 
 /// What random inputs say, as a section.
-pub fn sampled_section(sampled: &Sampled) -> Section {
+pub fn sampled_section(sampled: &SampleEstimate) -> Section {
     let [low, high] = sampled.interval;
     let what = format!(
         "The model answers {} of {} random inputs wrongly. The share of all possible inputs that it answers wrongly lies between \

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::files::samples::written;
-use crate::train::dumping::{Model, strongest};
+use crate::train::dumping::{DumpModel, strongest};
 use crate::train::opening::open_device;
 use crate::train::session::dataset;
 
@@ -47,7 +47,7 @@ pub fn head_of_run(config: &ExperimentConfig, parameters: &[Parameter]) -> Optio
     }
     let splits = dataset(config).ok()?;
     let device = open_device(&config.compute.device).ok()?;
-    let found = strongest(Model { config, parameters }, &splits, &device);
+    let found = strongest(DumpModel { config, parameters }, &splits, &device);
     found.ok().map(|(_, head)| head)
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use headlight_analysis::certificate::Certificate;
-use headlight_analysis::measures::Measured;
+use headlight_analysis::measures::MeasureValue;
 use headlight_architecture::{Parameter, StrongestHead};
 use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
@@ -29,7 +29,7 @@ pub struct FinishedRun {
     /// That model on all test sets.
     pub tests: Vec<TestMetrics>,
     /// What the config asks for in `report.measures`, of that model on the samples that judge it.
-    pub measures: Vec<(MeasureName, Measured)>,
+    pub measures: Vec<(MeasureName, MeasureValue)>,
     /// How that model answers all possible inputs, if a measure asks for it.
     pub certificate: Option<Certificate>,
     /// That model's dump of the samples in the report.

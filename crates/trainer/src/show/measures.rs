@@ -1,12 +1,12 @@
 //! The measures that a config asks for, of one model, as a section of a document.
 
-use headlight_analysis::measures::{Measured, info};
+use headlight_analysis::measures::{MeasureValue, info};
 use headlight_experiment::config::MeasureName;
 use headlight_report::{Section, Table, number};
 
-/// Each measure with its value, and what it says; of those by head, the values of each block are in order. `None` without
+/// Each measure with its value, and what it says; of those by head, the values of each layer are in order. `None` without
 /// measures.
-pub fn section(measures: &[(MeasureName, Measured)]) -> Option<Section> {
+pub fn section(measures: &[(MeasureName, MeasureValue)]) -> Option<Section> {
     let rows = measures.iter();
     let rows = rows.map(|(name, value)| vec![name.name().to_owned(), written(*name, value)]);
     let table = Table::of_rows(&["measure", "value"], rows).left_aligned(&["value"]);
@@ -15,13 +15,13 @@ pub fn section(measures: &[(MeasureName, Measured)]) -> Option<Section> {
     (!measures.is_empty()).then(|| Section::titled("Measures", sentences, [table]))
 }
 
-fn written(name: MeasureName, value: &Measured) -> String {
+fn written(name: MeasureName, value: &MeasureValue) -> String {
     let decimals = info(name).decimals;
     let one = |value: f64| number(Some(value), decimals);
     match value {
-        Measured::Undefined => number(None, decimals),
-        Measured::Number(value) => one(*value),
-        Measured::PerHead(blocks) => {
+        MeasureValue::Undefined => number(None, decimals),
+        MeasureValue::Number(value) => one(*value),
+        MeasureValue::PerHead(blocks) => {
             let blocks = blocks.iter().map(|heads| {
                 let heads: Vec<String> = heads.iter().copied().map(one).collect();
                 heads.join(" ")

@@ -28,7 +28,7 @@ const NOTED_BYTES: f64 = (100 << 20) as f64;
 const MOST_BYTES: f64 = (1 << 30) as f64;
 
 /// Measured bytes: per byte of an array in npz, per number in JSON, per row in CSV, and of the rest of a dump. The
-/// configs were `quick`, `notebook`, and one with two blocks of four heads over 40 tokens.
+/// configs were `quick`, `notebook`, and one with two layers of four heads over 40 tokens.
 const NPZ_BYTE: f64 = 0.83;
 const JSON_NUMBER: f64 = 12.0;
 const CSV_ROW: f64 = 41.0;

@@ -27,7 +27,7 @@ pub struct Origin {
 
 /// The samples to dump.
 #[derive(Clone, Debug)]
-pub struct Samples<'a> {
+pub struct DumpSamples<'a> {
     /// The dataset that holds them.
     pub dataset: &'a Dataset,
     /// Their indices.
@@ -40,7 +40,7 @@ pub struct Samples<'a> {
 
 /// The model to run them through.
 #[derive(Clone, Copy, Debug)]
-pub struct Model<'a> {
+pub struct DumpModel<'a> {
     /// Its config.
     pub config: &'a ExperimentConfig,
     /// Its parameters, in any order.
@@ -52,8 +52,8 @@ pub struct Model<'a> {
 /// # Errors
 /// When the parameters do not match the config, an intervention does not suit the model, or a result is NaN or infinite.
 pub fn dump(
-    model: Model<'_>,
-    samples: &Samples<'_>,
+    model: DumpModel<'_>,
+    samples: &DumpSamples<'_>,
     origin: Origin,
     device: &OpenDevice,
     interventions: &[Intervention],
@@ -92,7 +92,7 @@ pub fn dump(
 /// # Errors
 /// As [`dump`].
 pub fn strongest(
-    model: Model<'_>,
+    model: DumpModel<'_>,
     splits: &Splits,
     device: &OpenDevice,
 ) -> Result<(usize, StrongestHead), Failure> {
@@ -101,7 +101,7 @@ pub fn strongest(
         return Ok((config.model.n_layers - 1, StrongestHead::FIRST));
     }
     let dataset = splits.shown();
-    let samples = Samples {
+    let samples = DumpSamples {
         dataset,
         indices: config.dump.chosen(dataset),
         numbered: true,
@@ -114,12 +114,12 @@ pub fn strongest(
 /// Burn; the fused engine computes everything else.
 fn forward(
     dump: &mut AttentionDump,
-    model: Model<'_>,
-    samples: &Samples<'_>,
+    model: DumpModel<'_>,
+    samples: &DumpSamples<'_>,
     device: &OpenDevice,
     interventions: &[Intervention],
 ) -> Result<(), Failure> {
-    let Model { config, parameters } = model;
+    let DumpModel { config, parameters } = model;
     let (dataset, indices) = (samples.dataset, &samples.indices);
     #[cfg(feature = "burn")]
     if interventions.is_empty()
@@ -146,7 +146,7 @@ pub fn is_masked(config: &ExperimentConfig) -> bool {
 }
 
 fn empty(
-    samples: &Samples<'_>,
+    samples: &DumpSamples<'_>,
     origin: Origin,
     config: &ExperimentConfig,
 ) -> Result<AttentionDump, Failure> {

@@ -22,7 +22,7 @@ use crate::files::run_files::{
 use crate::run::RunDir;
 use crate::run::checkpoint::{Checkpoint, Counters};
 use crate::run::environment::{Environment, SourceCommit};
-use crate::train::dumping::{Model, Origin, dump};
+use crate::train::dumping::{DumpModel, Origin, dump};
 use crate::train::session::Session;
 
 /// Shows the progress of a run.
@@ -229,7 +229,7 @@ impl<'a> RunWriter<'a> {
         let experiment = &self.session.experiment;
         let config = &self.config;
         dump(
-            Model { config, parameters },
+            DumpModel { config, parameters },
             &self.session.shown_samples(self.dumped.clone()),
             origin(step, experiment),
             &self.session.device,

@@ -30,7 +30,7 @@ pub struct Session {
     pub threads: usize,
 }
 
-/// Who reads the samples and may look at no token but itself, if that is so: the position that the class is read from, or, with a
+/// Who reads the samples and may look at no token but itself, if that is so: the readout position, or, with a
 /// label per position, each.
 pub(crate) fn blind_reader(config: &ExperimentConfig) -> Option<String> {
     let (inputs, attention) = (config.inputs(), &config.model.attention);
@@ -157,8 +157,8 @@ impl Session {
 
     /// Samples that the run shows, by index, for a dump: of the training set, or of the held-out one if each step draws its
     /// own.
-    pub fn shown_samples(&self, indices: Vec<usize>) -> dumping::Samples<'_> {
-        dumping::Samples {
+    pub fn shown_samples(&self, indices: Vec<usize>) -> dumping::DumpSamples<'_> {
+        dumping::DumpSamples {
             dataset: self.experiment.splits.shown(),
             indices,
             numbered: true,

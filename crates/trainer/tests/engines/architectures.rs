@@ -1,8 +1,8 @@
-//! 200 random architectures of older kinds: blocks, heads, feed-forward layers, masks, padding, projections, scales.
+//! 200 random architectures of older kinds: layers, heads, feed-forward layers, masks, padding, projections, scales.
 
 use crate::compare::{DEEP, compare, session};
 
-/// 200 architectures: blocks, heads, feed-forward layers, masks, padding, projections, places of `[CLS]`, scales,
+/// 200 architectures: layers, heads, feed-forward layers, masks, padding, projections, places of `[CLS]`, scales,
 /// 2 to 10 classes.
 #[test]
 fn random_architectures_take_the_same_course() {

@@ -9,7 +9,7 @@ use headlight_experiment::config::EngineName;
 use headlight_experiment::{Engine, Experiment, FusedEngine, Predictions};
 use headlight_trainer::burn::BurnEngine;
 use headlight_trainer::files::config;
-use headlight_trainer::train::dumping::{Model, Origin, dump};
+use headlight_trainer::train::dumping::{DumpModel, Origin, dump};
 use headlight_trainer::train::session::Session;
 
 pub(crate) fn configs() -> PathBuf {
@@ -212,7 +212,7 @@ fn compare_forward(session: &Session, what: &str, bounds: &Bounds) {
     let of = |engine: EngineName| {
         let mut config = experiment.config.clone();
         config.compute.engine = engine;
-        let model = Model {
+        let model = DumpModel {
             config: &config,
             parameters: &experiment.start,
         };

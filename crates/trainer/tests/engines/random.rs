@@ -274,11 +274,11 @@ impl Draw {
         if has_softmax {
             self.may_set(settings, "model.attention.rate");
         }
-        // Without a softmax, a block's output grows with the third power of its input, and so does rounding.
+        // Without a softmax, a layer's output grows with the third power of its input, and so does rounding.
         let scales = &["true", "0.3", "false"][..if has_softmax { 3 } else { 2 }];
         let scale = self.one(scales);
         settings.set("model.attention.scale", scale);
-        // Weights that do not sum to 1 grow from block to block, too, where no norm follows.
+        // Weights that do not sum to 1 grow from layer to layer, too, where no norm follows.
         let sums_to_1 = matches!(settings.value("model.attention.rate"), None | Some("1"));
         let most = match (has_softmax, settings.value("model.norm")) {
             (true, Some("none")) if !sums_to_1 => 2,

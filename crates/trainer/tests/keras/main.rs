@@ -16,7 +16,7 @@ use headlight_dump::Array;
 use headlight_experiment::{Experiment, Predictions};
 use headlight_trainer::devices::find;
 use headlight_trainer::files::config;
-use headlight_trainer::train::dumping::{Model, Origin, Samples, dump};
+use headlight_trainer::train::dumping::{DumpModel, DumpSamples, Origin, dump};
 use headlight_trainer::train::opening::{adapters, open_device};
 use headlight_trainer::train::session::{Session, dataset};
 use recording::{Recording, read};
@@ -111,14 +111,14 @@ fn forward(what: &str, recording: &Recording<'_>, session: &Session) {
     let indices = recording.indices("samples");
     for weights in ["initial", "final"] {
         let parameters = &recording.parameters(weights, config);
-        let samples = Samples {
+        let samples = DumpSamples {
             dataset: &session.experiment.splits.train,
             indices: indices.iter().map(|&sample| sample as usize).collect(),
             numbered: true,
             labelled: true,
         };
         let dump = dump(
-            Model { config, parameters },
+            DumpModel { config, parameters },
             &samples,
             Origin::default(),
             &session.device,
@@ -198,7 +198,7 @@ fn every_level_of_the_notebook_is_as_in_keras() {
     repeat("keras_reference", 1500);
 }
 
-/// Two blocks with feed-forward layers, and three classes.
+/// Two layers with feed-forward layers, and three classes.
 #[test]
 fn so_are_blocks_and_classes() {
     repeat("keras_classes", 250);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::Path;
 
-use headlight_analysis::contexts::{Level, Occurrence, Plane, separation};
+use headlight_analysis::contexts::{ContextLevel, Occurrence, Plane, separation};
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_report::{counted, number};
@@ -18,7 +18,7 @@ const LEAST_OF_CLASS: usize = 3;
 /// The occurrences and their vectors.
 pub(super) struct Table<'a> {
     pub(super) occurrences: Vec<Occurrence>,
-    pub(super) levels: Vec<Level>,
+    pub(super) levels: Vec<ContextLevel>,
     pub(super) dataset: &'a Dataset,
     pub(super) config: &'a ExperimentConfig,
 }
@@ -28,7 +28,7 @@ impl Table<'_> {
         self.config.model.d_model
     }
 
-    fn plane(&self, level: &Level) -> Plane {
+    fn plane(&self, level: &ContextLevel) -> Plane {
         Plane::of(&level.vectors, self.width())
     }
 
@@ -70,7 +70,7 @@ impl Table<'_> {
     }
 
     /// Of the occurrences that count. Words differ from each other, so each vector is taken from the mean of its word's.
-    fn separation(&self, level: &Level) -> Option<f64> {
+    fn separation(&self, level: &ContextLevel) -> Option<f64> {
         let counted = self.counted();
         let vector = |place: usize| &level.vectors[place * self.width()..][..self.width()];
         let token = |place: usize| self.occurrences[place].token;

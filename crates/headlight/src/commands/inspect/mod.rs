@@ -48,11 +48,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N|all")]
     layer: Option<Chosen>,
     /// The attention head, counted from 0, or `all`: a picture then has a column for each head [default: the one in
-    /// which the position that the class is read from looks most at what decides the label, or else is furthest from uniform attention]
+    /// which the readout position looks most at what decides the label, or else is furthest from uniform attention]
     #[arg(long, value_name = "N|all")]
     head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
-    /// position that the class is read from]
+    /// readout position]
     #[arg(long, value_name = "N", conflicts_with = "svg", value_parser = place)]
     query: Option<usize>,
     /// The values that the colours stand for: `unit`, 0 to 1; `uniform`, multiples of uniform attention on a log scale;

@@ -8,7 +8,7 @@ use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::run_files::PAGE;
 use headlight_trainer::files::standard::shown;
 use headlight_trainer::run::RunDir;
-use headlight_trainer::show::page::{self, Source};
+use headlight_trainer::show::page::{self, PageSource};
 
 use crate::browser;
 
@@ -18,8 +18,8 @@ pub(super) fn write<'a>(
     html: &Destination,
     force: bool,
 ) -> Result<(), Failure> {
-    let sources: Vec<Source> = paths
-        .map(|path| Source::open(path))
+    let sources: Vec<PageSource> = paths
+        .map(|path| PageSource::open(path))
         .collect::<Result<_, _>>()?;
     let out = Output::of_format("html", html, force)?;
     let page = page::page(&sources)?;

@@ -7,7 +7,7 @@ use headlight_data::DatasetConfig;
 use headlight_data::files::{Table, write_header};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::Output;
-use headlight_trainer::files::samples::{self, Samples};
+use headlight_trainer::files::samples::{self, SampleFile};
 use serde_json::Value;
 
 use super::predictions::{Count, Predictions, prediction_names};
@@ -26,7 +26,7 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 pub(super) fn write(model: &RunModel, path: &Path, out: Output<'_>) -> Result<Count, Failure> {
     let read = samples::read(path, &model.config)?;
     read.compare_with_rule(&model.config.data);
-    let Samples {
+    let SampleFile {
         dataset,
         labelled,
         rows,

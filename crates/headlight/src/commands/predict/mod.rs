@@ -67,7 +67,7 @@ pub(crate) struct Arguments {
     device: Option<String>,
 }
 
-/// Prints the probabilities, and the attention of the position that the class is read from.
+/// Prints the probabilities, and the attention of the readout position.
 ///
 /// # Errors
 /// When the run or the tokens are invalid.

@@ -1,4 +1,4 @@
-//! What a model says of one sample: its prediction, and where the position that the class is read from looks.
+//! What a model says of one sample: its prediction, and where the readout position looks.
 
 use std::fmt::Write;
 
@@ -9,7 +9,7 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::predicted_class;
 use headlight_report::{counted, shorten_apart};
 use headlight_trainer::Failure;
-use headlight_trainer::train::dumping::{self, Model, Origin, Samples};
+use headlight_trainer::train::dumping::{self, DumpModel, DumpSamples, Origin};
 use headlight_trainer::train::opening::open_device;
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ pub(super) fn dump(
     dataset: &Dataset,
     labelled: bool,
 ) -> Result<AttentionDump, Failure> {
-    let samples = Samples {
+    let samples = DumpSamples {
         dataset,
         indices: vec![0],
         numbered: false,
@@ -45,7 +45,7 @@ pub(super) fn dump(
         step: model.step(),
         ..Origin::default()
     };
-    let one = Model {
+    let one = DumpModel {
         config: &model.config,
         parameters: &model.parameters,
     };
@@ -54,7 +54,7 @@ pub(super) fn dump(
     dumping::dump(one, &samples, origin, &device, &interventions)
 }
 
-/// What the model says of the sample, and the weights of the position that the class is read from by layer, head and key.
+/// What the model says of the sample, and the weights of the readout position by layer, head and key.
 pub(super) fn as_json(
     dump: &AttentionDump,
     config: &ExperimentConfig,
@@ -86,7 +86,7 @@ pub(super) fn as_json(
     })
 }
 
-/// The attention of the position that the class is read from. `[key]`
+/// The attention of the readout position. `[key]`
 fn row_of_reader(dump: &AttentionDump, layer: usize, head: usize) -> &[f32] {
     let positions = dump.dims.positions;
     &dump.weights(0, layer, head)[dump.shown_position(0) * positions..][..positions]
@@ -146,7 +146,7 @@ pub(super) fn describe(
     text
 }
 
-/// The attention of the position that the class is read from in each head that is not removed.
+/// The attention of the readout position in each head that is not removed.
 pub(super) fn heads(dump: &AttentionDump, interventions: &Interventions) -> String {
     let mut text = String::new();
     let (names, reader) = (words(dump), dump.reader(0));
@@ -175,7 +175,7 @@ pub(super) fn heads(dump: &AttentionDump, interventions: &Interventions) -> Stri
     text
 }
 
-/// The attention of the position that the class is read from on the positions with the largest weights, `rows` of them, and how much the others have.
+/// The attention of the readout position on the positions with the largest weights, `rows` of them, and how much the others have.
 fn attention(
     dump: &AttentionDump,
     layer: usize,

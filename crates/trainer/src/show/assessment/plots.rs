@@ -1,7 +1,7 @@
 //! The plots of an assessment: confusion, curves, calibration.
 
 use headlight_data::DatasetConfig;
-use headlight_experiment::metrics::{Assessment, Ranking, Ratios};
+use headlight_experiment::metrics::{Assessment, RankingMetrics, Ratios};
 use headlight_report::{Curve, Plot, number};
 
 use super::tables::{DECIMALS, short_class_names};
@@ -36,7 +36,7 @@ pub(super) fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> 
     let curves = [
         Plot::Curves {
             labels: ["false positive rate", "true positive rate"].map(str::to_owned),
-            curves: curves(data, assessment, "ROC-AUC", Ranking::roc, |ratios| {
+            curves: curves(data, assessment, "ROC-AUC", RankingMetrics::roc, |ratios| {
                 ratios.roc_auc
             }),
             mark: Some(([0.0, 1.0], "chance".to_owned())),
@@ -47,7 +47,7 @@ pub(super) fn plots(data: &DatasetConfig, assessment: &Assessment) -> Vec<Plot> 
                 data,
                 assessment,
                 "AP",
-                Ranking::precision_recall,
+                RankingMetrics::precision_recall,
                 |ratios| ratios.average_precision,
             ),
             mark: chance_precision(assessment),
@@ -66,7 +66,7 @@ fn curves(
     data: &DatasetConfig,
     assessment: &Assessment,
     area: &str,
-    points: fn(&Ranking) -> Vec<[f64; 2]>,
+    points: fn(&RankingMetrics) -> Vec<[f64; 2]>,
     value: fn(&Ratios) -> Option<f64>,
 ) -> Vec<Curve> {
     let two = assessment.thresholds.is_some();

@@ -7,7 +7,7 @@ use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::Outcome;
-use headlight_page::{Again, OwnData};
+use headlight_page::{OwnData, PageTraining};
 use serde_json::Value;
 
 use super::samples::carried;
@@ -21,14 +21,14 @@ use crate::train::test_sets::with_tests;
 
 /// Whether the page can train a run again: the fused engine on a CPU trained it, and its samples follow from its config or
 /// fit into the page.
-pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure> {
+pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<PageTraining, Failure> {
     let config = &last.meta.config;
-    let recorded = |reason: &str| Ok(Again::Recorded(reason.to_owned()));
+    let recorded = |reason: &str| Ok(PageTraining::Recorded(reason.to_owned()));
     if config["compute"]["engine"] != "fused" {
         return recorded("The page has only the fused engine, and another engine trained this run");
     }
     if let Some(key) = inexact_seed(config) {
-        return Ok(Again::Recorded(format!(
+        return Ok(PageTraining::Recorded(format!(
             "`{key}` is above {EXACT}, and scripts of pages have no larger whole numbers"
         )));
     }
@@ -40,9 +40,9 @@ pub(super) fn again(run: &RunDir, last: &AttentionDump) -> Result<Again, Failure
     let is_from_file = !config["data"]["file"].is_null();
     let data = match is_from_file.then(|| samples(run)).transpose()?.transpose() {
         Ok(data) => data,
-        Err(reason) => return Ok(Again::Recorded(reason)),
+        Err(reason) => return Ok(PageTraining::Recorded(reason)),
     };
-    Ok(Again::Live {
+    Ok(PageTraining::Live {
         config: config.clone(),
         steps: usize::try_from(steps).unwrap_or(usize::MAX),
         weights_sha256: file_sha256(&run.file(WEIGHTS))?,

@@ -12,7 +12,7 @@ use headlight_data::{ClsPlace, LabelRule};
 use headlight_dump::AttentionDump;
 use headlight_experiment::outcome::Outcome;
 use headlight_input::FILE_LIMIT;
-use headlight_page::{Again, LossPoint, Page, PageRun};
+use headlight_page::{LossPoint, Page, PageRun, PageTraining};
 use serde::Deserialize;
 
 use crate::Failure;
@@ -28,7 +28,7 @@ pub use lab::lab;
 
 /// One source of a page: a run directory, or a single dump.
 #[derive(Debug)]
-pub struct Source {
+pub struct PageSource {
     /// The run directory, or the dump.
     pub path: PathBuf,
     /// The run; `None` for a single dump.
@@ -41,7 +41,7 @@ pub struct Source {
     pub outcome: Option<Outcome>,
 }
 
-impl Source {
+impl PageSource {
     /// Opens a run directory or a dump.
     ///
     /// # Errors
@@ -86,7 +86,7 @@ pub fn no_dumps(source: &Path) -> Failure {
 ///
 /// # Errors
 /// When a file cannot be read, or the sources do not belong together.
-pub fn page(sources: &[Source]) -> Result<Page, Failure> {
+pub fn page(sources: &[PageSource]) -> Result<Page, Failure> {
     let mut page = Page::default();
     let (mut questions, mut named) = (Vec::new(), BTreeSet::new());
     for source in sources {
@@ -138,7 +138,7 @@ fn deciding(dump: &AttentionDump) -> Vec<Vec<Vec<usize>>> {
 /// A run with its loss and its evidence; a single dump has neither.
 fn page_run(
     name: String,
-    source: &Source,
+    source: &PageSource,
     last: &AttentionDump,
     runs: usize,
 ) -> Result<PageRun, Failure> {
@@ -155,10 +155,10 @@ fn page_run(
     });
     let again = match &source.run {
         Some(run) if runs == 1 => again(run, last)?,
-        Some(_) => {
-            Again::Recorded("A page of several runs shows what their dumps recorded".to_owned())
-        }
-        None => Again::Recorded("The page was made from dumps, not from a run".to_owned()),
+        Some(_) => PageTraining::Recorded(
+            "A page of several runs shows what their dumps recorded".to_owned(),
+        ),
+        None => PageTraining::Recorded("The page was made from dumps, not from a run".to_owned()),
     };
     let mut page_run = PageRun::new(name, last, dumps.len(), best, runs, again);
     page_run.deciding = deciding(last);
@@ -193,7 +193,7 @@ pub fn write(run: &RunDir, outcome: Option<&Outcome>) -> Result<Option<PathBuf>,
     if run.dumps()?.is_empty() {
         return Ok(None);
     }
-    let mut source = Source::open(run.path())?;
+    let mut source = PageSource::open(run.path())?;
     source.outcome = outcome.cloned();
     let html = html(&page(&[source])?)?;
     run.write(PAGE, html.as_bytes())?;

@@ -50,7 +50,7 @@ pub(super) fn sections(
 /// The samples that means are over.
 const WITH_PLACE: &str = "in which a position decides the label";
 
-/// The attention of the position that the class is read from to the place that decides the label, on average over the samples
+/// The attention of the readout position to the place that decides the label, on average over the samples
 /// of each class; `of` says which samples.
 fn means(
     config: &ExperimentConfig,
@@ -133,8 +133,7 @@ fn heads(dump: &AttentionDump, strongest: (usize, usize)) -> Vec<Section> {
     sections
 }
 
-/// The attention of a head in a sample of the dump: the whole matrix, or the main keys of the position that the class
-/// is read from.
+/// The attention of a head in a sample of the dump: the whole matrix, or the main keys of the readout position.
 fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Section {
     let sample = dump.meta.samples[shown].unwrap_or(shown);
     let layer_name = match dump.dims.layers {
@@ -181,7 +180,7 @@ fn matrix(cells: &[f32], size: usize) -> Vec<String> {
     rows.collect()
 }
 
-/// The largest weights of the position that the class is read from, each with its key and the token there.
+/// The largest weights of the readout position, each with its key and the token there.
 fn main_keys(heatmap: &Heatmap) -> String {
     let count = heatmap.tokens.len();
     let row = &heatmap.cells[heatmap.read * count..][..count];

@@ -10,7 +10,7 @@ use std::path::Path;
 use headlight_data::words::UNK;
 use headlight_data::{LabelRule, Source, Task};
 use headlight_experiment::Experiment;
-use headlight_report::{Part, Screen};
+use headlight_report::{Screen, ScreenPart};
 
 use crate::Failure;
 use crate::files::run_files::{PAGE, REPORT};
@@ -45,9 +45,9 @@ impl FinishedRun {
         let has_words = data.words.is_some();
         let mut parts = Vec::new();
         if data.rule.is_none() || has_words {
-            parts.push(Part::Sentences(samples::counts(experiment)));
+            parts.push(ScreenPart::Sentences(samples::counts(experiment)));
         }
-        parts.push(Part::Sentences(self.verdict(experiment)));
+        parts.push(ScreenPart::Sentences(self.verdict(experiment)));
         if data.task.is_per_position() {
             parts.extend(positions::parts(&mut model)?);
         } else if has_words {
@@ -124,7 +124,7 @@ fn folds(run: &RunDir, again: &[String]) -> String {
 }
 
 /// `why`: why the head is shown that is shown, beside the report's name.
-fn links(experiment: &Experiment, run: &RunDir, again: &[String], why: &str) -> Part {
+fn links(experiment: &Experiment, run: &RunDir, again: &[String], why: &str) -> ScreenPart {
     let link = |name: &str, target: String| [name.to_owned(), target];
     let hinted = |name: &str, path: String, hint: &str| {
         let has_room = path.len() + hint.len() <= PATH;
@@ -151,7 +151,7 @@ fn links(experiment: &Experiment, run: &RunDir, again: &[String], why: &str) -> 
     if has_few(experiment) {
         links.push(link("Test all", folds(run, again)));
     }
-    Part::Links(links)
+    ScreenPart::Links(links)
 }
 
 /// A row of the data as `--text` takes it, quoted for a shell; `None` if samples are not rows of columns. All its values are

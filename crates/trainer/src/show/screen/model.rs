@@ -4,7 +4,7 @@ use headlight_analysis::removal::forward_without;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Source};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, Frozen, Recorded};
+use headlight_experiment::fused::{Array, Forward, FrozenModel, Recorded};
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Experiment};
 
@@ -14,24 +14,24 @@ const PASS: usize = 64;
 /// A model with its weights.
 pub(super) struct UsedModel<'a> {
     pub(super) experiment: &'a Experiment,
-    frozen: Frozen,
+    frozen: FrozenModel,
     pub(super) weights: Vec<f32>,
 }
 
 /// What the model says of a sample.
 #[derive(Clone, Debug)]
-pub(super) struct Said {
+pub(super) struct SamplePrediction {
     /// The sample's index in its dataset.
     pub(super) sample: usize,
     /// The predicted class; with an answer per position, each of them.
     pub(super) classes: Vec<u32>,
     /// The probability of each class. `[class]`
     pub(super) probabilities: Vec<f64>,
-    /// The weights of the position that the class is read from in the last layer, if they were asked for. `[head][key]`
+    /// The weights of the readout position in the last layer, if they were asked for. `[head][key]`
     pub(super) heads: Vec<Vec<f32>>,
 }
 
-impl Said {
+impl SamplePrediction {
     /// Whether each answer that counts is the label.
     pub(super) fn is_right(&self, dataset: &Dataset) -> bool {
         let mut counted = dataset.counted(self.sample);
@@ -43,7 +43,7 @@ impl<'a> UsedModel<'a> {
     pub(super) fn new(experiment: &'a Experiment, parameters: &[Parameter]) -> Result<Self, Error> {
         Ok(Self {
             experiment,
-            frozen: Frozen::new(&experiment.config)?,
+            frozen: FrozenModel::new(&experiment.config)?,
             weights: Parameter::weights(parameters),
         })
     }
@@ -68,7 +68,7 @@ impl<'a> UsedModel<'a> {
         samples: &[usize],
         without: &[usize],
         recorded: Recorded,
-    ) -> Result<Vec<Said>, Error> {
+    ) -> Result<Vec<SamplePrediction>, Error> {
         let config = self.config();
         let mut all = Vec::new();
         for samples in samples.chunks(PASS) {
@@ -95,9 +95,9 @@ impl<'a> UsedModel<'a> {
     }
 }
 
-/// What a forward pass says of its sample at a place; `read` is the position that the class is read from, or the position that
+/// What a forward pass says of its sample at a place; `read` is the readout position, or the position that
 /// is shown.
-fn said_of(forward: &Forward, place: usize, sample: usize, read: usize) -> Said {
+fn said_of(forward: &Forward, place: usize, sample: usize, read: usize) -> SamplePrediction {
     let dims = forward.dims;
     let (positions, logits) = (dims.positions, dims.logits);
     let (answers, answer) = if dims.per_position {
@@ -118,7 +118,7 @@ fn said_of(forward: &Forward, place: usize, sample: usize, read: usize) -> Said 
         let start = ((of_last + head) * positions + read) * positions;
         weights.get(start..start + positions).map(<[f32]>::to_vec)
     };
-    Said {
+    SamplePrediction {
         sample,
         classes: given.chunks(logits).map(predicted_class).collect(),
         probabilities,

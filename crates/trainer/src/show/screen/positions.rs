@@ -4,9 +4,9 @@
 use headlight_data::{Dataset, IGNORED};
 use headlight_experiment::Error;
 use headlight_experiment::fused::Recorded;
-use headlight_report::Part;
+use headlight_report::ScreenPart;
 
-use super::model::{Said, UsedModel};
+use super::model::{SamplePrediction, UsedModel};
 
 /// The most samples that are asked about until one of each kind is found.
 const ASKED: usize = 512;
@@ -15,20 +15,25 @@ const ASKED: usize = 512;
 const MOST: usize = 12;
 
 /// A right sample and a wrong one, each with its labels and answers.
-pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<Part>, Error> {
+pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<ScreenPart>, Error> {
     let judged = model.experiment.splits.judged();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
     let all = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
     let both = [("Correct", true), ("Wrong", false)];
     let listed = both.into_iter().filter_map(|(kind, is_right)| {
         let one = all.iter().find(|one| one.is_right(judged) == is_right)?;
-        Some(Part::Sentences(lines(model, judged, kind, one)))
+        Some(ScreenPart::Sentences(lines(model, judged, kind, one)))
     });
     Ok(listed.collect())
 }
 
 /// Tokens, labels and answers below each other.
-fn lines(model: &UsedModel<'_>, judged: &Dataset, kind: &str, one: &Said) -> Vec<String> {
+fn lines(
+    model: &UsedModel<'_>,
+    judged: &Dataset,
+    kind: &str,
+    one: &SamplePrediction,
+) -> Vec<String> {
     let data = &model.config().data;
     let padding = model.config().model.attention.padding_token;
     let tokens = judged.tokens(one.sample);

@@ -1,13 +1,13 @@
-//! Samples of numbers: how many, where the position that the class is read from looks in each class, and the weights of one
+//! Samples of numbers: how many, where the readout position looks in each class, and the weights of one
 //! of them.
 
 use headlight_data::{Dataset, Task};
 use headlight_dump::AttentionDump;
 use headlight_experiment::fused::Recorded;
 use headlight_experiment::{Error, Experiment};
-use headlight_report::{Part, Weights, counted, number, shorten_apart};
+use headlight_report::{ScreenPart, Weights, counted, number, shorten_apart};
 
-use super::model::{Said, UsedModel};
+use super::model::{SamplePrediction, UsedModel};
 use crate::show::report::{answer, quoted_answer};
 
 /// The most samples of a class that means are over, and the most classes.
@@ -62,7 +62,7 @@ pub(super) fn parts(
     model: &mut UsedModel<'_>,
     dump: &AttentionDump,
     head: usize,
-) -> Result<Vec<Part>, Error> {
+) -> Result<Vec<ScreenPart>, Error> {
     let experiment = model.experiment;
     let judged = experiment.splits.judged();
     let classes = experiment.config.data.n_classes.min(MOST_CLASSES);
@@ -71,17 +71,22 @@ pub(super) fn parts(
         .collect();
     let said = model.ask(judged, &chosen, &[], Recorded::Attention)?;
     Ok(vec![
-        Part::Weights(means(model, judged, &said, head)),
-        Part::Weights(one(model, dump, head)?),
+        ScreenPart::Weights(means(model, judged, &said, head)),
+        ScreenPart::Weights(one(model, dump, head)?),
     ])
 }
 
-/// Where the position that the class is read from looks on average over samples of each class.
-fn means(model: &UsedModel<'_>, judged: &Dataset, all: &[Said], head: usize) -> Weights {
+/// Where the readout position looks on average over samples of each class.
+fn means(
+    model: &UsedModel<'_>,
+    judged: &Dataset,
+    all: &[SamplePrediction],
+    head: usize,
+) -> Weights {
     let config = model.config();
     let (data, positions) = (&config.data, judged.positions());
     let inputs = config.inputs();
-    let keys_of = |said: &Said| {
+    let keys_of = |said: &SamplePrediction| {
         let tokens = judged.tokens(said.sample);
         let read = config.shown_position(tokens);
         config.model.attention.keys(read, tokens)

@@ -5,9 +5,9 @@ use headlight_architecture::StrongestHead;
 use headlight_data::Dataset;
 use headlight_experiment::Error;
 use headlight_experiment::fused::Recorded;
-use headlight_report::{Part, Word, shorten};
+use headlight_report::{ScreenPart, ScreenWord, shorten};
 
-use super::model::{Said, UsedModel};
+use super::model::{SamplePrediction, UsedModel};
 use crate::show::report::quoted_answer;
 
 /// The most texts that are asked about until one of each kind is found.
@@ -24,14 +24,17 @@ const WORDS: usize = 4;
 const START: usize = 40;
 
 /// The title of a text, and its words by how much the probability of its class changes without them, with these changes.
-type Explained = (String, Vec<(Word, f64)>);
+type Explained = (String, Vec<(ScreenWord, f64)>);
 
 /// The words that decided in a correct text, and in a wrong one if there is one.
-pub(super) fn parts(model: &mut UsedModel<'_>, head: StrongestHead) -> Result<Vec<Part>, Error> {
+pub(super) fn parts(
+    model: &mut UsedModel<'_>,
+    head: StrongestHead,
+) -> Result<Vec<ScreenPart>, Error> {
     let judged = model.experiment.splits.judged();
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
     let said = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
-    let (right, wrong): (Vec<&Said>, Vec<&Said>) =
+    let (right, wrong): (Vec<&SamplePrediction>, Vec<&SamplePrediction>) =
         said.iter().partition(|said| said.is_right(judged));
     let count = (MOST_POSITIONS / judged.positions()).clamp(1, CORRECT);
     let right = right.into_iter().take(count);
@@ -48,7 +51,7 @@ pub(super) fn parts(model: &mut UsedModel<'_>, head: StrongestHead) -> Result<Ve
         }
     });
     let both = right.into_iter().chain(wrong.transpose()?);
-    let parts = both.map(|(title, words)| Part::Words {
+    let parts = both.map(|(title, words)| ScreenPart::Words {
         title,
         words: words
             .into_iter()
@@ -70,14 +73,14 @@ fn explained(
     let own = leave_out(config, weights, judged, sample as u32, &[], head)?;
     // Those alone that the model may look at.
     let words = own.words.iter().filter_map(|word| {
-        let shown = Word {
+        let shown = ScreenWord {
             word: word.text.clone(),
             attention: word.attention?,
             without: word.probability_without,
         };
         Some((shown, (own.probability - word.probability_without).abs()))
     });
-    let mut words: Vec<(Word, f64)> = words.collect();
+    let mut words: Vec<(ScreenWord, f64)> = words.collect();
     words.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     Ok((title(model, judged, kind, sample, &own), words))
 }
