@@ -43,7 +43,7 @@ class Study:
             raise SystemExit(f"{part}.csv has {len(table)} runs, and the rows are of {len(rows)}")
         return table if len(table) > len(rows) else rows.join(table[table.columns.difference(rows.columns)])
 
-    def write(self, findings: list[str], how: list[str], compared: list[list[str]], tables: list[str], panels: list) -> None:
+    def write(self, findings: list[str], how: list[str], compared: list[list[str]], panels: list) -> None:
         """Writes page.md and figures.svg."""
         run = [
             [part["name"], len(self.parts[part["name"]]), runs(part), "; ".join(part.get("grid", [])) or "–"]
@@ -64,8 +64,6 @@ class Study:
             table(["part", "runs", "of", "grid"], run, left=["grid"]),
             "## Published and ours",
             table(header, compared, left=["verdict"]),
-            "## Tables",
-            *tables,
             "![The figures](figures.svg)",
         ]
         (self.folder / "page.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
@@ -185,13 +183,7 @@ def between(interval: tuple[float, float] | None, form: str = ".3f") -> str:
     return "–" if interval is None else " to ".join(format(end, form) for end in interval)
 
 
-def spread(values: np.ndarray) -> str:
-    """The median, and the 5th to the 95th percentile."""
-    low, middle, high = (quantile(values, share) for share in (0.05, 0.5, 0.95))
-    return f"{middle:.2f} ({low:.2f} to {high:.2f})"
-
-
-def table(header: list[str], rows: list[list], left: list[str] = (), title: str = "") -> str:
+def table(header: list[str], rows: list[list], left: list[str] = ()) -> str:
     """A table in Markdown: the first column to the left, numbers to the right."""
     lines = [list(map(str, line)) for line in [header, *rows]]
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
@@ -203,7 +195,7 @@ def table(header: list[str], rows: list[list], left: list[str] = (), title: str 
         for line in lines
     ]
     texts = ["| " + " | ".join(line) + " |" for line in cells]
-    return "\n".join([*([title, ""] if title else []), texts[0], "|" + "|".join(rule) + "|", *texts[1:]])
+    return "\n".join([texts[0], "|" + "|".join(rule) + "|", *texts[1:]])
 
 
 def histogram(values: np.ndarray, label: str, mark: tuple[float, str] | None = None):

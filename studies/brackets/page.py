@@ -7,10 +7,10 @@ from studies import common as c
 LEARNED, CARRIES = 0.99, 0.5
 LAYERS, HEADS = 3, 2
 KINDS = {
-    "taught": "as taught: one head of the last block for each",
-    "one": "one head of the last block for both",
-    "overlapping": "two heads of the last block, at least one for both",
-    "earlier": "a head for each, at least one in an earlier block",
+    "taught": "as taught: one head of the last layer for each",
+    "one": "one head of the last layer for both",
+    "overlapping": "two heads of the last layer, at least one for both",
+    "earlier": "a head for each, at least one in an earlier layer",
     "totals": "a head carries half of totals, and none half of order",
     "order": "a head carries half of order, and none half of totals",
     "spread": "no head carries half of either",
@@ -44,7 +44,7 @@ def percent(count, of):
     return f"{100 * count / of:.1f}%"
 
 
-findings, compared, tables, panels = [], [], [], []
+findings, compared, panels = [], [], []
 for part, size in [("full", "full-size"), ("small", "small")]:
     rows = study.parts[part]
     own = rows[rows.held_out_accuracy >= LEARNED].reset_index(drop=True) if len(rows) else rows
@@ -59,67 +59,35 @@ for part, size in [("full", "full-size"), ("small", "small")]:
     n, taught = len(own), count["taught"]
     alike = c.spearman(totals[:, -1].ravel(), order[:, -1].ravel())[0]
     rises = [c.median(removal[:, layer].max(axis=1)) for layer in range(LAYERS)]
-    in_blocks = ", ".join(f"{rise:.2f} in block {layer}" for layer, rise in enumerate(rises))
+    in_layers = ", ".join(f"{rise:.2f} in layer {layer}" for layer, rise in enumerate(rises))
     by_kind = "; ".join(f"{KINDS[name]} ({count[name]})" for name in KINDS if count[name])
     findings += [
         f"Of {len(rows)} {size} models, {n} learn: {percent(n, len(rows))} ({c.percents(c.wilson(n, len(rows)))}). The median one has a held-out "
         f"F1 of 99% after {c.median(steps):.0f} steps.",
-        f"In {taught} of these {n}, the heads of the last block have the roles that are taught ({c.percents(c.wilson(taught, n))}). Added "
+        f"In {taught} of these {n}, the heads of the last layer have the roles that are taught ({c.percents(c.wilson(taught, n))}). Added "
         f"afterwards: if heads may carry both, {taught + count['overlapping']} do. By kind: {by_kind}.",
-        f"The two shares of a head of the last block have a rank correlation of {alike:.2f}. So these heads do not divide the work: one that "
+        f"The two shares of a head of the last layer have a rank correlation of {alike:.2f}. So these heads do not divide the work: one that "
         "carries much of totals carries much of order.",
-        "Without the head of a block that matters more, at all positions, the loss on 1,000 held-out strings rises in the median by "
-        f"{in_blocks}. So most of these models need no single head of the last block.",
+        "Without the head of a layer that matters more, at all positions, the loss on 1,000 held-out strings rises in the median by "
+        f"{in_layers}. So most of these models need no single head of the last layer.",
     ]
     interval = c.percents(c.wilson(taught, n))
-    compared.append([f"last block has the taught roles, {size}", "1 of 1", percent(taught, n), interval, c.NOT_COMPARABLE])
-    lines = [[KINDS[name], count[name], percent(count[name], n), c.percents(c.wilson(count[name], n))] for name in KINDS]
-    tables.append(c.table(["kind", "models", "share", "95% interval"], lines, title=f"Kinds, {part}: of models that learned"))
-    lines = []
-    for layer in range(LAYERS):
-        cells = [layer]
-        for shares in (totals, order):
-            most = shares.reshape(n, -1).argmax(axis=1) // HEADS
-            larger = shares[:, layer].max(axis=1)
-            cells += [percent((most == layer).sum(), n), percent((larger >= CARRIES).sum(), n), f"{c.median(larger):.2f}"]
-        lines.append(cells)
-    header = ["block", "has the head that carries most of totals", "half or more", "its larger share, median"]
-    header += ["has the head that carries most of order", *header[2:]]
-    tables.append(c.table(header, lines, title=f"Heads by block, {part}: shares of models; the larger share of the block's two heads"))
-    lines = []
-    for name in KINDS:
-        if count[name]:
-            run = int(np.argmax(kinds == name))
-            cells = [KINDS[name], own.seed.iloc[run]]
-            for shares in (totals, order):
-                head = np.unravel_index(shares[run].argmax(), (LAYERS, HEADS))
-                cells += [f"{head[0]}.{head[1]}", f"{totals[run][head]:.2f}", f"{order[run][head]:.2f}", f"{removal[run][head]:+.2f}"]
-            lines.append(cells)
-    header = ["head of totals", "share of totals", "of order", "loss without it"]
-    header = ["kind", "seed", *header, "head of order", *header[1:]]
-    title = f"The first seed of each kind, {part}: block.head; how much the loss on held-out strings rises without it"
-    tables.append(c.table(header, lines, title=title))
-    labels = (f"share of totals, heads of the last block, {part}", "share of order")
+    compared.append([f"last layer has the taught roles, {size}", "1 of 1", percent(taught, n), interval, c.NOT_COMPARABLE])
+    labels = (f"share of totals, heads of the last layer, {part}", "share of order")
     panels.append(c.scatter(totals[:, -1].ravel(), order[:, -1].ravel(), labels))
 
 study.write(
     findings,
     [
-        "The model is the taught one, with [CLS] as the start token and without an end token. No recipe was published, so nothing is comparable "
-        "beyond the count. Ours is AdamW with a learning rate that falls linearly, from 0.001 over 5,000 steps; `small` has width 16, up to 20 "
-        "brackets, a rate of 0.003 and 2,000 steps. Half of the strings are balanced. Of the others, half are a balanced one with two brackets "
-        "exchanged.",
-        "The position that is read learns of a string only through the contexts of its heads there. So patching them says which head carries "
-        "what. In up to 64 balanced held-out strings, one head's context is replaced by that of the same string with one bracket turned (unequal "
-        "totals), or with two brackets exchanged so that a prefix falls below zero (wrong order). A head carries a failure if this alone gives at "
-        "least half of the fall of the log-odds. Shares need not sum to 1: heads interact. A turned bracket also breaks the order, read from one "
-        "of the two ends, so a head that sees order alone carries a part of totals, too.",
+        "The model is the taught one, with [CLS] as the start token. No recipe was published. Ours is AdamW with a learning rate that falls from "
+        "0.001 over 5,000 steps; `small` has width 16, a rate of 0.003 and 2,000 steps. Half of the strings are balanced.",
+        "In up to 64 balanced held-out strings, the context of one head is replaced by that of the same string with one bracket turned (unequal "
+        "totals), or with two brackets exchanged so that a prefix falls below zero (wrong order). A head carries a failure if this alone gives "
+        "at least half of the fall of the log-odds.",
         "The criterion was committed before the runs. A model has learned if it answers 99% of 1,000 held-out strings. It has the taught roles if "
-        "one head of the last block carries unequal totals, the other a wrong order, and neither carries both. That is a part of the taught "
-        "circuit: what earlier blocks compute is not tested. We do not know whether the taught model itself meets the criterion. The last three "
-        "kinds were one kind before the runs.",
+        "one head of the last layer carries unequal totals, the other a wrong order, and neither both. What earlier layers compute is not "
+        "tested. The last three kinds were one kind before the runs.",
     ],
     compared,
-    tables,
     panels,
 )

@@ -6,16 +6,12 @@ import pandas as pd
 from studies import common as c
 
 INPUTS = 50**6
-# Without token 42 at position 3, those with it at four or five of the other positions (5 x 49^2 + 49), and at three or more.
-FOUR, THREE = 12_054, 1_188_544
+# Without token 42 at position 3, those with it at four or five of the other positions: 5 x 49^2 + 49.
+FOUR = 12_054
 CHEAP = {
     "held-out loss": "held_out_final_loss",
     "training loss": "final_loss",
     "largest probability of a negative training sample": "max_negative",
-    "smallest probability of a positive one": "min_positive",
-    "step at which held-out F1 was 0.99": "learned_at_step",
-    "attention on position 3 with 42": "attention_positive/3",
-    "attention without": "attention_negative/3",
 }
 
 study = c.Study(__file__)
@@ -58,17 +54,6 @@ for part, key, name, end in [
     for value, own in study.parts[part].groupby(key):
         groups[f"{name} {value:g}{end}"] = own
 
-lines = []
-for name, own in groups.items():
-    values = of(own)
-    cells = [name, len(own), f"{100 * (own.held_out_f1 >= 0.99).mean():.1f}%", f"{100 * (values == 0).mean():.1f}%"]
-    cells += [c.percents(c.wilson((values == 0).sum(), len(values))), f"{c.median(values):,.0f}", to(c.median_interval(values))]
-    cells.append(to((c.quantile(values, 0.05), c.quantile(values, 0.95))))
-    lines.append([*cells, f"{100 * (values <= FOUR).mean():.0f}%", f"{100 * (values <= THREE).mean():.0f}%"])
-header = ["models", "seeds", "held-out F1 of 0.99", "right on every input", "95% interval", "wrong inputs, median", "95% interval"]
-header += ["5th to 95th percentile", "at most 12,054", "at most 1,188,544"]
-tables = [c.table(header, lines, title="By training: 12,054 and 1,188,544: see How")]
-
 
 def beside(prefix, baseline):
     """Groups whose name starts so, each beside the same seeds of another group."""
@@ -89,35 +74,17 @@ def beside(prefix, baseline):
 
 # Datasets, each with its crowded samples.
 datasets = {0: rows, **dict(list(study.parts["datasets"].groupby("data.seed")))}
-lines, medians = [], {False: [], True: []}
+medians = {False: [], True: []}
 for seed, own in datasets.items():
-    two, more = crowded.loc[f"data.seed={seed}"]
-    medians[bool(more)].append(c.median(of(own)))
-    lines.append([seed, two, more, len(own), (of(own) == 0).sum(), f"{c.median(of(own)):,.0f}", to(c.median_interval(of(own)))])
-header = ["data.seed", "with two 42s", "with three or more", "seeds", "right on every input", "wrong inputs, median", "95% interval"]
-tables.append(c.table(header, lines, title="By dataset: with two 42s: negative training samples that hold token 42 twice"))
+    medians[bool(crowded.loc[f"data.seed={seed}"].three_or_more)].append(c.median(of(own)))
 without, with_some = (f"{len(own)} datasets the medians over seeds are {to((min(own), max(own)))}" for own in medians.values())
 few, half = (crowded.loc[f"data.generator=chacha data.positive_rate={rate}"] for rate in (0.02, 0.5))
 
 # Which inputs are wrong.
 away = c.numbers(rows, "attention_positive/3") < c.numbers(rows, "attention_negative/3")
-is_away = certified.seed.isin(rows.seed[away]).to_numpy()
 tokens = certified.tokens
-lines = []
-for name, own in {"look there": certified[~is_away], "look away": certified[is_away]}.items():
-    columns = ["tokens", *(f"position_{place}" for place in (1, 2, 4, 5, 6))]
-    lines.append([name, len(own), *(c.spread(own[column].to_numpy()) for column in columns)])
-header = ["seeds", "number", "tokens 42", *(f"position {place}" for place in (1, 2, 4, 5, 6))]
-title = "What wrong inputs hold: tokens 42 per wrong negative input, and the share of those that hold it at a position: median (5th to 95th "
-tables.append(c.table(header, lines, title=title + "percentile over seeds with a wrong input)"))
-margins = [certified[name].to_numpy() for name in ("smallest_negative", "smallest_positive")]
-negative, positive = (f"{c.median(own):.1f} in the median ({np.nanmin(own):.1f} to {np.nanmax(own):.1f})" for own in margins)
-
 correlations = {name: c.spearman(c.numbers(rows, field), wrong) for name, field in CHEAP.items()}
-lines = [[name, f"{value:.3f}", c.between(interval)] for name, (value, interval) in correlations.items()]
-title = "What tells the number of wrong inputs: over the seeds of the notebook"
-tables.append(c.table(["number", "rank correlation", "95% interval"], lines, title=title))
-cheap = ", ".join(f"{name} {value:.2f} ({c.between(interval, '.2f')})" for name, (value, interval) in list(correlations.items())[:3])
+cheap = ", ".join(f"{name} {value:.2f} ({c.between(interval, '.2f')})" for name, (value, interval) in correlations.items())
 
 area, ends = c.roc_area(wrong, away)
 verdict = "whether they fail more often is open" if ends[0] <= 0.5 < ends[1] else f"they fail {'more' if area > 0.5 else 'less'} often"
@@ -132,12 +99,10 @@ findings = [
     f"The wrong inputs are those that are crowded with token 42, but not at position 3. Of {len(certified)} seeds that were looked into, "
     f"{(certified.positives_wrong > 0).sum()} are wrong on an input with token 42 there. A wrong input holds token 42 at {tokens.median():.2f} of "
     f"the five other positions in the median seed ({tokens.min():.2f} to {tokens.max():.2f} over seeds), and a random input at 0.10.",
-    f"The smallest margin of a negative input is {negative}, that of a positive one {positive} ({np.isfinite(margins[0]).sum()} seeds; log-odds "
-    "of the label, wrong below 0).",
     f"The dataset matters most. Of {len(datasets)} datasets that are drawn alike, some have no negative training sample with token 42 at three or "
     f"more positions: in these {without}. Others have one or two such samples among 8,000: in these {with_some}. Inputs of this kind are "
-    "1,188,544 in all. The datasets differ in more than that, and the split was made after their first counts had been seen.",
-    "The seeds that look away from position 3 when it holds token 42 (the study second-way) fail on inputs of the same kind (see the table), and "
+    "1,188,544 in all. The split was made after their first counts had been seen.",
+    "The seeds that look away from position 3 when it holds token 42 (the study second-way) fail on inputs of the same kind, and "
     f"{verdict}: one of them has more wrong inputs than one of the others with probability {area:.2f} ({c.between(ends, '.2f')}). The medians are "
     f"{of_median(wrong[away])} and {of_median(wrong[~away])}; right on every input are {of_perfect(wrong[away])} and {of_perfect(wrong[~away])}.",
     f"More epochs, each beside the same seeds after 3: {beside('epochs', base)}.",
@@ -160,19 +125,15 @@ names = [f"{seed}: {crowded.loc[f'data.seed={seed}'].three_or_more}" for seed in
 study.write(
     findings,
     [
-        "Of each seed, the model and the recipe are the notebook's, unless the tables say otherwise. `wrong_inputs` counts the wrong answers to "
-        "all 15,625,000,000 inputs: 50 tokens at each of 6 positions. It is exact, as the engine answers, rounding included. Token 42 is at "
-        "position 3 in 312,500,000 of them. Without it there, 12,054 inputs have token 42 at four or five other positions, 1,188,544 at three or "
-        "more, and 58,836,554 at two or more.",
-        "All runs of a part train on the same samples, except in the part `datasets`. So the numbers of the thousand seeds hold for one dataset. "
-        "Datasets with a chosen share of positive samples need another generator; their baseline has 2% positive samples, the share that chance "
-        "gives. The baseline of AdamW has a weight decay of 0, because its epsilon and its cross-entropy differ from those of the Adam runs.",
+        "Model and recipe are the notebook's, unless a part changes them. `wrong_inputs` counts the wrong answers to all 15,625,000,000 inputs: 50 "
+        "tokens at each of 6 positions. It is exact. Token 42 is at position 3 in 312,500,000 of them.",
+        "All runs of a part train on the same samples, except in the part `datasets`. Datasets with a chosen share of positive samples need "
+        "another generator; their baseline has 2% positive samples. The baseline of AdamW has a weight decay of 0.",
     ],
     [
         ["right on every input", "–", (wrong == 0).sum(), c.percents(c.wilson((wrong == 0).sum(), len(wrong))), c.NOT_PUBLISHED],
         ["wrong inputs, median", "–", f"{c.median(wrong):,.0f}", to(c.median_interval(wrong)), c.NOT_PUBLISHED],
     ],
-    tables,
     [
         c.histogram(logarithm(wrong), label, (logarithm(FOUR), "12,054: all with four 42s or more")),
         c.scatter(c.numbers(rows, "max_negative"), logarithm(wrong), ("largest probability of a negative training sample", label)),

@@ -30,7 +30,7 @@ def knowing(own):
 
 
 def attention(own):
-    """The attention on the first of 1,000 symbols in the last block, mean over both classes."""
+    """The attention on the first of 1,000 symbols in the last layer, mean over both classes."""
     return (c.numbers(own, "tests/long/attention_positive") + c.numbers(own, "tests/long/attention_negative")) / 2
 
 
@@ -68,18 +68,6 @@ for scaled, claim in enumerate(["fail if trained on short strings", "generalise"
         ours = f"{100 * knowing(own) / len(own):.1f}%"
         compared.append([f"know 1,000 symbols, scores {NAMES[scaled]}, {name}", claim, ours, c.percents(share(own)), c.NOT_COMPARABLE])
 
-lines = []
-for length in lengths:
-    for scaled in (0, 1):
-        own = of(scaled, length)
-        losses = c.numbers(own, LOSS)
-        cells = [length, NAMES[scaled], len(own), len(learned(own)), knowing(own), f"{c.median(c.numbers(own, ACCURACY)):.3f}"]
-        cells += [f"{c.median(losses):.5f}", c.between(c.median_interval(losses), ".5f")]
-        cells += [f"{c.median(c.numbers(own, f'deciding_attention/{block}/0')):.3f}" for block in (0, 1)]
-        lines.append([*cells, f"{c.median(attention(own)):.3f}"])
-header = ["trained at length", "scores", "runs", "know their own length", "know 1,000 symbols", "accuracy, median", "cross-entropy, median"]
-header += ["95% interval", "attention on the first symbol, block 0, own length", "block 1, own length", "block 1, of 1,000"]
-
 
 def panel(label, values):
     """A range for each length and kind of scores."""
@@ -96,7 +84,7 @@ def with_interval(own):
 study.write(
     findings,
     [
-        "The model and the recipe are the published ones: two blocks of width 16 with one head, trained on 10,000 fresh strings of one length, "
+        "The model and the recipe are the published ones: two layers of width 16 with one head, trained on 10,000 fresh strings of one length, "
         "one per step. At the end each model answers the same 1,000 strings of 1,000 symbols. The paper trains at 10 to 200 and shows means of "
         "20 trials in figures, without a table; we train at 10 to 100 and count models. The column of published values has its claims in our "
         "words.",
@@ -104,7 +92,6 @@ study.write(
         "scales the query's bias.",
     ],
     compared,
-    [c.table(header, lines, left=["scores"], title="By training length")],
     [
         panel("share that knows 1,000 symbols", with_interval),
         panel("cross-entropy on 1,000 symbols", lambda own: quartiles(c.numbers(own, LOSS))),

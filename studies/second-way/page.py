@@ -8,14 +8,8 @@ from studies import common as c
 study = c.Study(__file__)
 rows = study.parts["seeds"]
 learned = rows[rows.held_out_f1 >= 0.99]
-columns = {
-    "attention with 42": c.numbers(learned, "attention_positive/3"),
-    "attention without": c.numbers(learned, "attention_negative/3"),
-    "by weights": c.numbers(learned, "gap_by_weights"),
-    "by values": c.numbers(learned, "gap_by_values"),
-    "without others": c.numbers(learned, "gap_without_others"),
-}
-with_42, without, by_weights, by_values, without_others = columns.values()
+columns = ["attention_positive/3", "attention_negative/3", "gap_by_weights", "gap_by_values", "gap_without_others"]
+with_42, without, by_weights, by_values, without_others = (c.numbers(learned, name) for name in columns)
 turn = with_42 - without
 away = turn < 0
 look = ~away & (by_values < 0.5)
@@ -29,22 +23,6 @@ def share(runs):
     """A share of the seeds that learned."""
     return f"{100 * runs.sum() / n:.2f}%"
 
-
-lines = []
-for name, runs in {"weights and values": look, "mostly values": ~away & ~look, "look away": away}.items():
-    cells = [name, runs.sum(), share(runs), c.percents(c.wilson(runs.sum(), n), 2)]
-    lines.append([*cells, *(c.spread(values[runs]) for values in columns.values())])
-header = ["kind", "seeds", "share", "95% interval", *columns]
-tables = [c.table(header, lines, title="Kinds: median (5th to 95th percentile over seeds)")]
-
-edges = [-1.0, -0.05, 0.0, 0.05, 0.1, 0.15, 0.2, 1.0]
-lines = []
-for low, high in zip(edges, edges[1:], strict=False):
-    runs = (turn >= low) & (turn < high)
-    name = f"below {high:.2f}" if low == -1 else f"{low:.2f} or more" if high == 1 else f"{low:.2f} to {high:.2f}"
-    lines.append([name, runs.sum(), c.spread(by_values[runs])])
-header = ["attention with 42 less without", "seeds", "by values"]
-tables.append(c.table(header, lines, title="By change of attention: median (5th to 95th percentile over seeds)"))
 
 little, much = c.median(by_values[turn < 0.05]), c.median(by_values[turn >= 0.15])
 mode = c.one_mode(by_values[:2000])
@@ -62,7 +40,7 @@ findings = [
     f"other positions, {c.median(without_others[look]):.2f} of the answer is left.",
     "Looking away is one end of a range, not a separate mechanism: the less attention rises with token 42, the more of the answer values alone "
     f"give. In the median, they give {little:.2f} where attention rises by less than 0.05 or falls, and {much:.2f} where it rises by 0.15 or "
-    "more (see the table by change of attention). This says how models answer, and not why a seed takes one way.",
+    "more. This says how models answer, and not why a seed takes one way.",
     f"What values alone give {verdict} (Silverman's test on the first 2000 seeds, {c.probability(mode)}); "
     f"{100 * ((by_values >= 0.5) & (by_values < 0.9)).sum() / n:.2f}% of the seeds that learned lie between 0.5 and 0.9.",
 ]
@@ -85,31 +63,22 @@ if prediction is not None:
         f"fit, the area under the ROC curve is {best.area:.3f}, and the threshold was 0.9. One number, the value of the position, has "
         f"{table.area['value of the position, alone']:.3f} alone."
     )
-    lines = [[name, f"{own.area:.3f}", c.between((own.low, own.high))] for name, own in table.iterrows()]
-    header = ["features", "area under the ROC curve", "95% interval"]
-    title = "Prediction of looking away, from initial weights: on seeds that were not used to fit; 0.5 is chance"
-    tables.append(c.table(header, lines, title=title))
-    compared.append(["area under the ROC curve, from initial weights", "–", *lines[-1][1:], c.NOT_PUBLISHED])
+    area = [f"{best.area:.3f}", c.between((best.low, best.high))]
+    compared.append(["area under the ROC curve, from initial weights", "–", *area, c.NOT_PUBLISHED])
 
 shown = np.clip(by_values, -0.2, 1.2)
 label = "share of the answer that values alone carry"
 study.write(
     findings,
     [
-        "Of each seed, the model and the recipe are the notebook's. A pair is a held-out sample with token 42 at position 3, and the same sample "
-        "with another token there; there are up to 64, and about 44 in most seeds. A seed has learned if its held-out F1 is 0.99 or more, which "
-        'here means no error on 2,000 samples. The answer is the mean difference of their logits. "By values": in the sample without 42, the '
-        'context is computed with the other sample\'s values and its own attention weights; "by weights" is the reverse. Both change the sample '
-        'without 42, and not the other one. "Without others" masks all keys but [CLS] and position 3. Attention is that of [CLS] on position 3, '
-        "over the training samples.",
-        'In the kind "mostly values", attention does not fall with token 42, and values alone give half of the answer or more. The kinds were '
-        "defined on 2,000 other seeds, from 1,000,000 on, where values alone gave at least 90% in 95% of the seeds that look away.",
-        "Method and threshold of the prediction were committed before these runs: logistic regression on the 13 numbers below, their squares and "
-        "their products, fitted to the first 70% of the seeds and tested on the others. It counts as a prediction if the area under the ROC "
-        "curve is 0.9 or more. The batch order, which also depends on the seed, is not among the numbers.",
+        "Model and recipe are the notebook's. A pair is a held-out sample with token 42 at position 3, and the same sample with another token "
+        "there; there are up to 64. A seed has learned if its held-out F1 is 0.99 or more. The answer is the mean difference of a pair's logits. "
+        '"Values alone": in the sample without 42, the context is computed with the other sample\'s values and its own attention weights; '
+        '"weights alone" is the reverse. Attention is that of [CLS] on position 3, over the training samples.',
+        "Method and threshold of the prediction were committed before these runs: logistic regression on 13 numbers of the initial weights, their "
+        "squares and their products (prediction.py), fitted to 70% of the seeds and tested on the others.",
     ],
     compared,
-    tables,
     [
         c.histogram(shown, label),
         c.scatter(turn, shown, ("attention on position 3, with 42 less without", label), 2000),
