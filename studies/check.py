@@ -1,6 +1,6 @@
 """Checks that the committed pages and tables of the studies are what their scripts make.
 
-    python -m studies.check pages COPY               # a copy of the folder `studies`, whose pages were made again
+    python -m studies.check pages COPY               # a folder with the pages, made again
     python -m studies.check table COMMITTED FOUND    # the first rows of a table of measures
 """
 
@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 HOME = pathlib.Path(__file__).parent
+PAGES = HOME.parent / "docs/findings"
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 # Names that matplotlib derives from the content of a path.
 NAME = re.compile(r"\b[a-z][0-9a-f]{10}\b")
@@ -25,13 +26,14 @@ def drawing(path: pathlib.Path) -> tuple[str, np.ndarray]:
 
 def check_pages(copy: pathlib.Path) -> None:
     """Pages have the same bytes, and figures the same numbers, up to a tenth of a point."""
-    for page in sorted(HOME.glob("*/page.md")):
-        study = page.parent.name
-        if page.read_bytes() != (copy / study / "page.md").read_bytes():
-            raise SystemExit(f"{study}: page.md is not what page.py makes; run `python -m studies.{study}.page`")
-        (text, numbers), (other_text, other) = (drawing(folder / study / "figures.svg") for folder in (HOME, copy))
+    for script in sorted(HOME.glob("*/page.py")):
+        study = script.parent.name
+        page = PAGES / f"{study}.md"
+        if page.read_bytes() != (copy / page.name).read_bytes():
+            raise SystemExit(f"{study}: {page} is not what page.py makes; run `python -m studies.{study}.page`")
+        (text, numbers), (other_text, other) = (drawing(folder / f"{study}.svg") for folder in (PAGES, copy))
         if text != other_text or not np.allclose(numbers, other, rtol=0, atol=0.1):
-            raise SystemExit(f"{study}: figures.svg is not what page.py makes; run `python -m studies.{study}.page`")
+            raise SystemExit(f"{study}: its figures are not what page.py makes; run `python -m studies.{study}.page`")
         print(f"{study}: the page and the figures are what page.py makes")
 
 

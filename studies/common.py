@@ -1,7 +1,7 @@
 """What the pages of the studies share: rows, statistics, Markdown and figures.
 
-    python -m studies.first.page             # from the repository's root: writes studies/first/page.md and figures.svg
-    python -m studies.first.page FOLDER      # of your own rows: FOLDER has PART.jsonl, and gets page.md
+    python -m studies.first.page             # from the repository's root: writes docs/findings/first.md and first.svg
+    python -m studies.first.page FOLDER      # of your own rows: FOLDER has PART.jsonl, and gets first.md and first.svg
 """
 
 import json
@@ -30,6 +30,7 @@ class Study:
     def __init__(self, page: str) -> None:
         self.home = pathlib.Path(page).parent
         self.folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else self.home
+        self.page = (self.folder if len(sys.argv) > 1 else pathlib.Path("docs/findings")) / self.home.name
         self.plan = tomllib.loads((self.home / "plan.toml").read_text(encoding="utf-8"))
         self.parts = {part["name"]: self._rows(part["name"]) for part in self.plan["part"]}
 
@@ -44,7 +45,7 @@ class Study:
         return table if len(table) > len(rows) else rows.join(table[table.columns.difference(rows.columns)])
 
     def write(self, findings: list[str], how: list[str], compared: list[list[str]], panels: list) -> None:
-        """Writes page.md and figures.svg."""
+        """Writes the page and its figures."""
         run = [
             [part["name"], len(self.parts[part["name"]]), runs(part), "; ".join(part.get("grid", [])) or "–"]
             for part in self.plan["part"]
@@ -64,13 +65,13 @@ class Study:
             table(["part", "runs", "of", "grid"], run, left=["grid"]),
             "## Published and ours",
             table(header, compared, left=["verdict"]),
-            "![The figures](figures.svg)",
+            f"![The figures]({self.page.name}.svg)",
         ]
-        (self.folder / "page.md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
+        self.page.with_suffix(".md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
         figure, axes = plt.subplots(len(panels), figsize=(7, 3 * len(panels)), layout="constrained")
         for axis, panel in zip(np.atleast_1d(axes), panels, strict=True):
             panel(axis)
-        figure.savefig(self.folder / "figures.svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(self.page.with_suffix(".svg"), metadata={"Date": None, "Creator": None})
 
 
 def read_rows(path: pathlib.Path) -> pd.DataFrame:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the job array of docs/clusters.md on a real Slurm, a controller and a node on this machine. One task is killed and
+# Runs the job array of docs/how-to/clusters.md on a real Slurm, a controller and a node on this machine. One task is killed and
 # submitted again. The merged file must have the bytes of the unsplit sweep. Needs root, and slurmctld, slurmd, slurm-client and
 # munge from Debian; no systemd. All files are in a temporary folder, and no process remains afterwards.
 #
@@ -95,7 +95,7 @@ node_is_idle() { [ "$(sinfo --noheader --format=%t 2>/dev/null)" = idle ]; }
 within 30 "the node does not come up" node_is_idle
 
 # The script of the document, with a smaller sweep and tasks of one core.
-sed -n '/^## Slurm/,/^## GNU/{/^```text/,/^```/{/^```/d;p}}' docs/clusters.md |
+sed -n '/^## Slurm/,/^## GNU/{/^```text/,/^```/{/^```/d;p}}' docs/how-to/clusters.md |
     sed -e 's/notebook --seeds 0..100000 --threads 4/notebook --set training.epochs=10 --seeds 0..2000 --threads 1/' \
         -e 's/--cpus-per-task=4/--cpus-per-task=1/' -e 's/--mem=2G/--mem=500/' > "$work/sweep.sbatch"
 cd "$work"

@@ -1,6 +1,6 @@
-"""DuckDB and Polars read a sweep's results as docs/sweeps.md says, value for value.
+"""DuckDB and Polars read a sweep's results as docs/reference/sweeps.md says, value for value.
 
-The statements of docs/sweeps.md run on each file: DuckDB writes it as Parquet, Polars reads it. Each value of each row is compared with
+The statements of docs/reference/sweeps.md run on each file: DuckDB writes it as Parquet, Polars reads it. Each value of each row is compared with
 the JSON, in the Parquet file as DuckDB and as Polars read it, and in Polars's frame.
 """
 
@@ -13,7 +13,7 @@ import duckdb
 import polars as pl
 from common import ROOT
 
-PAGE = ROOT / "docs/sweeps.md"
+PAGE = ROOT / "docs/reference/sweeps.md"
 LISTS = ("epoch_loss", "attention_positive", "attention_negative")
 
 

@@ -1,4 +1,4 @@
-"""The labels of each rule are those that NumPy computes from the rule's definition in docs/config.md.
+"""The labels of each rule are those that NumPy computes from the rule's definition in docs/reference/config.md.
 
 The program writes datasets of 10,000 samples, as they are drawn and balanced, with [CLS] first, last and nowhere; every label is compared.
 """

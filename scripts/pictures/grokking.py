@@ -1,6 +1,6 @@
 """Draws grokking: accuracy on training and held-out pairs over the steps, for many seeds, with and without weight decay.
 
-    python scripts/pictures/grokking.py target/release/headlight docs/grokking.svg [FOLDER]
+    python scripts/pictures/grokking.py target/release/headlight docs/pictures/grokking.svg [FOLDER]
 
 Trains the built-in config `grokking` with 20 seeds of 3,000 steps, and with 3 seeds of 10,000 steps without weight decay,
 and prints the step from which each seed is right on 99% of the held-out pairs. The runs are kept in FOLDER if it is given,

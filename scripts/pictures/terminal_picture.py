@@ -1,6 +1,6 @@
 """Draws a command's output in a colour terminal as an SVG, with rich from PyPI.
 
-    python scripts/pictures/terminal_picture.py docs/inspect.svg target/release/headlight inspect runs/notebook-1 --sample 10
+    python scripts/pictures/terminal_picture.py docs/pictures/inspect.svg target/release/headlight inspect runs/notebook-1 --sample 10
 """
 
 import os

@@ -187,7 +187,7 @@ def check_archive(path: pathlib.Path, target: Target, flavour: str) -> list[str]
             with tarfile.open(path) as archive:
                 archive.extractall(folder, filter="data")
         (top,) = pathlib.Path(folder).iterdir()
-        for name in ["LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY", "README.md", "docs/python.md", "completions/_headlight", "completions/headlight.bash"]:
+        for name in ["LICENSE-MIT", "LICENSE-APACHE", "LICENSE-THIRD-PARTY", "README.md", "docs/reference/python.md", "completions/_headlight", "completions/headlight.bash"]:
             require((top / name).is_file(), f"{path.name} has no {name}")
         require(target.is_windows or (top / "man/headlight-train.1").is_file(), f"{path.name} has no manual page of `headlight train`")
         program = top / target.program

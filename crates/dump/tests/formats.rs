@@ -137,10 +137,10 @@ fn files_have_the_bytes_that_they_always_had() {
     }
 }
 
-/// `docs/dumps.md` has every array with its axes, as the core describes it; `UPDATE_GOLDEN=1` writes its rows anew.
+/// `docs/reference/dumps.md` has every array with its axes, as the core describes it; `UPDATE_GOLDEN=1` writes its rows anew.
 #[test]
 fn the_documents_list_every_array() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/dumps.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/dumps.md");
     let text = std::fs::read_to_string(path).unwrap();
     let [start, end] = ["<!-- arrays of the forward pass -->\n", "<!-- end -->"];
     let (before, rest) = text.split_once(start).unwrap();

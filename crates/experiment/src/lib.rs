@@ -50,5 +50,5 @@ pub use test_sets::tested;
 
 /// Compiles and runs the program of the document.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/crates.md")]
+#[doc = include_str!("../../../docs/how-to/crates.md")]
 struct CratesDocument;

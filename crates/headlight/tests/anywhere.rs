@@ -83,11 +83,11 @@ fn init_writes_a_walkthrough_and_takes_a_name() {
     typed(&folder, "data quick.toml --out x.csv").done();
 }
 
-/// The block of all keys in `docs/config.md` runs as it is, and is the notebook's experiment.
+/// The block of all keys in `docs/reference/config.md` runs as it is, and is the notebook's experiment.
 #[test]
 fn the_documented_config_is_the_notebooks() {
     let folder = folder("anywhere_documented");
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/config.md");
     let page = fs::read_to_string(page).unwrap();
     let block = page
         .split("```toml\n")

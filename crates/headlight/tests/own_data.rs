@@ -10,9 +10,9 @@ use serde_json::Value;
 
 const CONFIG: &str = "[data]\nfile = \"mine.csv\"\n[model]\nd_model = 4\n[training]\nepochs = 1\n";
 
-/// A block of `docs/datasets.md`: that of this file, or else the only one of the language.
+/// A block of `docs/reference/datasets.md`: that of this file, or else the only one of the language.
 fn documented(language: &str, name: &str) -> String {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/datasets.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/datasets.md");
     let page = fs::read_to_string(page).unwrap();
     let any = format!("```{language}\n");
     let named = format!("<!-- file: {name} -->\n{any}");

@@ -36,7 +36,7 @@ fn weights(folder: &Path, file: &str, more: &str) -> Vec<u8> {
 #[test]
 fn a_copy_trains_to_the_same_weights() {
     let folder = folder("trips_copies");
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/words.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/words.md");
     let page = fs::read_to_string(page).unwrap();
     let block = page.split("<!-- file: reviews.csv -->\n```csv\n").nth(1);
     let documented = block.unwrap().split("```").next().unwrap();

@@ -232,10 +232,10 @@ fn shells_and_manuals_know_every_command() {
     refused(&typed(&folder, "completions nothing"), &["nothing", "bash"]);
 }
 
-/// `docs/scripts.md` lists the commands with `--json`.
+/// `docs/reference/scripts.md` lists the commands with `--json`.
 #[test]
 fn the_documented_list_of_json_is_complete() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scripts.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scripts.md");
     let page = fs::read_to_string(page).unwrap();
     let (_, rest) = page.split_once("With `--json`, the commands").unwrap();
     let mut listed: Vec<&str> = rest

@@ -245,7 +245,7 @@ fn a_shard_without_runs_is_done() {
     refuses_typed(&folder, &shard(empty[0] + 1), &[name]);
 }
 
-/// The line of each scheduler in `docs/clusters.md` trains its shard, and all shards together are the sweep: here a small one
+/// The line of each scheduler in `docs/how-to/clusters.md` trains its shard, and all shards together are the sweep: here a small one
 /// in its place.
 #[test]
 fn the_shards_of_each_scheduler_are_the_sweep() {
@@ -254,7 +254,7 @@ fn the_shards_of_each_scheduler_are_the_sweep() {
     let folder = folder("shards_recipes");
     typed(&folder, &format!("sweep {SMALL} --out whole.jsonl")).done();
     let whole = fs::read(folder.join("whole.jsonl")).unwrap();
-    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/clusters.md");
+    let document = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/clusters.md");
     let document = fs::read_to_string(document).unwrap();
     let merge = "headlight merge results/seeds-*-of-8.jsonl --out results/seeds.jsonl";
     assert!(document.contains(merge));

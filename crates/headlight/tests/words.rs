@@ -7,9 +7,9 @@ use std::path::Path;
 use crate::common::{config_of, folder, json, mentions, refused, run_in, typed};
 use serde_json::Value;
 
-/// The first block of `docs/words.md` in a language.
+/// The first block of `docs/how-to/words.md` in a language.
 fn documented(language: &str) -> String {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/words.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-to/words.md");
     let page = fs::read_to_string(page).unwrap();
     let block = page.split(&format!("```{language}\n")).nth(1).unwrap();
     block.split("```").next().unwrap().to_owned()

@@ -1,7 +1,7 @@
 //! What all readers of untrusted files share: they open only regular files, check sizes before they
 //! allocate memory, and limit the length of lines.
 //!
-//! The limits of one format are in its reader; `docs/promises.md` lists all.
+//! The limits of one format are in its reader; `docs/reference/promises.md` lists all.
 
 mod gzip;
 mod lines;

@@ -141,7 +141,7 @@ def test_the_cache_has_what_transformer_lens_means(models, name):
 
 def test_the_documents_name_every_activation(models):
     made = {own.replace("blocks.0.", "blocks.L.") for name in MODELS for own in models(name)(TOKENS).cache if "hook" in own and "blocks.1." not in own and "blocks.2." not in own}
-    page = (Path(__file__).parents[3] / "docs/python.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/reference/python.md").read_text(encoding="utf-8")
     for text in (hl.Cache.__doc__ or "", page):
         rows = re.findall(r"^ *\| (`[^|]*hook_[^|]*) \|[^|]*\|(.*)\|$", text, re.MULTILINE)
         assert rows

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md and of the module's own page run."""
+"""The examples of docs/reference/python.md and of the module's own page run."""
 
 import re
 from pathlib import Path
@@ -23,7 +23,7 @@ def attention(samples, layers, heads, positions):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("page", ["docs/python.md", "crates/python/README.md"])
+@pytest.mark.parametrize("page", ["docs/reference/python.md", "crates/python/README.md"])
 def test_the_examples_run(page, tmp_path, monkeypatch):
     # What the pages take as given.
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Every model that a config can describe, in PyTorch, written from what `docs/config.md` says of each key.
+"""Every model that a config can describe, in PyTorch, written from what `docs/reference/config.md` says of each key.
 
     from every_model import Classifier, optimizer_and_schedule
 

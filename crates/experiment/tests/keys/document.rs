@@ -1,4 +1,4 @@
-//! The keys in `docs/config.md`.
+//! The keys in `docs/reference/config.md`.
 
 use std::fmt::Write;
 

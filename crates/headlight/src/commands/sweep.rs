@@ -20,7 +20,7 @@ use crate::terminal;
 /// Train many seeds on all cores, with optional grids of config values
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nA part of it, for many machines: headlight sweep --seeds 0..1000 --shard 3/40 --out part-3.jsonl (see docs/clusters.md)"
+    after_help = "Example: headlight sweep --seeds 0..1000 --grid training.learning_rate=1e-3,3e-3 --out seeds.jsonl\nA part of it, for many machines: headlight sweep --seeds 0..1000 --shard 3/40 --out part-3.jsonl (see docs/how-to/clusters.md)"
 )]
 pub(crate) struct Arguments {
     /// The experiment

@@ -2,7 +2,7 @@
 //! `scripts/evidence/pytorch/transformer_lens_run.py` recorded in `data`, repeated by each engine on each device of this build.
 //!
 //! Three levels are compared: the forward pass with the recorded weights, the gradient of the first batch, and the whole training run
-//! from the same weights over the same batches. `docs/parity.md` has the differences, which each test prints.
+//! from the same weights over the same batches. `docs/reference/parity.md` has the differences, which each test prints.
 #![cfg(feature = "flex")]
 #![allow(missing_docs, clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-// Samples of a CSV file that a reader gives, as `docs/datasets.md` describes it.
+// Samples of a CSV file that a reader gives, as `docs/reference/datasets.md` describes it.
 
 import { COLUMNS } from "../described.js";
 import { shorten } from "../numbers.js";
