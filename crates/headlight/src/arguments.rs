@@ -16,7 +16,7 @@ use headlight_trainer::files::config;
 use headlight_trainer::files::data_file::is_data;
 use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::files::standard::{STANDARD, quoted, shell_word};
+use headlight_trainer::standard::{STANDARD, quoted, shell_word};
 use headlight_trainer::{Failure, devices};
 use serde_json::Value;
 

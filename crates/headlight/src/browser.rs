@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::printing::note;
-use headlight_trainer::files::standard::shown;
+use headlight_trainer::standard::shown;
 
 /// Opens a page without waiting for the browser. The page exists even if no browser opens it, so a failure
 /// is only noted.

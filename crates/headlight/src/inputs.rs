@@ -9,7 +9,7 @@ use headlight_sweep::config_beside;
 use headlight_trainer::Failure;
 use headlight_trainer::files::access::read_text;
 use headlight_trainer::files::outputs::target;
-use headlight_trainer::files::standard::{STANDARD, shown};
+use headlight_trainer::standard::{STANDARD, shown};
 use toml::{Table, Value};
 
 use crate::arguments::is_output;

@@ -9,8 +9,8 @@ use headlight_input::{Line, Lines};
 use headlight_trainer::Failure;
 use headlight_trainer::face::option;
 use headlight_trainer::files::access::{Log, open};
-use headlight_trainer::files::standard::{STANDARD, shown};
 use headlight_trainer::notes::note;
+use headlight_trainer::standard::{STANDARD, shown};
 use headlight_trainer::train::signals::Signals;
 
 use crate::origin::{ANOTHER, Extent, Origin, difference};

@@ -10,7 +10,7 @@ use headlight_trainer::files::access::read_text;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
 use headlight_trainer::files::dataset_file::Files;
-use headlight_trainer::files::standard::shown;
+use headlight_trainer::standard::shown;
 use serde::Deserialize;
 
 use crate::grid::{Grid, Seeds, product};

@@ -14,6 +14,7 @@ pub mod files;
 pub mod notes;
 pub mod run;
 pub mod show;
+pub mod standard;
 pub mod train;
 pub mod training;
 

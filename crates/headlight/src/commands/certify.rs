@@ -8,8 +8,8 @@ use headlight_architecture::Parameter;
 use headlight_experiment::Error;
 use headlight_report::Document;
 use headlight_trainer::Failure;
-use headlight_trainer::files::standard::shown;
 use headlight_trainer::show::certificate::{sampled_section, section};
+use headlight_trainer::standard::shown;
 use headlight_trainer::train::signals::Signals;
 use serde::Serialize;
 

@@ -11,8 +11,8 @@ use headlight_experiment::config::toml::default_of;
 use headlight_experiment::metrics::METRICS;
 use headlight_report::{number, shorten_apart};
 use headlight_trainer::Failure;
-use headlight_trainer::files::standard::shown;
 use headlight_trainer::run::RunDir;
+use headlight_trainer::standard::shown;
 use serde_json::{Value, json};
 use toml::Table;
 

@@ -10,7 +10,7 @@ use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::files::standard::shell_word;
+use headlight_trainer::standard::shell_word;
 use headlight_trainer::train::session::{dataset, fit};
 
 use crate::arguments::{ConfigArguments, Force};

@@ -18,9 +18,9 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::samples;
-use headlight_trainer::files::standard::shown;
 use headlight_trainer::show::assessment::document;
 use headlight_trainer::show::measures::section;
+use headlight_trainer::standard::shown;
 use headlight_trainer::train::session;
 use serde::Serialize;
 

@@ -11,7 +11,7 @@ use headlight_trainer::files::built_in::{self, CONFIGS};
 use headlight_trainer::files::config;
 use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::files::standard::{quoted, shown};
+use headlight_trainer::standard::{quoted, shown};
 
 use crate::arguments::{ColumnArguments, Force, data_stem};
 

@@ -9,8 +9,8 @@ use headlight_experiment::config::{EngineName, ExperimentConfig};
 use headlight_experiment::fused::{self, Dims, Intervention, Place};
 use headlight_report::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::files::standard::shown;
 use headlight_trainer::show::page::read_dump;
+use headlight_trainer::standard::shown;
 use headlight_trainer::train::session::engine_for;
 use serde_json::{Value, json};
 

@@ -13,7 +13,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
 use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::files::standard::{STANDARD, quoted, shown};
+use headlight_trainer::standard::{STANDARD, quoted, shown};
 use headlight_trainer::train::session::Session;
 use headlight_trainer::train::signals::Signals;
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 use headlight_report::counted;
 use headlight_sweep::{Plan, Results};
 use headlight_trainer::Failure;
-use headlight_trainer::files::standard::shown;
+use headlight_trainer::standard::shown;
 use headlight_trainer::train::signals::Signals;
 
 use crate::printing::note;

@@ -10,7 +10,7 @@ use headlight_report::counted;
 use headlight_sweep::{Folds, Grid, Plan, ReportChoices, Results, Seeds, Shard, Summary};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::files::standard::shown;
+use headlight_trainer::standard::shown;
 use headlight_trainer::train::signals::Signals;
 
 use super::rows;

@@ -7,8 +7,8 @@ use clap::Args;
 use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::run_files::CONFIG;
-use headlight_trainer::files::standard::shown;
 use headlight_trainer::run::{Damage, RunDir, Verification};
+use headlight_trainer::standard::shown;
 use serde_json::json;
 
 use crate::arguments::Form;

@@ -8,7 +8,7 @@ use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::access::read_bounded;
 use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::files::standard::shown;
+use headlight_trainer::standard::shown;
 use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Walkthrough, built_in};
 
 use crate::arguments::Force;

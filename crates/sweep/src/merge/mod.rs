@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::Output;
-use headlight_trainer::files::standard::shown;
 use headlight_trainer::notes::note;
+use headlight_trainer::standard::shown;
 
 use crate::origin::{ANOTHER, Extent, Origin, difference};
 use crate::place::Places;

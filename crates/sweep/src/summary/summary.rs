@@ -7,7 +7,7 @@ use headlight_experiment::config::LEARNED as LEARNED_FROM;
 use headlight_experiment::metrics::{COMPARED, Metric, wilson};
 use headlight_experiment::outcome::is_learned;
 use headlight_trainer::Failure;
-use headlight_trainer::files::standard::{quoted, shown};
+use headlight_trainer::standard::{quoted, shown};
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};

@@ -9,7 +9,7 @@ use serde::Serialize;
 use tempfile::TempPath;
 
 use crate::Failure;
-use crate::files::standard::{STANDARD, stored_input};
+use crate::standard::{STANDARD, stored_input};
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";

@@ -9,7 +9,7 @@ use crate::Failure;
 use crate::face::option;
 use crate::files::access::read_text;
 use crate::files::data_file::NAMES;
-use crate::files::standard::{STANDARD, shown};
+use crate::standard::{STANDARD, shown};
 
 /// The config that a command uses if none is named.
 pub const DEFAULT: &str = "notebook";

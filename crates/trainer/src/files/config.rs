@@ -10,8 +10,8 @@ use serde_json::Value as Json;
 use crate::files::built_in;
 use crate::files::data_file;
 use crate::files::dataset_file::{self, Files};
-use crate::files::standard::shown;
 use crate::notes::note;
+use crate::standard::shown;
 use crate::{Failure, devices};
 use ::toml::Value;
 

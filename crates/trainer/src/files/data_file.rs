@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::Failure;
 use crate::face::option;
 use crate::files::dataset_file::Files;
-use crate::files::standard::shown;
+use crate::standard::shown;
 
 /// The configs of files: of texts, and of other samples.
 const TEXTS: &str = include_str!("../../../../configs/files/texts.toml");

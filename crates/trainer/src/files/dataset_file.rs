@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use crate::Failure;
 use crate::files::access::open;
-use crate::files::standard::shown;
+use crate::standard::shown;
 
 /// The keys of `[data]` that a config of a file may leave out. A run's own config has all of them.
 const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];

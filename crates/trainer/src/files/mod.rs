@@ -9,5 +9,4 @@ pub mod hash;
 pub mod outputs;
 pub mod run_files;
 pub mod samples;
-pub mod standard;
 pub mod weights;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use crate::Failure;
 use crate::files::access::{write_atomically, write_new};
 use crate::files::run_files::is_in_run;
-use crate::files::standard::{STANDARD, shown};
+use crate::standard::{STANDARD, shown};
 
 /// Where a user wants a file to be written. Arguments have this type, so that the description of the command line
 /// tells outputs from inputs.

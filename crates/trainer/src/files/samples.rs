@@ -14,8 +14,8 @@ use headlight_input::FILE_LIMIT;
 use crate::Failure;
 use crate::files::access::open;
 use crate::files::dataset_file::Files;
-use crate::files::standard::{STANDARD, shown};
 use crate::notes::note;
+use crate::standard::{STANDARD, shown};
 
 /// How much of standard input is read to find its format, in bytes.
 const START: u64 = 1 << 16;

@@ -17,7 +17,7 @@ use crate::Failure;
 use crate::face::option;
 use crate::files::access::TEMPORARY;
 use crate::files::run_files::{CONFIG, LOCK, MANIFEST, is_in_run};
-use crate::files::standard::{STANDARD, quoted, shown};
+use crate::standard::{STANDARD, quoted, shown};
 
 pub use kept::KeptModel;
 pub use verify::{Damage, Verification};

@@ -13,9 +13,9 @@ use crate::face::option;
 use crate::files::config;
 use crate::files::hash::inputs_sha256;
 use crate::files::run_files::{LOSS_LOG, METRICS};
-use crate::files::standard::shown;
 use crate::run::RunDir;
 use crate::run::checkpoint::Checkpoint;
+use crate::standard::shown;
 use crate::train::session::Session;
 
 /// The settings that may change when a run is resumed. More epochs and other checkpoints change no step so

@@ -14,7 +14,7 @@ use headlight_input::toml_message::nearest;
 use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::files::standard::shown;
+use headlight_trainer::standard::shown;
 use headlight_trainer::train::session;
 
 use table::{Table, quoted};

@@ -13,9 +13,9 @@ use headlight_report::{ColourRange, Heatmap, Quantity, counted};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::run_files::step_of;
-use headlight_trainer::files::standard::shown;
 use headlight_trainer::run::RunDir;
 use headlight_trainer::show::page::{no_dumps, read_dump};
+use headlight_trainer::standard::shown;
 
 use super::watch;
 use crate::arguments::{Force, place};

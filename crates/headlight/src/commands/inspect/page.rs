@@ -6,9 +6,9 @@ use crate::printing::{print, tell};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::run_files::PAGE;
-use headlight_trainer::files::standard::shown;
 use headlight_trainer::run::RunDir;
 use headlight_trainer::show::page::{self, PageSource};
+use headlight_trainer::standard::shown;
 
 use crate::browser;
 

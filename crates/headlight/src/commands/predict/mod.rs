@@ -13,8 +13,8 @@ use headlight_data::Task;
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::samples;
-use headlight_trainer::files::standard::{STANDARD, quoted, shown};
 use headlight_trainer::show::explanation;
+use headlight_trainer::standard::{STANDARD, quoted, shown};
 use serde_json::json;
 
 use super::interventions::InterventionArguments;

@@ -18,10 +18,10 @@ use serde::Deserialize;
 use crate::Failure;
 use crate::files::access::open;
 use crate::files::run_files::{METRICS, PAGE, step_of};
-use crate::files::standard::shown;
 use crate::run::RunDir;
 use crate::show::evidence::evidence;
 use crate::show::report::outcome_text;
+use crate::standard::shown;
 
 use again::{again, outcome};
 pub use lab::lab;

@@ -14,11 +14,11 @@ use headlight_report::{Screen, ScreenPart};
 
 use crate::Failure;
 use crate::files::run_files::{PAGE, REPORT};
-use crate::files::standard::{quoted, shell_word, shown};
 use crate::run::RunDir;
 use crate::show::certificate;
 use crate::show::finished_run::FinishedRun;
 use crate::show::report::{data_title, f1_of, quoted_answer, test_lines};
+use crate::standard::{quoted, shell_word, shown};
 use crate::train::session::blind_reader;
 
 use model::UsedModel;
