@@ -12,17 +12,17 @@ section! {
         /// Width of embeddings and of the residual stream.
         #[range(Range::of(1, 4096))]
         pub d_model: usize,
-        /// Attention heads per block; divides `d_model`, unless `d_head` is set.
+        /// Attention heads per layer; divides `d_model`, unless `d_head` is set.
         #[range(Range::of(1, 4096))]
         pub n_heads: usize = 1,
         /// Width of each head's queries, keys and values; if unset, `d_model / n_heads`.
         #[range(Range::of(1, 4096))]
         #[omit(default)]
         pub d_head: Option<usize> = None,
-        /// Number of blocks.
+        /// Number of layers.
         #[range(Range::of(1, 64))]
         pub n_layers: usize = 1,
-        /// Where each block normalises vectors.
+        /// Where each layer normalises vectors.
         #[omit(default)]
         pub norm: NormPlace = NormPlace::Post,
         /// What all norms compute.
@@ -34,10 +34,10 @@ section! {
         /// Whether norms learn a bias for each component; if unset, layer norms do and RMS norms do not.
         #[omit(default)]
         pub norm_bias: Option<bool> = None,
-        /// Whether the output of the last block is normalised; if unset, it is with `norm = "pre"`.
+        /// Whether the output of the last layer is normalised; if unset, it is with `norm = "pre"`.
         #[omit(default)]
         pub final_norm: Option<bool> = None,
-        /// Whether the first block's input is normalised.
+        /// Whether the first layer's input is normalised.
         #[omit(default)]
         pub embedding_norm: bool = false,
         /// Added to the variance, or to the mean square, in norms.
@@ -45,7 +45,7 @@ section! {
         /// The notebook uses 1e-6; Keras's default is 1e-3, and Burn's and PyTorch's is 1e-5.
         #[range(Range::POSITIVE.in_float32())]
         pub layer_norm_eps: f64 = 1e-6,
-        /// Width of the feed-forward layer that follows attention in each block; 0 for none.
+        /// Width of the feed-forward layer that follows attention in each layer; 0 for none.
         #[range(Range::of(0, 16384).hint("0: no feed-forward layer"))]
         pub d_ff: usize = 0,
         /// The function between the two matrices of feed-forward layers.
@@ -84,7 +84,7 @@ section! {
 }
 
 choices! {
-    /// Where each block normalises vectors.
+    /// Where each layer normalises vectors.
     pub enum NormPlace {
         /// After each residual addition, as in the first transformer.
         Post = "post",

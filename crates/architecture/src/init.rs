@@ -17,7 +17,7 @@ section! {
         /// such as `"1/sqrt(d_model)"`.
         #[omit(default)]
         pub std: StdConfig = StdConfig::default(),
-        /// Whether all blocks start as copies of the first, as in PyTorch's `nn.TransformerEncoder`.
+        /// Whether all layers start as copies of the first, as in PyTorch's `nn.TransformerEncoder`.
         #[omit(default)]
         pub copy_blocks: bool = false,
     }

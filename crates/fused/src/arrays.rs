@@ -45,25 +45,25 @@ const WITH_FEED_FORWARD: fn(Dims) -> bool = |dims| dims.d_ff > 0;
 arrays! {
     /// Before the softmax.
     Scores: "attention_scores", PAIRS, ALWAYS;
-    /// After the softmax: each row sums to 1, or to 0 where the query may look at no key.
+    /// After the softmax. A row sums to 1, or to 0 where the query may look at no key.
     Weights: "attention_weights", PAIRS, ALWAYS;
-    /// What a position looks for.
+    /// The query vector of a position.
     Query: "query", PER_HEAD, ALWAYS;
-    /// What a position is found by.
+    /// The key vector of a position: queries are compared with it.
     Key: "key", PER_HEAD, ALWAYS;
-    /// What a position gives.
+    /// The value vector of a position.
     Value: "value", PER_HEAD, ALWAYS;
-    /// Weights times values.
+    /// Attention weights times values.
     Context: "context", PER_HEAD, ALWAYS;
-    /// The first block's input.
+    /// The first layer's input.
     Embeddings: "embeddings", PER_POSITION, ALWAYS;
-    /// A block's input plus its attention's output, before the norm.
+    /// A layer's input plus its attention's output, before the norm.
     Residual: "residual", PER_BLOCK, ALWAYS;
-    /// The hidden numbers of the feed-forward layer, after the rectifier.
+    /// The hidden numbers of the feed-forward layer, after the activation.
     FeedForwardHidden: "feed_forward_hidden", PER_HIDDEN, WITH_FEED_FORWARD;
     /// The feed-forward layer's input plus its output, before the norm.
     FeedForwardResidual: "feed_forward_residual", PER_BLOCK, WITH_FEED_FORWARD;
-    /// What a block gives to the next.
+    /// A layer's output.
     Output: "output", PER_BLOCK, ALWAYS;
 }
 

@@ -201,7 +201,7 @@ class ModelInit(TypedDict, total=False):
     std: ModelInitStd
     """With `scheme = "normal"`, the standard deviation of each matrix: a number, or one divided by the root of a size, such as `"1/sqrt(d_model)"`."""
     copy_blocks: bool
-    """Whether all blocks start as copies of the first, as in PyTorch's `nn.TransformerEncoder`."""
+    """Whether all layers start as copies of the first, as in PyTorch's `nn.TransformerEncoder`."""
 
 
 class Model(TypedDict, total=False):
@@ -210,13 +210,13 @@ class Model(TypedDict, total=False):
     d_model: Whole
     """Width of embeddings and of the residual stream."""
     n_heads: Whole
-    """Attention heads per block; divides `d_model`, unless `d_head` is set."""
+    """Attention heads per layer; divides `d_model`, unless `d_head` is set."""
     d_head: Whole
     """Width of each head's queries, keys and values; if unset, `d_model / n_heads`."""
     n_layers: Whole
-    """Number of blocks."""
+    """Number of layers."""
     norm: str
-    """Where each block normalises vectors."""
+    """Where each layer normalises vectors."""
     norm_kind: str
     """What all norms compute."""
     norm_gain: bool
@@ -224,13 +224,13 @@ class Model(TypedDict, total=False):
     norm_bias: bool
     """Whether norms learn a bias for each component; if unset, layer norms do and RMS norms do not."""
     final_norm: bool
-    """Whether the output of the last block is normalised; if unset, it is with `norm = "pre"`."""
+    """Whether the output of the last layer is normalised; if unset, it is with `norm = "pre"`."""
     embedding_norm: bool
-    """Whether the first block's input is normalised."""
+    """Whether the first layer's input is normalised."""
     layer_norm_eps: Number
     """Added to the variance, or to the mean square, in norms."""
     d_ff: Whole
-    """Width of the feed-forward layer that follows attention in each block; 0 for none."""
+    """Width of the feed-forward layer that follows attention in each layer; 0 for none."""
     activation: str
     """The function between the two matrices of feed-forward layers."""
     feed_forward_bias: bool
