@@ -24,9 +24,10 @@ pub(crate) fn sentence(certificate: &Certificate) -> String {
 
 /// Its entry among the origins of a page's numbers, with the inputs to look at: those with the smallest margins of all classes.
 pub(crate) fn evidence(certificate: &Certificate) -> Evidence {
-    let worst = certificate.classes.iter().flat_map(|class| &class.worst);
-    let mut worst: Vec<&Example> = worst.collect();
+    let classes = certificate.classes.iter();
+    let mut worst: Vec<&Example> = classes.flat_map(|class| &class.worst).collect();
     worst.sort_by(|a, b| a.margin.total_cmp(&b.margin));
+    worst.truncate(SHOWN);
     let margin = number(certificate.smallest_margin, 3);
     Evidence {
         name: "All possible inputs".to_owned(),
@@ -34,11 +35,7 @@ pub(crate) fn evidence(certificate: &Certificate) -> Evidence {
             "{} This is an exact count. The smallest margin is {margin}. These inputs have the smallest margins:",
             sentence(certificate)
         ),
-        inputs: worst
-            .iter()
-            .take(SHOWN)
-            .map(|example| shown(example))
-            .collect(),
+        inputs: worst.into_iter().map(shown).collect(),
     }
 }
 
@@ -94,18 +91,17 @@ fn classes(certificate: &Certificate) -> Table {
             number(class.smallest_margin, 3),
         ]
     };
-    let classes = certificate.classes.iter();
-    let classes = classes.filter(|class| class.inputs > 0);
-    Table::of_rows(&header, classes.map(row))
+    let occurring = certificate.classes.iter().filter(|class| class.inputs > 0);
+    Table::of_rows(&header, occurring.map(row))
 }
 
 /// The inputs with the smallest margins.
 fn worst(class: &ClassAnswers, config: &ExperimentConfig) -> Option<Table> {
     let row = |example: &Example| {
-        let tokens = example.tokens.iter();
-        let tokens = tokens.map(|&token| config.data.token_text(token, None));
+        let text = |&token: &u32| config.data.token_text(token, None);
+        let tokens: Vec<String> = example.tokens.iter().map(text).collect();
         vec![
-            tokens.collect::<Vec<_>>().join(" "),
+            tokens.join(" "),
             example.predicted.to_string(),
             number(Some(example.margin), 3),
         ]
@@ -130,12 +126,10 @@ fn common(class: &ClassAnswers) -> Option<Table> {
     if positions.len() > 12 {
         positions.clear();
     }
-    let names = positions.iter();
-    let names: Vec<String> = names
-        .map(|position| format!("position {position}"))
-        .collect();
-    let header = ["token", "per wrong input", "per right input"].into_iter();
-    let header: Vec<&str> = header.chain(names.iter().map(String::as_str)).collect();
+    let name = |position: &usize| format!("position {position}");
+    let names: Vec<String> = positions.iter().map(name).collect();
+    let mut header = vec!["token", "per wrong input", "per right input"];
+    header.extend(names.iter().map(String::as_str));
     let rows = class.common.iter().map(|own| {
         let mut row = vec![
             own.token.to_string(),

@@ -7,11 +7,12 @@ use headlight_report::{Section, Table, number};
 /// Each measure with its value, and what it says; of those by head, the values of each layer are in order. `None` without
 /// measures.
 pub fn section(measures: &[(MeasureName, MeasureValue)]) -> Option<Section> {
-    let rows = measures.iter();
-    let rows = rows.map(|(name, value)| vec![name.name().to_owned(), written(*name, value)]);
+    let (mut rows, mut sentences) = (Vec::new(), Vec::new());
+    for (name, value) in measures {
+        rows.push(vec![name.name().to_owned(), written(*name, value)]);
+        sentences.push(format!("{}: {}", name.name(), name.sentence()));
+    }
     let table = Table::of_rows(&["measure", "value"], rows).left_aligned(&["value"]);
-    let sentences = measures.iter();
-    let sentences = sentences.map(|(name, _)| format!("{}: {}", name.name(), name.sentence()));
     (!measures.is_empty()).then(|| Section::titled("Measures", sentences, [table]))
 }
 
@@ -21,12 +22,13 @@ fn written(name: MeasureName, value: &MeasureValue) -> String {
     match value {
         MeasureValue::Undefined => number(None, decimals),
         MeasureValue::Number(value) => one(*value),
-        MeasureValue::PerHead(blocks) => {
-            let blocks = blocks.iter().map(|heads| {
+        MeasureValue::PerHead(layers) => {
+            let of_heads = |heads: &Vec<f64>| {
                 let heads: Vec<String> = heads.iter().copied().map(one).collect();
                 heads.join(" ")
-            });
-            blocks.collect::<Vec<_>>().join(" | ")
+            };
+            let layers: Vec<String> = layers.iter().map(of_heads).collect();
+            layers.join(" | ")
         }
     }
 }

@@ -76,32 +76,30 @@ impl Table<'_> {
         let token = |place: usize| self.occurrences[place].token;
         let mut centred = Vec::with_capacity(counted.len() * self.width());
         for &place in &counted {
-            let own = counted
+            let same = counted
                 .iter()
-                .filter(|&&other| token(other) == token(place));
-            let own: Vec<&[f32]> = own.map(|&other| vector(other)).collect();
+                .copied()
+                .filter(|&other| token(other) == token(place));
+            let own: Vec<&[f32]> = same.map(vector).collect();
             for (index, value) in vector(place).iter().enumerate() {
                 let sum: f64 = own.iter().map(|vector| f64::from(vector[index])).sum();
                 centred.push((f64::from(*value) - sum / own.len() as f64) as f32);
             }
         }
-        let labels = counted.iter();
-        let labels: Vec<u32> = labels
-            .map(|&place| self.label(&self.occurrences[place]))
-            .collect();
+        let label = |&place: &usize| self.label(&self.occurrences[place]);
+        let labels: Vec<u32> = counted.iter().map(label).collect();
         separation(&centred, self.width(), &labels)
     }
 
     /// The occurrences of each class: `21 of class river, 19 of class money`.
     fn shares(&self) -> String {
-        let classes = self.classes().into_iter();
         let of =
             |(class, count)| format!("{count} of class {}", self.config.data.class_name(class));
-        let shares: Vec<String> = classes.map(of).collect();
-        match &shares[..] {
-            [] => "none of these occurrences has a class".to_owned(),
-            shares => shares.join(", "),
+        let shares: Vec<String> = self.classes().into_iter().map(of).collect();
+        if shares.is_empty() {
+            return "none of these occurrences has a class".to_owned();
         }
+        shares.join(", ")
     }
 
     /// `most`: how many occurrences were asked for.
@@ -166,8 +164,8 @@ impl Table<'_> {
                 "plane": self.plane(level).shares,
             })
         });
-        let classes = self.classes().into_iter();
-        let classes = classes.map(|(class, count)| (self.config.data.class_name(class), count));
+        let named = |(class, count)| (self.config.data.class_name(class), count);
+        let classes = self.classes().into_iter().map(named);
         json!({
             "run": run.to_string_lossy(),
             "step": step,
@@ -216,7 +214,7 @@ fn title(level: &str) -> String {
     match level {
         "word" => "the word alone".to_owned(),
         "position" => "with its position".to_owned(),
-        block => format!("after layer {}", block.trim_start_matches("block_")),
+        layer => format!("after layer {}", layer.trim_start_matches("block_")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The predictions for the samples of a dataset, as cells of a table and as keys of an object.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::mem::take;
 
 use headlight_data::{CLS, Dataset, DatasetConfig, IGNORED, Task};
@@ -129,11 +129,12 @@ impl<'a> Predictions<'a> {
         if !self.dataset.is_per_position() {
             return own.class == self.dataset.label(sample);
         }
-        let labels = self.dataset.labels_of(sample).iter();
-        let labels = labels.zip(self.dataset.tokens(sample));
-        let labels = labels.filter(|(_, token)| self.is_answered(**token));
-        let mut pairs = labels.zip(&own.each);
-        pairs.all(|((&label, _), own)| {
+        let (labels, tokens) = (self.dataset.labels_of(sample), self.dataset.tokens(sample));
+        let answered = labels
+            .iter()
+            .zip(tokens)
+            .filter(|(_, token)| self.is_answered(**token));
+        answered.zip(&own.each).all(|((&label, _), own)| {
             label == IGNORED || own.is_some_and(|(class, _)| class == label)
         })
     }
@@ -166,14 +167,16 @@ impl<'a> Predictions<'a> {
 
     /// The names of what a sample without columns of its own has after its prediction.
     pub(super) fn names_after(&self) -> Vec<String> {
-        let label = self.has_label().then(|| "label".to_owned()).into_iter();
-        let tokens = if self.config.words.is_some() {
-            vec!["text".to_owned()]
+        let mut names = Vec::new();
+        if self.has_label() {
+            names.push("label".to_owned());
+        }
+        if self.config.words.is_some() {
+            names.push("text".to_owned());
         } else {
-            let positions = 0..self.dataset.positions();
-            positions.map(|place| format!("token_{place}")).collect()
-        };
-        label.chain(tokens).collect()
+            names.extend((0..self.dataset.positions()).map(|place| format!("token_{place}")));
+        }
+        names
     }
 
     fn has_label(&self) -> bool {
@@ -182,14 +185,16 @@ impl<'a> Predictions<'a> {
 
     /// What a sample without columns of its own has after its prediction: its label, and its text or its tokens.
     pub(super) fn cells_after(&self, sample: usize) -> Vec<String> {
-        let label = self.has_label().then(|| self.dataset.label(sample));
-        let label = label.map(|class| self.config.class_name(class));
+        let mut cells = Vec::new();
+        if self.has_label() {
+            cells.push(self.config.class_name(self.dataset.label(sample)));
+        }
         let tokens = self.dataset.tokens(sample);
-        let tokens = match &self.config.words {
-            Some(words) => vec![words.join(tokens)],
-            None => tokens.iter().map(u32::to_string).collect(),
-        };
-        label.into_iter().chain(tokens).collect()
+        match &self.config.words {
+            Some(words) => cells.push(words.join(tokens)),
+            None => cells.extend(tokens.iter().map(u32::to_string)),
+        }
+        cells
     }
 
     /// The keys of a prediction, for an object.
@@ -203,18 +208,18 @@ impl<'a> Predictions<'a> {
             if !self.labelled {
                 return predicted;
             }
-            let logs = own.each.iter().map(|own| own.map(|(_, log)| log));
-            let logs: Vec<Option<f64>> = logs.collect();
+            let log = |own: &Option<(u32, f64)>| own.map(|(_, log)| log);
+            let logs: Vec<Option<f64>> = own.each.iter().map(log).collect();
             return format!(r#"{predicted},"log_probabilities":{}"#, json!(logs));
         }
         let predicted = class_value(self.config, own.class);
         let probabilities = match &own.probabilities[..] {
             [probability] => format!(r#""probability":{probability}"#),
             several if self.has_names() => {
-                let named = self.config.classes.iter().zip(several);
-                let named = named.map(|(name, p)| format!("{}:{p}", Value::from(name.as_str())));
-                let named = named.collect::<Vec<_>>().join(",");
-                format!(r#""probabilities":{{{named}}}"#)
+                let pair = |(name, p): (&String, &f32)| format!("{}:{p}", Value::from(&**name));
+                let named = self.config.classes.iter().zip(several).map(pair);
+                let named: Vec<String> = named.collect();
+                format!(r#""probabilities":{{{}}}"#, named.join(","))
             }
             several => format!(r#""probabilities":{several:?}"#),
         };
@@ -223,23 +228,21 @@ impl<'a> Predictions<'a> {
 
     /// As [`cells_after`](Self::cells_after), for an object.
     pub(super) fn keys_after(&self, sample: usize) -> String {
-        let label = self.has_label().then(|| self.dataset.label(sample));
-        let label = label.map(|class| class_value(self.config, class));
-        let label = label.map(|label| format!(r#","label":{label}"#));
-        let tokens = self.dataset.tokens(sample);
-        // The words as the model takes them.
-        let words = self.config.words.as_ref();
-        let text = words.map(|words| Value::from(words.join(tokens)));
-        let text = text.map(|text| format!(r#","text":{text}"#));
-        let all = !self.dataset.is_per_position();
-        let tokens = tokens.iter().copied();
-        let tokens = tokens.filter(|&token| all || self.is_answered(token));
-        format!(
-            r#"{}{},"tokens":{:?}"#,
-            label.unwrap_or_default(),
-            text.unwrap_or_default(),
-            tokens.collect::<Vec<u32>>()
-        )
+        let mut keys = String::new();
+        if self.has_label() {
+            let label = class_value(self.config, self.dataset.label(sample));
+            let _ = write!(keys, r#","label":{label}"#);
+        }
+        let mut tokens = self.dataset.tokens(sample).to_vec();
+        if let Some(words) = &self.config.words {
+            // The words as the model takes them.
+            let _ = write!(keys, r#","text":{}"#, Value::from(words.join(&tokens)));
+        }
+        if self.dataset.is_per_position() {
+            tokens.retain(|&token| self.is_answered(token));
+        }
+        let _ = write!(keys, r#","tokens":{tokens:?}"#);
+        keys
     }
 }
 

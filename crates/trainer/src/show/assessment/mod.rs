@@ -11,7 +11,7 @@ use headlight_report::{Document, Section, number};
 
 use plots::plots;
 use probabilities::{calibration, thresholds};
-use tables::{DECIMALS, class_notes, classes, confusion, of_answers};
+use tables::{DECIMALS, answered, class_notes, classes, confusion};
 
 pub use tables::{MOST_CLASSES, MOST_NAME, short_class_names};
 
@@ -24,37 +24,37 @@ pub fn document(
 ) -> Document {
     let notes = class_notes(data, assessment);
     let classes = Section::titled("Classes", notes, [classes(data, assessment)]);
-    let table = confusion(data, assessment);
-    let none = of_answers(data, "No sample is confused with another class.");
+    let (table, one) = (confusion(data, assessment), answered(data));
+    let none = format!("No {one} is confused with another class.");
     let none = table.is_none().then_some(none);
     let confusion = Section::titled("Confusion matrix", none, table);
-    let whole = assessment.whole_samples;
-    let whole = whole.filter(|_| data.task == Task::TokenClassification);
-    let whole = whole.map(|share| {
-        format!("Accuracy of whole samples {share:.5}: the share of samples that are right at every position that counts.")
-    });
-    let bits = assessment.loss / std::f64::consts::LN_2;
     let bits = match data.task {
-        Task::NextToken => format!(" per token, which are {bits:.5} bits"),
+        Task::NextToken => {
+            let bits = assessment.loss / std::f64::consts::LN_2;
+            format!(" per token, which are {bits:.5} bits")
+        }
         Task::Classification | Task::TokenClassification => String::new(),
     };
     let mut overall = Section {
-        title: of_answers(data, "All samples"),
+        title: format!("All {one}s"),
         paragraphs: vec![
             format!(
                 "Loss {:.5}: mean cross-entropy in nats{bits}; 0 is perfect.",
                 assessment.loss
             ),
             format!(
-                "Accuracy {:.5}: the share of {} that are classified correctly.",
-                assessment.accuracy,
-                of_answers(data, "samples")
+                "Accuracy {:.5}: the share of {one}s that are classified correctly.",
+                assessment.accuracy
             ),
         ],
         plots: plots(data, assessment),
         ..Section::default()
     };
-    overall.paragraphs.extend(whole);
+    if let (Task::TokenClassification, Some(share)) = (data.task, assessment.whole_samples) {
+        overall.paragraphs.push(format!(
+            "Accuracy of whole samples {share:.5}: the share of samples that are right at every position that counts."
+        ));
+    }
     let sections = [overall, classes, confusion].into_iter();
     Document {
         title: title.to_owned(),

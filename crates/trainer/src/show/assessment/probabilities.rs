@@ -4,7 +4,7 @@ use headlight_data::DatasetConfig;
 use headlight_experiment::metrics::{Assessment, Threshold};
 use headlight_report::{Section, Table, number};
 
-use super::tables::{DECIMALS, of_answers};
+use super::tables::{DECIMALS, answered};
 
 pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Option<Section> {
     let second = data.class_name(1);
@@ -13,49 +13,57 @@ pub(super) fn thresholds(data: &DatasetConfig, assessment: &Assessment) -> Optio
         let start = [name, at.predicted_positives.to_string()];
         start.into_iter().chain(ratios).collect()
     };
-    let shown = assessment.thresholds.as_ref()?.iter();
-    let shown = shown.map(|at| row(format!("{:.2}", at.threshold), at));
-    let best = assessment.best_f1.iter();
-    let best = best.map(|at| row(format!("{:.6}, best F1", at.threshold), at));
+    let mut rows = Vec::new();
+    for at in assessment.thresholds.as_ref()? {
+        rows.push(row(format!("{:.2}", at.threshold), at));
+    }
+    if let Some(at) = &assessment.best_f1 {
+        rows.push(row(format!("{:.6}, best F1", at.threshold), at));
+    }
+    let one = answered(data);
     let header = ["threshold", "positives", "precision", "recall", "F1"];
     let notes = [
         format!(
-            "The results if every sample whose probability of class {second} is at least the threshold is \
+            "The results if every {one} whose probability of class {second} is at least the threshold is \
              classified as {second}."
         ),
         format!(
-            "positives: the samples classified as {second}. Precision, recall and F1 are those of class {second}."
+            "positives: the {one}s classified as {second}. Precision, recall and F1 are those of class {second}."
         ),
     ];
-    let notes = notes.map(|text| of_answers(data, &text));
-    let table = Table::of_rows(&header, shown.chain(best));
-    Some(Section::titled("Thresholds", notes, [table]))
+    Some(Section::titled(
+        "Thresholds",
+        notes,
+        [Table::of_rows(&header, rows)],
+    ))
 }
 
 pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Section {
-    let second = data.class_name(1);
+    let (second, one) = (data.class_name(1), answered(data));
     let [bins, brier] = if assessment.thresholds.is_some() {
         [
             format!(
-                "Samples grouped by their probability of class {second}. mean: the mean probability of the group; \
+                "Groups of {one}s by their probability of class {second}. mean: the mean probability of the group; \
                  share: the share of the group with label {second}. In a calibrated model, the two are close."
             ),
             format!(
-                "the mean over samples of (probability of class {second} - y)², where y is 1 for label {second}, \
+                "the mean over {one}s of (probability of class {second} - y)², where y is 1 for label {second}, \
                  else 0; 0 is perfect"
             ),
         ]
     } else {
         [
-            "Samples grouped by the probability of their predicted class. mean: the mean probability of the group; \
-             share: the share of correct predictions. In a calibrated model, the two are close."
-                .to_owned(),
-            "the sum over classes of (probability - y)², where y is 1 for the label's class, else 0, as a mean over \
-             samples; 0 is perfect"
-                .to_owned(),
+            format!(
+                "Groups of {one}s by the probability of their predicted class. mean: the mean probability of the group; \
+                 share: the share of correct predictions. In a calibrated model, the two are close."
+            ),
+            format!(
+                "the sum over classes of (probability - y)², where y is 1 for the label's class, else 0, as a mean over \
+                 {one}s; 0 is perfect"
+            ),
         ]
     };
-    let counted = &*of_answers(data, "samples");
+    let counted = &*format!("{one}s");
     let header = ["probability", counted, "mean", "share"];
     let occupied = assessment
         .calibration
@@ -73,11 +81,10 @@ pub(super) fn calibration(data: &DatasetConfig, assessment: &Assessment) -> Sect
     let notes = [
         bins,
         format!(
-            "Expected calibration error {}: difference of mean and share, averaged over samples; 0 is perfect.",
+            "Expected calibration error {}: difference of mean and share, averaged over {one}s; 0 is perfect.",
             number(assessment.calibration.expected_error, DECIMALS)
         ),
         format!("Brier score {:.5}: {brier}.", assessment.brier),
     ];
-    let notes = notes.map(|text| of_answers(data, &text));
     Section::titled("Calibration", notes, [Table::of_rows(&header, rows)])
 }

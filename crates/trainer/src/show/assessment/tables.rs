@@ -18,20 +18,6 @@ const MOST_WIDTH: usize = 160;
 /// The decimals of ratios.
 pub(super) const DECIMALS: usize = 4;
 
-/// The columns of the table of classes.
-const RATIOS: [&str; 5] = [
-    "Precision: of the samples classified as the class, the share that belong to it.",
-    "Recall: of the samples of the class, the share that are classified as it.",
-    "F1: the harmonic mean of precision and recall.",
-    "ROC-AUC: how often a sample of the class has a higher probability of it than one of another class; 0.5 is chance.",
-    "AP: average precision, the area under the precision-recall curve; chance is the class's share of all samples.",
-];
-
-const NOT_DEFINED: [&str; 2] = [
-    "–: not defined for these samples.",
-    "mean: of precision, recall and F1 over the classes that occur or are predicted, where – counts as 0; of ROC-AUC and AP over the classes that have it.",
-];
-
 /// Where the rows are that a table leaves out.
 const ALL: &str = "`headlight evaluate RUN --json` prints all";
 
@@ -45,26 +31,46 @@ pub fn short_class_names(data: &DatasetConfig) -> Vec<String> {
     shorten_apart(&names, MOST_NAME)
 }
 
-/// A sentence about samples; where each position has an answer, about positions.
-pub(super) fn of_answers(data: &DatasetConfig, text: &str) -> String {
+/// What is classified: a sample or, where each position has an answer, a position.
+pub(super) fn answered(data: &DatasetConfig) -> &'static str {
     if data.task.is_per_position() {
-        text.replace("sample", "position")
-            .replace("Sample", "Position")
+        "position"
     } else {
-        text.to_owned()
+        "sample"
     }
 }
 
+/// What the columns of the table of classes say.
 pub(super) fn class_notes(data: &DatasetConfig, assessment: &Assessment) -> Vec<String> {
-    let mut rows = assessment.classes.iter().map(|class| class.ratios);
-    let undefined = rows.any(|ratios| cells(ratios).contains(&number(None, DECIMALS)));
-    let not_defined = NOT_DEFINED.iter().filter(|_| undefined);
-    let notes = RATIOS.iter().chain(not_defined);
-    notes.map(|note| of_answers(data, note)).collect()
+    let one = answered(data);
+    let mut notes = vec![
+        format!("Precision: of the {one}s classified as the class, the share that belong to it."),
+        format!("Recall: of the {one}s of the class, the share that are classified as it."),
+        "F1: the harmonic mean of precision and recall.".to_owned(),
+        format!(
+            "ROC-AUC: how often a {one} of the class has a higher probability of it than one of another class; 0.5 is chance."
+        ),
+        format!(
+            "AP: average precision, the area under the precision-recall curve; chance is the class's share of all {one}s."
+        ),
+    ];
+    let mut ratios = assessment
+        .classes
+        .iter()
+        .flat_map(|class| cells(class.ratios));
+    if ratios.any(|ratio| ratio == number(None, DECIMALS)) {
+        notes.push(format!("–: not defined for these {one}s."));
+        notes.push(
+            "mean: of precision, recall and F1 over the classes that occur or are predicted, where – counts as 0; \
+             of ROC-AUC and AP over the classes that have it."
+                .to_owned(),
+        );
+    }
+    notes
 }
 
 pub(super) fn classes(data: &DatasetConfig, assessment: &Assessment) -> Table {
-    let counted = &*of_answers(data, "samples");
+    let counted = &*format!("{}s", answered(data));
     let header = [
         "class",
         counted,
@@ -140,14 +146,11 @@ pub(super) fn confusion(data: &DatasetConfig, assessment: &Assessment) -> Option
         "The most frequent of {} of two classes; {ALL}.",
         counted(confused.len(), "confusion")
     );
-    let counted = &*of_answers(data, "samples");
-    let rows = confused.into_iter().take(MOST_CLASSES);
-    let rows = rows.map(|([label, predicted], count)| {
-        vec![
-            names[label].clone(),
-            names[predicted].clone(),
-            count.to_string(),
-        ]
+    let counted = &*format!("{}s", answered(data));
+    confused.truncate(MOST_CLASSES);
+    let rows = confused.into_iter().map(|([label, predicted], count)| {
+        let [label, predicted] = [label, predicted].map(|class| names[class].clone());
+        vec![label, predicted, count.to_string()]
     });
     let header = ["label", "predicted class", counted];
     Some(Table::of_rows(&header, rows).titled(title))

@@ -12,21 +12,21 @@ pub(super) fn section(
 ) -> Option<Section> {
     let ratios = || METRICS.iter().filter(|info| info.is_ratio);
     let has_whole = splits.train.is_per_position();
-    let header = ["samples", "number"].into_iter();
-    let header = header.chain(ratios().map(|info| info.label));
-    let header = header.chain(has_whole.then_some("whole samples"));
+    let mut header = vec!["samples", "number"];
+    header.extend(ratios().map(|info| info.label));
+    header.extend(has_whole.then_some("whole samples"));
     let row = |name: &str, count: usize, metrics: &EvalMetrics| {
-        let start = [name.to_owned(), count.to_string()];
-        let values = ratios().map(|info| number(metrics[info.metric], info.decimals));
-        let whole = has_whole.then(|| number(metrics.whole_samples, 5));
-        start.into_iter().chain(values).chain(whole).collect()
+        let mut row = vec![name.to_owned(), count.to_string()];
+        row.extend(ratios().map(|info| number(metrics[info.metric], info.decimals)));
+        row.extend(has_whole.then(|| number(metrics.whole_samples, 5)));
+        row
     };
-    let header: Vec<&str> = header.collect();
-    let held_out = held_out.map(|metrics| row("held-out", splits.held_out.len(), metrics));
-    let sets = tests.iter().zip(&splits.tests);
-    let sets = sets.map(|(test, samples)| row(&test.name, samples.len(), &test.metrics));
-    let table = Table::of_rows(&header, held_out.into_iter().chain(sets));
-    (!tests.is_empty()).then(|| Section::titled("Test sets", [], [table]))
+    let mut rows = Vec::new();
+    rows.extend(held_out.map(|metrics| row("held-out", splits.held_out.len(), metrics)));
+    for (test, samples) in tests.iter().zip(&splits.tests) {
+        rows.push(row(&test.name, samples.len(), &test.metrics));
+    }
+    (!tests.is_empty()).then(|| Section::titled("Test sets", [], [Table::of_rows(&header, rows)]))
 }
 
 /// A line of the terminal for each test set.

@@ -37,27 +37,27 @@ pub(super) fn parts(
     let (right, wrong): (Vec<&SamplePrediction>, Vec<&SamplePrediction>) =
         said.iter().partition(|said| said.is_right(judged));
     let count = (MOST_POSITIONS / judged.positions()).clamp(1, CORRECT);
-    let right = right.into_iter().take(count);
-    let right = right.map(|said| explained(model, judged, "Correct", said.sample, head));
-    let right: Vec<Explained> = right.collect::<Result<_, _>>()?;
-    let wrong = wrong.first();
-    let wrong = wrong.map(|said| explained(model, judged, "Wrong", said.sample, head));
     let strength = |one: &Explained| one.1.first().map_or(0.0, |(_, change)| *change);
-    let right = right.into_iter().reduce(|best, other| {
-        if strength(&other) > strength(&best) {
-            other
-        } else {
-            best
+    let mut shown: Vec<Explained> = Vec::new();
+    for said in right.into_iter().take(count) {
+        let own = explained(model, judged, "Correct", said.sample, head)?;
+        if shown
+            .first()
+            .is_none_or(|best| strength(&own) > strength(best))
+        {
+            shown = vec![own];
         }
-    });
-    let both = right.into_iter().chain(wrong.transpose()?);
-    let parts = both.map(|(title, words)| ScreenPart::Words {
-        title,
-        words: words
+    }
+    if let Some(said) = wrong.first() {
+        shown.push(explained(model, judged, "Wrong", said.sample, head)?);
+    }
+    let parts = shown.into_iter().map(|(title, words)| {
+        let words = words
             .into_iter()
             .take(WORDS)
             .map(|(word, _)| word)
-            .collect(),
+            .collect();
+        ScreenPart::Words { title, words }
     });
     Ok(parts.collect())
 }
@@ -72,15 +72,19 @@ fn explained(
     let (config, weights, head) = (model.config(), &model.weights, Some(head));
     let own = leave_out(config, weights, judged, sample as u32, &[], head)?;
     // Those alone that the model may look at.
-    let words = own.words.iter().filter_map(|word| {
+    let mut words = Vec::new();
+    for word in &own.words {
+        let Some(attention) = word.attention else {
+            continue;
+        };
+        let without = word.probability_without;
         let shown = ScreenWord {
             word: word.text.clone(),
-            attention: word.attention?,
-            without: word.probability_without,
+            attention,
+            without,
         };
-        Some((shown, (own.probability - word.probability_without).abs()))
-    });
-    let mut words: Vec<(ScreenWord, f64)> = words.collect();
+        words.push((shown, (own.probability - without).abs()));
+    }
     words.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     Ok((title(model, judged, kind, sample, &own), words))
 }
@@ -104,14 +108,12 @@ fn title(
     } else {
         "row"
     };
-    let tokens = judged.tokens(sample).iter();
-    let cls = model.config().inputs().cls;
-    let words = tokens
-        .enumerate()
-        .filter(|&(position, _)| Some(position) != cls);
-    let words: Vec<u32> = words.map(|(_, &token)| token).collect();
-    let words = data.words.as_ref().map(|own| own.join(&words));
-    let words = shorten(&words.unwrap_or_default(), START);
+    let mut tokens = judged.tokens(sample).to_vec();
+    if let Some(cls) = model.config().inputs().cls {
+        tokens.remove(cls);
+    }
+    let text = data.words.as_ref().map(|words| words.join(&tokens));
+    let words = shorten(&text.unwrap_or_default(), START);
     format!(
         "{kind}: {} ({words}): {}{expected}, probability {:.3} (layer {}, head {})",
         model.named(model.split(), row, sample, judged),
