@@ -20,7 +20,7 @@ section! {
 choices! {
     /// An engine by name, in configs and on the command line.
     pub enum EngineName {
-        /// `fused` for every config that it supports, `burn` for the others.
+        /// `fused` on a CPU, otherwise `burn`.
         Auto = "auto",
         /// Burn's tensors and automatic differentiation, on any device.
         Burn = "burn",
