@@ -8,8 +8,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { Lab } from "../../crates/page/script/src/engine/lab.js";
+import { load } from "../../crates/page/script/tests/page.mjs";
 
+const [{ Lab }] = await load("engine/lab");
 const program = resolve(process.argv[2]);
 const folder = mkdtempSync(join(tmpdir(), "lab-"));
 const run = (...words) => execFileSync(program, words, { cwd: folder, encoding: "utf8", maxBuffer: 1e9 });

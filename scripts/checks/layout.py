@@ -108,13 +108,13 @@ class Crate:
 
 
 def imports(folder):
-    """The modules of a script that each of its modules imports, with the names that it takes."""
+    """The modules of a script that each of its modules imports, by their paths without an ending, with the names that it takes."""
     arrows = {}
-    for path in sorted([*folder.rglob("*.js"), *folder.rglob("*.jsx")]):
+    for path in sorted([*folder.rglob("*.ts"), *folder.rglob("*.tsx")]):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
         for names, target in re.findall(r'^(?:import|export)\s+(?:([^;"]*?)\s+from\s+)?"(\.[^"]+)"', text, flags=re.M):
             goal = (path.parent / target).resolve()
-            arrows.setdefault(path, {}).setdefault(goal, set()).update(re.findall(r"[\w$*]+", names))
+            arrows.setdefault(path.with_suffix(""), {}).setdefault(goal, set()).update(re.findall(r"[\w$*]+", names))
     return arrows
 
 

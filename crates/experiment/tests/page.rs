@@ -1,4 +1,4 @@
-//! What the core describes for the page: `described.js`. `UPDATE_GOLDEN=1` writes the file anew.
+//! What the core describes for the page: `described.ts`. `UPDATE_GOLDEN=1` writes the file anew.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
@@ -30,7 +30,7 @@ fn object(
         )
     });
     let entries: String = entries.collect();
-    format!("/** @type {{Record<string, {of}>}} */\nexport const {name} = {{\n{entries}}};\n")
+    format!("export const {name}: Record<string, {of}> = {{\n{entries}}};\n")
 }
 
 /// A rule as the page has it: a parameter is a list.
@@ -80,12 +80,12 @@ fn texts() -> Value {
 
 #[test]
 fn the_page_has_what_the_core_describes() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/script/src/described.js");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/script/src/described.ts");
     let parts = [
-        "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment --test page`: what the core describes.\n".to_owned(),
+        "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment --test page`: what the core describes.\n\nimport type { Choice, Config } from \"./types\";\n".to_owned(),
         object(
             "RULES",
-            "import(\"./types\").Choice",
+            "Choice",
             choices().map(|(kind, choice)| (kind, Written::from(choice))),
         ),
         object(
@@ -97,12 +97,12 @@ fn the_page_has_what_the_core_describes() {
     let metrics =
         PAGE.map(|(metric, decimals)| (metric.info().name, metric.info().label, decimals));
     let metrics = format!(
-        "/** The metrics in tables: each with its key, its name and its decimals. @type {{[key: string, name: string, decimals: number][]}} */\nexport const METRICS = {};\n",
+        "/** The metrics in tables: each with its key, its name and its decimals. */\nexport const METRICS: [key: string, name: string, decimals: number][] = {};\n",
         to_string(&metrics).unwrap()
     );
     let names = LABELS.iter().chain(&TEXTS);
     let texts = format!(
-        "/** The config of the reader's texts, apart from what the texts give: that of `headlight train FILE`. @type {{import(\"./types\").Config}} */\nexport const TEXTS = {};\n\n/** Names that columns of texts and labels usually have. */\nexport const COLUMNS = {};\n",
+        "/** The config of the reader's texts, apart from what the texts give: that of `headlight train FILE`. */\nexport const TEXTS: Config = {};\n\n/** Names that columns of texts and labels usually have. */\nexport const COLUMNS = {};\n",
         texts(),
         to_string(&names.collect::<Vec<_>>()).unwrap()
     );

@@ -9,8 +9,8 @@ import { gunzipSync } from "node:zlib";
 import { scriptOf, styleOf } from "./bundle.mjs";
 
 const [loader, script, style] = await Promise.all([
-  scriptOf("src/loader.js"),
-  scriptOf("src/main.jsx"),
+  scriptOf("src/loader.ts"),
+  scriptOf("src/main.tsx"),
   styleOf("src/main.css"),
 ]);
 const [option, folder = fileURLToPath(new URL("../src/bundle", import.meta.url))] = process.argv.slice(2);

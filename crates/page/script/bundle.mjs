@@ -18,7 +18,7 @@ const worker = {
   name: "worker",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^worker:/ }, ({ path }) => ({ path, namespace: "worker" }));
-    onLoad({ filter: /.*/, namespace: "worker" }, async ({ path }) => ({ contents: await scriptOf(`src/engine/${path.slice(7)}.worker.js`), loader: "text" }));
+    onLoad({ filter: /.*/, namespace: "worker" }, async ({ path }) => ({ contents: await scriptOf(`src/engine/${path.slice(7)}.worker.ts`), loader: "text" }));
   },
 };
 

@@ -18,7 +18,7 @@ impl Page {
 
 impl PageRun {
     /// Scores, corrections of the weights, logits, probabilities, the mask, then the vectors of
-    /// each step that has them: the order in which `script/src/sources/recorded.js` reads.
+    /// each step that has them: the order in which `script/src/sources/recorded.ts` reads.
     fn numbers(&self, out: &mut Vec<u8>) {
         let over = |field: fn(&AttentionDump) -> &[f32]| -> Vec<Vec<i64>> {
             let steps = self.dumps.iter().map(field);

@@ -48,14 +48,14 @@ pub(crate) fn surprises(steps: &[Vec<i64>]) -> Vec<i64> {
 }
 
 /// Predicts the next number: three quarters of the last change are added again. Of the factors tried this
-/// made the notebook's page smallest. `script/src/sources/recorded.js` predicts the same.
+/// made the notebook's page smallest. `script/src/sources/recorded.ts` predicts the same.
 fn expected(last: i64, before: i64) -> i64 {
     last + (3 * (last - before)).div_euclid(4)
 }
 
 /// The softmax of a row of scores over the allowed keys; scores and result are in ten-thousandths.
 ///
-/// It uses only sums, products and quotients, in a fixed order: `script/src/numbers.js` computes the same to the
+/// It uses only sums, products and quotients, in a fixed order: `script/src/numbers.ts` computes the same to the
 /// last bit, so a page stores only the difference of a weight from this, which is nearly always 0.
 pub(crate) fn predicted(scores: &[i64], may: impl Fn(usize) -> bool) -> Vec<i64> {
     let allowed = || (0..scores.len()).filter(|&key| may(key));

@@ -2,7 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { isLong, logitsOf, settingsText, stepsOf, tomlOf, withSettings } from "../src/config.js";
+import { load } from "./page.mjs";
+
+const [{ isLong, logitsOf, settingsText, stepsOf, tomlOf, withSettings }] = await load("config");
 
 const notebook = {
   seed: 0,

@@ -5,7 +5,7 @@ import test from "node:test";
 import { difference, load, openFixture } from "./page.mjs";
 
 const fixture = openFixture();
-const [state, { unpack }, { range }] = await load("state.js", "own-numbers.js", "numbers.js");
+const [state, { unpack }, { range }] = await load("state", "own-numbers", "numbers");
 await unpack();
 const runs = state.runs.value;
 

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { load } from "./page.mjs";
 import { runOf } from "./runs.mjs";
 
 // `colour.js` takes its stops from the page's facts.
 globalThis.document = { getElementById: () => ({ textContent: JSON.stringify({ viridis: [[68, 1, 84], [33, 145, 140], [253, 231, 37]] }) }) };
-const { fileName, inName, jsonOf, matrixCsvOf, svgOf } = await import("../src/parts/export.js");
-const { apart, brief, differenceOf, extent, fitting, panelOf, titleOf } = await import("../src/parts/matrices.js");
+const [{ fileName, inName, jsonOf, matrixCsvOf, svgOf }, { apart, brief, differenceOf, extent, fitting, panelOf, titleOf }] = await load("parts/export", "parts/matrices");
 
 const HOSTILE = '"</text>,<script>&\u0007\ud800';
 

@@ -3,8 +3,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { panelOf, shades } from "../src/parts/matrices.js";
+import { load } from "./page.mjs";
 import { runOf } from "./runs.mjs";
+
+const [{ panelOf, shades }] = await load("parts/matrices");
 
 /** A run of samples whose queries all have the same row: `rows[head]` of the sample. The first block is sharp, and so is the first step. */
 function rowsOf(samples, allows = () => true, more = {}) {

@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { changedRun, changesFor, changesText } from "../src/changes.js";
-import { Run } from "../src/run.js";
-import { Live } from "../src/sources/live.js";
+import { load } from "./page.mjs";
 import { factsOf } from "./runs.mjs";
+
+const [{ changedRun, changesFor, changesText }, { Run }, { Live }] = await load("changes", "run", "sources/live");
 
 const samples = [[0, 7, 8], [0, 9, 7]].map((tokens, number) => ({ number, label: number, tokens, marked: number ? [1] : [] }));
 const facts = factsOf({ heads: 2, samples, steps: [0, 1, 2] });

@@ -2,8 +2,9 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { givenOf, stepsOf } from "../src/config.js";
-import { csvOfLines, isTable } from "../src/parts/csv.js";
+import { load } from "./page.mjs";
+
+const [{ givenOf, stepsOf }, { csvOfLines, isTable }] = await load("config", "parts/csv");
 
 test("lines become a table: a label, a comma or tab, and a text", () => {
   assert.equal(csvOfLines("good, I liked it, all of it\n\n bad\tShe said: \"no\"\r\nso; so,1;2\n"), 'label,text\ngood,"I liked it, all of it"\nbad,"She said: ""no"""\n"so; so","1;2"\n');

@@ -2,11 +2,10 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { captionsOf } from "../src/parts/captions.js";
-import { limitsOf } from "../src/parts/rules.js";
-import { sentenceOf } from "../src/parts/sentence.js";
-import { tokensOf } from "../src/parts/tokens.js";
+import { load } from "./page.mjs";
 import { runOf } from "./runs.mjs";
+
+const [{ captionsOf }, { limitsOf }, { sentenceOf }, { tokensOf }] = await load("parts/captions", "parts/rules", "parts/sentence", "parts/tokens");
 
 const WEIGHTS = Float64Array.of(0.8, 0.1, 0.1);
 const said = (run, query) => sentenceOf({ run, sample: "0", at: 0, query, layer: 0, head: 0 }, WEIGHTS);

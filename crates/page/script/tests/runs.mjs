@@ -1,6 +1,8 @@
 // Runs without a page: facts, and a source of numbers, of which a test says what it needs.
 
-import { Run } from "../src/run.js";
+import { load } from "./page.mjs";
+
+const [{ Run }] = await load("run");
 
 /** Facts of three positions. @param {Record<string, unknown>} facts */
 export const factsOf = (facts) =>

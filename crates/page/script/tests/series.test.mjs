@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { niceTop, pathOf, placeAt, runningMean, ticksOf, wideOf } from "../src/parts/series.js";
+import { load } from "./page.mjs";
+
+const [{ niceTop, pathOf, placeAt, runningMean, ticksOf, wideOf }] = await load("parts/series");
 
 const line = (count, of) => Array.from({ length: count }, (_, at) => [at, of(at)]);
 

@@ -6,11 +6,11 @@ import test from "node:test";
 
 const FORBIDDEN = ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "fetch(", "XMLHttpRequest", "import(", "localStorage"];
 // The one place that may read the document as text, once: where the page is saved.
-const ALLOWED = { "parts/page-file.js": "${copy.outerHTML}" };
+const ALLOWED = { "parts/page-file.ts": "${copy.outerHTML}" };
 const folder = new URL("../src/", import.meta.url);
 
 test("no markup from text, no code from text, no requests", () => {
-  const files = readdirSync(folder, { recursive: true }).filter((name) => /\.(js|jsx)$/.test(name));
+  const files = readdirSync(folder, { recursive: true }).filter((name) => /\.tsx?$/.test(name));
   assert.ok(files.length > 20, files.join(", "));
   for (const name of files) {
     // Types name modules as imports do.

@@ -6,7 +6,7 @@ import { load, openFixture } from "./page.mjs";
 
 const fixture = openFixture();
 const [state, { unpack }, { changedRun, changesFor }, numbers, views, { colours }, { page }, { startLive }] =
-  await load("state.js", "own-numbers.js", "changes.js", "numbers.js", "view.js", "colour.js", "facts.js", "own-run.js");
+  await load("state", "own-numbers", "changes", "numbers", "view", "colour", "facts", "own-run");
 await unpack();
 const [run] = state.runs.value;
 

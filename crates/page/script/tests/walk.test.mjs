@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Computation, difference } from "../src/parts/computation.js";
-import { matches, wordsOf } from "../src/parts/search.js";
-import { stagesOf } from "../src/parts/stages.js";
+import { load } from "./page.mjs";
+
+const [{ Computation, difference }, { matches, wordsOf }, { stagesOf }] = await load("parts/computation", "parts/search", "parts/stages");
 
 const near = (one, other) => assert.ok(difference(one, other) < 1e-6, `${one} and ${other}`);
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { caseStages } from "../src/walkthrough/stages.js";
+import { load } from "./page.mjs";
+
+const [{ caseStages }] = await load("walkthrough/stages");
 
 const matrix = (stage, rows, columns, values, how = "given") => ({ stage, how, rows, columns, values });
 const TOKENS = ["a", "b"];

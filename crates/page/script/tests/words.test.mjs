@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { captionsOf } from "../src/parts/captions.js";
-import { questionOf, withKind, withRule } from "../src/parts/rules.js";
-import { sentenceOf, weightsOf } from "../src/parts/sentence.js";
-import { tokenOf, tokensOf } from "../src/parts/tokens.js";
+import { load } from "./page.mjs";
 import { runOf } from "./runs.mjs";
+
+const [{ captionsOf }, { questionOf, withKind, withRule }, { sentenceOf, weightsOf }, { tokenOf, tokensOf }] = await load("parts/captions", "parts/rules", "parts/sentence", "parts/tokens");
 
 const config = {
   seed: 0, model: { d_model: 8, n_heads: 1, n_layers: 1 }, training: { epochs: 3, learning_rate: 1e-3 },

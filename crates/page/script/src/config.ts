@@ -1,0 +1,112 @@
+// A config with changes of the reader, and what follows from a config.
+
+import type { Config, OwnData, OwnTexts } from "./types";
+
+/** A value of a config by its key, such as `model.d_model`. */
+export const valueOf = (config: Config, key: string) =>
+  key.split(".").reduce((part: any, name) => part?.[name], config);
+
+/** Keys whose usual values depend on the optimizer. */
+const OF_THE_OPTIMIZER: Record<string, (optimizer: unknown) => unknown> = {
+  epsilon: (optimizer) => (optimizer === "adam" ? 1e-7 : 1e-8),
+  token_second_moment: (optimizer) => (optimizer === "adam" ? "per-occurrence" : "per-token"),
+};
+
+/** A config with other values; null unsets a key. */
+export function withSettings(config: Config, settings: Record<string, unknown>): Config {
+  const changed = structuredClone(config);
+  // Samples of a file have no rule, and nothing else that generated samples have.
+  if ("data.file" in settings) changed.data = { seed: config.data.seed, cls: config.data.cls };
+  for (const [key, value] of Object.entries(settings)) {
+    const names = key.split(".");
+    const last = names.pop() as string;
+    let part = changed;
+    for (const name of names) part = part[name] ??= {};
+    if (value === null) delete part[last];
+    else part[last] = value;
+  }
+  // A resolved config has these keys in any case.
+  const { training: { optimizer = "adam" } = {} } = config;
+  for (const [key, usual] of Object.entries(OF_THE_OPTIMIZER)) {
+    const { training } = changed;
+    if (
+      training &&
+      (training.optimizer ?? "adam") !== optimizer &&
+      !(`training.${key}` in settings) &&
+      training[key] === usual(optimizer)
+    )
+      training[key] = usual(training.optimizer);
+  }
+  return changed;
+}
+
+/** Logits per sample. */
+export const logitsOf = ({ data: { n_classes = 2 }, model: { logits } }: Config) =>
+  n_classes > 2 || logits === "per-class" ? n_classes : 1;
+
+/** Settings as text, for titles and files. */
+export const settingsText = (settings: Record<string, unknown>) =>
+  Object.entries(settings)
+    .map(
+      ([key, value]) =>
+        `${key.split(".").at(-1)} ${value === null ? "unset" : typeof value === "object" ? ruleText(value as any) : value}`,
+    )
+    .join(", ");
+
+const ruleText = (rule: Record<string, unknown>) => Object.values(rule).flat().join(" ");
+
+/** Multiplications of a training, roughly. */
+function operationsOf(config: Config, steps: number) {
+  const { d_model: width, d_ff = 0, n_layers: layers } = config.model;
+  const positions = config.data.seq_len + (config.data.cls === "none" ? 0 : 1);
+  const token = 4 * width * width + 2 * width * ((d_ff ?? 0) + positions);
+  return 3 * steps * config.training.batch_size * positions * token * Math.max(layers, 1);
+}
+
+/** Samples of a file. */
+export type Data = OwnData | OwnTexts;
+
+/** Steps of a whole training. @param data its samples, if they come from a file */
+export function stepsOf(config: Config, data?: Data) {
+  const count = data ? ("table" in data ? data.count : data.tokens.length) : (config.data.samples ?? 0);
+  const { epochs, steps, batch_size } = config.training;
+  return Math.min(epochs ? epochs * Math.ceil(count / batch_size) : Infinity, steps ?? Infinity);
+}
+
+/** Samples as the lab takes them. */
+export const givenOf = (data?: Data) =>
+  data && ("table" in data ? { table: data.table } : { tokens: data.tokens, labels: data.labels, splits: data.splits });
+
+// A telephone or an old computer does about so many multiplications in a second; a computer of 2020 does 2 to 30 times as many.
+const SLOW = 1e9;
+const LONG = 10;
+
+/** Whether a training could take more than ten seconds on a slow computer: then the reader starts it. */
+export const isLong = (config: Config, steps: number) => operationsOf(config, steps) > LONG * SLOW;
+
+/** A config as TOML. */
+export function tomlOf(config: Config) {
+  const value = (item: any): string => {
+    if (Array.isArray(item)) return `[${item.map(value).join(", ")}]`;
+    if (item !== null && typeof item === "object")
+      return `{ ${Object.entries(item)
+        .filter(([, own]) => own !== null)
+        .map(([name, own]) => `${name} = ${value(own)}`)
+        .join(", ")} }`;
+    if (typeof item === "string") return JSON.stringify(item);
+    return String(item);
+  };
+  const isTable = (item: any) => item !== null && typeof item === "object" && !Array.isArray(item);
+  const known = Object.entries(config).filter(([, item]) => item !== null);
+  const lines = known.filter(([, item]) => !isTable(item)).map(([name, item]) => `${name} = ${value(item)}`);
+  for (const [name, table] of known.filter(([, item]) => isTable(item))) {
+    lines.push(
+      "",
+      `[${name}]`,
+      ...Object.entries(table)
+        .filter(([, item]) => item !== null)
+        .map(([key, item]) => `${key} = ${value(item)}`),
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,276 @@
+// What the page's data look like. `facts.rs` writes the facts; `crates/lab` answers requests.
+
+import type { Signal } from "@preact/signals";
+
+/** A label, and the positions that decide it. */
+export type Known = [label: number | null, marked: number[]];
+
+export interface Sample {
+  /** Its name in addresses: its number, or `own-` and its tokens. */
+  key: string;
+  /** Its index in the training set; null for a sample of the reader. */
+  number: number | null;
+  /** Null if it is unknown. */
+  label: number | null;
+  /** With `[CLS]`, if samples have it. */
+  tokens: number[];
+  /** What the reader typed, or her text has, for tokens that the model does not know, by position; empty for all others. */
+  typed?: string[];
+  /** The positions that decide the label. */
+  marked: number[];
+  /** Of each position its label, null where none counts, and the positions that decide it; empty if they are unknown. Absent where samples have one label. */
+  each?: Known[];
+  /** The position whose label and answer are meant, if each has one. */
+  asked?: number;
+  /** Its row in what the source holds; null for a sample of the reader. */
+  index: number | null;
+}
+
+/** A config as resolved; `config.rs` documents its keys. */
+export type Config = Record<string, any>;
+
+/** What a number of a rule counts. */
+export type Counts = "token" | "position";
+
+/** A rule that readers can choose (`crates/data/src/rules/kind.rs`). */
+export interface Choice {
+  title: string;
+  question: string;
+  parameters: [key: string, name: string, counts: Counts, first: number][];
+  n_classes: number;
+  needs: [key: string, value: string | number][];
+}
+
+export type LossPoint = { step: number; loss: number };
+
+/** The facts of a run: all but its numbers. */
+export interface Facts {
+  name: string;
+  seed: number | null;
+  layers: number;
+  heads: number;
+  positions: number;
+  d_head: number;
+  d_model: number;
+  has_feed_forward: boolean;
+  factor: number;
+  factor_text: string;
+  norm_eps: number;
+  /** Null for a dump that no training made. */
+  steps: (number | null)[];
+  /** The step of the best model, if the run keeps it. */
+  best?: number;
+  vectors: number[];
+  vector_arrays: [string, number][];
+  masked: boolean;
+  /** Logits of an answer: one for two classes, else one per class. */
+  logits: number;
+  /** What the model answers at each position; absent if it gives one answer per sample. */
+  task?: "token-classification" | "next-token";
+  classes: string[];
+  samples: Omit<Sample, "key" | "asked" | "index">[];
+  token_strings: Record<string, string>;
+  /** The position of `[CLS]`; null if samples have none. */
+  cls: number | null;
+  /** The position that the class is read from, if it is not that of `[CLS]`. */
+  read?: number;
+  /** The config of the model; null or absent where it is not known. */
+  model?: Config | null;
+  /** The head of the last block that a recording shows first. */
+  strongest?: number;
+  loss: LossPoint[];
+  loss_over?: string;
+  evidence: {
+    name: string;
+    text: string;
+    /** Inputs that open as samples. */ inputs?: { tokens: number[]; about: string }[];
+  }[];
+  /** What its classifier answers; absent for recordings, whose page says it. */
+  question?: string;
+  /** What came of its training, as its report says it; absent if that is not known. */
+  outcome?: string;
+  notes: string[];
+  /** Set where only weights are known. */
+  without_scores?: boolean;
+  again?: Again;
+  config?: Config;
+  /** How a training of this page ended: the hash of its weights, and metrics. */
+  ended?: any;
+  /** Whether the samples are held-out ones. */
+  held_out?: boolean;
+}
+
+export interface Again {
+  live?: { config: Config; steps: number; weights_sha256: string; data?: OwnData };
+  recorded?: string;
+}
+
+/** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`. A label is the number of a class; if names of classes are numbers, it is a name. */
+export interface OwnData {
+  tokens: number[][];
+  labels: (number | string)[];
+  splits?: string[];
+  words?: Record<string, string>;
+  classes?: string[];
+}
+
+/** A file of texts of the reader's own, and what the lab says of it. */
+export interface OwnTexts {
+  /** The file as it is. */
+  table: string;
+  /** Number of texts to train on. */
+  count: number;
+  /** That of `headlight train FILE`. */
+  config: Config;
+  told: {
+    /** What was chosen as texts and labels, in a line. */
+    choice: string;
+    /** How many texts of each class are trained on, and how many are held out. `[class]` */
+    train: number[];
+    held_out: number[];
+    /** What is cut, unknown or repeated, as sentences. */
+    notes: string[];
+  };
+}
+
+/** The facts of the page. */
+export interface PageFacts {
+  viridis: [number, number, number][];
+  runs: Facts[];
+  /** What the classifiers answer, if it is known. */
+  question: string | null;
+  /** For a page without a run: the experiment that it begins with. */
+  lab?: { name: string; config: Config; data?: OwnData };
+  /** Of a page of worked examples alone. */
+  example?: Example;
+}
+
+/** The arrays of one sample at one step, by the names of a dump. */
+export type Arrays = Record<string, Float32Array>;
+
+/** Where the numbers of a run come from: recorded, or computed by the page. */
+export interface Source {
+  kind: "recorded" | "live";
+  /** Scores or weights of one query. `[key]` */
+  row(name: Show, at: number, sample: Sample, layer: number, head: number, query: number): Float64Array;
+  /** A single weight, where it can be had without its row: curves ask for very many. */
+  weight?(at: number, sample: Sample, layer: number, head: number, query: number, key: number): number;
+  results(name: "logits" | "probabilities", at: number, sample: Sample): number[];
+  /** What is known of each answer of a whole sample, where the source computes any sample; nothing if that is unknown. Throws an error with a sentence if the model cannot take them. */
+  judge?(tokens: number[]): Known[];
+  /** All arrays of a sample at a step; null where the source has none. */
+  arrays(at: number, sample: Sample): Arrays | null;
+  allows(sample: Sample, query: number, key: number): boolean;
+  /** Whether all steps of a sample are at hand, as a curve needs them; if not, they are being computed; null if they cannot be. */
+  covers(sample: Sample): boolean | null;
+  /** Counts curves that arrived, where they are computed; who reads it is shown again then. */
+  arrived?: Signal<number>;
+  /** The values of a parameter at a step, by its name; null where the source has no weights. */
+  parameter?(name: string, at: number): { shape: number[]; values: Float32Array } | null;
+}
+
+/** What a reader changes in the computation of a trained model. */
+export interface Changes {
+  /** Factor by which scores are divided. */
+  temperature?: number;
+  causal?: boolean;
+  /** Heads that give nothing: layer and head. */
+  heads?: [number, number][];
+  /** Positions at which no query of any block looks. */
+  keys?: number[];
+  /** Attention rows that the reader sets. */
+  rows?: { layer: number; head: number; query: number; weights: number[] }[];
+  /** A vector from another sample in its place. */
+  patches?: {
+    place: "embeddings" | "context" | "residual" | "output";
+    layer: number;
+    position: number;
+    from: string;
+  }[];
+}
+
+export type Show = "weights" | "scores";
+export type Range = "unit" | "uniform" | "own";
+
+/** What the page shows. A change makes a new one. What the reader has not chosen is infinite or empty. */
+export interface View {
+  run: number;
+  /** The key of a sample, or the name of a class, which stands for the mean over its samples. */
+  sample: string;
+  /** In training steps. */
+  step: number;
+  query: number;
+  key: number;
+  layer: number;
+  head: number;
+  show: Show;
+  range: Range | "";
+  pin: Pin | null;
+  tab: string;
+  /** The caption of the guide, from 1; 0 without a guide. */
+  guide: number;
+  /** The stage of the walk through the computation, from 1; 0 shows all. */
+  stage: number;
+  /** The word of the tab "Words"; empty until the reader chooses one. */
+  word: string;
+  changes: Changes;
+  /** Config keys in which the shown experiment differs from the page's own, for example `model.d_model`. */
+  settings: Record<string, unknown>;
+}
+
+/** A view to compare with: of a run of the page, or of the experiment of these settings, with these changes. */
+export interface Pin {
+  run: View["run"];
+  sample: string;
+  step: number;
+  settings: Record<string, unknown>;
+  changes: Changes;
+}
+
+/** How the numbers of the page's own run came about. */
+export interface Origin {
+  kind: "training" | "live" | "differs" | "recorded";
+  /** The word that stands before the text. */
+  badge: string;
+  /** A sentence, which goes on from the badge; empty before the page knows. */
+  text: string;
+  /** What stands in its place below the title; hashes are in the tab Evidence. */
+  brief?: string;
+  /** The step, of how many. */
+  progress?: [number, number];
+  ask?: () => void;
+  stop?: () => void;
+}
+
+// Worked examples, which `crates/walkthrough/src/json.rs` writes.
+
+/** A matrix of an example; null is minus infinity. */
+export interface ExampleMatrix {
+  stage: string;
+  how: string;
+  rows: string[];
+  columns: string[];
+  values: (number | null)[][];
+}
+
+/** What the document prints of one row. */
+export interface PrintedRow {
+  stage: string;
+  row: number;
+  columns: number[];
+  values: number[];
+  differs: boolean[];
+  decimals: number;
+  note: string | null;
+}
+
+export interface ExampleCase {
+  title: string | null;
+  about: string | null;
+  factor: number;
+  temperature: number;
+  stages: ExampleMatrix[];
+  published: PrintedRow[];
+}
+
+export type Example = { title: string; cases: ExampleCase[] };
