@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "./page.mjs";
-
 const [{ givenOf, stepsOf }, { csvOfLines, isTable }] = await load("config", "parts/csv");
 
 test("lines become a table: a label, a comma or tab, and a text", () => {

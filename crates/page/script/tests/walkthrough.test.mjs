@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./page.mjs";
-
 const [{ caseStages }] = await load("walkthrough/stages");
 
 const matrix = (stage, rows, columns, values, how = "given") => ({ stage, how, rows, columns, values });

@@ -5,10 +5,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { tomlOf } from "../config";
 import { saveFile, say } from "../parts/dom";
 import { csvOf } from "../parts/csv";
-import { fileName, inName, jsonOf, matrixCsvOf, svgOf } from "../parts/export";
+import { fileName, inName, matrixCsvOf } from "../parts/export";
 import { pageFile } from "../parts/page-file";
 import { play } from "../parts/play";
-import { pngOf } from "../parts/raster";
 import { panels } from "../parts/shown";
 import { Live } from "../sources/live";
 import { base, configOf, dataOf, here, settings, settingsOf } from "../state";
@@ -93,25 +92,8 @@ function viewWays(): Way[] {
 /** The shown matrices: with a pinned one, that and the difference, too. */
 function matrixWays(): Way[] {
   const shown = panels.peek();
-  const way: (ending: string, text: string, of: () => BlobPart | Promise<BlobPart>, type?: string) => Way = (
-    ending,
-    text,
-    of,
-    type,
-  ) => [
-    ending,
-    `Save as ${ending.toUpperCase()}`,
-    text,
-    async () => saved(fileName(shown, ending), new Blob([await of()], { type })),
-  ];
-  return !shown.length
-    ? []
-    : [
-        way("svg", "A picture of the matrices.", () => svgOf(shown).svg, "image/svg+xml"),
-        way("png", "The same picture, in pixels.", () => pngOf(svgOf(shown)), "image/png"),
-        way("csv", "Their numbers, a line for each cell.", () => matrixCsvOf(shown), "text/csv"),
-        way("json", "Their numbers, as lists of rows.", () => jsonOf(shown), "application/json"),
-      ];
+  const save = () => saved(fileName(shown), new Blob([matrixCsvOf(shown)], { type: "text/csv" }));
+  return shown.length ? [["csv", "Save as CSV", "Their numbers, a line for each cell.", save]] : [];
 }
 
 /** What the command line needs to go on with a training of this page. */
