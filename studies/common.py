@@ -46,26 +46,24 @@ class Study:
 
     def write(self, findings: list[str], how: list[str], compared: list[list[str]], panels: list) -> None:
         """Writes the page and its figures."""
-        run = [
-            [part["name"], len(self.parts[part["name"]]), runs(part), "; ".join(part.get("grid", [])) or "–"]
-            for part in self.plan["part"]
-        ]
+        counts = [(part["name"], len(self.parts[part["name"]]), runs(part)) for part in self.plan["part"]]
         source = [self.plan["source"] + "."]
-        if sum(row[1] for row in run) < sum(row[2] for row in run):
+        if any(found < planned for _, found, planned in counts):
             source.append("This page is not of all runs of the plan, so what it says can change.")
+        trained = ", ".join(f"{found:,} of `{name}`" for name, found, _ in counts)
+        repeat = f"`headlight reproduce {self.plan['name']}` trains these runs: {trained}."
         header = ["quantity", "published", "ours", "95% interval", "verdict"]
         blocks = [
             "# " + self.plan["question"],
             *source,
             "## Findings",
             *findings,
-            "## How",
-            *how,
-            "What was run",
-            table(["part", "runs", "of", "grid"], run, left=["grid"]),
+            f"![The figures]({self.page.name}.svg)",
             "## Published and ours",
             table(header, compared, left=["verdict"]),
-            f"![The figures]({self.page.name}.svg)",
+            "## How to repeat it",
+            repeat,
+            *how,
         ]
         self.page.with_suffix(".md").write_text("\n\n".join(blocks) + "\n", encoding="utf-8")
         figure, axes = plt.subplots(len(panels), figsize=(7, 3 * len(panels)), layout="constrained")

@@ -7,13 +7,13 @@ from studies import common as c
 LEARNED, CARRIES = 0.99, 0.5
 LAYERS, HEADS = 3, 2
 KINDS = {
-    "taught": "as taught: one head of the last layer for each",
-    "one": "one head of the last layer for both",
-    "overlapping": "two heads of the last layer, at least one for both",
-    "earlier": "a head for each, at least one in an earlier layer",
-    "totals": "a head carries half of totals, and none half of order",
-    "order": "a head carries half of order, and none half of totals",
-    "spread": "no head carries half of either",
+    "taught": "as taught, one head of the last layer for each",
+    "one": "with one head of the last layer for both",
+    "overlapping": "with two heads of the last layer, at least one for both",
+    "earlier": "with a head for each, at least one in an earlier layer",
+    "totals": "whose heads carry half of totals, and none half of order",
+    "order": "whose heads carry half of order, and none half of totals",
+    "spread": "without a head that carries half of either",
 }
 
 study = c.Study(__file__)
@@ -60,16 +60,14 @@ for part, size in [("full", "full-size"), ("small", "small")]:
     alike = c.spearman(totals[:, -1].ravel(), order[:, -1].ravel())[0]
     rises = [c.median(removal[:, layer].max(axis=1)) for layer in range(LAYERS)]
     in_layers = ", ".join(f"{rise:.2f} in layer {layer}" for layer, rise in enumerate(rises))
-    by_kind = "; ".join(f"{KINDS[name]} ({count[name]})" for name in KINDS if count[name])
+    by_kind = "; ".join(f"{count[name]} {KINDS[name]}" for name in KINDS if count[name])
     findings += [
         f"Of {len(rows)} {size} models, {n} learn: {percent(n, len(rows))} ({c.percents(c.wilson(n, len(rows)))}). The median one has a held-out "
         f"F1 of 99% after {c.median(steps):.0f} steps.",
-        f"In {taught} of these {n}, the heads of the last layer have the roles that are taught ({c.percents(c.wilson(taught, n))}). Added "
-        f"afterwards: if heads may carry both, {taught + count['overlapping']} do. By kind: {by_kind}.",
-        f"The two shares of a head of the last layer have a rank correlation of {alike:.2f}. So these heads do not divide the work: one that "
-        "carries much of totals carries much of order.",
-        "Without the head of a layer that matters more, at all positions, the loss on 1,000 held-out strings rises in the median by "
-        f"{in_layers}. So most of these models need no single head of the last layer.",
+        f"In {taught} of these {n}, the heads of the last layer have the roles that are taught ({c.percents(c.wilson(taught, n))}). By kind: "
+        f"{by_kind}.",
+        f"The two shares of a head of the last layer have a rank correlation of {alike:.2f}: one that carries much of totals carries much of "
+        f"order. Without the head of a layer that matters more, the loss rises in the median by {in_layers}.",
     ]
     interval = c.percents(c.wilson(taught, n))
     compared.append([f"last layer has the taught roles, {size}", "1 of 1", percent(taught, n), interval, c.NOT_COMPARABLE])
