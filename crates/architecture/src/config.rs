@@ -176,16 +176,16 @@ section! {
         pub output_bias: bool = true,
         /// The factor of the products of queries and keys: `true` is 1 / sqrt(d_head), `false` is 1.
         pub scale: Scale = Scale::Root,
-        /// Divides the scaled scores: above 1, weights become more even; below 1, sharper.
+        /// Divides the scaled scores: above 1, attention weights become more even; below 1, sharper.
         #[range(Range::POSITIVE.hint("1 has no effect"))]
         pub temperature: f64 = 1.0,
         /// Whether scores are also multiplied by the natural logarithm of the number of keys that the query may look at.
         #[omit(default)]
         pub log_length: bool = false,
-        /// Whether weights are the softmax of the scores; if not, they are the scores themselves.
+        /// Whether attention weights are the softmax of the scores; if not, they are the scores themselves.
         #[omit(default)]
         pub softmax: bool = true,
-        /// Attention rate r: weights are r times the softmax plus 1 - r, over the keys that the query may look at.
+        /// Attention rate r: attention weights are r times the softmax plus 1 - r, over the keys that the query may look at.
         #[range(Range::SHARE.hint("1: the softmax"))]
         #[omit(default)]
         pub rate: f64 = 1.0,

@@ -11,7 +11,7 @@ section! {
     /// The `[model.init]` section: how weights are drawn.
     #[derive(Copy)]
     pub struct InitConfig {
-        /// The distributions of initial weights.
+        /// The distributions of initial parameters.
         pub scheme: Scheme = Scheme::Keras,
         /// With `scheme = "normal"`, the standard deviation of each matrix: a number, or one divided by the root of a size,
         /// such as `"1/sqrt(d_model)"`.
@@ -24,7 +24,7 @@ section! {
 }
 
 choices! {
-    /// The distributions of initial weights.
+    /// The distributions of initial parameters.
     pub enum Scheme {
         /// Keras's: embeddings uniform to 0.05, matrices Glorot uniform, biases 0.
         Keras = "keras",

@@ -13,7 +13,7 @@ section! {
     /// The config of an experiment, with a field for each section.
     #[complete(ExperimentConfig::complete)]
     pub struct ExperimentConfig {
-        /// Seed of the initial weights and of the batch order.
+        /// Seed of the initial parameters and of the batch order.
         pub seed: u64 = 0,
         /// The samples.
         pub data: DatasetConfig,

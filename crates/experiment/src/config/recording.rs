@@ -70,7 +70,7 @@ choices! {
         Npz = "npz",
         /// All arrays, as nested lists.
         Json = "json",
-        /// Scores and weights, one row per pair of positions.
+        /// Scores and attention weights, one row per pair of positions.
         Csv = "csv",
     }
 }

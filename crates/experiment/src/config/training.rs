@@ -22,7 +22,7 @@ section! {
         /// Samples per step.
         #[range(Range::at_least(1))]
         pub batch_size: usize = 16,
-        /// The rule by which each step changes the weights.
+        /// The rule by which each step changes the parameters.
         #[omit(default)]
         pub optimizer: OptimizerName = OptimizerName::Adam,
         /// The optimizer's learning rate.
@@ -43,7 +43,7 @@ section! {
         /// Added to the root of Adam's mean of squared gradients. If it is left out, `adamw` uses 1e-8.
         #[range(Range::POSITIVE.in_float32())]
         pub epsilon: Adaptable<f64> = Adaptable::by_default(Adam::default().epsilon),
-        /// With `adamw`: each step first shrinks every weight by this share of the learning rate. If unset, 0.01.
+        /// With `adamw`: each step first shrinks every parameter by this share of the learning rate. If unset, 0.01.
         #[range(Range::at_least(0).in_float32())]
         #[omit(default)]
         pub weight_decay: Option<f64> = None,
@@ -51,7 +51,7 @@ section! {
         #[range(Range::BELOW_ONE.in_float32())]
         #[omit(default)]
         pub momentum: f64 = 0.0,
-        /// If the norm of the gradient of all weights together is larger, the gradient is scaled down to this norm.
+        /// If the norm of the gradient of all parameters together is larger, the gradient is scaled down to this norm.
         #[range(Range::POSITIVE.in_float32())]
         #[omit(default)]
         pub max_grad_norm: Option<f64> = None,
@@ -85,13 +85,13 @@ section! {
         #[range(Range::of(0, 1000))]
         #[omit(default)]
         pub evaluations_per_decade: usize = 0,
-        /// Whether each evaluation also measures the norm of all weights together and that of the last step's gradient, before it is scaled down.
+        /// Whether each evaluation also measures the norm of all parameters together and that of the last step's gradient, before it is scaled down.
         #[omit(default)]
         pub norms: bool = false,
-        /// Whether the weights of each evaluated step are saved, in `weights/`.
+        /// Whether the parameters of each evaluated step are saved, in `weights/`.
         #[omit(default)]
         pub save_weights: bool = false,
-        /// The measure by which the best model is chosen and kept, beside the last one. If unset, only the last
+        /// The criterion by which the best model is chosen and kept, beside the last one. If unset, only the last
         /// model is kept.
         #[omit(default)]
         pub keep_best: Option<Measure> = None,
@@ -101,7 +101,7 @@ section! {
 }
 
 choices! {
-    /// The rule by which each step changes the weights.
+    /// The rule by which each step changes the parameters.
     pub enum OptimizerName {
         /// Adam as Keras computes it.
         Adam = "adam",

@@ -153,13 +153,13 @@ class ModelAttention(TypedDict, total=False):
     scale: bool | Number
     """The factor of the products of queries and keys: `true` is 1 / sqrt(d_head), `false` is 1."""
     temperature: Number
-    """Divides the scaled scores: above 1, weights become more even; below 1, sharper."""
+    """Divides the scaled scores: above 1, attention weights become more even; below 1, sharper."""
     log_length: bool
     """Whether scores are also multiplied by the natural logarithm of the number of keys that the query may look at."""
     softmax: bool
-    """Whether weights are the softmax of the scores; if not, they are the scores themselves."""
+    """Whether attention weights are the softmax of the scores; if not, they are the scores themselves."""
     rate: Number
-    """Attention rate r: weights are r times the softmax plus 1 - r, over the keys that the query may look at."""
+    """Attention rate r: attention weights are r times the softmax plus 1 - r, over the keys that the query may look at."""
     mask: str | Sequence[Sequence[Whole | bool] | NDArray[Any]] | NDArray[Any]
     """Which keys each query may look at. A matrix has one row per query and one column per key; 1 allows attention."""
     padding_token: Whole
@@ -197,7 +197,7 @@ class ModelInit(TypedDict, total=False):
     """How weights are drawn."""
 
     scheme: str
-    """The distributions of initial weights."""
+    """The distributions of initial parameters."""
     std: ModelInitStd
     """With `scheme = "normal"`, the standard deviation of each matrix: a number, or one divided by the root of a size, such as `"1/sqrt(d_model)"`."""
     copy_blocks: bool
@@ -265,7 +265,7 @@ class Training(TypedDict, total=False):
     batch_size: Whole
     """Samples per step."""
     optimizer: str
-    """The rule by which each step changes the weights."""
+    """The rule by which each step changes the parameters."""
     learning_rate: Number
     """The optimizer's learning rate."""
     schedule: str
@@ -279,11 +279,11 @@ class Training(TypedDict, total=False):
     epsilon: Number
     """Added to the root of Adam's mean of squared gradients. If it is left out, `adamw` uses 1e-8."""
     weight_decay: Number
-    """With `adamw`: each step first shrinks every weight by this share of the learning rate. If unset, 0.01."""
+    """With `adamw`: each step first shrinks every parameter by this share of the learning rate. If unset, 0.01."""
     momentum: Number
     """With `sgd`: the share of the last step's direction that a step keeps."""
     max_grad_norm: Number
-    """If the norm of the gradient of all weights together is larger, the gradient is scaled down to this norm."""
+    """If the norm of the gradient of all parameters together is larger, the gradient is scaled down to this norm."""
     token_second_moment: str
     """How a token that occurs several times in a batch enters Adam's mean of squared gradients. If it is left out, `adamw` uses `per-token`."""
     cross_entropy: str
@@ -301,11 +301,11 @@ class Training(TypedDict, total=False):
     evaluations_per_decade: Whole
     """Evaluations per factor of ten of steps, as even as whole steps allow, in place of `evaluate_every` and of the ends of epochs; 0 for none."""
     norms: bool
-    """Whether each evaluation also measures the norm of all weights together and that of the last step's gradient, before it is scaled down."""
+    """Whether each evaluation also measures the norm of all parameters together and that of the last step's gradient, before it is scaled down."""
     save_weights: bool
-    """Whether the weights of each evaluated step are saved, in `weights/`."""
+    """Whether the parameters of each evaluated step are saved, in `weights/`."""
     keep_best: str
-    """The measure by which the best model is chosen and kept, beside the last one. If unset, only the last model is kept."""
+    """The criterion by which the best model is chosen and kept, beside the last one. If unset, only the last model is kept."""
     patience: Whole
     """Training stops after this many evaluations in a row without a better `keep_best`; 0 never stops it."""
 
