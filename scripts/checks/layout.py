@@ -172,7 +172,14 @@ def main():
         arrows = crate.arrows()
         failed |= climbs(crate, arrows, LAYERS.get(folder.name, []))
         failed |= has_circles(folder.name, arrows, lambda module, crate=crate, folder=folder: crate.files[module].relative_to(folder))
-    failed |= has_circles("the page's script", imports(PAGE), lambda path: path.relative_to(PAGE))
+    files = imports(PAGE)
+    failed |= has_circles("the page's script", files, lambda path: path.relative_to(PAGE))
+    folders = {}
+    for path, targets in files.items():
+        for target, names in targets.items():
+            if target.parent != path.parent:
+                folders.setdefault(path.parent, {}).setdefault(target.parent, set()).update(names)
+    failed |= has_circles("the folders of the page's script", folders, lambda path: path.relative_to(PAGE))
     sys.exit(failed)
 
 

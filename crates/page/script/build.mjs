@@ -11,7 +11,7 @@ import { scriptOf, styleOf } from "./bundle.mjs";
 const [loader, script, style] = await Promise.all([
   scriptOf("src/loader.ts"),
   scriptOf("src/main.tsx"),
-  styleOf("src/main.css"),
+  styleOf("src/main.tsx"),
 ]);
 const [option, folder = fileURLToPath(new URL("../src/bundle", import.meta.url))] = process.argv.slice(2);
 

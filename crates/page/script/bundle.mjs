@@ -7,10 +7,10 @@ import { minify } from "terser";
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const script = { jsx: "automatic", jsxImportSource: "preact" };
 
-/** The text of a bundle. @param {import("esbuild").BuildOptions} options */
-async function bundle(options) {
-  const { outputFiles: [file] } = await build({ bundle: true, write: false, target: "es2022", charset: "utf8", legalComments: "none", absWorkingDir: folder, ...options });
-  return file.text;
+/** The text of a bundle: of its script, or of the styles that its modules import. @param {import("esbuild").BuildOptions} options */
+async function bundle(options, ending = ".js") {
+  const { outputFiles } = await build({ ...script, bundle: true, write: false, outdir: folder, plugins: [worker], target: "es2022", charset: "utf8", legalComments: "none", absWorkingDir: folder, ...options });
+  return outputFiles.find(({ path }) => path.endsWith(ending)).text;
 }
 
 // `import code from "worker:engine"` is the text of a worker's own bundle: a page of one file cannot load another.
@@ -24,13 +24,13 @@ const worker = {
 
 /** A script and all that it imports. Packed, it is 2% smaller than what esbuild's own minifier leaves. @param {string} entry */
 export async function scriptOf(entry) {
-  const text = await bundle({ ...script, entryPoints: [entry], plugins: [worker], format: "iife", minify: true });
+  const text = await bundle({ entryPoints: [entry], format: "iife", minify: true });
   const { code } = await minify(text, { ecma: 2020, toplevel: true, compress: { passes: 2 } });
   return code ?? "";
 }
 
-/** A style sheet and all that it imports. @param {string} entry */
-export const styleOf = (entry) => bundle({ entryPoints: [entry], minify: true });
+/** The styles of a script and of all that it imports. @param {string} entry */
+export const styleOf = (entry) => bundle({ entryPoints: [entry], minify: true }, ".css");
 
 /** A module of the given text, which imports from this folder. @param {string} contents */
-export const moduleOf = (contents) => bundle({ ...script, stdin: { contents, resolveDir: folder }, plugins: [worker], format: "esm" });
+export const moduleOf = (contents) => bundle({ stdin: { contents, resolveDir: folder }, format: "esm" });

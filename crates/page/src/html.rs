@@ -138,7 +138,7 @@ fn hold_script(body: &mut String) -> [String; 2] {
     [scripts, STYLE.source.to_owned()]
 }
 
-/// Adds an element that holds packed bytes, which `script/src/packed.ts` reads.
+/// Adds an element that holds packed bytes, which `script/src/model/packed.ts` reads.
 fn hold(body: &mut String, id: &str, bytes: &[u8]) {
     let text = STANDARD.encode(bytes);
     let _ = writeln!(

@@ -55,7 +55,7 @@ fn expected(last: i64, before: i64) -> i64 {
 
 /// The softmax of a row of scores over the allowed keys; scores and result are in ten-thousandths.
 ///
-/// It uses only sums, products and quotients, in a fixed order: `script/src/numbers.ts` computes the same to the
+/// It uses only sums, products and quotients, in a fixed order: `script/src/model/numbers.ts` computes the same to the
 /// last bit, so a page stores only the difference of a weight from this, which is nearly always 0.
 pub(crate) fn predicted(scores: &[i64], may: impl Fn(usize) -> bool) -> Vec<i64> {
     let allowed = || (0..scores.len()).filter(|&key| may(key));

@@ -92,7 +92,7 @@ pub(crate) fn viridis(share: f32) -> [u8; 3] {
 /// Whether black text contrasts more with a colour than white text does.
 ///
 /// Relative luminance and contrast are those of WCAG 2; at a luminance of 0.179 both contrasts are equal.
-/// `page/script/src/colour.ts` has the same rule.
+/// `page/script/src/draw/colour.ts` has the same rule.
 pub(crate) fn takes_black_ink(colour: [u8; 3]) -> bool {
     let [r, g, b] = colour.map(|channel| {
         let part = f64::from(channel) / 255.0;

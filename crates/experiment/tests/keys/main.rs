@@ -66,7 +66,7 @@ fn the_schema_is_current() {
 
 #[test]
 fn the_pages_keys_are_current() {
-    is_current("crates/page/script/src/keys.ts", &script::text());
+    is_current("crates/page/script/src/model/keys.ts", &script::text());
 }
 
 #[test]

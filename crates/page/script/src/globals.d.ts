@@ -2,3 +2,4 @@ declare module "worker:*" {
   const code: string;
   export default code;
 }
+declare module "*.css";

@@ -1,6 +1,6 @@
 // Puts in the page's style and starts its script, which the page holds packed. The page's policy names the hash of each.
 
-import { held, inflated } from "./packed";
+import { held, inflated } from "./model/packed";
 
 /** An element of this kind with what the page holds packed under the same name. */
 async function made(name: string) {

@@ -1,22 +1,23 @@
 // Starts the page: recorded numbers first, then the page's own.
 
+import "./main.css";
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
-import { startExperiments } from "./experiments";
-import { unpack } from "./own-numbers";
-import { prepareLive, startLive } from "./own-run";
-import { page } from "./facts";
-import { here, openAddress, origin, runs, shown } from "./state";
-import { said } from "./parts/dom";
-import { isAsked } from "./parts/guess";
-import { change, view } from "./view";
+import { startExperiments } from "./state/experiments";
+import { unpack } from "./state/recording";
+import { prepareLive, startLive } from "./state/retraining";
+import { page } from "./model/facts";
+import { here, openAddress, origin, runs, shown } from "./state/state";
+import { said } from "./draw/dom";
+import { isAsked } from "./state/guess";
+import { change, view } from "./state/view";
+import { Headline } from "./first/headline/headline";
+import { SampleCard } from "./first/sample/sample-card";
+import { Guide } from "./first/guide/guide";
+import { Attention } from "./first/attention/attention";
+import { Time } from "./first/training/training";
 import { tabs } from "./panels";
-import { Attention } from "./panels/attention";
-import { Guide } from "./panels/guide";
-import { Headline } from "./panels/headline";
-import { SampleCard } from "./panels/sample-card";
-import { Time } from "./panels/time";
-import { openWalkthrough } from "./walkthrough/app";
+import { openWalkthrough } from "./walk/example";
 
 /** How much of the page is made: one part after the other, so that no task holds up the browser for long. */
 const made = signal(0);

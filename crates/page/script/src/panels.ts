@@ -1,14 +1,13 @@
-// The tabs below the first sight, in their order. A new panel is a file and a line here.
+// The tabs below the first sight, in their order. A new tab is a file and its line here.
 
-import { Evidence } from "./panels/evidence";
-import { ExperimentTab } from "./panels/experiment";
-import { Explore } from "./panels/explore";
-import { Generate } from "./panels/generate";
-import { Seeds } from "./panels/seeds";
-import { Words } from "./panels/words";
-import { canTrain } from "./parts/abilities";
-import { shown } from "./state";
-import type { Panel } from "./parts/matrices";
+import { Evidence } from "./tabs/evidence";
+import { ExperimentTab } from "./tabs/experiment/experiment";
+import { Explore } from "./tabs/samples/explore";
+import { Generate } from "./tabs/generate";
+import { Seeds } from "./tabs/seeds/seeds";
+import { Words } from "./tabs/words";
+import { canTrain } from "./state/abilities";
+import { shown } from "./state/state";
 
 type Tab = { key: string; title: string; Panel: () => any; suits?: () => boolean };
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "./page.mjs";
-const [{ isLong, logitsOf, settingsText, stepsOf, tomlOf, withSettings }] = await load("config");
+const [{ isLong, logitsOf, settingsText, stepsOf, tomlOf, withSettings }] = await load("model/config");
 
 const notebook = {
   seed: 0,

@@ -5,7 +5,7 @@ import test from "node:test";
 import { difference, load, openFixture } from "./page.mjs";
 
 const fixture = openFixture();
-const [state, { unpack }, { range }] = await load("state", "own-numbers", "numbers");
+const [state, { unpack }, { range }] = await load("state/state", "state/recording", "model/numbers");
 await unpack();
 const runs = state.runs.value;
 

@@ -5,7 +5,7 @@ import { runOf } from "./runs.mjs";
 
 // `colour.ts` takes its stops from the page's facts.
 globalThis.document = { getElementById: () => ({ textContent: JSON.stringify({ viridis: [[68, 1, 84], [33, 145, 140], [253, 231, 37]] }) }) };
-const [{ fileName, inName, matrixCsvOf }, { apart, brief, differenceOf, extent, fitting, panelOf, titleOf }] = await load("parts/export", "parts/matrices");
+const [{ fileName, inName, matrixCsvOf }, { apart, brief, differenceOf, extent, fitting, panelOf, titleOf }] = await load("first/headline/export", "draw/matrices");
 
 const HOSTILE = '"</text>,<script>&\u0007\ud800';
 

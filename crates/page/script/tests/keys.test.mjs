@@ -6,7 +6,7 @@ import test from "node:test";
 import { load } from "./page.mjs";
 import { runOf } from "./runs.mjs";
 
-const [{ panelOf, shades }] = await load("parts/matrices");
+const [{ panelOf, shades }] = await load("draw/matrices");
 
 /** A run of samples whose queries all have the same row: `rows[head]` of the sample. The first block is sharp, and so is the first step. */
 function rowsOf(samples, allows = () => true, more = {}) {

@@ -5,7 +5,7 @@ import test from "node:test";
 import { load } from "./page.mjs";
 import { factsOf } from "./runs.mjs";
 
-const [{ changedRun, changesFor, changesText }, { Run }, { Live }] = await load("changes", "run", "sources/live");
+const [{ changedRun, changesFor, changesText }, { Run }, { Live }] = await load("sources/interventions", "model/run", "sources/live");
 
 const samples = [[0, 7, 8], [0, 9, 7]].map((tokens, number) => ({ number, label: number, tokens, marked: number ? [1] : [] }));
 const facts = factsOf({ heads: 2, samples, steps: [0, 1, 2] });

@@ -6,7 +6,7 @@ import test from "node:test";
 import { load, open } from "./page.mjs";
 
 open(readFileSync(new URL("../../../../docs/lab.html", import.meta.url), "utf8"));
-const [{ baseConfig, configOf }, { Training }, { Computation, difference }, { stagesOf }] = await load("state", "training", "parts/computation", "parts/stages");
+const [{ baseConfig, configOf }, { Training }, { Computation, difference }, { stagesOf }] = await load("state/state", "sources/training", "walk/computation", "walk/stages");
 
 const SHORT = { "data.samples": 200, "data.held_out": 40, "training.epochs": 2, "model.n_layers": 2, "model.n_heads": 2 };
 const MASKED = { "model.attention.mask": "causal", "data.cls": "last" };

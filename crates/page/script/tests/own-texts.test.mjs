@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "./page.mjs";
-const [{ givenOf, stepsOf }, { csvOfLines, isTable }] = await load("config", "parts/csv");
+const [{ givenOf, stepsOf }, { csvOfLines, isTable }] = await load("model/config", "model/csv");
 
 test("lines become a table: a label, a comma or tab, and a text", () => {
   assert.equal(csvOfLines("good, I liked it, all of it\n\n bad\tShe said: \"no\"\r\nso; so,1;2\n"), 'label,text\ngood,"I liked it, all of it"\nbad,"She said: ""no"""\n"so; so","1;2"\n');

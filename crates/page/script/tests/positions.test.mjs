@@ -5,7 +5,7 @@ import test from "node:test";
 import { load } from "./page.mjs";
 import { runOf } from "./runs.mjs";
 
-const [{ captionsOf }, { limitsOf }, { sentenceOf }, { tokensOf }] = await load("parts/captions", "parts/rules", "parts/sentence", "parts/tokens");
+const [{ captionsOf }, { limitsOf }, { sentenceOf }, { tokensOf }] = await load("first/guide/captions", "first/headline/rules", "model/sentence", "model/tokens");
 
 const WEIGHTS = Float64Array.of(0.8, 0.1, 0.1);
 const said = (run, query) => sentenceOf({ run, sample: "0", at: 0, query, layer: 0, head: 0 }, WEIGHTS);

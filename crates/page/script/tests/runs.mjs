@@ -2,7 +2,7 @@
 
 import { load } from "./page.mjs";
 
-const [{ Run }] = await load("run");
+const [{ Run }] = await load("model/run");
 
 /** Facts of three positions. @param {Record<string, unknown>} facts */
 export const factsOf = (facts) =>

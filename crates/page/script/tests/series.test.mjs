@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./page.mjs";
-const [{ niceTop, pathOf, placeAt, runningMean, ticksOf, wideOf }] = await load("parts/series");
+const [{ niceTop, pathOf, placeAt, runningMean, ticksOf, wideOf }] = await load("first/training/series");
 
 const line = (count, of) => Array.from({ length: count }, (_, at) => [at, of(at)]);
 

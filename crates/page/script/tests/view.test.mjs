@@ -6,7 +6,7 @@ import { load, openFixture } from "./page.mjs";
 
 const fixture = openFixture();
 const [state, { unpack }, { changedRun, changesFor }, numbers, views, { colours }, { page }, { startLive }] =
-  await load("state", "own-numbers", "changes", "numbers", "view", "colour", "facts", "own-run");
+  await load("state/state", "state/recording", "sources/interventions", "model/numbers", "state/view", "draw/colour", "model/facts", "state/retraining");
 await unpack();
 const [run] = state.runs.value;
 

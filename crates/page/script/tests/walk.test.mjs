@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./page.mjs";
-const [{ Computation, difference }, { matches, wordsOf }, { stagesOf }] = await load("parts/computation", "parts/search", "parts/stages");
+const [{ Computation, difference }, { matches, wordsOf }, { stagesOf }] = await load("walk/computation", "tabs/samples/search", "walk/stages");
 
 const near = (one, other) => assert.ok(difference(one, other) < 1e-6, `${one} and ${other}`);
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./page.mjs";
-const [{ caseStages }] = await load("walkthrough/stages");
+const [{ caseStages }] = await load("walk/example-stages");
 
 const matrix = (stage, rows, columns, values, how = "given") => ({ stage, how, rows, columns, values });
 const TOKENS = ["a", "b"];

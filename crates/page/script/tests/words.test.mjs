@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { load } from "./page.mjs";
 import { runOf } from "./runs.mjs";
 
-const [{ captionsOf }, { questionOf, withKind, withRule }, { sentenceOf, weightsOf }, { tokenOf, tokensOf }] = await load("parts/captions", "parts/rules", "parts/sentence", "parts/tokens");
+const [{ captionsOf }, { questionOf, withKind, withRule }, { sentenceOf, weightsOf }, { tokenOf, tokensOf }] = await load("first/guide/captions", "first/headline/rules", "model/sentence", "model/tokens");
 
 const config = {
   seed: 0, model: { d_model: 8, n_heads: 1, n_layers: 1 }, training: { epochs: 3, learning_rate: 1e-3 },

@@ -1,6 +1,6 @@
 // The experiment as WebAssembly (`crates/lab`): one request, one answer.
 
-import type { Arrays } from "../types";
+import type { Arrays } from "../model/types";
 
 // A message is the length of its JSON, the JSON, whose length is a multiple of four, and float32 numbers (`message.rs`).
 export class Lab {

@@ -1,6 +1,6 @@
 // The worker: trains, and computes what would hold up the page.
 
-import { inflated } from "../packed";
+import { inflated } from "../model/packed";
 import { Lab, sizeOf } from "./lab";
 
 // A training reports its steps at this interval, in milliseconds, and at most this many of them at once.

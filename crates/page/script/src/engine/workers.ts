@@ -1,7 +1,7 @@
 // Workers that run the experiment beside the page.
 
 import code from "worker:lab";
-import { held } from "../packed";
+import { held } from "../model/packed";
 import { Lab } from "./lab";
 
 /** The worker that stands ready. */

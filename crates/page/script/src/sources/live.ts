@@ -1,11 +1,11 @@
 // The numbers of a training that the page made itself: of every step, of any sample, and with the reader's changes.
 
 import { signal } from "@preact/signals";
-import { logitsOf } from "../config";
+import { logitsOf } from "../model/config";
 import { partsOf, sizeOf, type Lab } from "../engine/lab";
-import { known } from "../kept";
+import { known } from "../model/cache";
 import type { LabWorker } from "../engine/workers";
-import type { Arrays, Changes, Config, Known, Sample, Show, Source } from "../types";
+import type { Arrays, Changes, Config, Known, Sample, Show, Source } from "../model/types";
 
 /** names and lengths */
 type Row = [string, number][];

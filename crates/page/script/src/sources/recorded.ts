@@ -1,7 +1,7 @@
 // Recorded numbers, to four decimals: `numbers.rs`, `series.rs` and `vectors.rs` write them.
 
-import { range, softmax } from "../numbers";
-import type { Arrays, Facts, Sample, Show, Source } from "../types";
+import { range, softmax } from "../model/numbers";
+import type { Arrays, Facts, Sample, Show, Source } from "../model/types";
 
 const UNITS = 10000;
 

@@ -1,0 +1,64 @@
+// Small parts that several panels share.
+
+import { signal } from "@preact/signals";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+
+/** Text that a screen reader reads aloud. */
+export const said = signal("");
+export const say = (text: string) => {
+  said.value = text;
+};
+
+/** Whether a key has a meaning of the browser's. */
+export const hasModifier = (event: KeyboardEvent) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
+
+type ChoiceProps = {
+  id?: string;
+  name?: string;
+  label: string;
+  value?: string | number;
+  options: (string | number)[][];
+  onChoose?: (value: string) => void;
+};
+
+/** A list to choose from, of keys with their texts. */
+export const Choice = ({ id, name, label, value, options, onChoose }: ChoiceProps) => (
+  <label>
+    {label}{" "}
+    <select id={id} name={name} value={value} onChange={(event) => onChoose?.(event.currentTarget.value)}>
+      {options.map(([key, text]) => (
+        <option key={key} value={key} selected={String(key) === String(value)}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </label>
+);
+
+export function saveFile(name: string, blob: Blob) {
+  const url = URL.createObjectURL(blob);
+  const link = Object.assign(document.createElement("a"), { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+  say(`Saved ${name}`);
+}
+
+/** The width of an element in pixels, and the size of the root's font as a multiple of the usual one. */
+export function useSize() {
+  const ref = useRef(null as HTMLDivElement | null);
+  const [size, setSize] = useState({ width: 0, unit: 1 });
+  useLayoutEffect(() => {
+    const element = ref.current as HTMLDivElement;
+    const measure = () => {
+      const [width, unit] = [element.clientWidth, parseFloat(getComputedStyle(document.documentElement).fontSize) / 16];
+      setSize((before) => (before.width === width && before.unit === unit ? before : { width, unit }));
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    measure();
+    return () => observer.disconnect();
+  }, []);
+  return [ref, size] as const;
+}

@@ -1,0 +1,250 @@
+// The matrices that stand side by side: the shown view, the pinned one, and their difference.
+
+import { settingsText } from "../model/config";
+import { knownOf } from "../model/cache";
+import type { Scale } from "./colour";
+import type { Run } from "../model/run";
+import type { Changes, Show } from "../model/types";
+
+/** Where a matrix is from. */
+export interface Place {
+  /** with the reader's changes */
+  run: Run;
+  /** without them */
+  base: Run;
+  sample: string;
+  at: number;
+  layer: number;
+  head: number;
+  show: Show;
+  /** of its experiment */
+  settings: Record<string, unknown>;
+  changes: Changes;
+  changesText: string;
+}
+
+/** All that is needed to draw or to save a matrix. */
+export interface Panel {
+  id: "now" | "pinned" | "difference";
+  place: Place;
+  /** what the cells are */
+  show: string;
+  title: string;
+  positions: number;
+  /** `[query, key]` */
+  cells: Float64Array;
+  /** uniform attention in each cell, if it is not that of the whole matrix */
+  uniform?: Float64Array;
+  /** 1 where a query may not look at a key */
+  forbidden: Uint8Array | null;
+  tokens: string[];
+  marks: boolean[];
+  scale?: Scale;
+}
+
+const SHOWN = { weights: "attention weights", scores: "scores" };
+
+/** Above this number of positions, a cell has no room for a number. */
+export const MOST_CELLS = 32;
+
+/** The experiment and the changes of a place, for titles and files. Empty for the page's own run. */
+export const departureOf = ({ settings, changesText }: Place) =>
+  [settingsText(settings), changesText].filter(Boolean).join("; ");
+
+export function titleOf({ run, sample, at, layer, head, show, settings, changesText }: Place) {
+  return [
+    changesText && `WHAT IF ${changesText}`,
+    Object.keys(settings).length && `EXPERIMENT ${settingsText(settings)}`,
+    run.name,
+    SHOWN[show],
+    run.sampleName(sample),
+    run.facts.steps[at] !== null && `step ${run.stepName(at)}`,
+    `layer ${layer}`,
+    `head ${head}`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+const MOST_KEPT = 64;
+
+const masks: WeakMap<Run, Map<string, Uint8Array | null>> = new WeakMap();
+
+/** 1 where no sample of the key allows the query to look. Null if all is allowed. */
+const forbiddenOf = (place: Place) =>
+  knownOf(masks, place.run, MOST_KEPT, place.sample, () => {
+    const { run, sample, changes } = place;
+    const { positions } = run;
+    const members = run.members(sample);
+    const cells = Uint8Array.from({ length: positions ** 2 }, (_, cell) => {
+      const [query, key] = [Math.floor(cell / positions), cell % positions];
+      return Number(changes.keys?.includes(key) || !members.some((member) => run.allows(member, query, key)));
+    });
+    return cells.includes(1) ? cells : null;
+  });
+
+const uniforms: WeakMap<Run, Map<string, Float64Array>> = new WeakMap();
+
+/** Uniform attention in each cell, of a sample or the mean over a class. `[query, key]` */
+const uniformOf = (place: Place) =>
+  knownOf(uniforms, place.run, MOST_KEPT, place.sample, () => {
+    const { run, sample } = place;
+    const cells = new Float64Array(run.positions ** 2);
+    for (let query = 0; query < run.positions; query++) {
+      const rows = run
+        .members(sample)
+        .map((member) => run.keys(member, query))
+        .filter((keys) => keys.length);
+      for (const keys of rows)
+        for (const key of keys) cells[query * run.positions + key] += 1 / keys.length / rows.length;
+    }
+    return cells;
+  });
+
+/** The numbers of a matrix, and what its colours need. */
+export type Cells = Pick<Panel, "id" | "place" | "show" | "cells" | "forbidden" | "uniform">;
+
+/** What the colours of a matrix stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. */
+export function shades({ cells, place, uniform }: Cells, scale: Scale | undefined) {
+  if (!scale?.log) return cells;
+  const even = uniform ?? uniformOf(place);
+  return cells.map((value, cell) => value / even[cell]);
+}
+
+/** The first rows and columns of a matrix. */
+function cornerOf<T extends Float64Array | Uint8Array>(cells: T, side: number, count: number): T {
+  return cells.filter((_, cell) => cell % side < count && cell < count * side) as T;
+}
+
+/** @param count the positions to show */
+function cellsOf(id: Panel["id"], place: Place, count: number): Cells {
+  const { run, sample, at, layer, head, show } = place;
+  const [cells, forbidden] = [run.matrix(sample, at, layer, head, show), forbiddenOf(place)];
+  if (count === run.positions) return { id, place, show, cells, forbidden };
+  return {
+    id,
+    place,
+    show,
+    cells: cornerOf(cells, run.positions, count),
+    forbidden: forbidden && cornerOf(forbidden, run.positions, count),
+    uniform: cornerOf(uniformOf(place), run.positions, count),
+  };
+}
+
+/** A matrix with at most `size` rows and columns, for a small picture: of more positions, evenly spread queries, and means over neighbouring keys that are not forbidden. */
+export function miniatureOf(place: Place, size: number): Cells {
+  const { run, sample, at, layer, head, show } = place;
+  const { positions } = run;
+  const count = run.length(sample);
+  if (count <= size) return cellsOf("now", place, count);
+  const [all, even] = [forbiddenOf(place), uniformOf(place)];
+  const members = run.members(sample);
+  const [cells, uniform, counts] = [
+    new Float64Array(size ** 2),
+    new Float64Array(size ** 2),
+    new Float64Array(size ** 2),
+  ];
+  for (let row = 0; row < size; row++) {
+    const query = Math.floor(((row + 0.5) * count) / size);
+    for (const member of members) {
+      const weights = run.source.row(show, at, member, layer, head, query);
+      for (let key = 0; key < count; key++) {
+        if (all?.[query * positions + key]) continue;
+        const cell = row * size + Math.floor((key * size) / count);
+        cells[cell] += weights[key];
+        uniform[cell] += even[query * positions + key];
+        counts[cell]++;
+      }
+    }
+  }
+  for (let cell = 0; cell < cells.length; cell++) {
+    if (!counts[cell]) continue;
+    cells[cell] /= counts[cell];
+    uniform[cell] /= counts[cell];
+  }
+  return {
+    id: "now",
+    place,
+    show,
+    cells,
+    uniform,
+    forbidden: all && Uint8Array.from(counts, (count) => Number(count === 0)),
+  };
+}
+
+/** @param count the positions to show: without what is padding */
+export function panelOf(id: Panel["id"], place: Place, count: number = place.run.length(place.sample)): Panel {
+  const { run, sample } = place;
+  const positions = Array.from({ length: count }, (_, position) => position);
+  return {
+    ...cellsOf(id, place, count),
+    title: `${id === "pinned" ? "Pinned: " : ""}${titleOf(place)}`,
+    positions: count,
+    tokens: positions.map((position) => run.tokenAt(sample, position)),
+    marks: positions.map((position) => run.marked(sample, position)),
+  };
+}
+
+/** Why two matrices have no difference; empty if they have one. */
+export const apart = (now: Panel, pinned: Panel) =>
+  now.positions === pinned.positions
+    ? ""
+    : `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
+
+/** What is shown, minus what is pinned. */
+export function differenceOf(now: Panel, pinned: Panel): Panel {
+  const isScores = now.show === "scores";
+  const cells = now.cells.map((cell, index) => cell - pinned.cells[index]);
+  // A forbidden key has weight 0, but no score.
+  const masked = Uint8Array.from(cells, (_, index) => {
+    const count = Number(now.forbidden?.[index] === 1) + Number(pinned.forbidden?.[index] === 1);
+    return Number(count > (isScores ? 0 : 1));
+  });
+  const forbidden = masked.includes(1) ? masked : null;
+  return {
+    ...now,
+    id: "difference",
+    show: isScores ? "scores" : "difference",
+    title: `Difference: shown minus pinned${isScores ? ", scores" : ""}`,
+    cells,
+    forbidden,
+  };
+}
+
+/** The smallest and the largest value that are not forbidden. */
+export function extent(panels: Cells[]): [number, number] {
+  let [least, most] = [Infinity, -Infinity];
+  for (const { cells, forbidden } of panels) {
+    for (let index = 0; index < cells.length; index++) {
+      if (forbidden?.[index]) continue;
+      least = Math.min(least, cells[index]);
+      most = Math.max(most, cells[index]);
+    }
+  }
+  return [least, most];
+}
+
+/** A cell in words. */
+export const reading = ({ tokens }: Panel, query: number, key: number, value: string) =>
+  `query ${query}: ${tokens[query]}, key ${key}: ${tokens[key]}, ${value}`;
+
+/** A number in the least room: without the zero before the point, and with two digits. */
+export function brief(value: number) {
+  const size = Math.abs(value);
+  if (size < 0.005) return "0";
+  const text = size < 0.995 ? size.toFixed(2).slice(1) : size.toFixed(size < 9.95 ? 1 : 0);
+  return value < 0 ? `-${text}` : text;
+}
+
+/**
+ * How the numbers of cells fit: with how many decimals, and in which size of text, in pixels. `brief` fits everywhere.
+ * @param width of a cell, in pixels
+ */
+export function fitting(width: number, rem: number): { level: "long" | "short" | "brief"; size: number } {
+  const least = Math.max(11, 0.6875 * rem);
+  const most = 0.92 * rem;
+  // The widest numbers, "-0.5688" and "-0.57", in widths of the text's size.
+  if (width / 4 >= least) return { level: "long", size: Math.min(most, width / 4) };
+  if (width / 2.8 >= least) return { level: "short", size: Math.min(most, width / 2.8) };
+  return { level: "brief", size: least };
+}

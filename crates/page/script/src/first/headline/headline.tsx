@@ -1,0 +1,230 @@
+// The question, what a reader can change in it, and how the numbers came about.
+
+import { computed, effect } from "@preact/signals";
+import { valueOf } from "../../model/config";
+import { RULES } from "../../model/described";
+import { page } from "../../model/facts";
+import { isNarrow } from "../../state/narrow";
+import { canAsk, canTrain, hasWords } from "../../state/abilities";
+import { Choice } from "../../draw/dom";
+import { Progress, State } from "../../draw/experiment-state";
+import { TITLE } from "./page-file";
+import { limitsOf, questionOf, withKind, withRule } from "./rules";
+import { openSeed } from "../../state/seed";
+import {
+  base,
+  baseConfig,
+  config,
+  configOf,
+  departure,
+  experiment,
+  leftOut,
+  origin,
+  runs,
+  settingsOf,
+} from "../../state/state";
+import { change, view } from "../../state/view";
+import { SaveButton, SaveDialog } from "./save";
+import "./headline.css";
+
+effect(() => {
+  // Samples of the reader are none of the page's.
+  const title = "data.file" in settingsOf(base.value) ? "Headlight" : TITLE;
+  document.title = [title, departure.value].filter(Boolean).join(": ");
+});
+
+/** What the shown numbers answer: not yet the question of an experiment that trains. */
+const asked = computed(() => {
+  if (runs.value.length > 1) return "";
+  const shownConfig = configOf(settingsOf(base.value)) ?? base.value?.facts.config;
+  const words =
+    questionOf(shownConfig?.data.rule) ||
+    (base.value?.facts.question ?? page.question ?? "").replace(/^[A-Z]/, (letter) => letter.toLowerCase());
+  if (words) return `Can a tiny transformer learn: ${words}`;
+  const classes = base.value?.facts.classes ?? [];
+  return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${told(classes)} apart?` : "";
+});
+
+/** The names of classes in a sentence. */
+const told = (names: string[]) =>
+  names.length > 4 ? `${names.slice(0, 4).join(", ")}, …` : new Intl.ListFormat("en").format(names);
+
+/** What came of the shown run's training, as its report says it; nothing for a training with other settings. */
+const outcome = computed(() => (runs.value.length === 1 && !departure.value ? (base.value?.facts.outcome ?? "") : ""));
+
+export function Headline() {
+  return (
+    <header id="headline">
+      <h1>{asked.value || TITLE}</h1>
+      {outcome.value && <p id="outcome">{outcome.value}</p>}
+      {isNarrow.value && canTrain.value ? (
+        <div class="chips-fold">
+          <details>
+            <summary>Change the {canAsk.value ? "question" : hasWords.value ? "seed or the texts" : "seed"}</summary>
+            <Chips />
+          </details>
+          <SaveButton />
+        </div>
+      ) : (
+        <Chips />
+      )}
+      <div id="status" class={departure.value ? "departed" : ""}>
+        <Origin />
+        <ExperimentState />
+      </div>
+      <SaveDialog />
+    </header>
+  );
+}
+
+// The settings, apart from all else in the view: while steps play, what a reader types stays.
+const settingsKey = computed(() => JSON.stringify(view.value.settings));
+
+function Chips() {
+  const isChanged = settingsKey.value !== "{}" || hasChanges.value;
+  const own = baseConfig();
+  const now = config.peek();
+  if (!canTrain.value || !own || !now)
+    return (
+      <div class="chips">
+        <SaveButton />
+      </div>
+    );
+  const { rule } = now.data;
+  const settings = view.peek().settings;
+  const seed = Number(valueOf(now, "seed") ?? 0);
+  return (
+    <form class="chips" aria-label="The question, and the seed" onSubmit={(event) => event.preventDefault()}>
+      {canAsk.value && (
+        <>
+          <Choice
+            id="rule"
+            label="Rule"
+            value={rule.kind}
+            options={Object.entries(RULES).map(([kind, { title }]) => [kind, title])}
+            onChoose={(kind) => change({ settings: withKind(own, settings, kind) })}
+          />
+          {RULES[rule.kind].parameters.map(([key, name, counts]) => (
+            <NumberChip
+              key={`${rule.kind} ${key}`}
+              id={`rule-${key}`}
+              title={name}
+              value={rule[key]}
+              limits={limitsOf(now, counts)}
+              onChange={(value) =>
+                change({
+                  settings: withRule(own, settings, { ...rule, [key]: value }),
+                  ...(key === "position" ? { key: value } : {}),
+                })
+              }
+            />
+          ))}
+        </>
+      )}
+      <NumberChip id="seed" title="seed" value={seed} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
+      <button type="button" id="next-seed" onClick={() => openSeed(seed + 1)}>
+        New seed
+      </button>
+      {hasWords.value && (
+        <button type="button" id="open-texts" onClick={openTexts}>
+          Your own texts
+        </button>
+      )}
+      {!isNarrow.value && <SaveButton />}
+      {isChanged && (
+        <button type="button" id="back-to-run" onClick={goBack}>
+          Back to the {page.lab ? "beginning" : "run"}
+        </button>
+      )}
+    </form>
+  );
+}
+
+/** Shows where the reader gives texts. */
+function openTexts() {
+  change({ tab: "experiment" });
+  requestAnimationFrame(() => document.getElementById("own-csv")?.focus());
+}
+
+function goBack() {
+  change({ settings: {}, changes: {} });
+  // The button is gone.
+  document.getElementById("save")?.focus();
+}
+
+const hasChanges = computed(() => Object.keys(view.value.changes).length > 0);
+
+type NumberChipProps = {
+  id: string;
+  title: string;
+  value: number;
+  limits: [number, number];
+  onChange: (value: number) => void;
+};
+
+/** A number of the experiment. */
+const NumberChip = ({ id, title, value, limits: [least, most], onChange }: NumberChipProps) => (
+  <label>
+    {title}{" "}
+    <input
+      type="number"
+      id={id}
+      class="number"
+      min={least}
+      max={most}
+      step={1}
+      value={value}
+      required
+      onChange={({ currentTarget }) => {
+        if (currentTarget.reportValidity()) onChange(Number(currentTarget.value));
+      }}
+    />
+  </label>
+);
+
+function Origin() {
+  const { kind, badge, text, brief = text, progress, ask, stop } = origin.value;
+  return (
+    <p id="origin" role="status" class={kind}>
+      {text && (
+        <>
+          <b class="badge">{badge}</b>
+          <span class="unseen">: </span>
+          <span class="rest">{brief.charAt(0).toUpperCase() + brief.slice(1)}</span>
+        </>
+      )}
+      <Progress steps={progress} />{" "}
+      {ask && (
+        <button type="button" onClick={ask}>
+          Train it {page.lab ? "" : "again "}here
+        </button>
+      )}
+      {stop && (
+        <button type="button" onClick={stop}>
+          Stop
+        </button>
+      )}
+    </p>
+  );
+}
+
+/** What became of the experiment that the settings describe, and what is shown in place of the run. */
+function ExperimentState() {
+  const now = experiment.value;
+  const isShown = !now || now.state === "trained";
+  const left =
+    leftOut.value &&
+    `Left out, since this ${base.value?.isLive ? "model" : "recording"} cannot have it: ${leftOut.value}.`;
+  return (
+    <p id="experiment-state" role="status" class="departure">
+      <State />
+      {isShown && departure.value && (
+        <>
+          <b class="badge">{now ? "Experiment" : "Changed"}</b>{" "}
+          {`Not the run${page.lab ? " that the page began with" : ""}: ${departure.value}.${now ? " The page has trained it." : ""}`}
+        </>
+      )}{" "}
+      {left}
+    </p>
+  );
+}

@@ -1,0 +1,137 @@
+// The shown sample: its tokens, where a query looks, and what the model answers.
+
+import { Answer } from "./answer";
+import { paced } from "../../state/tempo";
+import { spoken } from "../../state/play";
+import { sentenceOf } from "../../model/sentence";
+import { key, one, query, readWeights, run } from "../../state/sample";
+import { Tokens } from "./tiles";
+import { isOff } from "../../state/intervene";
+import { said, takeText } from "../../state/user-samples";
+import { isOwn, type Run } from "../../model/run";
+import { base } from "../../state/state";
+import { change } from "../../state/view";
+import type { Sample } from "../../model/types";
+import "./sample-card.css";
+
+// A list of more samples is of no help.
+const MOST_LISTED = 300;
+
+export function SampleCard() {
+  if (!run.value) return null;
+  return (
+    <section id="card" class="card" aria-labelledby="card-title">
+      <Heading />
+      <Tokens />
+      <Sentence />
+      {!run.value.isAlone && <Answer />}
+      {run.value.isLive ? (
+        <Paste />
+      ) : (
+        <p class="hint">Click a token to see where it looks. {run.value.isAlone && run.value.facts.notes.join(" ")}</p>
+      )}
+    </section>
+  );
+}
+
+function Heading() {
+  const now = run.value as Run;
+  const keys = now.samples.slice(0, MOST_LISTED).map((sample) => sample.key);
+  const groups = Object.keys(now.groups).filter((name) => now.members(name).length > 1);
+  const place = keys.indexOf(key.value);
+  const move = (by: number) =>
+    change({ sample: keys[(Math.max(place, by < 0 ? 0 : -1) + by + keys.length) % keys.length] });
+  const options = [
+    ...groups.map((name) => [name, now.sampleName(name)]),
+    ...now.samples.slice(0, MOST_LISTED).map((sample) => [sample.key, optionText(now, sample)]),
+  ];
+  if (!options.some(([name]) => name === key.value))
+    options.unshift([key.value, optionText(now, now.sample(key.value))]);
+  return (
+    <div class="row">
+      <h2 id="card-title">
+        {isOwn(key.value) || !now.isLive ? "Sample" : now.facts.held_out ? "Held-out text" : "Training sample"}
+      </h2>
+      <span class="choose">
+        <button type="button" id="sample-before" aria-label="Sample before" onClick={() => move(-1)}>
+          ‹
+        </button>
+        <select
+          id="sample"
+          aria-label="Sample"
+          value={key.value}
+          onChange={(event) => change({ sample: event.currentTarget.value })}
+        >
+          {options.map(([name, text]) => (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          ))}
+        </select>
+        <button type="button" id="sample-next" aria-label="Next sample" onClick={() => move(1)}>
+          ›
+        </button>
+      </span>
+      {query.value !== now.reader && !now.isAlone && (
+        <button type="button" id="from-cls" onClick={() => change({ query: now.reader })}>
+          Show {now.readerName} again
+        </button>
+      )}
+    </div>
+  );
+}
+
+function optionText(run: Run, sample: Sample | null) {
+  if (!sample) return "";
+  const label = sample.label === null || sample.each ? "" : ` (${run.className(sample.label)})`;
+  const texts = run.texts(sample);
+  return `${isOwn(sample.key) ? "your sample" : sample.key}${label}: ${run.joined(texts.slice(0, 12))}${texts.length > 12 ? " …" : ""}`;
+}
+
+function Paste() {
+  const now = run.value as Run;
+  const sample = one.value;
+  return (
+    <>
+      <form
+        id="own"
+        class="row"
+        onSubmit={(event) => {
+          event.preventDefault();
+          takeText((document.getElementById("own-tokens") as HTMLInputElement).value);
+        }}
+      >
+        <label class="row">
+          {now.unit === "word" ? "Whole sentence" : `All ${now.unit}s`}{" "}
+          <input
+            key={key.value}
+            id="own-tokens"
+            autocomplete="off"
+            spellcheck={false}
+            defaultValue={sample ? now.joined(now.texts(sample)) : ""}
+            aria-describedby="own-said"
+          />
+        </label>
+        <button>Compute</button>
+      </form>
+      <p id="own-said" class="failed" role="alert">
+        {said.value}
+      </p>
+    </>
+  );
+}
+
+function Sentence() {
+  const now = paced.value;
+  const off = now && isOff(now.layer, now.head) ? " But this head is off: the model does not use what it sees." : "";
+  const own = base.value;
+  const isFirst = own && !now?.isWhatIf && now?.layer === own.facts.layers - 1 && now.head === own.strongest;
+  return (
+    now && (
+      <p id="sentence" aria-live={spoken.value}>
+        {sentenceOf(now, readWeights.value)}
+        {off || (isFirst && own.whyStrongest)}
+      </p>
+    )
+  );
+}

@@ -1,0 +1,69 @@
+// What a reader changes in the computation of a trained model: in words, and the run with it.
+
+import { knownOf } from "../model/cache";
+import { Run } from "../model/run";
+import { Live } from "./live";
+import type { Changes } from "../model/types";
+
+export function changeTexts({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }: Changes) {
+  return [
+    temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`,
+    causal ? "causal mask" : "",
+    ...heads.map(([layer, head]) => `without head ${head} of layer ${layer}`),
+    ...keys.map((position) => `without position ${position}`),
+    ...rows.map(({ layer, head, query }) => `weights of query ${query} set, layer ${layer}, head ${head}`),
+    ...patches.map(
+      ({ place, layer, position, from }) =>
+        `${place}${place === "embeddings" ? "" : ` of layer ${layer}`} at position ${position} from ${from}`,
+    ),
+  ].filter(Boolean);
+}
+
+/** Empty without changes. */
+export const changesText = (changes: Changes) => changeTexts(changes).join(", ");
+
+/** The changes that a run can have: an address or another experiment may ask for more, and a recording has none. */
+function fitting(run: Run, { temperature, causal, heads = [], keys = [], rows = [], patches = [] }: Changes): Changes {
+  if (!run.isLive) return {};
+  const { layers, heads: headCount } = run.facts;
+  const { positions } = run;
+  const whole = {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(causal ? { causal } : {}),
+    heads: heads.filter(([layer, head]) => layer < layers && head < headCount),
+    keys: keys.filter((key) => key < positions),
+    rows: rows.filter(
+      ({ layer, head, query, weights }) =>
+        layer < layers && head < headCount && query < positions && weights.length === positions,
+    ),
+    patches: patches.filter(({ layer, position, from }) => layer < layers && position < positions && run.sample(from)),
+  };
+  return Object.fromEntries(Object.entries(whole).filter(([, value]) => !(Array.isArray(value) && !value.length)));
+}
+
+function changed(run: Run, wanted: Changes): { run: Run; changes: Changes } {
+  const changes = fitting(run, wanted);
+  const { facts, source, name, samples, times } = run;
+  if (!Object.keys(changes).length || !(source instanceof Live)) return { run, changes };
+  const live = source.changed(changes, (key) => run.sample(key));
+  try {
+    // The engine refuses what no model can compute, for example weights that are not finite.
+    if (samples.length) live.look(times.length - 1, samples[0]);
+  } catch {
+    return { run, changes: {} };
+  }
+  return { run: new Run(facts, live, name, run.asked), changes };
+}
+
+// Each holds curves of all samples.
+const MOST = 8;
+const all: WeakMap<Run, Map<string, ReturnType<typeof changed>>> = new WeakMap();
+
+const withChanges = (run: Run, wanted: Changes) =>
+  knownOf(all, run, MOST, JSON.stringify(wanted), () => changed(run, wanted));
+
+/** A run with those of the changes that it can have. */
+export const changedRun = (run: Run, wanted: Changes) => withChanges(run, wanted).run;
+
+/** The changes that a run can have. */
+export const changesFor = (run: Run | null, wanted: Changes) => (run ? withChanges(run, wanted).changes : {});

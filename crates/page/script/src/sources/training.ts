@@ -1,0 +1,176 @@
+// Trainings of the page: of its own run, to compare the weights, and of the reader's experiments.
+
+import { givenOf, logitsOf, type Data } from "../model/config";
+import { sizeOf, type Lab } from "../engine/lab";
+import { newWorker, ownLab, prepareWorker, type LabWorker } from "../engine/workers";
+import { Run } from "../model/run";
+import { Live } from "./live";
+import type { Config, Facts } from "../model/types";
+
+// How far a training is shows once it has taken so long, in milliseconds: each message takes time from what is shown.
+const SHORT = 100;
+// The worker of the next training starts when the page has shown this one.
+const REST = 300;
+
+/** What a training is of. */
+interface Task {
+  config: Config;
+  /** fewer than all */
+  steps?: number;
+  /** whole samples to watch; without them, those of a run's dumps */
+  tokens?: number[][];
+  /** a step that is kept in any case */
+  keep?: number;
+  /** the samples, if they come from a file */
+  data?: Data;
+  /** facts that the config does not tell: names, evidence */
+  facts?: Partial<Facts>;
+}
+
+/** How a training ended. */
+export interface Outcome {
+  run: Run;
+  /** the answer to `end`: the hash of the weights, and metrics */
+  ended: any;
+  /** stops its worker, which computes curves */
+  end: () => void;
+}
+
+/** A training in progress. */
+export class Training {
+  worker: LabWorker | undefined;
+  /** null if it was stopped */
+  outcome: Promise<Outcome | null>;
+
+  #stopped = false;
+
+  constructor(
+    readonly task: Task,
+    told: (step: number, steps: number) => void = () => {},
+  ) {
+    this.outcome = this.#train(told);
+  }
+
+  async #train(told: (step: number, steps: number) => void): Promise<Outcome | null> {
+    const { config, steps, tokens, keep, data } = this.task;
+    const began = performance.now();
+    const worker = (this.worker = await newWorker());
+    const lab = await ownLab();
+    if (this.#stopped) {
+      worker.stop();
+      return null;
+    }
+    let begun: any;
+    const parts: any[] = [];
+    const ended = worker.run({ name: "train", config, steps, tokens, keep, samples: givenOf(data) }, (heard) => {
+      if (heard.begun) begun = heard.begun;
+      if (heard.part) {
+        parts.push(heard.part);
+        if (performance.now() - began > SHORT) told(heard.part.step, begun.steps);
+      }
+    });
+    try {
+      const answer = await Promise.race([
+        ended,
+        new Promise((resolve) => {
+          this.stopped = resolve;
+        }),
+      ]);
+      if (this.#stopped) return null;
+      setTimeout(prepareWorker, REST);
+      return outcomeOf(this.task, begun, parts, answer, lab, worker);
+    } catch (error) {
+      worker.stop();
+      throw error;
+    }
+  }
+
+  stop() {
+    this.#stopped = true;
+    this.stopped?.(null);
+    this.worker?.stop();
+  }
+
+  stopped: ((nothing: null) => void) | undefined;
+}
+
+function outcomeOf(
+  { config, facts, data }: Task,
+  begun: any,
+  parts: any[],
+  ended: any,
+  lab: Lab,
+  worker: LabWorker,
+): Outcome {
+  const size = sizeOf(begun.row);
+  const steps = parts.flatMap(({ kept, losses, floats }) =>
+    kept.map((_: number, index: number) => ({ floats, start: losses + index * size })),
+  );
+  const losses = parts.flatMap(({ losses, floats }) => Array.from((floats as Float32Array).subarray(0, losses)));
+  const source = new Live(
+    { config, row: begun.row, parameters: begun.parameters, steps, lab, worker, given: givenOf(data) },
+    begun.samples.length,
+  );
+  const own = factsOf(
+    config,
+    begun,
+    parts.flatMap(({ kept }) => kept),
+    losses,
+  );
+  const words = data && !("table" in data) ? data.words : undefined;
+  return {
+    run: new Run(
+      {
+        ...own,
+        question: begun.question ?? "",
+        best: ended.best?.step,
+        held_out: data && "table" in data,
+        ended,
+        token_strings: words ?? {},
+        ...facts,
+      },
+      source,
+    ),
+    ended,
+    end: () => worker.stop(),
+  };
+}
+
+/** The facts of a training of this page. */
+function factsOf(config: Config, begun: any, steps: number[], losses: number[]): Facts {
+  const { model, data } = config;
+  const d_head = model.d_head ?? model.d_model / model.n_heads;
+  const { scale, temperature = 1 } = model.attention ?? {};
+  const factor = scale === false ? 1 : typeof scale === "number" ? scale : 1 / Math.sqrt(d_head);
+  const text = scale === false ? "1 (scale off)" : typeof scale === "number" ? String(scale) : `1 / √${d_head}`;
+  return {
+    name: "this experiment",
+    seed: config.seed,
+    layers: model.n_layers,
+    heads: model.n_heads,
+    positions: begun.inputs.positions,
+    d_head,
+    d_model: model.d_model,
+    has_feed_forward: (model.d_ff ?? 0) > 0,
+    factor: factor / temperature,
+    factor_text: temperature === 1 ? text : `${text} / temperature ${temperature}`,
+    norm_eps: model.layer_norm_eps ?? 1e-6,
+    steps,
+    vectors: steps.map((_, at) => at),
+    vector_arrays: [],
+    masked: begun.mask.length > 0,
+    logits: logitsOf(config),
+    task: data.task,
+    classes: data.classes ?? [],
+    samples: begun.samples,
+    token_strings: {},
+    cls: begun.inputs.cls ?? null,
+    read: begun.inputs.read,
+    model,
+    loss: losses.map((loss, index) => ({ step: index + 1, loss })),
+    loss_over: "the samples of each batch",
+    evidence: [{ name: "Config, as resolved", text: JSON.stringify(config, null, 2) }],
+    notes: ["The page trained this model itself, and computed all numbers."],
+    config,
+  };
+}

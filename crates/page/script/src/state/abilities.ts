@@ -1,0 +1,20 @@
+// What a reader of this page can do.
+
+import { computed } from "@preact/signals";
+import { cannot } from "../engine/support";
+import { RULES } from "../model/described";
+import { baseConfig, config, runs, shown } from "./state";
+
+/** Train something else. */
+export const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && cannot() === null);
+/** Train on texts of their own: the module of the page's config has words. */
+export const hasWords = computed(() => Boolean(baseConfig()?.data.words));
+/** Ask another question: choose another rule, or its numbers. */
+export const canAsk = computed(() => {
+  const data = config.value?.data;
+  return canTrain.value && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
+});
+/** Look at tokens of their own. */
+export const canEdit = computed(() => shown.value?.isLive ?? false);
+/** Go through the steps of a training. */
+export const canPlay = computed(() => (shown.value?.times.length ?? 0) > 1);
