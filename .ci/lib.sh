@@ -56,7 +56,7 @@ run_step() {
     fi
 }
 
-# build: the binary of the README's first command, for steps that run it.
+# build: the binary, for steps that run it.
 build() {
     cargo build --quiet --release
 }
