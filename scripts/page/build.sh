@@ -5,6 +5,9 @@
 #     scripts/page/build.sh
 set -euo pipefail
 cd "$(git rev-parse --show-toplevel)"
+for tool in node npm zopfli; do
+    command -v "$tool" > /dev/null || { echo "$tool is missing; on Debian: apt install nodejs npm zopfli" >&2; exit 1; }
+done
 
 (cd crates/page/script && npm ci --no-audit --no-fund && npm run build)
 scripts/page/build_lab.sh
