@@ -37,6 +37,12 @@ def test_a_row_above_its_budget_fails(sized):
     assert "scripts: 20,000 lines" in shown.stderr
 
 
+def test_too_many_words_fail(sized):
+    shown = sized(**{"long.md": "word " * 40_001})
+    assert shown.returncode == 1
+    assert "Markdown: 40,001 words" in shown.stderr
+
+
 @pytest.mark.parametrize("name", ["tool.py", "crates/one/run.sh", "docs/page.ts", "one.rs"])
 def test_code_that_no_row_counts_fails(sized, name):
     shown = sized(**{name: "\n"})
