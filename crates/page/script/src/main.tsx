@@ -7,15 +7,15 @@ import { startExperiments } from "./state/experiments";
 import { unpack } from "./state/recording";
 import { prepareLive, startLive } from "./state/retraining";
 import { page } from "./model/facts";
-import { here, openAddress, origin, runs, shown } from "./state/state";
-import { said } from "./draw/dom";
-import { isAsked } from "./state/guess";
+import { current, openAddress, origin, runs, shownRun } from "./state/state";
+import { announcement } from "./draw/dom";
+import { awaitsGuess } from "./state/guess";
 import { change, view } from "./state/view";
 import { Headline } from "./first/headline/headline";
 import { SampleCard } from "./first/sample/sample-card";
 import { Guide } from "./first/guide/guide";
 import { Attention } from "./first/attention/attention";
-import { Time } from "./first/training/training";
+import { TrainingPanel } from "./first/training/training";
 import { tabs } from "./panels";
 import { openWalkthrough } from "./walk/example";
 
@@ -23,18 +23,18 @@ import { openWalkthrough } from "./walk/example";
 const made = signal(0);
 
 function App() {
-  const run = shown.value;
+  const run = shownRun.value;
   if (!run) return <Headline />;
   // Attention alone has no training to tell of.
   const isTrained = !run.isAlone;
   return (
     <>
       <Headline />
-      <div id="sight" class={isAsked.value ? "asked" : ""}>
+      <div id="sight" class={awaitsGuess.value ? "asked" : ""}>
         {isTrained && <Guide />}
         <SampleCard />
         {made.value > 0 && <Attention />}
-        {made.value > 0 && isTrained && <Time />}
+        {made.value > 0 && isTrained && <TrainingPanel />}
       </div>
       {made.value > 1 && isTrained && <Tabs />}
     </>
@@ -82,7 +82,7 @@ function Tabs() {
 
 const Said = () => (
   <p id="said" class="unseen" role="status">
-    {said.value}
+    {announcement.value}
   </p>
 );
 
@@ -97,7 +97,7 @@ const painted = () =>
 const hasRun = () =>
   new Promise((done) =>
     effect(() => {
-      if (shown.value) done(null);
+      if (shownRun.value) done(null);
     }),
   );
 
@@ -123,7 +123,7 @@ async function start() {
       made.value = 1;
     });
   // A page without a run is ready before its first training.
-  if (shown.value) await sight;
+  if (shownRun.value) await sight;
   document.documentElement.dataset.ready = performance.now().toFixed(1);
   await painted();
   startLive();
@@ -134,7 +134,7 @@ async function start() {
 }
 
 // For scripts and the browser's console: what the page shows, and how to change it.
-Object.assign(globalThis, { headlight: { view, change, here, shown, runs, origin } });
+Object.assign(globalThis, { headlight: { view, change, here: current, shown: shownRun, runs, origin } });
 
 start().catch((error) => {
   const failed = Object.assign(document.createElement("p"), {

@@ -1,28 +1,33 @@
 // The tabs below the first sight, in their order. A new tab is a file and its line here.
 
-import { Evidence } from "./tabs/evidence";
+import { EvidenceTab } from "./tabs/evidence";
 import { ExperimentTab } from "./tabs/experiment/experiment";
-import { Explore } from "./tabs/samples/explore";
-import { Generate } from "./tabs/generate";
-import { Seeds } from "./tabs/seeds/seeds";
-import { Words } from "./tabs/words";
+import { ExploreTab } from "./tabs/samples/explore";
+import { GenerateTab } from "./tabs/generate";
+import { SeedsTab } from "./tabs/seeds/seeds";
+import { WordsTab } from "./tabs/words";
 import { canTrain } from "./state/abilities";
-import { shown } from "./state/state";
+import { shownRun } from "./state/state";
 
 type Tab = { key: string; title: string; Panel: () => any; suits?: () => boolean };
 
 const all: Tab[] = [
-  { key: "explore", title: "Explore", Panel: Explore },
-  { key: "words", title: "Words", Panel: Words, suits: () => shown.value?.words != null && !shown.value.features },
+  { key: "explore", title: "Explore", Panel: ExploreTab },
+  {
+    key: "words",
+    title: "Words",
+    Panel: WordsTab,
+    suits: () => shownRun.value?.words != null && !shownRun.value.features,
+  },
   {
     key: "generate",
     title: "Generate",
-    Panel: Generate,
-    suits: () => shown.value?.facts.task === "next-token" && shown.value.isLive,
+    Panel: GenerateTab,
+    suits: () => shownRun.value?.facts.task === "next-token" && shownRun.value.isLive,
   },
   { key: "experiment", title: "Experiment", Panel: ExperimentTab, suits: () => canTrain.value },
-  { key: "seeds", title: "Seeds", Panel: Seeds, suits: () => canTrain.value },
-  { key: "evidence", title: "Evidence", Panel: Evidence },
+  { key: "seeds", title: "Seeds", Panel: SeedsTab, suits: () => canTrain.value },
+  { key: "evidence", title: "Evidence", Panel: EvidenceTab },
 ];
 
 /** The tabs that suit the run. */

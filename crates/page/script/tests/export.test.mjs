@@ -23,7 +23,7 @@ const shown = () => ({ ...panelOf("now", place(run)), scale });
 test("a title names all that is shown, and what departs from the run", () => {
   assert.equal(titleOf(place(run)), "a/run (seed 0) · attention weights · sample 10 · step 900 · layer 0 · head 0");
   const departed = place(run, { changesText: "causal mask", settings: { "model.d_model": 16 } });
-  assert.ok(titleOf(departed).startsWith("WHAT IF causal mask · EXPERIMENT d_model 16 · a/run (seed 0) · "));
+  assert.ok(titleOf(departed).startsWith("INTERVENTION causal mask · EXPERIMENT d_model 16 · a/run (seed 0) · "));
 });
 
 test("a file's name names it too, with letters that every system takes", () => {
@@ -50,7 +50,7 @@ test("a difference is signed, and a forbidden score has none", () => {
 
 test("CSV has each cell, and none for a forbidden one", () => {
   const lines = matrixCsvOf([shown()]).trimEnd().split("\n");
-  assert.equal(lines[0], "panel,run,sample,step,layer,head,show,experiment_and_changes,query,query_token,key,key_token,value");
+  assert.equal(lines[0], "panel,run,sample,step,layer,head,show,experiment_and_interventions,query,query_token,key,key_token,value");
   assert.equal(lines.length, 5);
   assert.equal(lines[1], 'now,"a/run (seed 0)","10",900,0,0,weights,"",0,"[CLS]",0,"[CLS]",1');
   assert.ok(lines[2].endsWith(`,1,"""</text>,<script>&\u0007\ud800",`));

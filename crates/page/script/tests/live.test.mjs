@@ -5,7 +5,7 @@ import test from "node:test";
 import { load } from "./page.mjs";
 import { factsOf } from "./runs.mjs";
 
-const [{ changedRun, changesFor, changesText }, { Run }, { Live }] = await load("sources/interventions", "model/run", "sources/live");
+const [{ runWith, interventionsFor, interventionsText }, { Run }, { Live }] = await load("sources/interventions", "model/run", "sources/live");
 
 const samples = [[0, 7, 8], [0, 9, 7]].map((tokens, number) => ({ number, label: number, tokens, marked: number ? [1] : [] }));
 const facts = factsOf({ heads: 2, samples, steps: [0, 1, 2] });
@@ -55,7 +55,7 @@ test("the mask is asked for once, or once for each sample if padding is masked",
 
 test("with a change, all samples of a class are computed together, and once", async () => {
   const { run, asked } = trained();
-  const changed = changedRun(run, { heads: [[0, 1]] });
+  const changed = runWith(run, { heads: [[0, 1]] });
   assert.equal(changed.curve("positives", 0, 0), null);
   assert.equal(changed.curve("negatives", 0, 0), null);
   await settled();
@@ -63,7 +63,7 @@ test("with a change, all samples of a class are computed together, and once", as
   assert.equal(changed.source.arrived.value, 1);
   // The first of the two samples that were computed, at step 1: its row of [CLS] begins after 2 probabilities, 2 logits and 36 scores.
   assert.deepEqual(changed.curve("positives", 0, 0)[1], [1, 76 + 40 + 1]);
-  const lost = changedRun(run, { heads: [[0, 0]] });
+  const lost = runWith(run, { heads: [[0, 0]] });
   assert.equal(lost.curve("positives", 0, 0), null);
   await settled();
   assert.deepEqual([lost.source.arrived.value, lost.curve("positives", 0, 0)], [1, []], "what cannot be computed is not awaited");
@@ -72,16 +72,16 @@ test("with a change, all samples of a class are computed together, and once", as
 test("changes that a run cannot have are left out", () => {
   const { run } = trained();
   const wanted = { temperature: 2, heads: [[0, 1], [9, 0]], keys: [2, 3], rows: [{ layer: 0, head: 0, query: 0, weights: [1, 0] }], patches: [{ place: "output", layer: 0, position: 0, from: "nobody" }] };
-  assert.deepEqual(changesFor(run, wanted), { temperature: 2, heads: [[0, 1]], keys: [2] });
-  assert.equal(changesText(changesFor(run, wanted)), "temperature × 2.00, without head 1 of layer 0, without position 2");
-  assert.equal(changedRun(run, { keys: [3] }), run);
-  assert.equal(changedRun(run, wanted), changedRun(run, structuredClone(wanted)));
+  assert.deepEqual(interventionsFor(run, wanted), { temperature: 2, heads: [[0, 1]], keys: [2] });
+  assert.equal(interventionsText(interventionsFor(run, wanted)), "temperature × 2.00, without head 1 of layer 0, without position 2");
+  assert.equal(runWith(run, { keys: [3] }), run);
+  assert.equal(runWith(run, wanted), runWith(run, structuredClone(wanted)));
 });
 
 test("what the engine refuses is no change", () => {
   const { run } = trained({}, (interventions) => interventions.length > 0);
-  assert.deepEqual(changesFor(run, { keys: [1] }), {});
-  assert.equal(changedRun(run, { keys: [1] }), run);
+  assert.deepEqual(interventionsFor(run, { keys: [1] }), {});
+  assert.equal(runWith(run, { keys: [1] }), run);
 });
 
 test("a run opens on its best model, and names it", () => {

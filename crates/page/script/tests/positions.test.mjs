@@ -18,7 +18,7 @@ const readOf = (more, tokens = [0, 7, 8]) => runOf(
 
 test("without [CLS], token 0 is a token, and all positions are those of tokens", () => {
   const run = readOf({ cls: null, read: 2 });
-  assert.deepEqual([run.cls, run.reader, run.readerName, run.tokenText(run.samples[0], 0)], [-1, 2, "the last position", "0"]);
+  assert.deepEqual([run.cls, run.readout, run.readoutName, run.tokenText(run.samples[0], 0)], [-1, 2, "the last position", "0"]);
   assert.deepEqual([run.withoutCls([1, 2, 3]), tokensOf(run, "0 5, 8").tokens, run.own([0, 5, 8]).tokens], [[1, 2, 3], [0, 5, 8], [0, 5, 8]]);
   assert.throws(() => run.own([5, 8]), /Type 3 tokens/);
   assert.throws(() => run.own([0, 5, 9]), /from 0 to 8/);
@@ -27,10 +27,10 @@ test("without [CLS], token 0 is a token, and all positions are those of tokens",
 
 test("[CLS] stays what it is where the class is read from another position", () => {
   const run = readOf({ cls: 0, read: 1 });
-  assert.deepEqual([run.cls, run.reader, run.readerName, run.tokenText(run.samples[0], 0)], [0, 1, "position 1", "[CLS]"]);
+  assert.deepEqual([run.cls, run.readout, run.readoutName, run.tokenText(run.samples[0], 0)], [0, 1, "position 1", "[CLS]"]);
   assert.deepEqual(run.own([5, 8]).tokens, [0, 5, 8]);
   assert.throws(() => tokensOf(run, "0 5"), /\[CLS\]/);
-  assert.equal(readOf({}).readerName, "[CLS]");
+  assert.equal(readOf({}).readoutName, "[CLS]");
   assert.match(said(readOf({}), 0), /^At step 0, \[CLS\] gives/);
 });
 
@@ -58,7 +58,7 @@ test("a sample has the label, the marks and the answer of the position that is a
   const run = eachOf();
   const of = (asked) => {
     const sample = run.asking(asked).sample("0");
-    return [run.asking(asked).reader, sample.label, sample.marked, run.predicted(sample, 0), run.outcome(sample, 0)];
+    return [run.asking(asked).readout, sample.label, sample.marked, run.predicted(sample, 0), run.outcome(sample, 0)];
   };
   assert.deepEqual([NaN, 1, 2].map(of), [[0, 1, [0, 1], 1, "right"], [1, 0, [1], 2, "wrong"], [2, null, [], 0, ""]]);
   assert.equal(run.asking(1), run.asking(1));

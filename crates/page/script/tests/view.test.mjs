@@ -5,15 +5,15 @@ import test from "node:test";
 import { load, openFixture } from "./page.mjs";
 
 const fixture = openFixture();
-const [state, { unpack }, { changedRun, changesFor }, numbers, views, { colours }, { page }, { startLive }] =
+const [state, { unpack }, { runWith, interventionsFor }, numbers, views, { colours }, { page }, { startLive }] =
   await load("state/state", "state/recording", "sources/interventions", "model/numbers", "state/view", "draw/colour", "model/facts", "state/retraining");
 await unpack();
 const [run] = state.runs.value;
 
 test("a recording has no changes", () => {
   const wanted = { temperature: 2, causal: true, keys: [1] };
-  assert.deepEqual(changesFor(run, wanted), {});
-  assert.equal(changedRun(run, wanted), run);
+  assert.deepEqual(interventionsFor(run, wanted), {});
+  assert.equal(runWith(run, wanted), run);
 });
 
 test("a sample without a label has no outcome", () => {
@@ -30,7 +30,7 @@ test("an address leads back to its view", () => {
   const held = { pin: { sample: "10", step: 0, run: 0, settings: { seed: 3 }, changes: { keys: [1] } }, changes: { temperature: 2, causal: true }, set: { "model.d_ff": 8 } };
   const address = `#${new URLSearchParams({ ...parts, ...Object.fromEntries(Object.entries(held).map(([name, value]) => [name, JSON.stringify(value)])) })}`;
   assert.equal(open(address), address);
-  const here = () => ({ ...state.here.value, run: undefined, one: undefined });
+  const here = () => ({ ...state.current.value, run: undefined, one: undefined });
   open(`#run=9&sample=x&step=77&query=99&layer=7&head=7&show=no&pin={"sample":1,"step":-1}&set=[1]&changes=nonsense`);
   assert.deepEqual(here(), { ...here(), sample: "10", at: 11, query: 0, layer: 0, head: 1, show: "weights" });
   const { pin, settings, changes } = views.view.value;

@@ -8,9 +8,9 @@ const HEIGHT = 100;
 // The width of all bands together.
 const WIDTH = 84;
 // The thinnest band is still a line.
-const LEAST = 0.6;
+const MIN_WIDTH = 0.6;
 // Of more keys than these, all but the strongest few are faint.
-const MOST_KEYS = 16;
+const MAX_KEYS = 16;
 const STRONGEST = 8;
 
 /** The share of each weight in the width of all bands. */
@@ -51,7 +51,7 @@ export function Arcs({ query, weights, isMarked }: ArcsProps) {
   const shares = sharesOf(weights);
   const from = starts(query, shares);
   const furthest = Math.max(query, count - 1 - query, 1);
-  const least = count > MOST_KEYS ? shares.toSorted((a, b) => b - a)[STRONGEST - 1] : 0;
+  const least = count > MAX_KEYS ? shares.toSorted((a, b) => b - a)[STRONGEST - 1] : 0;
   return (
     <svg
       class="arcs"
@@ -73,7 +73,7 @@ export function Arcs({ query, weights, isMarked }: ArcsProps) {
               key={key}
               class={`band${kind}`}
               data-key={key}
-              d={band(from[key], to, Math.max(width, LEAST), rise)}
+              d={band(from[key], to, Math.max(width, MIN_WIDTH), rise)}
             />
           );
         })}

@@ -4,9 +4,9 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 /** Text that a screen reader reads aloud. */
-export const said = signal("");
-export const say = (text: string) => {
-  said.value = text;
+export const announcement = signal("");
+export const announce = (text: string) => {
+  announcement.value = text;
 };
 
 /** Whether a key has a meaning of the browser's. */
@@ -42,7 +42,7 @@ export function saveFile(name: string, blob: Blob) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10000);
-  say(`Saved ${name}`);
+  announce(`Saved ${name}`);
 }
 
 /** The width of an element in pixels, and the size of the root's font as a multiple of the usual one. */

@@ -1,13 +1,13 @@
 // The matrices that stand side by side: the shown view, the pinned one, and their difference.
 
 import { settingsText } from "../model/config";
-import { knownOf } from "../model/cache";
+import { cachedOf } from "../model/cache";
 import type { Scale } from "./colour";
 import type { Run } from "../model/run";
-import type { Changes, Show } from "../model/types";
+import type { Interventions, Show } from "../model/types";
 
 /** Where a matrix is from. */
-export interface Place {
+export interface MatrixPlace {
   /** with the reader's changes */
   run: Run;
   /** without them */
@@ -17,16 +17,15 @@ export interface Place {
   layer: number;
   head: number;
   show: Show;
-  /** of its experiment */
   settings: Record<string, unknown>;
-  changes: Changes;
+  changes: Interventions;
   changesText: string;
 }
 
 /** All that is needed to draw or to save a matrix. */
-export interface Panel {
+export interface MatrixPanel {
   id: "now" | "pinned" | "difference";
-  place: Place;
+  place: MatrixPlace;
   /** what the cells are */
   show: string;
   title: string;
@@ -45,15 +44,15 @@ export interface Panel {
 const SHOWN = { weights: "attention weights", scores: "scores" };
 
 /** Above this number of positions, a cell has no room for a number. */
-export const MOST_CELLS = 32;
+export const MAX_CELLS = 32;
 
 /** The experiment and the changes of a place, for titles and files. Empty for the page's own run. */
-export const departureOf = ({ settings, changesText }: Place) =>
+export const modificationsOf = ({ settings, changesText }: MatrixPlace) =>
   [settingsText(settings), changesText].filter(Boolean).join("; ");
 
-export function titleOf({ run, sample, at, layer, head, show, settings, changesText }: Place) {
+export function titleOf({ run, sample, at, layer, head, show, settings, changesText }: MatrixPlace) {
   return [
-    changesText && `WHAT IF ${changesText}`,
+    changesText && `INTERVENTION ${changesText}`,
     Object.keys(settings).length && `EXPERIMENT ${settingsText(settings)}`,
     run.name,
     SHOWN[show],
@@ -66,13 +65,13 @@ export function titleOf({ run, sample, at, layer, head, show, settings, changesT
     .join(" · ");
 }
 
-const MOST_KEPT = 64;
+const MAX_KEPT = 64;
 
 const masks: WeakMap<Run, Map<string, Uint8Array | null>> = new WeakMap();
 
 /** 1 where no sample of the key allows the query to look. Null if all is allowed. */
-const forbiddenOf = (place: Place) =>
-  knownOf(masks, place.run, MOST_KEPT, place.sample, () => {
+const forbiddenOf = (place: MatrixPlace) =>
+  cachedOf(masks, place.run, MAX_KEPT, place.sample, () => {
     const { run, sample, changes } = place;
     const { positions } = run;
     const members = run.members(sample);
@@ -86,8 +85,8 @@ const forbiddenOf = (place: Place) =>
 const uniforms: WeakMap<Run, Map<string, Float64Array>> = new WeakMap();
 
 /** Uniform attention in each cell, of a sample or the mean over a class. `[query, key]` */
-const uniformOf = (place: Place) =>
-  knownOf(uniforms, place.run, MOST_KEPT, place.sample, () => {
+const uniformOf = (place: MatrixPlace) =>
+  cachedOf(uniforms, place.run, MAX_KEPT, place.sample, () => {
     const { run, sample } = place;
     const cells = new Float64Array(run.positions ** 2);
     for (let query = 0; query < run.positions; query++) {
@@ -102,7 +101,7 @@ const uniformOf = (place: Place) =>
   });
 
 /** The numbers of a matrix, and what its colours need. */
-export type Cells = Pick<Panel, "id" | "place" | "show" | "cells" | "forbidden" | "uniform">;
+export type Cells = Pick<MatrixPanel, "id" | "place" | "show" | "cells" | "forbidden" | "uniform">;
 
 /** What the colours of a matrix stand for, cell by cell: its numbers, or on a logarithmic scale how many times uniform attention they are. */
 export function shades({ cells, place, uniform }: Cells, scale: Scale | undefined) {
@@ -117,7 +116,7 @@ function cornerOf<T extends Float64Array | Uint8Array>(cells: T, side: number, c
 }
 
 /** @param count the positions to show */
-function cellsOf(id: Panel["id"], place: Place, count: number): Cells {
+function cellsOf(id: MatrixPanel["id"], place: MatrixPlace, count: number): Cells {
   const { run, sample, at, layer, head, show } = place;
   const [cells, forbidden] = [run.matrix(sample, at, layer, head, show), forbiddenOf(place)];
   if (count === run.positions) return { id, place, show, cells, forbidden };
@@ -132,7 +131,7 @@ function cellsOf(id: Panel["id"], place: Place, count: number): Cells {
 }
 
 /** A matrix with at most `size` rows and columns, for a small picture: of more positions, evenly spread queries, and means over neighbouring keys that are not forbidden. */
-export function miniatureOf(place: Place, size: number): Cells {
+export function miniatureOf(place: MatrixPlace, size: number): Cells {
   const { run, sample, at, layer, head, show } = place;
   const { positions } = run;
   const count = run.length(sample);
@@ -173,7 +172,7 @@ export function miniatureOf(place: Place, size: number): Cells {
 }
 
 /** @param count the positions to show: without what is padding */
-export function panelOf(id: Panel["id"], place: Place, count: number = place.run.length(place.sample)): Panel {
+export function panelOf(id: MatrixPanel["id"], place: MatrixPlace, count = place.run.length(place.sample)) {
   const { run, sample } = place;
   const positions = Array.from({ length: count }, (_, position) => position);
   return {
@@ -186,13 +185,13 @@ export function panelOf(id: Panel["id"], place: Place, count: number = place.run
 }
 
 /** Why two matrices have no difference; empty if they have one. */
-export const apart = (now: Panel, pinned: Panel) =>
+export const apart = (now: MatrixPanel, pinned: MatrixPanel) =>
   now.positions === pinned.positions
     ? ""
     : `They have no difference: one has ${now.positions} positions, the other ${pinned.positions}.`;
 
 /** What is shown, minus what is pinned. */
-export function differenceOf(now: Panel, pinned: Panel): Panel {
+export function differenceOf(now: MatrixPanel, pinned: MatrixPanel): MatrixPanel {
   const isScores = now.show === "scores";
   const cells = now.cells.map((cell, index) => cell - pinned.cells[index]);
   // A forbidden key has weight 0, but no score.
@@ -225,7 +224,7 @@ export function extent(panels: Cells[]): [number, number] {
 }
 
 /** A cell in words. */
-export const reading = ({ tokens }: Panel, query: number, key: number, value: string) =>
+export const reading = ({ tokens }: MatrixPanel, query: number, key: number, value: string) =>
   `query ${query}: ${tokens[query]}, key ${key}: ${tokens[key]}, ${value}`;
 
 /** A number in the least room: without the zero before the point, and with two digits. */

@@ -2,13 +2,13 @@
 
 import { colours, type Scale } from "./colour";
 import { fixed } from "../model/numbers";
-import { here } from "../state/state";
+import { current } from "../state/state";
 import { change } from "../state/view";
 import { hasModifier } from "./dom";
-import { brief, reading, shades, type Panel } from "./matrices";
+import { brief, reading, shades, type MatrixPanel } from "./matrices";
 
 // More positions than this leave room for two decimals.
-export const MOST_LONG = 12;
+export const MAX_LONG_CELLS = 12;
 
 const MOVES: Record<string, [number, number]> = {
   ArrowUp: [-1, 0],
@@ -35,7 +35,7 @@ export function move(event: KeyboardEvent, positions: number, query: number, key
   return { query: nextQuery, key: nextKey };
 }
 
-type NameProps = { panel: Panel; position: number; scope: string; chosen?: boolean };
+type NameProps = { panel: MatrixPanel; position: number; scope: string; chosen?: boolean };
 
 function Name({ panel, position, scope, chosen = false }: NameProps) {
   const [token, mark] = [panel.tokens[position], panel.marks[position]];
@@ -52,7 +52,7 @@ function Name({ panel, position, scope, chosen = false }: NameProps) {
 }
 
 type RowProps = {
-  panel: Panel;
+  panel: MatrixPanel;
   shade: Float64Array;
   query: number;
   chosenQuery: number;
@@ -103,7 +103,13 @@ function cellOf(event: Event) {
   );
 }
 
-type MatrixProps = { panel: Panel; query: number; chosen: number; level: "long" | "short" | "brief"; size: number };
+type MatrixProps = {
+  panel: MatrixPanel;
+  query: number;
+  chosen: number;
+  level: "long" | "short" | "brief";
+  size: number;
+};
 
 /**
  * The text has four decimals; where there is no room for them, the style shows `data-short` in their place.
@@ -111,7 +117,7 @@ type MatrixProps = { panel: Panel; query: number; chosen: number; level: "long" 
 export function Matrix({ panel, query, chosen, level, size }: MatrixProps) {
   const { positions } = panel;
   function onKeyDown(event: KeyboardEvent & { currentTarget: HTMLTableElement }) {
-    const moved = here.value && move(event, positions, here.value.query, here.value.key);
+    const moved = current.value && move(event, positions, current.value.query, current.value.key);
     if (moved)
       (event.currentTarget.tBodies[0].rows[moved.query].cells[moved.key + 1] as HTMLElement | undefined)?.focus();
   }
@@ -124,8 +130,8 @@ export function Matrix({ panel, query, chosen, level, size }: MatrixProps) {
     <table
       role="grid"
       id={`grid-${panel.id}`}
-      class={`heatmap ${level} ${positions > MOST_LONG ? "small" : ""}`}
-      style={{ fontSize: positions > MOST_LONG ? "" : `${size}px` }}
+      class={`heatmap ${level} ${positions > MAX_LONG_CELLS ? "small" : ""}`}
+      style={{ fontSize: positions > MAX_LONG_CELLS ? "" : `${size}px` }}
       onKeyDown={onKeyDown}
       onClick={onClick}
     >
@@ -148,7 +154,7 @@ export function Matrix({ panel, query, chosen, level, size }: MatrixProps) {
             query={row}
             chosenQuery={query}
             chosenKey={chosen}
-            level={positions > MOST_LONG ? "short" : level}
+            level={positions > MAX_LONG_CELLS ? "short" : level}
             key={row}
           />
         ))}

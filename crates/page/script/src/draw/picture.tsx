@@ -4,20 +4,20 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { fixed, shorten } from "../model/numbers";
 import { change } from "../state/view";
 import { move } from "./matrix";
-import { reading, shades, type Panel } from "./matrices";
+import { reading, shades, type MatrixPanel } from "./matrices";
 import { paint } from "./paint";
-import { say } from "./dom";
+import { announce } from "./dom";
 
 // The largest side of a picture, in rem: it stays in sight as a whole.
-const MOST_SIDE = 29;
+const MAX_SIDE = 29;
 
 /** A cell in words. */
-function textOf(panel: Panel, query: number, key: number) {
+function textOf(panel: MatrixPanel, query: number, key: number) {
   const at = query * panel.positions + key;
   return reading(panel, query, key, panel.forbidden?.[at] ? "masked" : fixed(panel.cells[at]));
 }
 
-type PictureProps = { panel: Panel; query: number; chosen: number; room: number; rem: number };
+type PictureProps = { panel: MatrixPanel; query: number; chosen: number; room: number; rem: number };
 
 /** @param props `room` is the width to fill, in pixels. */
 export function Picture({ panel, query, chosen, room, rem }: PictureProps) {
@@ -30,7 +30,7 @@ export function Picture({ panel, query, chosen, room, rem }: PictureProps) {
   const [left, top] = [(room < 420 * unit ? 64 : 88) * unit, 40 * unit];
   const size = Math.max(
     3,
-    Math.min(12 * unit, Math.floor((room - left - 8) / positions), Math.floor((MOST_SIDE * rem) / positions)),
+    Math.min(12 * unit, Math.floor((room - left - 8) / positions), Math.floor((MAX_SIDE * rem) / positions)),
   );
   const side = positions * size;
   const [width, height] = [left + side + 8, top + side + 8];
@@ -42,7 +42,7 @@ export function Picture({ panel, query, chosen, room, rem }: PictureProps) {
   }
   function onKeyDown(event: KeyboardEvent) {
     const moved = move(event, positions, query, chosen);
-    if (moved) say(textOf(panel, moved.query, moved.key));
+    if (moved) announce(textOf(panel, moved.query, moved.key));
   }
   return (
     <div class="picture" id={`grid-${panel.id}`}>
@@ -77,7 +77,7 @@ export function Picture({ panel, query, chosen, room, rem }: PictureProps) {
   );
 }
 
-type AxesProps = { panel: Panel; left: number; top: number; size: number; unit: number };
+type AxesProps = { panel: MatrixPanel; left: number; top: number; size: number; unit: number };
 
 /** Positions on both axes: those that decide the label, and others where there is room. */
 function Axes({ panel, left, top, size, unit }: AxesProps) {

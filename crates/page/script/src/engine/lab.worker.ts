@@ -4,8 +4,8 @@ import { inflated } from "../model/packed";
 import { Lab, sizeOf } from "./lab";
 
 // A training reports its steps at this interval, in milliseconds, and at most this many of them at once.
-const OFTEN = 100;
-const MOST_STEPS = 250;
+const REPORT_MS = 100;
+const MAX_STEPS_PER_REPORT = 250;
 const FIRST_STEPS = 8;
 let lab: Promise<Lab>;
 /** The weights of each kept step of this worker's training: to send them for each curve would take longer than the curve. */
@@ -23,7 +23,10 @@ const TASKS: Record<string, (lab: Lab, task: any, tell: (answer: any, moved?: Tr
       const before = performance.now();
       const part = lab.ask({ operation: "advance", steps });
       done = part.done;
-      steps = Math.min(MOST_STEPS, Math.max(1, Math.floor((steps * OFTEN) / (performance.now() - before))));
+      steps = Math.min(
+        MAX_STEPS_PER_REPORT,
+        Math.max(1, Math.floor((steps * REPORT_MS) / (performance.now() - before))),
+      );
       const own = new Float32Array(part.kept.length * count);
       for (const at of part.kept.keys())
         own.set(part.floats.subarray(part.losses + at * size).subarray(0, count), at * count);

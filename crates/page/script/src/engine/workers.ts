@@ -21,7 +21,7 @@ async function madeModule() {
 let own: Promise<Lab> | undefined;
 
 /** The lab of the page itself, for what is answered at once. */
-export const ownLab = () => (own ??= labModule().then((module) => Lab.of(module)));
+export const pageLab = () => (own ??= labModule().then((module) => Lab.of(module)));
 
 /** A worker: the one that stands ready, if there is one. */
 export async function newWorker() {

@@ -1,7 +1,7 @@
 // What was made before.
 
 /** The value of a key, made if it is not at hand. Of more keys than there is room for, the one asked for first goes. */
-export function known<K, T>(kept: Map<K, T>, most: number, key: K, make: () => T): T {
+export function cached<K, T>(kept: Map<K, T>, most: number, key: K, make: () => T): T {
   const found = kept.has(key) ? (kept.get(key) as T) : make();
   // The one used last comes last.
   kept.delete(key);
@@ -11,7 +11,7 @@ export function known<K, T>(kept: Map<K, T>, most: number, key: K, make: () => T
 }
 
 /** The same for each object. */
-export function knownOf<O extends object, K, T>(
+export function cachedOf<O extends object, K, T>(
   all: WeakMap<O, Map<K, T>>,
   of: O,
   most: number,
@@ -20,5 +20,5 @@ export function knownOf<O extends object, K, T>(
 ): T {
   const kept = all.get(of) ?? new Map();
   all.set(of, kept);
-  return known(kept, most, key, make);
+  return cached(kept, most, key, make);
 }

@@ -1,6 +1,6 @@
 // A config with changes of the reader, and what follows from a config.
 
-import type { Config, OwnData, OwnTexts } from "./types";
+import type { Config, UserData, UserTexts } from "./types";
 
 /** A value of a config by its key, such as `model.d_model`. */
 export const valueOf = (config: Config, key: string) =>
@@ -64,7 +64,7 @@ function operationsOf(config: Config, steps: number) {
 }
 
 /** Samples of a file. */
-export type Data = OwnData | OwnTexts;
+export type Data = UserData | UserTexts;
 
 /** Steps of a whole training. @param data its samples, if they come from a file */
 export function stepsOf(config: Config, data?: Data) {

@@ -2,16 +2,16 @@
 
 import { COLUMNS } from "./described";
 import { shorten } from "./numbers";
-import type { OwnData } from "./types";
+import type { UserData } from "./types";
 
 /** The most characters that a page takes. */
-const MOST = 4e6;
+const MAX_CHARACTERS = 4e6;
 
 /** The cells of a CSV text, by line. Throws an error with a sentence. */
 export function cellsOf(text: string): { line: number; cells: string[] }[] {
-  if (text.length > MOST)
+  if (text.length > MAX_CHARACTERS)
     throw new Error(
-      `The text has ${text.length} characters; the page takes ${MOST} at most. \`headlight train\` has no such limit`,
+      `The text has ${text.length} characters; the page takes ${MAX_CHARACTERS} at most. \`headlight train\` has no such limit`,
     );
   const rows = [];
   let [line, at] = [1, text.startsWith("\ufeff") ? 1 : 0];
@@ -76,7 +76,7 @@ export function csvOfLines(text: string) {
 const SPLITS = ["train", "held_out", "val", "validation", "test"];
 
 /** The samples of a CSV text. Throws an error with a sentence that names line and column. @param least the smallest token: 0 where samples have no [CLS] */
-export function samplesOf(text: string, least = 1): OwnData {
+export function samplesOf(text: string, least = 1): UserData {
   const [head, ...rows] = cellsOf(text);
   const check: (isRight: unknown, why: string) => void = (isRight, why) => {
     if (!isRight) throw new Error(why);
@@ -131,7 +131,7 @@ export function samplesOf(text: string, least = 1): OwnData {
 }
 
 /** Samples as CSV. */
-export function csvOf({ tokens, labels, splits, classes = [] }: OwnData) {
+export function csvOf({ tokens, labels, splits, classes = [] }: UserData) {
   const most = Math.max(...tokens.map(({ length }) => length));
   const textOf = (label: number | string) => String(typeof label === "number" ? (classes[label] ?? label) : label);
   const head = [...(splits ? ["split"] : []), "label", ...Array.from({ length: most }, (_, at) => `token_${at}`)];
@@ -145,7 +145,7 @@ export function csvOf({ tokens, labels, splits, classes = [] }: OwnData) {
 }
 
 /** The config keys that samples determine. */
-export function settingsFor(data: OwnData, name: string, batchSize: number) {
+export function settingsFor(data: UserData, name: string, batchSize: number) {
   const lengths = data.tokens.map(({ length }) => length);
   const [least, most] = [Math.min(...lengths), Math.max(...lengths)];
   const largest = data.tokens.reduce((found, row) => Math.max(found, ...row), 0);

@@ -1,8 +1,8 @@
 // Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment --test page`: what the core describes.
 
-import type { Choice, Config } from "./types";
+import type { RuleChoice, Config } from "./types";
 
-export const RULES: Record<string, Choice> = {
+export const RULES: Record<string, RuleChoice> = {
   "token-at-position": {"title":"token at position","question":"is token {token} at position {position}?","parameters":[["token","token","token",42],["position","position","position",3]],"n_classes":2,"needs":[]},
   "token-anywhere": {"title":"token anywhere","question":"is token {token} anywhere?","parameters":[["token","token","token",42]],"n_classes":2,"needs":[["data.generator","chacha"],["data.positive_rate",0.5]]},
   "token-before-token": {"title":"token before token","question":"does token {first} come before token {second}?","parameters":[["first","token","token",7],["second","before token","token",42]],"n_classes":2,"needs":[["data.generator","chacha"],["data.positive_rate",0.5],["model.d_model",16],["training.epochs",10],["training.learning_rate",0.003]]},

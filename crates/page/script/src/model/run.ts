@@ -2,7 +2,7 @@
 
 import { UNIFORM_BELOW } from "./described";
 import { mean, range, sum } from "./numbers";
-import { readerOf } from "./readout";
+import { readoutOf } from "./readout";
 import { type Words, textsOf } from "./words";
 import type { Config, Facts, Sample, Show, Source } from "./types";
 
@@ -11,9 +11,9 @@ import type { Config, Facts, Sample, Show, Source } from "./types";
 const OWN = "own-";
 const escaped = (word: string) => encodeURIComponent(word).replace(/[-~]/g, (sign) => (sign === "-" ? "%2D" : "%7E"));
 /** @param tokens without [CLS] @param typed of each unknown token the word */
-export const ownKey = (tokens: number[], typed: string[] = []) =>
+export const userSampleKey = (tokens: number[], typed: string[] = []) =>
   OWN + tokens.map((token, at) => (typed[at] ? `${token}~${escaped(typed[at])}` : token)).join("-");
-export const isOwn = (key: string) => key.startsWith(OWN);
+export const isUserSample = (key: string) => key.startsWith(OWN);
 
 export class Run {
   asked: number | undefined;
@@ -28,10 +28,10 @@ export class Run {
   positions: number;
   /** The position of [CLS]; -1 if samples have none. */
   cls: number;
-  /** The position that the class is read from; if it is read from the mean of all, that whose attention is shown. */
-  reader: number;
+  /** The readout position; if the class is read from the mean of all, the position whose attention is shown. */
+  readout: number;
   /** What sentences call that position. */
-  readerName: string;
+  readoutName: string;
   /** Whether the class is read from the mean over all positions that are not padding. */
   readsMean: boolean;
   /** The config of the model; without any keys where it is not known. */
@@ -68,10 +68,10 @@ export class Run {
     this.padding = (this.asksEach ? facts.model : facts.config?.model)?.attention?.padding_token;
     const { positions, logits } = facts;
     this.positions = positions;
-    const { cls, reader, readerName, readsMean } = readerOf(asked === undefined ? facts : { ...facts, read: asked });
+    const { cls, readout, readoutName, readsMean } = readoutOf(asked === undefined ? facts : { ...facts, read: asked });
     this.cls = cls;
-    this.reader = reader;
-    this.readerName = readerName;
+    this.readout = readout;
+    this.readoutName = readoutName;
     this.readsMean = readsMean;
     this.model = facts.model ?? {};
     this.firstToken = this.cls < 0 ? 0 : 1;
@@ -153,7 +153,7 @@ export class Run {
       tokens.findLastIndex((token) => token !== padding),
       0,
     );
-    const asked = this.asked ?? (tokens[this.reader] === padding ? last : this.reader);
+    const asked = this.asked ?? (tokens[this.readout] === padding ? last : this.readout);
     const [label, marked] = each[asked] ?? [null, []];
     return { ...sample, asked, label, marked };
   }
@@ -180,7 +180,7 @@ export class Run {
 
   /** The sample of a key, or null. */
   sample(key: string): Sample | null {
-    if (!isOwn(key)) return this.samples.find((sample) => sample.key === key) ?? null;
+    if (!isUserSample(key)) return this.samples.find((sample) => sample.key === key) ?? null;
     try {
       const parts = key
         .slice(OWN.length)
@@ -197,7 +197,7 @@ export class Run {
 
   /** A sample of the reader, without [CLS]. Throws an error with a sentence if the model cannot take it. @param typed of each unknown token the word */
   own(tokens: number[], typed: string[] = []): Sample {
-    const key = ownKey(tokens, typed);
+    const key = userSampleKey(tokens, typed);
     const known = this.#own.get(key);
     if (known) return known;
     const { source, padding, firstToken: first } = this;
@@ -243,7 +243,7 @@ export class Run {
   length(key: string) {
     if (this.padding === undefined) return this.positions;
     return Math.max(
-      this.asksEach ? 1 : this.reader + 1,
+      this.asksEach ? 1 : this.readout + 1,
       ...this.members(key).map(({ tokens }) => tokens.findLastIndex((token) => token !== this.padding) + 1),
     );
   }
@@ -291,14 +291,14 @@ export class Run {
 
   sampleName(key: string) {
     if (this.isGroup(key)) return this.groupName(key, this.members(key).length);
-    return isOwn(key) ? "your sample" : `sample ${key}`;
+    return isUserSample(key) ? "your sample" : `sample ${key}`;
   }
 
   groupName(name: string, count: number) {
     const named = this.classCount > 2 || this.facts.classes.length;
     const [samples, group] = count === 1 ? ["sample", name.replace(/s$/, "")] : ["samples", name];
     const which = named ? `${samples} of ${this.className(this.groups[name])}` : group;
-    return `mean over ${count} ${which}${this.asksEach ? ` at position ${this.reader}` : ""}`;
+    return `mean over ${count} ${which}${this.asksEach ? ` at position ${this.readout}` : ""}`;
   }
 
   // Classes.
@@ -396,7 +396,7 @@ export class Run {
     return hasRows;
   }
 
-  /** The strongest head of the last block, which the page shows first: of a recording as the core says, of a training of this page as the core would (`strongest_head`). */
+  /** The strongest head of the last layer, which the page shows first: of a recording as the core says, of a training of this page as the core would (`strongest_head`). */
   get strongest() {
     return (this.#strongest ??= this.facts.strongest ?? this.#findStrongest());
   }
@@ -414,12 +414,12 @@ export class Run {
 
   #findStrongest() {
     const { heads, layers } = this.facts;
-    const [{ reader }, decided] = [this, this.#decided];
+    const [{ readout }, decided] = [this, this.#decided];
     const at = this.at(this.opening);
     const strength = (sample: Sample, head: number) => {
       if (decided.length) return this.#onto(sample.marked, sample, at, layers - 1, head);
-      const row = this.source.row("weights", at, sample, layers - 1, head, reader);
-      return this.#divergence(this.keys(sample, reader), row);
+      const row = this.source.row("weights", at, sample, layers - 1, head, readout);
+      return this.#divergence(this.keys(sample, readout), row);
     };
     const samples = decided.length ? decided : this.samples;
     const strengths = range(heads).map((head) => sum(samples.map((sample) => strength(sample, head))));
@@ -452,16 +452,17 @@ export class Run {
     return looked.length ? this.#onto(looked, sample, at, layer, head) : NaN;
   }
 
-  /** The positions that decide a label, apart from the one that the class is read from: that has its own token in any case. */
+  /** The positions that decide a label, apart from the readout position: that has its own token in any case. */
   lookedAt({ marked }: Sample) {
-    return marked.filter((position) => position !== this.reader);
+    return marked.filter((position) => position !== this.readout);
   }
 
   /** The reader's attention on positions together. */
   #onto(positions: number[], sample: Sample, at: number, layer: number, head: number) {
-    const { reader, source } = this;
-    if (source.weight) return sum(positions.map((key) => source.weight?.(at, sample, layer, head, reader, key) ?? NaN));
-    const row = source.row("weights", at, sample, layer, head, reader);
+    const { readout, source } = this;
+    if (source.weight)
+      return sum(positions.map((key) => source.weight?.(at, sample, layer, head, readout, key) ?? NaN));
+    const row = source.row("weights", at, sample, layer, head, readout);
     return sum(positions.map((position) => row[position]));
   }
 

@@ -3,7 +3,7 @@
 import { fixed, percent as whole, range, sum } from "./numbers";
 import type { Run } from "./run";
 
-type Place = { run: Run; sample: string; at: number; query: number; layer: number; head: number };
+type QueryPlace = { run: Run; sample: string; at: number; query: number; layer: number; head: number };
 
 /** A share in percent. Of many positions each has little: a decimal tells them apart. */
 export const percent = (share: number) => (share < 0.0995 && share > 0 ? `${(100 * share).toFixed(1)}%` : whole(share));
@@ -12,7 +12,7 @@ export const percent = (share: number) => (share < 0.0995 && share > 0 ? `${(100
 const weightText = (run: Run, weight: number) => (run.isShare ? percent(weight) : fixed(weight, 2));
 
 /** The weights of a query: of a sample, or the mean over a class. `[key]` */
-export function weightsOf({ run, sample, at, query, layer, head }: Place) {
+export function weightsOf({ run, sample, at, query, layer, head }: QueryPlace) {
   const members = run.members(sample);
   const sum = new Float64Array(run.positions);
   for (const member of members) {
@@ -35,7 +35,7 @@ export const decisive = (run: Run, sample: string) =>
 export const listed = (words: string[]) => new Intl.ListFormat("en-GB").format(words);
 
 /** Positions that a query looks at. */
-export function placesText(run: Run, sample: string, positions: number[], query = run.reader) {
+export function placesText(run: Run, sample: string, positions: number[], query = run.readout) {
   const one = positions.length === 1;
   const tokens = positions.map((position) => run.tokenAt(sample, position));
   const named =
@@ -50,16 +50,16 @@ export function placesText(run: Run, sample: string, positions: number[], query 
 }
 
 /** That a head is close to uniform attention; empty if it is not. */
-const uniformText = ({ run, sample, at, layer, head }: Omit<Place, "query">) =>
+const uniformText = ({ run, sample, at, layer, head }: Omit<QueryPlace, "query">) =>
   run.isUniform(sample, at, layer, head) ? " The weights of this head are close to uniform attention." : "";
 
 /** One to three sentences on where a query looks. */
-export function sentenceOf({ run, sample, at, query, layer, head }: Place, weights: Float64Array) {
+export function sentenceOf({ run, sample, at, query, layer, head }: QueryPlace, weights: Float64Array) {
   const step = run.facts.steps[at] === null ? "" : `At step ${run.stepName(at)}, `;
   const isGroup = run.isGroup(sample);
   const over = isGroup ? `on average over ${run.sampleName(sample).replace("mean over ", "")}, ` : "";
   const which = run.facts.layers * run.facts.heads > 1 ? ` (layer ${layer}, head ${head})` : "";
-  const who = `${query === run.reader ? run.readerName : placesText(run, sample, [query], -1)}${which}`;
+  const who = `${query === run.readout ? run.readoutName : placesText(run, sample, [query], -1)}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
   const share = sum(keys.map((key) => weights[key]));
   const uniform = uniformText({ run, sample, at, layer, head });

@@ -14,11 +14,8 @@ export interface Key {
 }
 
 /** A setting: its key, its name, and more: the largest number that the page offers, the names of values, and what it means if it is unset. */
-export type Setting = [
-  key: Key,
-  name: string,
-  more?: { most?: number; names?: Record<string, string>; unset?: string },
-];
+export type Setting = [key: Key, name: string, more?: More];
+type More = { most?: number; names?: Record<string, string>; unset?: string };
 
 const POSITIONS = { ...keys.model_positions, values: [true, "sinusoidal", "rotary", "first", false] };
 // A number, or one divided by the root of a size.
@@ -29,8 +26,8 @@ export const FIRST: Setting[] = [
   [keys.training_epochs, "Epochs", { most: 100000, unset: "no end" }],
   [keys.training_batch_size, "Batch size", { most: 4096 }],
   [keys.model_d_model, "Width (d_model)", { most: 256 }],
-  [keys.model_n_heads, "Heads per block (n_heads)", { most: 16 }],
-  [keys.model_n_layers, "Blocks (n_layers)", { most: 8 }],
+  [keys.model_n_heads, "Heads per layer (n_heads)", { most: 16 }],
+  [keys.model_n_layers, "Layers (n_layers)", { most: 8 }],
   [keys.model_d_ff, "Feed-forward width (0: none)", { most: 1024 }],
   [keys.data_cls, "[CLS]"],
   [keys.model_attention_mask, "Mask", { names: { causal: "causal: no later keys" } }],
@@ -80,7 +77,7 @@ export const GROUPS: Record<string, Setting[]> = {
     ],
     [keys.model_init_scheme, "Initial weights"],
     [STD, "Their standard deviation", { unset: "of the scheme" }],
-    [keys.model_init_copy_blocks, "Blocks start equal"],
+    [keys.model_init_copy_blocks, "Layers start equal"],
   ],
   Optimizer: [
     [keys.training_optimizer, "Optimizer"],

@@ -3,7 +3,7 @@
 import type { Signal } from "@preact/signals";
 
 /** A label, and the positions that decide it. */
-export type Known = [label: number | null, marked: number[]];
+export type PositionLabel = [label: number | null, marked: number[]];
 
 export interface Sample {
   /** Its name in addresses: its number, or `own-` and its tokens. */
@@ -19,7 +19,7 @@ export interface Sample {
   /** The positions that decide the label. */
   marked: number[];
   /** Of each position its label, null where none counts, and the positions that decide it; empty if they are unknown. Absent where samples have one label. */
-  each?: Known[];
+  each?: PositionLabel[];
   /** The position whose label and answer are meant, if each has one. */
   asked?: number;
   /** Its row in what the source holds; null for a sample of the reader. */
@@ -33,7 +33,7 @@ export type Config = Record<string, any>;
 export type Counts = "token" | "position";
 
 /** A rule that readers can choose (`crates/data/src/rules/kind.rs`). */
-export interface Choice {
+export interface RuleChoice {
   title: string;
   question: string;
   parameters: [key: string, name: string, counts: Counts, first: number][];
@@ -72,19 +72,16 @@ export interface Facts {
   token_strings: Record<string, string>;
   /** The position of `[CLS]`; null if samples have none. */
   cls: number | null;
-  /** The position that the class is read from, if it is not that of `[CLS]`. */
+  /** The readout position, if it is not that of `[CLS]`. */
   read?: number;
   /** The config of the model; null or absent where it is not known. */
   model?: Config | null;
-  /** The head of the last block that a recording shows first. */
+  /** The head of the last layer that a recording shows first. */
   strongest?: number;
   loss: LossPoint[];
   loss_over?: string;
-  evidence: {
-    name: string;
-    text: string;
-    /** Inputs that open as samples. */ inputs?: { tokens: number[]; about: string }[];
-  }[];
+  /** With inputs that open as samples. */
+  evidence: { name: string; text: string; inputs?: { tokens: number[]; about: string }[] }[];
   /** What its classifier answers; absent for recordings, whose page says it. */
   question?: string;
   /** What came of its training, as its report says it; absent if that is not known. */
@@ -92,7 +89,7 @@ export interface Facts {
   notes: string[];
   /** Set where only weights are known. */
   without_scores?: boolean;
-  again?: Again;
+  again?: Retraining;
   config?: Config;
   /** How a training of this page ended: the hash of its weights, and metrics. */
   ended?: any;
@@ -100,13 +97,13 @@ export interface Facts {
   held_out?: boolean;
 }
 
-export interface Again {
-  live?: { config: Config; steps: number; weights_sha256: string; data?: OwnData };
+export interface Retraining {
+  live?: { config: Config; steps: number; weights_sha256: string; data?: UserData };
   recorded?: string;
 }
 
 /** Samples that come from a file: the page carries them, or the reader pastes them. Without `[CLS]`. A label is the number of a class; if names of classes are numbers, it is a name. */
-export interface OwnData {
+export interface UserData {
   tokens: number[][];
   labels: (number | string)[];
   splits?: string[];
@@ -115,7 +112,7 @@ export interface OwnData {
 }
 
 /** A file of texts of the reader's own, and what the lab says of it. */
-export interface OwnTexts {
+export interface UserTexts {
   /** The file as it is. */
   table: string;
   /** Number of texts to train on. */
@@ -140,7 +137,7 @@ export interface PageFacts {
   /** What the classifiers answer, if it is known. */
   question: string | null;
   /** For a page without a run: the experiment that it begins with. */
-  lab?: { name: string; config: Config; data?: OwnData };
+  lab?: { name: string; config: Config; data?: UserData };
   /** Of a page of worked examples alone. */
   example?: Example;
 }
@@ -157,7 +154,7 @@ export interface Source {
   weight?(at: number, sample: Sample, layer: number, head: number, query: number, key: number): number;
   results(name: "logits" | "probabilities", at: number, sample: Sample): number[];
   /** What is known of each answer of a whole sample, where the source computes any sample; nothing if that is unknown. Throws an error with a sentence if the model cannot take them. */
-  judge?(tokens: number[]): Known[];
+  judge?(tokens: number[]): PositionLabel[];
   /** All arrays of a sample at a step; null where the source has none. */
   arrays(at: number, sample: Sample): Arrays | null;
   allows(sample: Sample, query: number, key: number): boolean;
@@ -169,14 +166,14 @@ export interface Source {
   parameter?(name: string, at: number): { shape: number[]; values: Float32Array } | null;
 }
 
-/** What a reader changes in the computation of a trained model. */
-export interface Changes {
+/** Interventions in the forward pass of a trained model. */
+export interface Interventions {
   /** Factor by which scores are divided. */
   temperature?: number;
   causal?: boolean;
   /** Heads that give nothing: layer and head. */
   heads?: [number, number][];
-  /** Positions at which no query of any block looks. */
+  /** Positions at which no query of any layer looks. */
   keys?: number[];
   /** Attention rows that the reader sets. */
   rows?: { layer: number; head: number; query: number; weights: number[] }[];
@@ -213,7 +210,7 @@ export interface View {
   stage: number;
   /** The word of the tab "Words"; empty until the reader chooses one. */
   word: string;
-  changes: Changes;
+  changes: Interventions;
   /** Config keys in which the shown experiment differs from the page's own, for example `model.d_model`. */
   settings: Record<string, unknown>;
 }
@@ -224,7 +221,7 @@ export interface Pin {
   sample: string;
   step: number;
   settings: Record<string, unknown>;
-  changes: Changes;
+  changes: Interventions;
 }
 
 /** How the numbers of the page's own run came about. */

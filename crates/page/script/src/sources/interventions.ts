@@ -1,11 +1,18 @@
-// What a reader changes in the computation of a trained model: in words, and the run with it.
+// Interventions in the forward pass of a trained model: in words, and the run with them.
 
-import { knownOf } from "../model/cache";
+import { cachedOf } from "../model/cache";
 import { Run } from "../model/run";
 import { Live } from "./live";
-import type { Changes } from "../model/types";
+import type { Interventions } from "../model/types";
 
-export function changeTexts({ temperature, causal, heads = [], keys = [], rows = [], patches = [] }: Changes) {
+export function interventionTexts({
+  temperature,
+  causal,
+  heads = [],
+  keys = [],
+  rows = [],
+  patches = [],
+}: Interventions) {
   return [
     temperature === undefined ? "" : `temperature × ${temperature.toFixed(2)}`,
     causal ? "causal mask" : "",
@@ -20,10 +27,13 @@ export function changeTexts({ temperature, causal, heads = [], keys = [], rows =
 }
 
 /** Empty without changes. */
-export const changesText = (changes: Changes) => changeTexts(changes).join(", ");
+export const interventionsText = (changes: Interventions) => interventionTexts(changes).join(", ");
 
 /** The changes that a run can have: an address or another experiment may ask for more, and a recording has none. */
-function fitting(run: Run, { temperature, causal, heads = [], keys = [], rows = [], patches = [] }: Changes): Changes {
+function fitting(
+  run: Run,
+  { temperature, causal, heads = [], keys = [], rows = [], patches = [] }: Interventions,
+): Interventions {
   if (!run.isLive) return {};
   const { layers, heads: headCount } = run.facts;
   const { positions } = run;
@@ -41,7 +51,7 @@ function fitting(run: Run, { temperature, causal, heads = [], keys = [], rows = 
   return Object.fromEntries(Object.entries(whole).filter(([, value]) => !(Array.isArray(value) && !value.length)));
 }
 
-function changed(run: Run, wanted: Changes): { run: Run; changes: Changes } {
+function changed(run: Run, wanted: Interventions): { run: Run; changes: Interventions } {
   const changes = fitting(run, wanted);
   const { facts, source, name, samples, times } = run;
   if (!Object.keys(changes).length || !(source instanceof Live)) return { run, changes };
@@ -56,14 +66,15 @@ function changed(run: Run, wanted: Changes): { run: Run; changes: Changes } {
 }
 
 // Each holds curves of all samples.
-const MOST = 8;
+const MAX_RUNS = 8;
 const all: WeakMap<Run, Map<string, ReturnType<typeof changed>>> = new WeakMap();
 
-const withChanges = (run: Run, wanted: Changes) =>
-  knownOf(all, run, MOST, JSON.stringify(wanted), () => changed(run, wanted));
+const withChanges = (run: Run, wanted: Interventions) =>
+  cachedOf(all, run, MAX_RUNS, JSON.stringify(wanted), () => changed(run, wanted));
 
 /** A run with those of the changes that it can have. */
-export const changedRun = (run: Run, wanted: Changes) => withChanges(run, wanted).run;
+export const runWith = (run: Run, wanted: Interventions) => withChanges(run, wanted).run;
 
 /** The changes that a run can have. */
-export const changesFor = (run: Run | null, wanted: Changes) => (run ? withChanges(run, wanted).changes : {});
+export const interventionsFor = (run: Run | null, wanted: Interventions) =>
+  run ? withChanges(run, wanted).changes : {};

@@ -3,19 +3,19 @@
 import { signal } from "@preact/signals";
 import { logitsOf } from "../model/config";
 import { partsOf, sizeOf, type Lab } from "../engine/lab";
-import { known } from "../model/cache";
+import { cached } from "../model/cache";
 import type { LabWorker } from "../engine/workers";
-import type { Arrays, Changes, Config, Known, Sample, Show, Source } from "../model/types";
+import type { Arrays, Interventions, Config, PositionLabel, Sample, Show, Source } from "../model/types";
 
 /** names and lengths */
 type Row = [string, number][];
 
 const NAMES = { scores: "attention_scores", weights: "attention_weights" };
 // Looks at single steps that are kept: about a second of playing.
-const MOST_LOOKS = 64;
+const MAX_LOOKS = 64;
 
 // As many sentences as a plane still shows one by one.
-const MOST_OCCURRENCES = 60;
+const MAX_OCCURRENCES = 60;
 
 /** the first occurrences, and how many there are in all */
 export type WordSentences = { held_out: number; samples: number[][]; labels: number[]; all: number };
@@ -69,7 +69,7 @@ export class Live implements Source {
   constructor(
     readonly trained: Trained,
     readonly samples: number,
-    readonly changes: Changes = {},
+    readonly changes: Interventions = {},
     readonly find: (key: string) => Sample | null = () => null,
   ) {
     this.isChanged = Object.keys(changes).length > 0;
@@ -131,7 +131,7 @@ export class Live implements Source {
   /** All arrays of a sample at a step, with `mask` and `judged`. */
   look(at: number, sample: Sample): any {
     const ask = () => this.#ask(at, sample.tokens, this.interventions(at));
-    return known(this.#looks, MOST_LOOKS, `${at},${sample.key}`, ask);
+    return cached(this.#looks, MAX_LOOKS, `${at},${sample.key}`, ask);
   }
 
   #ask(at: number, tokens: number[], interventions: unknown[]): any {
@@ -167,7 +167,7 @@ export class Live implements Source {
     ];
   }
 
-  judge(tokens: number[]): Known[] {
+  judge(tokens: number[]): PositionLabel[] {
     if (tokens.some((token) => !Number.isInteger(token) || token < 0)) throw new Error("a token is a whole number");
     const { judged } = this.#ask(0, tokens, []);
     return judged?.[0] ?? [];
@@ -229,8 +229,8 @@ export class Live implements Source {
   /** Samples that hold a token, as the lab finds them: held-out ones, if there are any. */
   found(token: number): WordSentences {
     const { lab, config, given } = this.trained;
-    const ask = () => lab.ask({ operation: "find", config, samples: given, token, most: MOST_OCCURRENCES });
-    return known(this.#found, MOST_LOOKS, token, ask);
+    const ask = () => lab.ask({ operation: "find", config, samples: given, token, most: MAX_OCCURRENCES });
+    return cached(this.#found, MAX_LOOKS, token, ask);
   }
 
   /** Where the vectors of a token lie at a step, in the samples that hold it, without the reader's changes. */
@@ -240,7 +240,7 @@ export class Live implements Source {
   }
 
   /** The same training with other changes. */
-  changed(changes: Changes, find: (key: string) => Sample | null) {
+  changed(changes: Interventions, find: (key: string) => Sample | null) {
     return new Live(this.trained, this.samples, changes, find);
   }
 }
@@ -252,7 +252,7 @@ function startsOf(row: Row): Record<string, number> {
 }
 
 /** A temperature and a causal mask are keys of the config. */
-function changedConfig(config: Config, { temperature = 1, causal = false }: Changes) {
+function changedConfig(config: Config, { temperature = 1, causal = false }: Interventions) {
   if (temperature === 1 && !causal) return config;
   const { attention } = config.model;
   const mask = causal ? "causal" : attention.mask;
@@ -260,10 +260,10 @@ function changedConfig(config: Config, { temperature = 1, causal = false }: Chan
   return { ...config, model: { ...config.model, attention: changed } };
 }
 
-/** A block's context of a position, head after head. @param context `[layer, head, position, d_head]` */
+/** A layer's context of a position, head after head. @param context `[layer, head, position, d_head]` */
 function contextOf(
   context: Float32Array,
-  { heads, layers, positions }: { heads: number; layers: number; positions: number },
+  { heads, layers, positions }: Live["shape"],
   layer: number,
   position: number,
 ) {

@@ -2,15 +2,15 @@
 
 import { givenOf, logitsOf, type Data } from "../model/config";
 import { sizeOf, type Lab } from "../engine/lab";
-import { newWorker, ownLab, prepareWorker, type LabWorker } from "../engine/workers";
+import { newWorker, pageLab, prepareWorker, type LabWorker } from "../engine/workers";
 import { Run } from "../model/run";
 import { Live } from "./live";
 import type { Config, Facts } from "../model/types";
 
 // How far a training is shows once it has taken so long, in milliseconds: each message takes time from what is shown.
-const SHORT = 100;
+const QUIET_MS = 100;
 // The worker of the next training starts when the page has shown this one.
-const REST = 300;
+const NEXT_WORKER_MS = 300;
 
 /** What a training is of. */
 interface Task {
@@ -55,7 +55,7 @@ export class Training {
     const { config, steps, tokens, keep, data } = this.task;
     const began = performance.now();
     const worker = (this.worker = await newWorker());
-    const lab = await ownLab();
+    const lab = await pageLab();
     if (this.#stopped) {
       worker.stop();
       return null;
@@ -66,7 +66,7 @@ export class Training {
       if (heard.begun) begun = heard.begun;
       if (heard.part) {
         parts.push(heard.part);
-        if (performance.now() - began > SHORT) told(heard.part.step, begun.steps);
+        if (performance.now() - began > QUIET_MS) told(heard.part.step, begun.steps);
       }
     });
     try {
@@ -77,7 +77,7 @@ export class Training {
         }),
       ]);
       if (this.#stopped) return null;
-      setTimeout(prepareWorker, REST);
+      setTimeout(prepareWorker, NEXT_WORKER_MS);
       return outcomeOf(this.task, begun, parts, answer, lab, worker);
     } catch (error) {
       worker.stop();
@@ -94,14 +94,7 @@ export class Training {
   stopped: ((nothing: null) => void) | undefined;
 }
 
-function outcomeOf(
-  { config, facts, data }: Task,
-  begun: any,
-  parts: any[],
-  ended: any,
-  lab: Lab,
-  worker: LabWorker,
-): Outcome {
+function outcomeOf({ config, facts, data }: Task, begun: any, parts: any[], ended: any, lab: Lab, worker: LabWorker) {
   const size = sizeOf(begun.row);
   const steps = parts.flatMap(({ kept, losses, floats }) =>
     kept.map((_: number, index: number) => ({ floats, start: losses + index * size })),

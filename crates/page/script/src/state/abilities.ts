@@ -1,12 +1,12 @@
 // What a reader of this page can do.
 
 import { computed } from "@preact/signals";
-import { cannot } from "../engine/support";
+import { whyNoEngine } from "../engine/support";
 import { RULES } from "../model/described";
-import { baseConfig, config, runs, shown } from "./state";
+import { baseConfig, config, runs, shownRun } from "./state";
 
 /** Train something else. */
-export const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && cannot() === null);
+export const canTrain = computed(() => runs.value.length < 2 && baseConfig() !== null && whyNoEngine() === null);
 /** Train on texts of their own: the module of the page's config has words. */
 export const hasWords = computed(() => Boolean(baseConfig()?.data.words));
 /** Ask another question: choose another rule, or its numbers. */
@@ -15,6 +15,6 @@ export const canAsk = computed(() => {
   return canTrain.value && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
 });
 /** Look at tokens of their own. */
-export const canEdit = computed(() => shown.value?.isLive ?? false);
+export const canEdit = computed(() => shownRun.value?.isLive ?? false);
 /** Go through the steps of a training. */
-export const canPlay = computed(() => (shown.value?.times.length ?? 0) > 1);
+export const canPlay = computed(() => (shownRun.value?.times.length ?? 0) > 1);

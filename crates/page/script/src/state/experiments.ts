@@ -2,7 +2,7 @@
 
 import { effect } from "@preact/signals";
 import { isLong, stepsOf } from "../model/config";
-import { cannot } from "../engine/support";
+import { whyNoEngine } from "../engine/support";
 import { page } from "../model/facts";
 import { inPageWords } from "../model/settings";
 import {
@@ -10,7 +10,7 @@ import {
   configOf,
   dataOf,
   experiment,
-  ghost,
+  previousRun,
   keepOutcome,
   outcomeOf,
   runs,
@@ -30,9 +30,9 @@ export function startExperiments() {
     if ((before?.key ?? "{}") === key) return;
     running?.stop();
     running = null;
-    if (before?.outcome || key !== "{}") ghost.value = before?.outcome?.run ?? runs.peek()[0] ?? null;
+    if (before?.outcome || key !== "{}") previousRun.value = before?.outcome?.run ?? runs.peek()[0] ?? null;
     // What a training on other samples gave is nothing to compare with.
-    if (settingsOf(ghost.peek())["data.file"] !== settings.value["data.file"]) ghost.value = null;
+    if (settingsOf(previousRun.peek())["data.file"] !== settings.value["data.file"]) previousRun.value = null;
     if (key === "{}") {
       experiment.value = null;
       return;
@@ -50,7 +50,7 @@ function begin(key: string, wanted: Record<string, unknown>) {
   };
   const config = configOf(wanted);
   const data = dataOf(wanted);
-  if (!config || cannot()) return become("failed", { why: cannot() ?? "this page holds only recordings" });
+  if (!config || whyNoEngine()) return become("failed", { why: whyNoEngine() ?? "this page holds only recordings" });
   if ("data.file" in wanted && !data)
     return become("failed", {
       why: `the address does not hold the samples of ${wanted["data.file"]}; give them again in the tab Experiment`,

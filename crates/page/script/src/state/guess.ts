@@ -3,6 +3,6 @@
 import { signal, type Signal } from "@preact/signals";
 
 /** Whether the guide asks for a guess. */
-export const isAsked = signal(false);
+export const awaitsGuess = signal(false);
 /** The position that the reader chose; null before. */
 export const guess: Signal<number | null> = signal(null as number | null);

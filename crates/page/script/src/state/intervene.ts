@@ -1,10 +1,10 @@
-// Changes in the computation of the trained model, as a reader makes them.
+// Interventions in the forward pass of the trained model, as a reader makes them.
 
 import { change, view } from "./view";
-import type { Changes } from "../model/types";
+import type { Interventions } from "../model/types";
 
 /** Puts changes in the place of others of the same kind; empty ones go. */
-export function setChanges(parts: Changes) {
+export function setInterventions(parts: Interventions) {
   const changes = Object.fromEntries(
     Object.entries({ ...view.value.changes, ...parts }).filter(([, value]) =>
       Array.isArray(value) ? value.length : value !== undefined && value !== false,
@@ -16,7 +16,7 @@ export function setChanges(parts: Changes) {
 /** Lets no query look at a position, or all again. */
 export function toggleKey(position: number) {
   const { keys = [] } = view.value.changes;
-  setChanges({ keys: keys.includes(position) ? keys.filter((key) => key !== position) : [...keys, position] });
+  setInterventions({ keys: keys.includes(position) ? keys.filter((key) => key !== position) : [...keys, position] });
 }
 
 /** Whether the reader has switched a head off. */
@@ -26,7 +26,7 @@ export const isOff = (layer: number, head: number) =>
 /** Switches a head off, or on again. */
 export function toggleHead(layer: number, head: number) {
   const { heads = [] } = view.value.changes;
-  setChanges({
+  setInterventions({
     heads: isOff(layer, head)
       ? heads.filter(([one, other]) => one !== layer || other !== head)
       : [...heads, [layer, head]],

@@ -1,14 +1,14 @@
 // Plays the steps of the shown run, one after the other.
 
 import { computed, effect, signal } from "@preact/signals";
-import { here } from "./state";
+import { current } from "./state";
 import { changeSoon, settleAddress, view } from "./view";
 
 // All steps of a run, in milliseconds; of few steps, each has time to be looked at.
-const WHOLE = 4000;
-const EACH = 500;
+const PLAY_ALL_MS = 4000;
+const MAX_STEP_MS = 500;
 // A page that was hidden goes on where it was.
-const LONGEST_FRAME = 250;
+const MAX_FRAME_MS = 250;
 
 export const isPlaying = signal(false);
 /** Whether what changes is spoken: the sample, a token or the step. While steps play, that would never end. */
@@ -29,12 +29,12 @@ export function play(on = true) {
 }
 
 function start() {
-  const now = here.peek();
+  const now = current.peek();
   const count = (now?.run.times.length ?? 0) - 1;
   if (!now || count < 1) return;
   const { steps } = now.run.facts;
   const { times } = now.run;
-  const pace = count / Math.min(WHOLE, EACH * count);
+  const pace = count / Math.min(PLAY_ALL_MS, MAX_STEP_MS * count);
   const isChosen = Number.isFinite(view.peek().step);
   let place = now.at === count || !isChosen ? 0 : now.at;
   let before = performance.now();
@@ -44,13 +44,13 @@ function start() {
   };
   const next = (time: number) => {
     // Changes of the reader make another run with the same steps; a training makes one with others.
-    if (here.peek()?.run.facts.steps !== steps) return play(false);
-    place = Math.min(place + Math.min(Math.max(time - before, 0), LONGEST_FRAME) * pace, count);
+    if (current.peek()?.run.facts.steps !== steps) return play(false);
+    place = Math.min(place + Math.min(Math.max(time - before, 0), MAX_FRAME_MS) * pace, count);
     before = time;
     show();
     if (place === count) {
       // Whoever has chosen no step, sees the best model again.
-      if (!isChosen && here.peek()?.run.facts.best !== undefined) changeSoon({ step: (played = Infinity) });
+      if (!isChosen && current.peek()?.run.facts.best !== undefined) changeSoon({ step: (played = Infinity) });
       play(false);
     } else if (isPlaying.peek()) frame = requestAnimationFrame(next);
   };

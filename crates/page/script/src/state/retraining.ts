@@ -1,6 +1,6 @@
 // The page's own run: recorded numbers first, and then the page trains it again, to compare the weights.
 
-import { cannot } from "../engine/support";
+import { whyNoEngine } from "../engine/support";
 import { prepareWorker } from "../engine/workers";
 import { isLong, stepsOf } from "../model/config";
 import { page } from "../model/facts";
@@ -24,11 +24,11 @@ const takesLong = () =>
 /** Has a worker stand ready while the page is drawn, if the page will train at once. */
 export function prepareLive() {
   // If a worker cannot start, the training reports it.
-  if (!page.runs[0]?.again?.recorded && !cannot() && !takesLong()) prepareWorker().catch(() => {});
+  if (!page.runs[0]?.again?.recorded && !whyNoEngine() && !takesLong()) prepareWorker().catch(() => {});
 }
 
 export function startLive() {
-  const why = cannot();
+  const why = whyNoEngine();
   const reason =
     page.runs[0]?.again?.recorded ??
     (why && (page.lab ? `this page cannot train: ${why}` : `${why}, so that the page cannot train the run again`));

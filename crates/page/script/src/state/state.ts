@@ -1,9 +1,9 @@
 // What the page shows: its runs, an experiment, and what follows from the view.
 
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import { changedRun, changesFor, changesText, changeTexts } from "../sources/interventions";
+import { runWith, interventionsFor, interventionsText, interventionTexts } from "../sources/interventions";
 import { settingsText, withSettings, type Data } from "../model/config";
-import { kept, page } from "../model/facts";
+import { savedPage, page } from "../model/facts";
 import { FIRST, readAddress, view } from "./view";
 import type { Run } from "../model/run";
 import type { Outcome } from "../sources/training";
@@ -34,18 +34,18 @@ export interface Experiment {
 export const experiment: Signal<Experiment | null> = signal(null);
 
 /** The run whose curves stand behind those of an experiment. */
-export const ghost: Signal<Run | null> = signal(null);
+export const previousRun: Signal<Run | null> = signal(null);
 
 /** The config that the page begins with, if it can train. */
 export const baseConfig = (): Config | null => page.lab?.config ?? page.runs[0]?.again?.live?.config ?? null;
 export const baseData = () => page.lab?.data ?? page.runs[0]?.again?.live?.data;
 
 /** Samples that the reader gave, by the names that `data.file` has in the settings. */
-export const ownData: Map<string, Data> = new Map(kept.own);
+export const userData: Map<string, Data> = new Map(savedPage.own);
 
 /** The samples of an experiment; nothing if its config generates them. */
 export const dataOf = (settings: Record<string, unknown>) =>
-  "data.file" in settings ? ownData.get(String(settings["data.file"])) : baseData();
+  "data.file" in settings ? userData.get(String(settings["data.file"])) : baseData();
 
 /** The config that settings change: of the reader's texts, their own. */
 export function configBefore(settings: Record<string, unknown>) {
@@ -74,7 +74,7 @@ export const settingsOf = (run: Run | null) => (run && settingsOfRuns.get(run)) 
 
 /** Outcomes of the page's own training and of experiments, by their settings; the one used last comes last. */
 const outcomes: Map<string, Outcome> = new Map();
-const MOST_OUTCOMES = 8;
+const MAX_OUTCOMES = 8;
 
 /** @param key settings, as text */
 export function outcomeOf(key: string) {
@@ -87,7 +87,7 @@ export function keepOutcome(key: string, outcome: Outcome) {
   settingsOfRuns.set(outcome.run, JSON.parse(key));
   outcomes.delete(key);
   outcomes.set(key, outcome);
-  const [oldest] = outcomes.size > MOST_OUTCOMES ? [...outcomes.keys()].filter((name) => name !== "{}") : [];
+  const [oldest] = outcomes.size > MAX_OUTCOMES ? [...outcomes.keys()].filter((name) => name !== "{}") : [];
   if (!oldest) return;
   outcomes.get(oldest)?.end();
   outcomes.delete(oldest);
@@ -103,7 +103,7 @@ export function runOfPin({ run, settings }: Pin) {
 }
 
 /** The run before the reader's changes: that of the view, or the experiment. */
-export const base: ReadonlySignal<Run | null> = computed(() => {
+export const baseRun: ReadonlySignal<Run | null> = computed(() => {
   const { run, settings } = view.value;
   const { outcome, state } = experiment.value ?? {};
   // An address may describe what cannot be trained.
@@ -113,18 +113,18 @@ export const base: ReadonlySignal<Run | null> = computed(() => {
 
 let last: Run | null = null;
 effect(() => {
-  last = base.value ?? last;
+  last = baseRun.value ?? last;
 });
 
 /** The base with the reader's changes, whichever position is asked. */
-const unasked = computed(() => {
-  const run = base.value;
-  return run && changedRun(run, view.value.changes);
+const intervenedRun = computed(() => {
+  const run = baseRun.value;
+  return run && runWith(run, view.value.changes);
 });
 
 /** The sample and the query of the view, made to fit the run. */
 const chosen = computed(() => {
-  const run = unasked.value;
+  const run = intervenedRun.value;
   const { sample, query } = view.value;
   if (!run) return null;
   // One that several positions decide shows the most.
@@ -132,20 +132,20 @@ const chosen = computed(() => {
   const firstPositive = positives.find(({ marked }) => marked.length > 1) ?? positives[0] ?? run.samples[0];
   const asking = run.asking(query);
   const key = asking.members(sample).length ? sample : (firstPositive?.key ?? "");
-  return { key, query: query < asking.length(key) ? query : (run.sample(key)?.asked ?? run.reader) };
+  return { key, query: query < asking.length(key) ? query : (run.sample(key)?.asked ?? run.readout) };
 });
 const query = computed(() => chosen.value?.query ?? 0);
 
 /** The run that is shown, with the reader's changes: of a model that answers at each position, the query is the position that is asked. */
-export const shown = computed(() => unasked.value?.asking(query.value) ?? null);
+export const shownRun = computed(() => intervenedRun.value?.asking(query.value) ?? null);
 
 // Of more positions than these each has so little that a matrix from 0 to 1 is dark: multiples of uniform attention tell them
 // apart.
-const MOST_IN_UNITS = 16;
+const MAX_IN_UNITS = 16;
 
-/** The parts of the view, made to fit the shown run. What the reader has not chosen is the position that the class is read from and what it should look at, the strongest head of the last block, and the best step or the last one. */
-export const here = computed(() => {
-  const run = shown.value;
+/** The parts of the view, made to fit the shown run. What the reader has not chosen is the readout position and what it should look at, the strongest head of the last layer, and the best step or the last one. */
+export const current = computed(() => {
+  const run = shownRun.value;
   const now = view.value;
   if (!run) return null;
   const { layers, heads } = run.facts;
@@ -164,25 +164,27 @@ export const here = computed(() => {
     query: query.value,
     key: now.key < positions ? now.key : (run.members(sample)[0]?.marked[0] ?? 0),
     layer: fit(now.layer, layers, () => layers - 1),
-    head: fit(now.head, heads, () => (base.value ?? run).strongest),
+    head: fit(now.head, heads, () => (baseRun.value ?? run).strongest),
     show: now.show,
     range:
-      !run.isShare && now.range !== "own" ? "unit" : now.range || (run.positions > MOST_IN_UNITS ? "uniform" : "unit"),
-    isWhatIf: run.source !== base.value?.source,
+      !run.isShare && now.range !== "own" ? "unit" : now.range || (run.positions > MAX_IN_UNITS ? "uniform" : "unit"),
+    hasInterventions: run.source !== baseRun.value?.source,
   };
 });
 
 /** What is shown in place of the page's own run, for titles and files: the experiment and the changes. Empty if it is that run. While an experiment trains, the run before it is shown. */
-export const departure = computed(() => {
-  const run = base.value;
-  return [settingsText(settingsOf(run)), changesText(changesFor(run, view.value.changes))].filter(Boolean).join("; ");
+export const modifications = computed(() => {
+  const run = baseRun.value;
+  return [settingsText(settingsOf(run)), interventionsText(interventionsFor(run, view.value.changes))]
+    .filter(Boolean)
+    .join("; ");
 });
 
 /** Changes of the view that the shown run cannot have, as text. */
-export const leftOut = computed(() => {
+export const ignoredInterventions = computed(() => {
   const { changes } = view.value;
-  const kept = changeTexts(changesFor(base.value, changes));
-  return changeTexts(changes)
+  const kept = interventionTexts(interventionsFor(baseRun.value, changes));
+  return interventionTexts(changes)
     .filter((text) => !kept.includes(text))
     .join(", ");
 });

@@ -1,10 +1,10 @@
 // The view: what the page shows, and its address. A view is never changed: `change` puts another in its place.
 
 import { signal } from "@preact/signals";
-import { kept } from "../model/facts";
-import type { Changes, View } from "../model/types";
+import { savedPage } from "../model/facts";
+import type { Interventions, View } from "../model/types";
 
-/** What a reader has not chosen is infinite or empty: `here` then takes what suits the run. */
+/** What a reader has not chosen is infinite or empty: `current` then takes what suits the run. */
 export const FIRST: View = {
   run: 0,
   sample: "",
@@ -29,7 +29,7 @@ const OF_A_MODEL = ["step", "query", "key", "layer", "head"] as const;
 const unchosen = Object.fromEntries(OF_A_MODEL.map((name) => [name, FIRST[name]]));
 
 // A saved page opens on the view that it was saved with.
-if (kept.view && !location.hash) write("replaceState", kept.view);
+if (savedPage.view && !location.hash) write("replaceState", savedPage.view);
 
 export const view = signal(FIRST);
 
@@ -75,7 +75,7 @@ export function address({ pin, changes, settings, ...simple }: View) {
 }
 
 /** What an address says: only parts that can be. */
-export function readAddress(hash = location.hash || kept.view || ""): Partial<View> {
+export function readAddress(hash = location.hash || savedPage.view || ""): Partial<View> {
   const parts = new URLSearchParams(hash.slice(1));
   const found: Partial<View> = {};
   for (const name of [...OF_A_MODEL, "run", "guide", "stage"] as const) {
@@ -128,8 +128,8 @@ function pinOf({ sample, step, run = 0, settings = {}, changes = {} }: Record<st
 }
 
 /** Only changes that can be. */
-function checkedChanges({ heads, keys, rows, patches, temperature = 1, causal }: any): Changes {
-  const changes: Changes = {};
+function checkedChanges({ heads, keys, rows, patches, temperature = 1, causal }: any): Interventions {
+  const changes: Interventions = {};
   const has = (one: any, ...names: string[]) => names.every((name) => isCount(one?.[name]));
   if (Array.isArray(heads))
     changes.heads = heads.filter((head) => Array.isArray(head) && head.length === 2 && head.every(isCount));

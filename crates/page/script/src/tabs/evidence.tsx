@@ -1,15 +1,15 @@
 // Where the numbers come from, for each run.
 
-import { computed } from "@preact/signals";
 import { tomlOf } from "../model/config";
 import { page } from "../model/facts";
-import { config, dataOf, departure, experiment, here, origin, runs, settings, trainedHash } from "../state/state";
-import { showOwn } from "../state/user-samples";
+import { config, dataOf, modifications, experiment, origin, runs, settings, trainedHash } from "../state/state";
+import { showUserSample } from "../state/user-samples";
 import type { Run } from "../model/run";
 import type { ComponentChildren } from "preact";
 import "./evidence.css";
+import { hasInterventions } from "../state/current";
 
-export function Evidence() {
+export function EvidenceTab() {
   const all = runs.value;
   return (
     <div id="evidence">
@@ -40,12 +40,10 @@ function Origin() {
   );
 }
 
-const isWhatIf = computed(() => here.value?.isWhatIf ?? false);
-
 /** The experiment or the changes that are shown in place of the page's own run. */
 function Experiment() {
   const trained = experiment.value?.outcome;
-  const named = departure.value;
+  const named = modifications.value;
   if (!named) return null;
   const toml = trained && config.value ? tomlOf(config.value) : "";
   return (
@@ -53,8 +51,8 @@ function Experiment() {
       <h3 id="departure-title">
         Shown now: <bdi>{named}</bdi>
       </h3>
-      {isWhatIf.value && (
-        <p>The page computes with the same weights and these changes; no training produced these numbers.</p>
+      {hasInterventions.value && (
+        <p>The page computes with the same parameters and these interventions; no training produced these numbers.</p>
       )}
       {trained && (
         <>
@@ -101,7 +99,7 @@ const Inputs = ({ run, inputs }: { run: Run; inputs: NonNullable<Run["facts"]["e
     {inputs.map(({ tokens, about }) => {
       const own = run.withoutCls(tokens);
       const open = () => {
-        showOwn(own, []);
+        showUserSample(own, []);
         document.getElementById("card")?.scrollIntoView();
       };
       return (

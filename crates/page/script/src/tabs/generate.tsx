@@ -1,10 +1,10 @@
 // Samples that the model continues, of a model of the next token: those of `headlight generate`.
 
 import { signal, type Signal } from "@preact/signals";
-import { base, here } from "../state/state";
+import { baseRun, current } from "../state/state";
 import { Live } from "../sources/live";
 import { tokensOf } from "../model/tokens";
-import { showOwn } from "../state/user-samples";
+import { showUserSample } from "../state/user-samples";
 import type { Run } from "../model/run";
 
 const COUNT = 10;
@@ -16,7 +16,7 @@ const last: Signal<{ source: unknown; drawn?: Drawn; why?: string } | null> = si
 
 function draw(event: SubmitEvent & { currentTarget: HTMLFormElement }) {
   event.preventDefault();
-  const [now, run] = [here.peek(), base.peek()];
+  const [now, run] = [current.peek(), baseRun.peek()];
   if (!now || !(run?.source instanceof Live)) return;
   const { source } = run;
   const form = new FormData(event.currentTarget);
@@ -35,8 +35,8 @@ function draw(event: SubmitEvent & { currentTarget: HTMLFormElement }) {
   }
 }
 
-export function Generate() {
-  const run = base.value;
+export function GenerateTab() {
+  const run = baseRun.value;
   if (!(run?.source instanceof Live)) return <p class="hint">The page generates once it has trained the model.</p>;
   const found = last.value?.source === run.source ? last.value : null;
   return (
@@ -85,7 +85,7 @@ function Drawn({ run, prompt, step, samples }: Drawn & { run: Run }) {
       <ol>
         {samples.map(([tokens, hasEnded], at) => (
           <li key={at}>
-            <button type="button" class="link" disabled={!tokens.length} onClick={() => showOwn(tokens, [])}>
+            <button type="button" class="link" disabled={!tokens.length} onClick={() => showUserSample(tokens, [])}>
               <bdi>
                 <b>{text(tokens.slice(0, prompt))}</b>
                 {prompt > 0 && prompt < tokens.length && run.joined(["", ""])}

@@ -4,11 +4,11 @@ import { computed, signal } from "@preact/signals";
 import { classColour } from "../draw/colour";
 import { MARKERS } from "../model/described";
 import { percent, range } from "../model/numbers";
-import { calm } from "../state/tempo";
+import { currentForTabs } from "../state/current";
 import { tokenOf } from "../model/tokens";
-import { ownKey, type Run } from "../model/run";
+import { userSampleKey, type Run } from "../model/run";
 import { Live, type WordPlanes, type WordSentences } from "../sources/live";
-import { base, here } from "../state/state";
+import { baseRun, current } from "../state/state";
 import { change, view } from "../state/view";
 import { UNKNOWN } from "../model/words";
 import "./words.css";
@@ -20,7 +20,7 @@ const LETTERS = 4;
 
 /** The word until the reader chooses one: the one after a grammar's marker, or the longer word that most samples hold. */
 const usual = computed(() => {
-  const now = base.value;
+  const now = baseRun.value;
   if (!now?.words) return "";
   const texts = now.samples.map((sample) => now.texts(sample));
   const marker = MARKERS[now.facts.config?.data.rule?.kind];
@@ -33,14 +33,14 @@ const usual = computed(() => {
 });
 const word = computed(() => view.value.word || usual.value);
 // While steps play, a few times a second.
-const step = computed(() => calm.value?.at ?? 0);
+const step = computed(() => currentForTabs.value?.at ?? 0);
 
 /** Why the typed word has no vectors. */
 const said = signal("");
 
 /** The occurrences of the word at the shown step; a sentence if there are none. */
 const found = computed(() => {
-  const now = base.value;
+  const now = baseRun.value;
   if (!now || !(now.source instanceof Live))
     return "A recorded run has no other sentences to look at. Its page shows them once it has trained the run again.";
   const token = tokenOf(now, word.value);
@@ -50,14 +50,14 @@ const found = computed(() => {
   return { sentences, planes: now.source.planes(token, Math.min(step.value, now.times.length - 1)) };
 });
 
-export function Words() {
-  const now = base.value as Run;
+export function WordsTab() {
+  const now = baseRun.value as Run;
   const all = found.value;
   return (
     <section id="words" aria-labelledby="words-title">
       <h2 id="words-title">The vectors of “{word.value}”</h2>
       <p class="how">
-        A word has one vector of its own. Each block adds what attention brings from the rest of the sentence, so the
+        A word has one vector of its own. Each layer adds what attention brings from the rest of the sentence, so the
         same word has a different vector in each sentence. Each dot is an occurrence, in the plane that shows the most
         of how they differ (principal components). The step above moves them, too.
       </p>
@@ -161,7 +161,7 @@ function Plane({ run, sentences, planes, index, title }: WordContexts & { index:
         {range(count).map((at) => {
           const [sentence, position, asked] = planes.places[at];
           const tokens = sentences.samples[sentence];
-          const isShown = String(here.value?.one?.tokens) === String(tokens);
+          const isShown = String(current.value?.one?.tokens) === String(tokens);
           return (
             <circle
               key={at}
@@ -211,5 +211,5 @@ function textOf(run: Run, tokens: number[], position: number) {
 
 function show(run: Run, tokens: number[]) {
   const same = run.samples.find((sample) => String(sample.tokens) === String(tokens));
-  change({ sample: same?.key ?? ownKey(run.withoutCls(tokens)) });
+  change({ sample: same?.key ?? userSampleKey(run.withoutCls(tokens)) });
 }

@@ -2,17 +2,15 @@
 // before it, so that its result can be held against the engine's.
 
 import { range, softmax } from "../model/numbers";
-import { readerOf } from "../model/readout";
+import { readoutOf } from "../model/readout";
 import { ACTIVATIONS, placeOf, rotated } from "./functions";
-import type { Arrays, Changes, Config, Facts } from "../model/types";
+import type { Arrays, Interventions, Config, Facts } from "../model/types";
 
 type Parameter = { shape: number[]; values: Float32Array } | null;
 
 interface Way {
   facts: Facts;
-  /** of the whole sample */
   tokens: number[];
-  /** of the sample */
   arrays: Arrays;
   /** null where a page has no weights */
   parameter: (name: string) => Parameter;
@@ -22,7 +20,7 @@ interface Way {
   logits: number[];
   probabilities: number[];
   /** the reader's, which the arrays have */
-  changes: Changes;
+  changes: Interventions;
   layer: number;
   head: number;
   query: number;
@@ -96,7 +94,7 @@ export class Computation {
   factor: number;
   isLast: boolean;
   parts: ReturnType<typeof partsOf>;
-  read: ReturnType<typeof readerOf>;
+  read: ReturnType<typeof readoutOf>;
 
   constructor(readonly way: Way) {
     const { facts, layer, head, query } = way;
@@ -110,20 +108,20 @@ export class Computation {
     this.factor = facts.factor / (way.changes.temperature ?? 1);
     this.isLast = layer === facts.layers - 1;
     this.parts = partsOf(facts.model ?? {});
-    this.read = readerOf(facts);
+    this.read = readoutOf(facts);
   }
 
   // The engine's numbers.
 
   /** A vector of a head. */
-  ofHead(name: "query" | "key" | "value" | "context", position: number, head: number = this.head) {
+  ofHead(name: "query" | "key" | "value" | "context", position: number, head = this.head) {
     const { heads, positions, d_head } = this.facts;
     const start = ((this.layer * heads + head) * positions + position) * d_head;
     return Array.from(this.way.arrays[name].subarray(start, start + d_head));
   }
 
   /** A vector of a position; null where there is no such array. */
-  ofPosition(name: string, position: number = this.query, layer: number = this.layer): number[] | null {
+  ofPosition(name: string, position = this.query, layer = this.layer): number[] | null {
     const array = this.way.arrays[name];
     const { layers, positions } = this.facts;
     if (!array?.length) return null;
@@ -132,15 +130,15 @@ export class Computation {
     return Array.from(array.subarray(start, start + width));
   }
 
-  /** What a block takes from before. */
-  input(position: number = this.query, layer: number = this.layer) {
+  /** What a layer takes from before. */
+  input(position = this.query, layer = this.layer) {
     return layer === 0 ? this.ofPosition("embeddings", position) : this.ofPosition("output", position, layer - 1);
   }
 
-  scores(query: number = this.query) {
+  scores(query = this.query) {
     return Array.from(this.way.row("scores", this.layer, this.head, query));
   }
-  weights(query: number = this.query) {
+  weights(query = this.query) {
     return Array.from(this.way.row("weights", this.layer, this.head, query));
   }
 
@@ -199,7 +197,7 @@ export class Computation {
   }
 
   /** The vectors of a token and of its position, and their sum, normalised if the model does so. A model may have none of positions. */
-  embedding(position: number = this.query) {
+  embedding(position = this.query) {
     const token = this.rowOf("token_embedding", this.way.tokens[position]);
     if (!token) return null;
     const { positions, hasFirstNorm } = this.parts;
@@ -214,17 +212,17 @@ export class Computation {
   }
 
   /** The norm before attention; null if the model has none there. */
-  firstNorm(position: number = this.query) {
+  firstNorm(position = this.query) {
     const input = this.input(position);
     return input && this.parts.norm === "pre" && this.hasWeights ? this.normed(input, `${this.block}.norm`) : null;
   }
 
   /** What queries, keys and values are made of. */
-  source(position: number = this.query) {
+  source(position = this.query) {
     return this.firstNorm(position)?.scaled ?? this.input(position);
   }
 
-  projected(kind: "query" | "key" | "value", position: number = this.query): number[] | null {
+  projected(kind: "query" | "key" | "value", position = this.query): number[] | null {
     const source = this.hasWeights ? this.source(position) : null;
     if (!source) return null;
     const projection = this.projection(kind);
@@ -234,28 +232,28 @@ export class Computation {
   }
 
   /** The query's product with each key. */
-  products(query: number = this.query) {
+  products(query = this.query) {
     const vector = this.ofHead("query", query);
     return this.positions.map((key) => product(vector, this.ofHead("key", key)));
   }
 
   /** What products are multiplied by: the factor, and the logarithm of the number of keys if the model has it. */
-  scaleOf(query: number = this.query) {
+  scaleOf(query = this.query) {
     const count = this.positions.filter((key) => this.allows(key, query)).length;
     return this.factor * (this.parts.isLong ? Math.log(Math.max(count, 1)) : 1);
   }
 
-  allows(key: number, query: number = this.query) {
+  allows(key: number, query = this.query) {
     return this.way.allows(query, key) && !this.way.changes.keys?.includes(key);
   }
 
   /** The softmax of the engine's scores. */
-  shares(query: number = this.query) {
+  shares(query = this.query) {
     return Array.from(softmax(Float64Array.from(this.scores(query)), (key) => this.allows(key, query), 1));
   }
 
   /** The weights that the engine's scores give. */
-  mixed(query: number = this.query) {
+  mixed(query = this.query) {
     const { rate, softmax } = this.parts;
     const parts = softmax ? this.shares(query) : this.scores(query);
     return parts.map((part, key) => (this.allows(key, query) ? (softmax ? rate * part + 1 - rate : part) : 0));
@@ -269,7 +267,7 @@ export class Computation {
     );
   }
 
-  /** The output of attention, and the residual: the block's input and the output. */
+  /** The output of attention, and the residual: the layer's input and the output. */
   residual() {
     const projection = this.linear(`${this.block}.attention.output`);
     const input = this.input();
@@ -284,7 +282,7 @@ export class Computation {
     return residual && this.parts.norm === "post" ? this.normed(residual, `${this.block}.norm`) : null;
   }
 
-  /** The feed-forward layer, from its input to the block's output; null without one. `before` and `norm` are the norms before and after it. */
+  /** The feed-forward layer, from its input to the layer's output; null without one. `before` and `norm` are the norms before and after it. */
   feedForward() {
     const name = `${this.block}.feed_forward`;
     const { norm: place, activation } = this.parts;
@@ -300,13 +298,13 @@ export class Computation {
     return { input, before, first, hidden, second, output, residual, norm, block: norm?.scaled ?? residual };
   }
 
-  /** What the classifier reads, and what it makes of it: `output` is the last block's, of the position that is read or the mean over all. */
+  /** What the classifier reads, and what it makes of it: `output` is the last layer's, of the readout position or the mean over all. */
   classified() {
     const last = this.facts.layers - 1;
-    const { reader, readsMean } = this.read;
+    const { readout, readsMean } = this.read;
     if (!this.hasWeights) return null;
     const isRead = (position: number) =>
-      readsMean ? this.way.tokens[position] !== this.parts.padding : position === reader;
+      readsMean ? this.way.tokens[position] !== this.parts.padding : position === readout;
     const outputs = this.positions.filter(isRead).map((position) => this.ofPosition("output", position, last) ?? []);
     if (!outputs[0]?.length) return null;
     const mean = (rows: number[][]) => weighted(Array(rows.length).fill(1 / rows.length), rows);

@@ -2,7 +2,7 @@
 
 import { computed, signal, type Signal } from "@preact/signals";
 import { render } from "preact";
-import { Choice, said, say } from "../draw/dom";
+import { Choice, announcement, announce } from "../draw/dom";
 import { Steps } from "./steps";
 import type { Example } from "../model/types";
 import { caseStages, numbersOf } from "./example-stages";
@@ -25,7 +25,7 @@ function openCase(to: number) {
 function move(to: number) {
   stage.value = to;
   const { title, sentence } = stages.value[to - 1] ?? {};
-  say(to ? `${to} of ${stages.value.length}: ${title}. ${sentence}` : `All ${stages.value.length} stages`);
+  announce(to ? `${to} of ${stages.value.length}: ${title}. ${sentence}` : `All ${stages.value.length} stages`);
 }
 
 function Walkthrough() {
@@ -59,7 +59,7 @@ function Walkthrough() {
         {current.value.about && <p>{current.value.about}</p>}
       </Steps>
       <p class="unseen" role="status">
-        {said.value}
+        {announcement.value}
       </p>
     </section>
   );

@@ -9,9 +9,7 @@ export interface Grid {
   name: string;
   /** what stands before it: `=`, `×`, `+` */
   sign?: string;
-  /** names */
   rows: string[];
-  /** names */
   columns: string[];
   /** null where nothing is */
   values: (number | null)[][];
@@ -46,7 +44,7 @@ interface Names {
 }
 
 // Larger squares show the row of the query alone.
-const MOST_SQUARE = 16;
+const MAX_SQUARE = 16;
 
 const number = (value: number) => fixed(value, 3).replace("-", "−");
 const precise = (value: number) => String(Number(value.toPrecision(3))).replace("-", "−");
@@ -106,7 +104,7 @@ function byPair(
   more: Partial<Grid> = {},
 ): Grid {
   const positions = c.positions.slice(0, names.count);
-  const shown = positions.length > MOST_SQUARE ? [c.query] : positions;
+  const shown = positions.length > MAX_SQUARE ? [c.query] : positions;
   return {
     name,
     rows: shown.map(names.row),
@@ -489,7 +487,7 @@ function feedForward(about: About): Stage | null {
     grids: [
       stack("hidden", [["hidden", found.hidden]]),
       stack(
-        "output of the block",
+        "output of the layer",
         [
           [input, found.input],
           ["its norm", found.before?.scaled],
@@ -511,27 +509,27 @@ function feedForward(about: About): Stage | null {
 
 function later({ c }: About): Stage | null {
   const { layers } = c.facts;
-  const { reader, readerName } = c.read;
-  const blocks = range(layers).slice(c.layer + 1);
-  if (!blocks.length || !c.input(reader, c.layer + 1)) return null;
-  const end = c.ofPosition("output", reader, layers - 1) ?? [];
+  const { readout, readoutName } = c.read;
+  const later = range(layers).slice(c.layer + 1);
+  if (!later.length || !c.input(readout, c.layer + 1)) return null;
+  const end = c.ofPosition("output", readout, layers - 1) ?? [];
   return {
-    title: blocks.length > 1 ? "Later layers" : "Next layer",
+    title: later.length > 1 ? "Later layers" : "Next layer",
     formula: "X = output of the layer before",
     grids: [
       stack(
-        `vectors of ${readerName}`,
-        blocks.flatMap(
+        `vectors of ${readoutName}`,
+        later.flatMap(
           (layer) =>
             [
-              [`input of layer ${layer}`, c.input(reader, layer)],
-              [`residual of layer ${layer}`, c.ofPosition("residual", reader, layer)],
-              [`output of layer ${layer}`, c.ofPosition("output", reader, layer)],
+              [`input of layer ${layer}`, c.input(readout, layer)],
+              [`residual of layer ${layer}`, c.ofPosition("residual", readout, layer)],
+              [`output of layer ${layer}`, c.ofPosition("output", readout, layer)],
             ] as [string, number[] | null][],
         ),
       ),
     ],
-    sentence: `${blocks.length > 1 ? `Layers ${blocks[0]} to ${layers - 1} do` : `Layer ${blocks[0]} does`} the same with the outputs of the layer before; at the end the vector of ${readerName} begins with ${number(end[0])}.`,
+    sentence: `${later.length > 1 ? `Layers ${later[0]} to ${layers - 1} do` : `Layer ${later[0]} does`} the same with the outputs of the layer before; at the end the vector of ${readoutName} begins with ${number(end[0])}.`,
   };
 }
 
@@ -541,14 +539,14 @@ function decision({ c, names }: About): Stage {
   const several = logits.length > 1;
   const chances = chancesOf(logits);
   const chosen = several ? logits.indexOf(Math.max(...logits)) : Number(logits[0] > 0);
-  const { reader, readerName, readName, readsMean } = c.read;
+  const { readout, readoutName, readName, readsMean } = c.read;
   const after = readsMean
     ? `The classifier reads ${readName}. `
-    : c.query === reader
+    : c.query === readout
       ? ""
-      : `The classifier reads ${readerName} alone. `;
+      : `The classifier reads ${readoutName} alone. `;
   const weightsOf = (logit: number) => found?.classifier.rows.map((row) => row[logit]) ?? [];
-  const output = readsMean ? "mean output" : `output of ${readerName}`;
+  const output = readsMean ? "mean output" : `output of ${readoutName}`;
   const read = !c.parts.hasLastNorm ? output : readsMean ? "mean of norm(output)" : `norm(${output})`;
   const grids: Grid[] = [];
   if (found) {
@@ -561,7 +559,7 @@ function decision({ c, names }: About): Stage {
     const rows: [string, number[] | null][] = isHidden ? [["hidden", found.hidden]] : reading;
     for (const logit of range(logits.length))
       rows.push([several ? `weights of ${names.className(logit)}` : "weights", weightsOf(logit)]);
-    const title = isHidden ? "hidden numbers" : `output of ${readsMean ? "all positions" : readerName}`;
+    const title = isHidden ? "hidden numbers" : `output of ${readsMean ? "all positions" : readoutName}`;
     grids.push(
       stack(`${title}, and the classifier's weights`, rows, {
         chosen: found.norm && !isHidden ? 1 : 0,

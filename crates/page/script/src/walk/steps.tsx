@@ -116,7 +116,7 @@ function Check({ of, isChanged = false }: { of: NonNullable<Stage["checks"]>; is
   const isFar = !(most <= 1e-5 * size);
   return (
     <p class={isFar ? "check failed" : "check"}>
-      {isChanged ? "A change of yours takes effect here. " : ""}Largest difference from the engine's numbers:{" "}
+      {isChanged ? "An intervention takes effect here. " : ""}Largest difference from the engine's numbers:{" "}
       {most === 0 ? "0" : most.toExponential(1)}.
     </p>
   );

@@ -51,7 +51,7 @@ test("a closed position and a head that is off change the answer, and their end 
   await page.click("#card li[data-position='3'] .eye");
   const without = JSON.parse(headlight("predict", "notebook", "--tokens", "16 5 42 43 32 2", "--without-position", "3", "--json"));
   assert.ok((await value()).endsWith(without.probabilities[0].toFixed(4)), await value());
-  assert.match(await page.textContent("#grid-now caption"), /^WHAT IF without position 3/);
+  assert.match(await page.textContent("#grid-now caption"), /^INTERVENTION without position 3/);
   await page.click("#head-switch");
   await page.click("#back-to-run");
   assert.equal(await value(), before);

@@ -1,14 +1,13 @@
 // The attention matrix of the shown sample, step, layer and head, beside a pinned one.
 
-import { changesFor } from "../../sources/interventions";
+import { interventionsFor } from "../../sources/interventions";
 import { fixed } from "../../model/numbers";
-import { base, here, runs, settingsOf, shown } from "../../state/state";
+import { baseRun, current, runs, settingsOf, shownRun } from "../../state/state";
 import { change, view } from "../../state/view";
-import { paced } from "../../state/tempo";
+import { currentHead, currentLayer, currentPin, currentRange, currentShow, current10Hz } from "../../state/current";
 import { Choice } from "../../draw/dom";
 import { rangesOf } from "../../draw/scale";
 import { Foot, Matrices, Reason, Strip } from "./side-by-side";
-import { colourRange, head, layer, pin, show } from "./shown";
 import { isOff, toggleHead } from "../../state/intervene";
 import type { Run } from "../../model/run";
 import type { Pin, Range, Show } from "../../model/types";
@@ -16,11 +15,11 @@ import "./attention.css";
 
 /** The sample, its label, and what the model makes of it. */
 function describe() {
-  const now = paced.value;
+  const now = current10Hz.value;
   if (!now) return "";
   const { run, sample, one, at } = now;
   const name = run.sampleName(sample);
-  const title = name[0].toUpperCase() + name.slice(1) + (run.asksEach ? `, position ${run.reader}` : "");
+  const title = name[0].toUpperCase() + name.slice(1) + (run.asksEach ? `, position ${run.readout}` : "");
   if (!one) return `${title} in this page, at step ${run.stepName(at)}. · stands where their tokens differ.`;
   if (run.isAlone) return `${title}.`;
   const isPredicted = run.classCount > 2 && one.label === null;
@@ -31,11 +30,11 @@ function describe() {
       : "probability";
   const text = `${title} (${one.label === null ? "label unknown" : run.className(one.label)}), ${chance} ${fixed(run.probability(one, at))}`;
   const result = run.outcomes[run.outcome(one, at)];
-  return `${text}${now.isWhatIf ? " with the change" : ""}${result ? `: ${result}` : ""}.`;
+  return `${text}${now.hasInterventions ? " with the intervention" : ""}${result ? `: ${result}` : ""}.`;
 }
 
 const What = () => (
-  <p id="what" class={paced.value?.isWhatIf ? "what-if" : ""}>
+  <p id="what" class={current10Hz.value?.hasInterventions ? "intervened" : ""}>
     {describe()}
   </p>
 );
@@ -47,7 +46,7 @@ function showsOf(run: Run | null) {
 }
 
 function Controls() {
-  const ranges = rangesOf(show.value, shown.value?.isShare);
+  const ranges = rangesOf(currentShow.value, shownRun.value?.isShare);
   return (
     <div class="row tools" role="group" aria-label="What the matrix shows">
       {runs.value.length > 1 && (
@@ -62,24 +61,24 @@ function Controls() {
       <Choice
         id="show"
         label="Show"
-        value={show.value}
-        options={showsOf(shown.value)}
+        value={currentShow.value}
+        options={showsOf(shownRun.value)}
         onChoose={(value) => change({ show: value as Show })}
       />
       <Choice
         id="range"
         label="Colours"
-        value={ranges.some(([key]) => key === colourRange.value) ? colourRange.value : "unit"}
+        value={ranges.some(([key]) => key === currentRange.value) ? currentRange.value : "unit"}
         options={ranges}
         onChoose={(key) => change({ range: key as Range })}
       />
       <button
         id="pin"
         type="button"
-        aria-pressed={Boolean(pin.value)}
-        onClick={() => change({ pin: pin.value ? null : shownPin() })}
+        aria-pressed={Boolean(currentPin.value)}
+        onClick={() => change({ pin: currentPin.value ? null : shownPin() })}
       >
-        {pin.value ? "Unpin" : "Pin"}
+        {currentPin.value ? "Unpin" : "Pin"}
       </button>
       <HeadSwitch />
     </div>
@@ -88,20 +87,20 @@ function Controls() {
 
 /** Switches the shown head off: it gives nothing to the residual stream. */
 const HeadSwitch = () =>
-  base.value?.isLive ? (
+  baseRun.value?.isLive ? (
     <button
       id="head-switch"
       type="button"
       title="A head that is off adds nothing to the residual stream"
-      onClick={() => toggleHead(layer.value, head.value)}
+      onClick={() => toggleHead(currentLayer.value, currentHead.value)}
     >
-      Turn head {isOff(layer.value, head.value) ? "on" : "off"}
+      Turn head {isOff(currentLayer.value, currentHead.value) ? "on" : "off"}
     </button>
   ) : null;
 
 /** The shown view, as something to compare with. */
 function shownPin(): Pin | null {
-  const [now, run] = [here.peek(), base.peek()];
+  const [now, run] = [current.peek(), baseRun.peek()];
   const { run: key, changes } = view.peek();
   return (
     now &&
@@ -110,7 +109,7 @@ function shownPin(): Pin | null {
       sample: now.sample,
       step: now.step,
       settings: settingsOf(run),
-      changes: now.isWhatIf ? changesFor(run, changes) : {},
+      changes: now.hasInterventions ? interventionsFor(run, changes) : {},
     }
   );
 }
@@ -128,8 +127,8 @@ export const Attention = () => (
     <Foot />
     <p class="hint">
       Rows are queries (from), columns keys (to).{" "}
-      {shown.value?.samples.some(({ marked }) => marked.length) && "◆ decides the label by the rule. "}Click a cell or
-      use the arrow keys.
+      {shownRun.value?.samples.some(({ marked }) => marked.length) && "◆ decides the label by the rule. "}Click a cell
+      or use the arrow keys.
     </p>
   </section>
 );

@@ -1,12 +1,12 @@
 // The matrices that stand side by side, with their colours, and the pictures of all heads.
 
-import { paced } from "../../state/tempo";
+import { currentRange, current10Hz } from "../../state/current";
 import { useSize } from "../../draw/dom";
-import { apart, fitting, MOST_CELLS } from "../../draw/matrices";
-import { Matrix, MOST_LONG } from "../../draw/matrix";
+import { apart, fitting, MAX_CELLS } from "../../draw/matrices";
+import { Matrix, MAX_LONG_CELLS } from "../../draw/matrix";
 import { Picture } from "../../draw/picture";
 import { Legend } from "../../draw/scale";
-import { colourRange, nowPanel, panels, pinnedPanel } from "./shown";
+import { nowPanel, panels, pinnedPanel } from "./panels";
 import { Thumbnails } from "./thumbnails";
 
 // Matrices stand side by side from this width on, in rem.
@@ -14,13 +14,13 @@ const SIDE_BY_SIDE = 34;
 const GAP = 10;
 // The names of rows, and the least width of a column whose name has room for a token, in rem.
 const WIDE_NAMES = 5.2;
-const LEAST_WIDE = 3.3;
+const MIN_WIDE_REM = 3.3;
 
 export function Matrices() {
   const [home, { width, unit }] = useSize();
   const rem = 16 * unit;
   const all = panels.value;
-  const now = paced.value;
+  const now = current10Hz.value;
   if (!now) return null;
   const isBeside = all.length > 1 && width >= SIDE_BY_SIDE * rem;
   const own = isBeside ? (width - GAP * (all.length - 1)) / all.length : width;
@@ -28,19 +28,25 @@ export function Matrices() {
     <div
       id="matrices"
       ref={home}
-      class={[isBeside && "beside", all.length > 1 && "several", now.isWhatIf && "changed"].filter(Boolean).join(" ")}
+      class={[isBeside && "beside", all.length > 1 && "several", now.hasInterventions && "changed"]
+        .filter(Boolean)
+        .join(" ")}
       style={{ "--columns": isBeside ? all.length : 1 }}
     >
       {all.map((panel) => {
         const { positions, id } = panel;
-        if (positions > MOST_CELLS)
+        if (positions > MAX_CELLS)
           return <Picture panel={panel} query={now.query} chosen={now.key} room={own} rem={rem} key={id} />;
-        const isNarrow = (own - WIDE_NAMES * rem) / positions < LEAST_WIDE * rem;
+        const isNarrow = (own - WIDE_NAMES * rem) / positions < MIN_WIDE_REM * rem;
         const names = isNarrow ? (own < 20 * rem ? 2.8 : 4) : WIDE_NAMES;
         const { level, size } = fitting((own - names * rem) / positions - 2, rem);
         return (
           <div
-            class={["scroll", positions > MOST_LONG && "many", (isNarrow || positions > MOST_LONG) && "narrow"]
+            class={[
+              "scroll",
+              positions > MAX_LONG_CELLS && "many",
+              (isNarrow || positions > MAX_LONG_CELLS) && "narrow",
+            ]
               .filter(Boolean)
               .join(" ")}
             key={id}
@@ -76,5 +82,5 @@ export function Foot() {
 export function Strip() {
   const now = nowPanel.value;
   if (!now || now.place.run.facts.layers * now.place.run.facts.heads < 2) return null;
-  return <Thumbnails place={now.place} colourRange={colourRange.value} />;
+  return <Thumbnails place={now.place} colourRange={currentRange.value} />;
 }

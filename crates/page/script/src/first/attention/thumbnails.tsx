@@ -4,32 +4,32 @@ import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { fixed, range } from "../../model/numbers";
 import { change } from "../../state/view";
-import { paced } from "../../state/tempo";
+import { current10Hz } from "../../state/current";
 import { hasModifier } from "../../draw/dom";
-import { miniatureOf, shades, type Place } from "../../draw/matrices";
+import { miniatureOf, shades, type MatrixPlace } from "../../draw/matrices";
 import { paint } from "../../draw/paint";
 import { sharedScale } from "../../draw/scale";
 import { placesText, weightsOf } from "../../model/sentence";
 import type { Range } from "../../model/types";
 
 // Above this number of cells, pictures wait until nothing has moved for some time, and are then painted a few at a time.
-const MOST_AT_ONCE = 8192;
-const WAIT = 120;
-const SLICE = 12;
+const MAX_AT_ONCE = 8192;
+const WAIT_MS = 120;
+const SLICE_MS = 12;
 // More heads than these have no room for names beside their pictures.
-const MOST_NAMED = 6;
+const MAX_NAMED = 6;
 // The pixels on a side of a picture.
-const MOST_PIXELS = 32;
+const MAX_PIXELS = 32;
 
-function paintHead(canvas: HTMLCanvasElement, place: Place, colourRange: Range) {
+function paintHead(canvas: HTMLCanvasElement, place: MatrixPlace, colourRange: Range) {
   const [layer, head] = [Number(canvas.dataset.layer), Number(canvas.dataset.head)];
-  const cells = miniatureOf({ ...place, layer, head }, MOST_PIXELS);
+  const cells = miniatureOf({ ...place, layer, head }, MAX_PIXELS);
   // Ranges of scores differ between heads.
   const scale = sharedScale([cells], place.show === "scores" ? "own" : colourRange);
   paint(canvas, shades(cells, scale), cells.forbidden, scale);
 }
 
-export function Thumbnails({ place, colourRange }: { place: Place; colourRange: Range }) {
+export function Thumbnails({ place, colourRange }: { place: MatrixPlace; colourRange: Range }) {
   const strip = useRef(null as HTMLDivElement | null);
   /** The head under the pointer; none shows the numbers of the chosen one. */
   const pointed = useSignal(null as { layer: number; head: number } | null);
@@ -40,12 +40,12 @@ export function Thumbnails({ place, colourRange }: { place: Place; colourRange: 
     let [next, timer] = [0, 0];
     const paintSome = () => {
       const start = performance.now();
-      while (next < canvases.length && performance.now() - start < SLICE)
+      while (next < canvases.length && performance.now() - start < SLICE_MS)
         paintHead(canvases[next++], place, colourRange);
       if (next < canvases.length) timer = setTimeout(paintSome);
     };
-    if (layers * heads * positions ** 2 * run.members(place.sample).length > MOST_AT_ONCE)
-      timer = setTimeout(paintSome, WAIT);
+    if (layers * heads * positions ** 2 * run.members(place.sample).length > MAX_AT_ONCE)
+      timer = setTimeout(paintSome, WAIT_MS);
     else for (const canvas of canvases) paintHead(canvas, place, colourRange);
     return () => clearTimeout(timer);
   }, [run, place.sample, place.at, place.show, colourRange]);
@@ -73,7 +73,7 @@ export function Thumbnails({ place, colourRange }: { place: Place; colourRange: 
       <div
         id="heads"
         ref={strip}
-        class={heads > MOST_NAMED ? "many" : ""}
+        class={heads > MAX_NAMED ? "many" : ""}
         role="radiogroup"
         aria-label="Heads"
         onKeyDown={onKeyDown}
@@ -135,7 +135,7 @@ function Layer({ layer, layers, heads, chosen, off }: LayerProps) {
 
 /** Where the shown query looks most in a head. */
 function Numbers({ layer, head }: { layer: number; head: number }) {
-  const now = paced.value;
+  const now = current10Hz.value;
   if (!now) return null;
   const { run, sample, query } = now;
   const weights = weightsOf({ ...now, layer, head });

@@ -1,12 +1,12 @@
 // What the guide says about a run, on single samples: the reader predicts, sees and tests. Each caption sets a view, and all
 // follow from the run's numbers.
 
-import { changedRun } from "../../sources/interventions";
+import { runWith } from "../../sources/interventions";
 import { RULES } from "../../model/described";
 import { fixed } from "../../model/numbers";
 import { LOOKS, capital, percent, placesText, weightsOf } from "../../model/sentence";
 import type { Run } from "../../model/run";
-import type { Changes, Sample, View } from "../../model/types";
+import type { Interventions, Sample, View } from "../../model/types";
 
 /** `answerTo`: what a guess was worth; until there is one, the page hides where the model looks */
 interface Caption {
@@ -50,18 +50,18 @@ function exampleOf(run: Run): Sample | undefined {
 
 function madeOf(run: Run, sample: Sample): Caption[] {
   const { layers, heads } = run.facts;
-  const { cls, reader, readerName } = run;
+  const { cls, readout, readoutName } = run;
   const end = run.at(run.opening);
   const [layer, head] = [layers - 1, run.strongest];
-  const who = layers * heads > 1 ? `${readerName} (layer ${layer}, head ${head})` : readerName;
-  const weights = (of: Sample, at = end) => weightsOf({ run, sample: of.key, at, query: reader, layer, head });
+  const who = layers * heads > 1 ? `${readoutName} (layer ${layer}, head ${head})` : readoutName;
+  const weights = (of: Sample, at = end) => weightsOf({ run, sample: of.key, at, query: readout, layer, head });
   const most = mostOf(weights(sample));
   const decides = run.lookedAt(sample);
   const places = decides.length ? decides : [most];
   const where = placesText(run, sample.key, places);
-  const even = run.uniform([sample], reader, () => places);
+  const even = run.uniform([sample], readout, () => places);
   const view = (at: number, of = sample, changes = {}) => ({
-    query: reader,
+    query: readout,
     key: places[0],
     layer,
     head,
@@ -71,10 +71,10 @@ function madeOf(run: Run, sample: Sample): Caption[] {
     changes,
   });
   const shareAt = (at: number) => sumOf(weights(sample, at), places);
-  const isClose = (at: number) => run.isUniform(sample.key, at, layer, head, [reader]);
+  const isClose = (at: number) => run.isUniform(sample.key, at, layer, head, [readout]);
   const about = { run, end, who, weights, most, places, where, even, view, shareAt, isClose };
   const first = shareAt(0);
-  const isLevel = weights(sample)[most] < LOOKS * run.uniform([sample], reader, () => [most]);
+  const isLevel = weights(sample)[most] < LOOKS * run.uniform([sample], readout, () => [most]);
   const { data } = run.facts.config ?? {};
   const canAsk = run.isLive && !data?.file && Object.hasOwn(RULES, data?.rule?.kind ?? "");
   return [
@@ -124,7 +124,7 @@ interface About {
   places: number[];
   where: string;
   even: number;
-  view: (at: number, of?: Sample, changes?: Changes) => Caption["parts"];
+  view: (at: number, of?: Sample, changes?: Interventions) => Caption["parts"];
   shareAt: (at: number) => number;
   isClose: (at: number) => boolean;
 }
@@ -139,7 +139,7 @@ function turn(sample: Sample, { run, end, places, where, even, view, shareAt, is
   if (!direction) {
     const isRight = (one: Run) => one.outcome(sample, end) === "right";
     // So flat are the scores then that each key gets about as much.
-    const isEnough = run.isLive && isRight(changedRun(run, { temperature: 100 }));
+    const isEnough = run.isLive && isRight(runWith(run, { temperature: 100 }));
     const enough = ` It is right${isEnough ? ", also with scores divided by 100, which makes attention uniform" : ""}.`;
     return {
       title: times.every(isClose) ? "It stays close to uniform." : `At step ${run.stepName(end)}.`,
@@ -177,7 +177,7 @@ function otherClass(sample: Sample, { run, end, who, weights, view }: About): Ca
   const most = mostOf(shares);
   const places = run.lookedAt(other);
   const share = sumOf(shares, places);
-  const even = run.uniform([other], run.reader, () => places);
+  const even = run.uniform([other], run.readout, () => places);
   const where = placesText(run, other.key, places);
   const much = `${gets(places)} ${percent(share)}`;
   // The same positions decide in all samples.
@@ -201,10 +201,10 @@ function otherClass(sample: Sample, { run, end, who, weights, view }: About): Ca
 /** The test: the probability without each of the positions that decide or get the most, one at a time, and all samples. Nothing for a recording, which cannot compute it. */
 function taken(sample: Sample, { run, end, most, places, view }: About): Caption[] {
   // What the classifier itself reads is not taken away by closing it to others.
-  const tried = [...new Set([most, ...places])].filter((place) => place !== run.cls && place !== run.reader);
+  const tried = [...new Set([most, ...places])].filter((place) => place !== run.cls && place !== run.readout);
   if (!run.isLive || run.readsMean || !tried.length) return [];
   const before = run.probability(sample, end);
-  const after = tried.map((place) => changedRun(run, { keys: [place] }).probability(sample, end));
+  const after = tried.map((place) => runWith(run, { keys: [place] }).probability(sample, end));
   const moved = after.map((one) => Math.abs(one - before));
   const needed = moved.indexOf(Math.max(...moved));
   const of = run.className(run.classCount > 2 ? (sample.label ?? run.predicted(sample, end)) : 1);
@@ -237,19 +237,19 @@ function allTaken(run: Run, end: number) {
 }
 
 /** The run in which no token may look at what decides a sample. */
-const takenFrom = (run: Run, sample: Sample) => changedRun(run, { keys: run.lookedAt(sample) });
+const takenFrom = (run: Run, sample: Sample) => runWith(run, { keys: run.lookedAt(sample) });
 
-/** That the position that the class is read from decides a label, too. */
+/** That the readout position decides a label, too. */
 const withOwn = (run: Run, sample: Sample) =>
-  sample.marked.includes(run.reader) ? ` together with ${run.readerName}` : "";
+  sample.marked.includes(run.readout) ? ` together with ${run.readoutName}` : "";
 
 /** Where the model looks from, in words. */
 export function looksFrom(run: Run) {
   const what = `${run.unit}s`;
   if (run.readsMean)
-    return `It answers from the mean over all positions, each of which looks at the ${what}; the arcs show ${run.readerName}.`;
-  if (run.asksEach) return `It answers at each position, which looks at the ${what}; the arcs show ${run.readerName}.`;
-  return `Before it answers, it looks at the ${what} from ${run.readerName}.`;
+    return `It answers from the mean over all positions, each of which looks at the ${what}; the arcs show ${run.readoutName}.`;
+  if (run.asksEach) return `It answers at each position, which looks at the ${what}; the arcs show ${run.readoutName}.`;
+  return `Before it answers, it looks at the ${what} from ${run.readoutName}.`;
 }
 
 /** What the model can answer, in words. */

@@ -3,16 +3,16 @@
 import { computed, effect, signal } from "@preact/signals";
 import { canAsk, canEdit, canPlay, canTrain } from "../../state/abilities";
 import { captionsOf, looksFrom } from "./captions";
-import { guess, isAsked } from "../../state/guess";
+import { guess, awaitsGuess } from "../../state/guess";
 import { play } from "../../state/play";
-import { base } from "../../state/state";
+import { baseRun } from "../../state/state";
 import { change, changeSoon, settleAddress, view } from "../../state/view";
 import "./guide.css";
 
 /** The run that the captions are about: without the reader's changes. They come after all else of a run. */
-const told = signal(base.peek());
+const told = signal(baseRun.peek());
 effect(() => {
-  const run = base.value;
+  const run = baseRun.value;
   const timer = setTimeout(() => {
     told.value = run;
   });
@@ -61,7 +61,7 @@ effect(() => {
 });
 
 effect(() => {
-  isAsked.value = Boolean(captions.value[at.value - 1]?.answerTo) && guess.value === null;
+  awaitsGuess.value = Boolean(captions.value[at.value - 1]?.answerTo) && guess.value === null;
 });
 
 export function Guide() {
@@ -133,13 +133,13 @@ const focusGuide = () =>
 function Lead() {
   const next = [
     canPlay.value ? "play the training" : "",
-    canEdit.value ? `edit a ${base.value?.unit}` : "choose a sample",
+    canEdit.value ? `edit a ${baseRun.value?.unit}` : "choose a sample",
     canAsk.value ? "change the question" : "",
   ].filter(Boolean);
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
   return (
     <p id="lead">
-      Arcs show where the model looks. {base.value && looksFrom(base.value)}{" "}
+      Arcs show where the model looks. {baseRun.value && looksFrom(baseRun.value)}{" "}
       {list.charAt(0).toUpperCase() + list.slice(1)}.
     </p>
   );

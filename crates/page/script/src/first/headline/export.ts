@@ -1,14 +1,14 @@
 // The matrices as a file: CSV.
 
-import { departureOf, type Panel, type Place } from "../../draw/matrices";
+import { modificationsOf, type MatrixPanel, type MatrixPlace } from "../../draw/matrices";
 
 // Names of files may have 255 bytes.
-const MOST_OF_NAME = 200;
-const MOST_OF_DEPARTURE = 80;
-const MOST_OF_PART = 30;
+const MAX_FILE_NAME = 200;
+const MAX_MODIFICATIONS = 80;
+const MAX_NAME_PART = 30;
 
 /** Text as a part of a file's name, on every system. */
-export function inName(text: string, most: number = MOST_OF_NAME) {
+export function inName(text: string, most = MAX_FILE_NAME) {
   return text
     .normalize("NFKD")
     .replace(/[^A-Za-z0-9._]+/g, "-")
@@ -19,12 +19,12 @@ export function inName(text: string, most: number = MOST_OF_NAME) {
 }
 
 /** What a file's name says of a place. */
-function placeName(place: Place) {
+function placeName(place: MatrixPlace) {
   const { run, sample, at } = place;
-  const departure = inName(departureOf(place), MOST_OF_DEPARTURE);
+  const departure = inName(modificationsOf(place), MAX_MODIFICATIONS);
   return [
-    inName(run.name, MOST_OF_PART),
-    /^\d+$/.test(sample) ? `sample-${sample}` : inName(sample, MOST_OF_PART),
+    inName(run.name, MAX_NAME_PART),
+    /^\d+$/.test(sample) ? `sample-${sample}` : inName(sample, MAX_NAME_PART),
     `step-${run.stepName(at)}`,
     departure && `with-${departure}`,
   ]
@@ -33,25 +33,27 @@ function placeName(place: Place) {
 }
 
 /** The name of the file of these panels. */
-export function fileName([now, pinned]: Panel[]) {
+export function fileName([now, pinned]: MatrixPanel[]) {
   const { place } = now;
   const shown = `attention-${placeName(place)}-layer-${place.layer}-head-${place.head}-${place.show}`;
-  return `${(pinned ? `${shown}-beside-${placeName(pinned.place)}` : shown).slice(0, MOST_OF_NAME).replace(/[-.]+$/, "")}.csv`;
+  return `${(pinned ? `${shown}-beside-${placeName(pinned.place)}` : shown).slice(0, MAX_FILE_NAME).replace(/[-.]+$/, "")}.csv`;
 }
 
 /** A number as a file holds it: all digits that a float32 has. */
 const exact = (value: number) => Number(value.toPrecision(9));
 
-const stepOf = ({ run, at }: Place) => run.facts.steps[at];
+const stepOf = ({ run, at }: MatrixPlace) => run.facts.steps[at];
 
-export function matrixCsvOf(panels: Panel[]) {
+export function matrixCsvOf(panels: MatrixPanel[]) {
   const quoted = (text: string | number) => `"${String(text).replaceAll('"', '""')}"`;
-  const lines = ["panel,run,sample,step,layer,head,show,experiment_and_changes,query,query_token,key,key_token,value"];
+  const lines = [
+    "panel,run,sample,step,layer,head,show,experiment_and_interventions,query,query_token,key,key_token,value",
+  ];
   for (const { id, place, show, positions, cells, forbidden, tokens } of panels) {
     const { run, sample, layer, head, changesText } = place;
-    const shown = changesText ? `${show} (what if)` : show;
+    const shown = changesText ? `${show} (intervention)` : show;
     const step = stepOf(place) ?? "unknown";
-    const where = [id, quoted(run.name), quoted(sample), step, layer, head, shown, quoted(departureOf(place))];
+    const where = [id, quoted(run.name), quoted(sample), step, layer, head, shown, quoted(modificationsOf(place))];
     cells.forEach((value, index) => {
       const [query, key] = [Math.floor(index / positions), index % positions];
       const number = forbidden?.[index] ? "" : exact(value);

@@ -7,18 +7,18 @@ import { page } from "../../model/facts";
 import { isNarrow } from "../../state/narrow";
 import { canAsk, canTrain, hasWords } from "../../state/abilities";
 import { Choice } from "../../draw/dom";
-import { Progress, State } from "../../draw/experiment-state";
+import { Progress, TrainingState } from "../../draw/training-state";
 import { TITLE } from "./page-file";
 import { limitsOf, questionOf, withKind, withRule } from "./rules";
 import { openSeed } from "../../state/seed";
 import {
-  base,
+  baseRun,
   baseConfig,
   config,
   configOf,
-  departure,
+  modifications,
   experiment,
-  leftOut,
+  ignoredInterventions,
   origin,
   runs,
   settingsOf,
@@ -29,19 +29,19 @@ import "./headline.css";
 
 effect(() => {
   // Samples of the reader are none of the page's.
-  const title = "data.file" in settingsOf(base.value) ? "Headlight" : TITLE;
-  document.title = [title, departure.value].filter(Boolean).join(": ");
+  const title = "data.file" in settingsOf(baseRun.value) ? "Headlight" : TITLE;
+  document.title = [title, modifications.value].filter(Boolean).join(": ");
 });
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */
 const asked = computed(() => {
   if (runs.value.length > 1) return "";
-  const shownConfig = configOf(settingsOf(base.value)) ?? base.value?.facts.config;
+  const shownConfig = configOf(settingsOf(baseRun.value)) ?? baseRun.value?.facts.config;
   const words =
     questionOf(shownConfig?.data.rule) ||
-    (base.value?.facts.question ?? page.question ?? "").replace(/^[A-Z]/, (letter) => letter.toLowerCase());
+    (baseRun.value?.facts.question ?? page.question ?? "").replace(/^[A-Z]/, (letter) => letter.toLowerCase());
   if (words) return `Can a tiny transformer learn: ${words}`;
-  const classes = base.value?.facts.classes ?? [];
+  const classes = baseRun.value?.facts.classes ?? [];
   return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${told(classes)} apart?` : "";
 });
 
@@ -50,7 +50,9 @@ const told = (names: string[]) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")}, …` : new Intl.ListFormat("en").format(names);
 
 /** What came of the shown run's training, as its report says it; nothing for a training with other settings. */
-const outcome = computed(() => (runs.value.length === 1 && !departure.value ? (base.value?.facts.outcome ?? "") : ""));
+const outcome = computed(() =>
+  runs.value.length === 1 && !modifications.value ? (baseRun.value?.facts.outcome ?? "") : "",
+);
 
 export function Headline() {
   return (
@@ -68,7 +70,7 @@ export function Headline() {
       ) : (
         <Chips />
       )}
-      <div id="status" class={departure.value ? "departed" : ""}>
+      <div id="status" class={modifications.value ? "departed" : ""}>
         <Origin />
         <ExperimentState />
       </div>
@@ -213,15 +215,15 @@ function ExperimentState() {
   const now = experiment.value;
   const isShown = !now || now.state === "trained";
   const left =
-    leftOut.value &&
-    `Left out, since this ${base.value?.isLive ? "model" : "recording"} cannot have it: ${leftOut.value}.`;
+    ignoredInterventions.value &&
+    `Left out, since this ${baseRun.value?.isLive ? "model" : "recording"} cannot have it: ${ignoredInterventions.value}.`;
   return (
-    <p id="experiment-state" role="status" class="departure">
-      <State />
-      {isShown && departure.value && (
+    <p id="training-state" role="status" class="departure">
+      <TrainingState />
+      {isShown && modifications.value && (
         <>
           <b class="badge">{now ? "Experiment" : "Changed"}</b>{" "}
-          {`Not the run${page.lab ? " that the page began with" : ""}: ${departure.value}.${now ? " The page has trained it." : ""}`}
+          {`Not the run${page.lab ? " that the page began with" : ""}: ${modifications.value}.${now ? " The page has trained it." : ""}`}
         </>
       )}{" "}
       {left}

@@ -1,6 +1,6 @@
 // The page as a file: the document as it was delivered, with the view and the reader's own samples in it.
 
-import { ownData } from "../../state/state";
+import { userData } from "../../state/state";
 import { address, view } from "../../state/view";
 
 // What stands there for readers without scripts, before the page starts.
@@ -19,7 +19,7 @@ export function pageFile(): Blob {
   for (const put of copy.querySelectorAll("head > [data-put]")) put.remove();
   copy.querySelector("#kept")?.remove();
   const kept = Object.assign(document.createElement("script"), { id: "kept", type: "application/json" });
-  kept.textContent = JSON.stringify({ view: address(view.peek()), own: [...ownData] }).replaceAll("<", "\\u003c");
+  kept.textContent = JSON.stringify({ view: address(view.peek()), own: [...userData] }).replaceAll("<", "\\u003c");
   copy.querySelector("#facts")?.after(kept);
   // A line break after it would become a part of the body.
   return new Blob([`<!doctype html>\n${copy.outerHTML}`], { type: "text/html" });

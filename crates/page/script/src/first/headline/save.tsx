@@ -3,14 +3,14 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { tomlOf } from "../../model/config";
-import { saveFile, say } from "../../draw/dom";
+import { saveFile, announce } from "../../draw/dom";
 import { csvOf } from "../../model/csv";
 import { fileName, inName, matrixCsvOf } from "./export";
 import { pageFile } from "./page-file";
 import { play } from "../../state/play";
-import { panels } from "../attention/shown";
+import { panels } from "../attention/panels";
 import { Live } from "../../sources/live";
-import { base, configOf, dataOf, here, settings, settingsOf } from "../../state/state";
+import { baseRun, configOf, dataOf, current, settings, settingsOf } from "../../state/state";
 import { settleAddress } from "../../state/view";
 import "./save.css";
 
@@ -82,7 +82,7 @@ function viewWays(): Way[] {
   const address: Way = [
     "address",
     "Copy the address",
-    `It holds the view, the experiment and its changes.${own}`,
+    `It holds the view, the experiment and the interventions.${own}`,
     copyAddress,
   ];
   const file = "One HTML file with this view. It opens in any browser, without a network.";
@@ -99,7 +99,7 @@ function matrixWays(): Way[] {
 
 /** What the command line needs to go on with a training of this page. */
 function trainingWays(): Way[] {
-  const [now, run] = [here.peek(), base.peek()];
+  const [now, run] = [current.peek(), baseRun.peek()];
   const own = settingsOf(run);
   const config = configOf(own);
   if (!now || !config || !(run?.source instanceof Live)) return [];
@@ -120,7 +120,7 @@ function trainingWays(): Way[] {
     way(
       "model",
       `${isBest ? "best" : "model"}.safetensors`,
-      `The model of step ${run.stepName(now.at)}, without changes of yours.`,
+      `The model of step ${run.stepName(now.at)}, without interventions.`,
       weights,
     ),
     ...(data && !run.asksEach ? [way("data", String(config.data.file), "The samples that it trains on.", table)] : []),
@@ -154,7 +154,7 @@ function Entry({ way: [id, title, text, act] }: { way: Way }) {
     } catch (error) {
       const why = `That failed: ${(error as Error).message}`;
       setResult(why);
-      say(why);
+      announce(why);
     }
   };
   return (

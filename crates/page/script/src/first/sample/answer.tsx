@@ -2,30 +2,30 @@
 
 import { classColour } from "../../draw/colour";
 import { fixed, mean, range, shorten } from "../../model/numbers";
-import { isOwn, type Run } from "../../model/run";
-import { changesFor, changesText } from "../../sources/interventions";
-import { base } from "../../state/state";
+import { isUserSample, type Run } from "../../model/run";
+import { interventionsFor, interventionsText } from "../../sources/interventions";
+import { baseRun } from "../../state/state";
 import { view } from "../../state/view";
-import { paced } from "../../state/tempo";
+import { current10Hz } from "../../state/current";
 import { spoken } from "../../state/play";
 import { decisive } from "../../model/sentence";
 import { cut } from "../../state/user-samples";
 import type { Sample } from "../../model/types";
 
 // More bars scroll.
-const MOST_BARS = 5;
+const MAX_BARS = 5;
 
 /** How a model of two classes without names is wrong. */
 const MISTAKES: Record<string, string> = { missed: "it missed this one", false: "a false alarm" };
 
 export function Answer() {
-  const now = paced.value;
+  const now = current10Hz.value;
   if (!now) return null;
   const { run, sample, at } = now;
   const members = run.members(sample);
   const several = run.classCount > 2;
   const results = resultsOf(run, at, members);
-  const before = now.isWhatIf && base.value ? resultsOf(base.value, at, members) : null;
+  const before = now.hasInterventions && baseRun.value ? resultsOf(baseRun.value, at, members) : null;
   const label = labelOf(run, sample);
   return (
     <div class="answer">
@@ -78,10 +78,10 @@ type BarsProps = { results: number[]; before: number[] | null; run: Run; label: 
 function Bars({ results, before, run, label }: BarsProps) {
   const chosen = results.indexOf(Math.max(...results));
   // What the model answers is in sight, and so is the label.
-  const first = results.length > MOST_BARS ? [chosen, ...(label === null || label === chosen ? [] : [label])] : [];
+  const first = results.length > MAX_BARS ? [chosen, ...(label === null || label === chosen ? [] : [label])] : [];
   const order = [...first, ...range(results.length).filter((at) => !first.includes(at))];
   return (
-    <ul class="bars plain" tabIndex={results.length > MOST_BARS ? 0 : undefined} aria-label="Probability of each class">
+    <ul class="bars plain" tabIndex={results.length > MAX_BARS ? 0 : undefined} aria-label="Probability of each class">
       {order.map((at) => (
         <li key={at} class={at === label ? "label" : ""}>
           <span class="name">
@@ -102,7 +102,7 @@ function Bars({ results, before, run, label }: BarsProps) {
   );
 }
 
-type VerdictProps = { now: NonNullable<typeof paced.value>; members: Sample[]; label: number | null };
+type VerdictProps = { now: NonNullable<typeof current10Hz.value>; members: Sample[]; label: number | null };
 
 function Verdict({ now: { run, at }, members, label }: VerdictProps) {
   const [first] = members;
@@ -110,7 +110,7 @@ function Verdict({ now: { run, at }, members, label }: VerdictProps) {
   if (label === null)
     return (
       <>
-        {first?.each?.length ? `No label counts at position ${run.reader}` : "Label unknown"}; the model answers{" "}
+        {first?.each?.length ? `No label counts at position ${run.readout}` : "Label unknown"}; the model answers{" "}
         {answer}.
       </>
     );
@@ -119,7 +119,7 @@ function Verdict({ now: { run, at }, members, label }: VerdictProps) {
   const mistake = run.facts.classes.length ? undefined : MISTAKES[outcomes[0]];
   return (
     <>
-      Label{run.asksEach ? ` at position ${run.reader}` : ""}: <bdi>{run.className(label)}</bdi>.{" "}
+      Label{run.asksEach ? ` at position ${run.readout}` : ""}: <bdi>{run.className(label)}</bdi>.{" "}
       {outcomes.length > 1 ? (
         `Right: ${right} of ${outcomes.length}.`
       ) : right ? (
@@ -141,12 +141,13 @@ function wholeText(run: Run, sample: Sample, at: number) {
   return count > 0 && ` Of the ${count} positions with a label, ${right} ${right === 1 ? "is" : "are"} right.`;
 }
 
-function noteOf({ run, isWhatIf, sample }: NonNullable<typeof paced.value>, members: Sample[]) {
+function noteOf({ run, hasInterventions, sample }: NonNullable<typeof current10Hz.value>, members: Sample[]) {
   const [own] = members;
   const unknown = own?.typed?.filter(Boolean) ?? [];
   const unread = unknown.length ? `Not in the vocabulary, and read as [UNK]: ${shorten(unknown.join(", "), 60)}. ` : "";
-  if (isWhatIf) return `${unread}With: ${changesText(changesFor(base.value, view.value.changes))}.`;
-  if (run.words && isOwn(sample) && run.facts.config?.data.rule && own?.label === null)
+  if (hasInterventions)
+    return `${unread}With: ${interventionsText(interventionsFor(baseRun.value, view.value.changes))}.`;
+  if (run.words && isUserSample(sample) && run.facts.config?.data.rule && own?.label === null)
     return `${unread}No sentence of the training is built like this one, so the answer may mean little.`;
   if (unread) return unread;
   const keys = decisive(run, sample);

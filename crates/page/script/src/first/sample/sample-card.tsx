@@ -1,56 +1,61 @@
 // The shown sample: its tokens, where a query looks, and what the model answers.
 
 import { Answer } from "./answer";
-import { paced } from "../../state/tempo";
+import { currentSampleKey, currentQuery, currentSample, current10Hz, currentWeights10Hz } from "../../state/current";
 import { spoken } from "../../state/play";
 import { sentenceOf } from "../../model/sentence";
-import { key, one, query, readWeights, run } from "../../state/sample";
 import { Tokens } from "./tiles";
 import { isOff } from "../../state/intervene";
-import { said, takeText } from "../../state/user-samples";
-import { isOwn, type Run } from "../../model/run";
-import { base } from "../../state/state";
+import { inputError, showText } from "../../state/user-samples";
+import { isUserSample, type Run } from "../../model/run";
+import { baseRun, shownRun } from "../../state/state";
 import { change } from "../../state/view";
 import type { Sample } from "../../model/types";
 import "./sample-card.css";
 
 // A list of more samples is of no help.
-const MOST_LISTED = 300;
+const MAX_LISTED = 300;
 
 export function SampleCard() {
-  if (!run.value) return null;
+  if (!shownRun.value) return null;
   return (
     <section id="card" class="card" aria-labelledby="card-title">
       <Heading />
       <Tokens />
       <Sentence />
-      {!run.value.isAlone && <Answer />}
-      {run.value.isLive ? (
+      {!shownRun.value.isAlone && <Answer />}
+      {shownRun.value.isLive ? (
         <Paste />
       ) : (
-        <p class="hint">Click a token to see where it looks. {run.value.isAlone && run.value.facts.notes.join(" ")}</p>
+        <p class="hint">
+          Click a token to see where it looks. {shownRun.value.isAlone && shownRun.value.facts.notes.join(" ")}
+        </p>
       )}
     </section>
   );
 }
 
 function Heading() {
-  const now = run.value as Run;
-  const keys = now.samples.slice(0, MOST_LISTED).map((sample) => sample.key);
+  const now = shownRun.value as Run;
+  const keys = now.samples.slice(0, MAX_LISTED).map((sample) => sample.key);
   const groups = Object.keys(now.groups).filter((name) => now.members(name).length > 1);
-  const place = keys.indexOf(key.value);
+  const place = keys.indexOf(currentSampleKey.value);
   const move = (by: number) =>
     change({ sample: keys[(Math.max(place, by < 0 ? 0 : -1) + by + keys.length) % keys.length] });
   const options = [
     ...groups.map((name) => [name, now.sampleName(name)]),
-    ...now.samples.slice(0, MOST_LISTED).map((sample) => [sample.key, optionText(now, sample)]),
+    ...now.samples.slice(0, MAX_LISTED).map((sample) => [sample.key, optionText(now, sample)]),
   ];
-  if (!options.some(([name]) => name === key.value))
-    options.unshift([key.value, optionText(now, now.sample(key.value))]);
+  if (!options.some(([name]) => name === currentSampleKey.value))
+    options.unshift([currentSampleKey.value, optionText(now, now.sample(currentSampleKey.value))]);
   return (
     <div class="row">
       <h2 id="card-title">
-        {isOwn(key.value) || !now.isLive ? "Sample" : now.facts.held_out ? "Held-out text" : "Training sample"}
+        {isUserSample(currentSampleKey.value) || !now.isLive
+          ? "Sample"
+          : now.facts.held_out
+            ? "Held-out text"
+            : "Training sample"}
       </h2>
       <span class="choose">
         <button type="button" id="sample-before" aria-label="Sample before" onClick={() => move(-1)}>
@@ -59,7 +64,7 @@ function Heading() {
         <select
           id="sample"
           aria-label="Sample"
-          value={key.value}
+          value={currentSampleKey.value}
           onChange={(event) => change({ sample: event.currentTarget.value })}
         >
           {options.map(([name, text]) => (
@@ -72,9 +77,9 @@ function Heading() {
           ›
         </button>
       </span>
-      {query.value !== now.reader && !now.isAlone && (
-        <button type="button" id="from-cls" onClick={() => change({ query: now.reader })}>
-          Show {now.readerName} again
+      {currentQuery.value !== now.readout && !now.isAlone && (
+        <button type="button" id="from-cls" onClick={() => change({ query: now.readout })}>
+          Show {now.readoutName} again
         </button>
       )}
     </div>
@@ -85,12 +90,12 @@ function optionText(run: Run, sample: Sample | null) {
   if (!sample) return "";
   const label = sample.label === null || sample.each ? "" : ` (${run.className(sample.label)})`;
   const texts = run.texts(sample);
-  return `${isOwn(sample.key) ? "your sample" : sample.key}${label}: ${run.joined(texts.slice(0, 12))}${texts.length > 12 ? " …" : ""}`;
+  return `${isUserSample(sample.key) ? "your sample" : sample.key}${label}: ${run.joined(texts.slice(0, 12))}${texts.length > 12 ? " …" : ""}`;
 }
 
 function Paste() {
-  const now = run.value as Run;
-  const sample = one.value;
+  const now = shownRun.value as Run;
+  const sample = currentSample.value;
   return (
     <>
       <form
@@ -98,13 +103,13 @@ function Paste() {
         class="row"
         onSubmit={(event) => {
           event.preventDefault();
-          takeText((document.getElementById("own-tokens") as HTMLInputElement).value);
+          showText((document.getElementById("own-tokens") as HTMLInputElement).value);
         }}
       >
         <label class="row">
           {now.unit === "word" ? "Whole sentence" : `All ${now.unit}s`}{" "}
           <input
-            key={key.value}
+            key={currentSampleKey.value}
             id="own-tokens"
             autocomplete="off"
             spellcheck={false}
@@ -115,21 +120,21 @@ function Paste() {
         <button>Compute</button>
       </form>
       <p id="own-said" class="failed" role="alert">
-        {said.value}
+        {inputError.value}
       </p>
     </>
   );
 }
 
 function Sentence() {
-  const now = paced.value;
+  const now = current10Hz.value;
   const off = now && isOff(now.layer, now.head) ? " But this head is off: the model does not use what it sees." : "";
-  const own = base.value;
-  const isFirst = own && !now?.isWhatIf && now?.layer === own.facts.layers - 1 && now.head === own.strongest;
+  const own = baseRun.value;
+  const isFirst = own && !now?.hasInterventions && now?.layer === own.facts.layers - 1 && now.head === own.strongest;
   return (
     now && (
       <p id="sentence" aria-live={spoken.value}>
-        {sentenceOf(now, readWeights.value)}
+        {sentenceOf(now, currentWeights10Hz.value)}
         {off || (isFirst && own.whyStrongest)}
       </p>
     )

@@ -4,36 +4,46 @@ import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { fixed, percent as whole, range } from "../../model/numbers";
 import { change, view } from "../../state/view";
-import { paced } from "../../state/tempo";
+import {
+  currentCaption,
+  currentSampleKey,
+  currentLength,
+  currentQuery,
+  currentSample,
+  currentWeights,
+  isWide,
+  mostInARow,
+  current10Hz,
+  currentWeights10Hz,
+} from "../../state/current";
 import { hasModifier } from "../../draw/dom";
-import { guess, isAsked } from "../../state/guess";
+import { guess, awaitsGuess } from "../../state/guess";
 import { decisive, percent } from "../../model/sentence";
-import { guide, isWide, key, length, mostInARow, one, query, readWeights, run, weights } from "../../state/sample";
 import { TokenRow } from "../../draw/token-row";
 import { tokenOf, typedOf } from "../../model/tokens";
-import { said, showOwn, takeText, told } from "../../state/user-samples";
-import { here } from "../../state/state";
+import { inputError, showUserSample, showText, withInputError } from "../../state/user-samples";
+import { current, shownRun } from "../../state/state";
 import { isOff, toggleKey } from "../../state/intervene";
 import type { Run } from "../../model/run";
 import type { Sample } from "../../model/types";
 
 /** Whether the shown head is off. */
-const isHeadOff = computed(() => (here.value ? isOff(here.value.layer, here.value.head) : false));
+const isHeadOff = computed(() => (current.value ? isOff(current.value.layer, current.value.head) : false));
 
 /** The positions at which no query may look, as text: while steps play, the tiles stay as they are. */
 const closed = computed(() => String(view.value.changes.keys ?? ""));
 
 export function Tokens() {
-  const now = run.value as Run;
+  const now = shownRun.value as Run;
   return (
     <TokenRow
       isFaint={isHeadOff.value}
-      query={query.value}
-      weights={weights.value}
-      isMarked={(position) => now.isAlone || now.marked(key.value, position)}
-      tile={isWide() ? "4.7rem" : length.value > mostInARow() ? "2.75rem" : "2.25rem"}
-      about={`${now.name} ${key.value} ${query.value} ${guide.value} ${isAsked.value}`}
-      sight={isAsked.value ? 0 : now.asksEach ? query.value : decisive(now, key.value)[0]}
+      query={currentQuery.value}
+      weights={currentWeights.value}
+      isMarked={(position) => now.isAlone || now.marked(currentSampleKey.value, position)}
+      tile={isWide() ? "4.7rem" : currentLength.value > mostInARow() ? "2.75rem" : "2.25rem"}
+      about={`${now.name} ${currentSampleKey.value} ${currentQuery.value} ${currentCaption.value} ${awaitsGuess.value}`}
+      sight={awaitsGuess.value ? 0 : now.asksEach ? currentQuery.value : decisive(now, currentSampleKey.value)[0]}
     >
       {tiles}
     </TokenRow>
@@ -41,10 +51,10 @@ export function Tokens() {
 }
 
 function Tiles() {
-  const now = run.value as Run;
-  const sample = one.value;
+  const now = shownRun.value as Run;
+  const sample = currentSample.value;
   const shut = closed.value.split(",");
-  const how = isAsked.value
+  const how = awaitsGuess.value
     ? "; choose where the model looks most"
     : !now.isLive
       ? "; choose the query"
@@ -54,12 +64,12 @@ function Tiles() {
   return (
     <ol
       class={isWide() ? "tiles plain words" : "tiles plain"}
-      tabIndex={length.value > mostInARow() ? 0 : undefined}
+      tabIndex={currentLength.value > mostInARow() ? 0 : undefined}
       aria-label={`Tokens${how}`}
       onKeyDown={moveAnswer}
     >
-      {range(length.value).map((position) => {
-        const isMarked = !isAsked.value && now.marked(key.value, position);
+      {range(currentLength.value).map((position) => {
+        const isMarked = !awaitsGuess.value && now.marked(currentSampleKey.value, position);
         const isUnknown = Boolean(sample?.typed?.[position]);
         const isShut = shut.includes(String(position));
         const about = `position ${position}${isMarked ? ", decides the label by the rule" : ""}${isUnknown ? ", unknown to this model" : ""}`;
@@ -74,12 +84,17 @@ function Tiles() {
           <li
             key={position}
             data-position={position}
-            class={[isMarked && "marked", isUnknown && "unknown", position === query.value && "from", isShut && "shut"]
+            class={[
+              isMarked && "marked",
+              isUnknown && "unknown",
+              position === currentQuery.value && "from",
+              isShut && "shut",
+            ]
               .filter(Boolean)
               .join(" ")}
           >
             <Tile run={now} sample={sample} position={position} about={about} />
-            {now.isLive && !isAsked.value ? (
+            {now.isLive && !awaitsGuess.value ? (
               <button
                 type="button"
                 class="under eye"
@@ -97,7 +112,7 @@ function Tiles() {
               </span>
             )}
             <ShareOf position={position} />
-            {sample?.each && !isAsked.value && <AnswerOf position={position} />}
+            {sample?.each && !awaitsGuess.value && <AnswerOf position={position} />}
           </li>
         );
       })}
@@ -108,10 +123,10 @@ function Tiles() {
 /** A token: to guess, to change, to look at, or to look from. */
 function Tile({ run, sample, position, about }: { run: Run; sample: Sample | null; position: number; about: string }) {
   const kind = position === run.cls ? "tile cls" : "tile";
-  const name = run.tokenAt(key.value, position);
-  if (run.isLive && !isAsked.value && sample && position !== run.cls)
+  const name = run.tokenAt(currentSampleKey.value, position);
+  if (run.isLive && !awaitsGuess.value && sample && position !== run.cls)
     return <Field run={run} sample={sample} position={position} about={about} />;
-  if (run.isLive && !isAsked.value)
+  if (run.isLive && !awaitsGuess.value)
     return (
       <span class={kind}>
         <span class="unseen">{about}: </span>
@@ -119,7 +134,7 @@ function Tile({ run, sample, position, about }: { run: Run; sample: Sample | nul
       </span>
     );
   const choose = () => {
-    if (!isAsked.value) return change({ query: position });
+    if (!awaitsGuess.value) return change({ query: position });
     guess.value = position;
     document.getElementById("guide-next")?.focus();
   };
@@ -127,7 +142,7 @@ function Tile({ run, sample, position, about }: { run: Run; sample: Sample | nul
     <button
       type="button"
       class={kind}
-      aria-pressed={isAsked.value ? undefined : position === query.value}
+      aria-pressed={awaitsGuess.value ? undefined : position === currentQuery.value}
       aria-label={`${about}: ${name}`}
       title={name}
       onClick={choose}
@@ -147,17 +162,21 @@ const Eye = ({ isShut }: { isShut: boolean }) => (
 );
 
 function ShareOf({ position }: { position: number }) {
-  const share = readWeights.value[position] ?? 0;
+  const share = currentWeights10Hz.value[position] ?? 0;
   return (
     <span class="share">
-      {!run.value?.isShare ? fixed(share, 2) : run.value.positions > mostInARow() ? percent(share) : whole(share)}
+      {!shownRun.value?.isShare
+        ? fixed(share, 2)
+        : shownRun.value.positions > mostInARow()
+          ? percent(share)
+          : whole(share)}
     </span>
   );
 }
 
 /** What the model answers at a position, which asks that position; nothing where no label counts. */
 function AnswerOf({ position }: { position: number }) {
-  const now = paced.value;
+  const now = current10Hz.value;
   const each = now?.one?.each;
   if (!now?.one || !each) return null;
   const { run, one, at } = now;
@@ -170,7 +189,7 @@ function AnswerOf({ position }: { position: number }) {
     <button
       type="button"
       class={`answers ${kind}`}
-      aria-pressed={position === query.value}
+      aria-pressed={position === currentQuery.value}
       aria-label={name}
       title={name}
       onClick={() => change({ query: position })}
@@ -191,7 +210,7 @@ function Field({ run, sample, position, about }: { run: Run; sample: Sample; pos
     field.value = text;
     field.removeAttribute("aria-invalid");
     // The text may be about another tile.
-    if (!document.querySelector("#card [aria-invalid]")) said.value = "";
+    if (!document.querySelector("#card [aria-invalid]")) inputError.value = "";
   };
   // The field stays from sample to sample; what is typed in it stays until another sample is shown.
   useLayoutEffect(() => {
@@ -202,10 +221,10 @@ function Field({ run, sample, position, about }: { run: Run; sample: Sample; pos
   const take = (field: HTMLInputElement) => {
     const word = field.value.trim();
     if (word === text) return reset();
-    const isTaken = told(() => {
+    const isTaken = withInputError(() => {
       const token = tokenOf(run, word);
       const typed = range(run.positions).map((other) => sample.typed?.[other] ?? "");
-      return showOwn(
+      return showUserSample(
         run.withoutCls(sample.tokens.with(position, token)),
         run.withoutCls(typed.with(position, typedOf(run, token, word))),
       );
@@ -216,7 +235,7 @@ function Field({ run, sample, position, about }: { run: Run; sample: Sample; pos
     const pasted = event.clipboardData?.getData("text") ?? "";
     if (!/\S[\s,;]+\S/.test(pasted)) return;
     event.preventDefault();
-    takeText(pasted);
+    showText(pasted);
   };
   return (
     <input

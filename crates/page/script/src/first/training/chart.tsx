@@ -2,9 +2,9 @@
 
 import { useSize } from "../../draw/dom";
 import { fixed } from "../../model/numbers";
-import { here } from "../../state/state";
+import { current } from "../../state/state";
 import { change, changeSoon, settleAddress, view } from "../../state/view";
-import { paced } from "../../state/tempo";
+import { current10Hz } from "../../state/current";
 import { beforeName, lastStep, type ChartModel, type Line } from "./curves";
 import { startsLooking } from "./marks";
 import { pathOf, placeAt, ticksOf, type Points } from "./series";
@@ -118,12 +118,12 @@ const Dot = ({ line, x, y }: { line: Line; x: number; y: number }) => (
   <circle class={`dot ${line.style}`} style={stroke(line)} cx={x} cy={y} r={3.3} />
 );
 
-type Place = { xOf: (time: number) => number; yOf: (value: number) => number; top: number; bottom: number };
+type PlotArea = { xOf: (time: number) => number; yOf: (value: number) => number; top: number; bottom: number };
 
 /** Paths, and the places that they were drawn in: when one curve changes, the others stay. */
 const paths: WeakMap<Points, { drawn: string; path: string }> = new WeakMap();
 
-function pathIn(points: Points, { xOf, yOf }: Place) {
+function pathIn(points: Points, { xOf, yOf }: PlotArea) {
   const drawn = [xOf(0), xOf(1), yOf(0), yOf(1)].join();
   const known = paths.get(points);
   if (known?.drawn === drawn) return known.path;
@@ -132,7 +132,7 @@ function pathIn(points: Points, { xOf, yOf }: Place) {
   return path;
 }
 
-function Curve({ line, place }: { line: Line; place: Place }) {
+function Curve({ line, place }: { line: Line; place: PlotArea }) {
   if (!line.points) return null;
   const { xOf, yOf } = place;
   return (
@@ -151,7 +151,7 @@ function Curve({ line, place }: { line: Line; place: Place }) {
 }
 
 /** Where the run starts to look. */
-function Start({ place: { xOf, top, bottom }, middle, unit }: { place: Place; middle: number; unit: number }) {
+function Start({ place: { xOf, top, bottom }, middle, unit }: { place: PlotArea; middle: number; unit: number }) {
   const step = startsLooking.value;
   if (step === null) return null;
   const x = xOf(step);
@@ -167,8 +167,8 @@ function Start({ place: { xOf, top, bottom }, middle, unit }: { place: Place; mi
 }
 
 /** The cursor at the shown step, and each curve's point there. */
-function Cursor({ chart, place: { xOf, yOf, top, bottom } }: { chart: ChartModel; place: Place }) {
-  const step = here.value?.step ?? 0;
+function Cursor({ chart, place: { xOf, yOf, top, bottom } }: { chart: ChartModel; place: PlotArea }) {
+  const step = current.value?.step ?? 0;
   return (
     <g>
       <line class="cursor" x1={xOf(step)} x2={xOf(step)} y1={top} y2={bottom} />
@@ -189,7 +189,7 @@ const Swatch = ({ line }: { line: Line }) => (
 );
 
 function Key({ line }: { line: Line }) {
-  const step = paced.value?.step ?? 0;
+  const step = current10Hz.value?.step ?? 0;
   return (
     <span class="key">
       <Swatch line={line} />
@@ -210,7 +210,7 @@ function scrubber(timeOf: (x: number) => number) {
   /** The nearest step of the shown run. */
   const stepOf = (event: PointerEvent) => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
-    const run = here.value?.run;
+    const run = current.value?.run;
     return run ? run.times[run.at(Math.max(timeOf(event.clientX - box.left), 0))] : 0;
   };
   const isHeld = (event: PointerEvent) => (event.currentTarget as HTMLElement).hasPointerCapture(event.pointerId);

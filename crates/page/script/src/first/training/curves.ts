@@ -1,15 +1,14 @@
 // What the charts over the steps of a run show. Of all this, playing changes nothing: the cursor alone moves.
 
 import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
-import { changedRun } from "../../sources/interventions";
+import { runWith } from "../../sources/interventions";
 import { settingsText } from "../../model/config";
 import { classColour } from "../../draw/colour";
-import { base, ghost, here, runOfPin, runs, settingsOf, shown } from "../../state/state";
-import { head, layer, pin } from "../attention/shown";
-import { key as sampleKey } from "../../state/sample";
+import { baseRun, previousRun, runOfPin, runs, settingsOf, shownRun } from "../../state/state";
 import { niceTop, runningMean, wideOf, type Points } from "./series";
 import type { Run } from "../../model/run";
 import type { LossPoint } from "../../model/types";
+import { currentHead, currentSampleKey, currentLayer, currentPin, hasInterventions } from "../../state/current";
 
 export interface Line {
   label: string;
@@ -38,61 +37,60 @@ export interface ChartModel {
 const MANY = 200;
 // While the reader drags a temperature or a row of weights, its curves need not follow each step of the way. The curves of
 // another run come after all else of it.
-const REST = 200;
+const REST_MS = 200;
 
 /** The run whose curves are drawn: the shown one, once the reader's changes rest. */
-export const drawn: Signal<Run | null> = signal(null);
+export const chartedRun: Signal<Run | null> = signal(null);
 let waiting: ReturnType<typeof setTimeout> | undefined;
 effect(() => {
-  const run = shown.value;
+  const run = shownRun.value;
   clearTimeout(waiting);
   waiting = setTimeout(
     () => {
-      drawn.value = run;
+      chartedRun.value = run;
     },
-    drawn.peek() && run?.source !== base.value?.source ? REST : 0,
+    chartedRun.peek() && run?.source !== baseRun.value?.source ? REST_MS : 0,
   );
 });
 
 /** Whether the curves are not yet those of the reader's changes. */
-export const isLate = computed(() => drawn.value !== shown.value && shown.value?.source !== base.value?.source);
-
-// Parts of the view on their own: what reads one of them stays as it is while others change.
-const isWhatIf = computed(() => here.value?.isWhatIf ?? false);
+export const isLate = computed(
+  () => chartedRun.value !== shownRun.value && shownRun.value?.source !== baseRun.value?.source,
+);
 
 /** The run before the reader's changes or, without any, before the experiment. */
 const before = computed(() => {
-  if (isWhatIf.value) return base.value;
-  const run = ghost.value;
-  if (!run || run === base.value || !base.value?.isLive) return null;
+  if (hasInterventions.value) return baseRun.value;
+  const run = previousRun.value;
+  if (!run || run === baseRun.value || !baseRun.value?.isLive) return null;
   // An address of an experiment can be opened before the page has trained its own run.
   if (run.isLive) return run;
-  return runs.value[0]?.isLive && runs.value[0] !== base.value ? runs.value[0] : null;
+  return runs.value[0]?.isLive && runs.value[0] !== baseRun.value ? runs.value[0] : null;
 });
 
 /** What the pale lines are of; empty without such lines. */
 export const beforeName = computed(() => {
   const run = before.value;
   if (!run) return "";
-  return isWhatIf.value ? "without the changes" : settingsText(settingsOf(run)) || run.name;
+  return hasInterventions.value ? "without the changes" : settingsText(settingsOf(run)) || run.name;
 });
 
 const pinned = computed(() => {
-  const held = pin.value;
+  const held = currentPin.value;
   const run = held && runOfPin(held);
-  return run && { run: changedRun(run, held.changes).asking(shown.value?.asked ?? NaN), sample: held.sample };
+  return run && { run: runWith(run, held.changes).asking(shownRun.value?.asked ?? NaN), sample: held.sample };
 });
 
 /** The end of the axis of steps: that of all curves in sight, and the same for all runs of a page, so that they can be compared. */
 export const lastStep = computed(() => {
-  const all = [...(runs.value.length > 1 ? runs.value : []), drawn.value, before.value, pinned.value?.run];
+  const all = [...(runs.value.length > 1 ? runs.value : []), chartedRun.value, before.value, pinned.value?.run];
   return all.reduce((most, run) => (run ? Math.max(most, run.last, run.facts.loss.at(-1)?.step ?? 0) : most), 1);
 });
 
 export function attentionOf(run: Run, key: string): Points | null {
   void run.source.arrived?.value;
   const { layers, heads } = run.facts;
-  return run.curve(key, Math.min(layer.value, layers - 1), Math.min(head.value, heads - 1));
+  return run.curve(key, Math.min(currentLayer.value, layers - 1), Math.min(currentHead.value, heads - 1));
 }
 
 export const hasLabelPosition = (run: Run, key: string) =>
@@ -123,11 +121,11 @@ function extentOf(...all: (Points | null | undefined)[]): [number, number] {
 }
 
 const lossChart: ReadonlySignal<ChartModel | null> = computed(() => {
-  const run = drawn.value;
+  const run = chartedRun.value;
   if (!run) return null;
   const { points, smooth } = lossOf(run);
   const over = run.facts.loss_over ?? "all training samples";
-  const other = before.value && !isWhatIf.value ? lossOf(before.value).smooth : null;
+  const other = before.value && !hasInterventions.value ? lossOf(before.value).smooth : null;
   const lines: Line[] = [];
   const isSmooth = points.length > MANY;
   const label = `${runs.value.length > 1 ? `${run.name}, ` : ""}${over}`;
@@ -146,14 +144,14 @@ const lossChart: ReadonlySignal<ChartModel | null> = computed(() => {
 });
 
 const attentionChart: ReadonlySignal<ChartModel | null> = computed(() => {
-  const run = drawn.value;
+  const run = chartedRun.value;
   if (!run) return null;
   const other = before.value?.asking(run.asked ?? NaN) ?? null;
   const lineOf = (key: string) => ({
     points: attentionOf(run, key),
     before: other && hasLabelPosition(other, key) ? attentionOf(other, key) : undefined,
   });
-  const lines: Line[] = classesOf(run, sampleKey.value)
+  const lines: Line[] = classesOf(run, currentSampleKey.value)
     .filter((key) => hasLabelPosition(run, key))
     .map((key) => ({
       label: run.groupName(key, run.members(key).length),
@@ -162,7 +160,7 @@ const attentionChart: ReadonlySignal<ChartModel | null> = computed(() => {
         ? { style: "several", colour: classColour(run.groups[key], run.classCount) }
         : { style: key }),
     }));
-  const sample = sampleKey.value;
+  const sample = currentSampleKey.value;
   if (!run.isGroup(sample) && hasLabelPosition(run, sample))
     lines.push({ label: run.sampleName(sample), style: "sample", ...lineOf(sample) });
   const held = pinned.value;
@@ -177,10 +175,11 @@ const attentionChart: ReadonlySignal<ChartModel | null> = computed(() => {
   if (!lines.length) return null;
   const [low, high] = extentOf(...lines.flatMap(({ points, before }) => [points, before]));
   const isShare = [run, other, held?.run].every((one) => one?.isShare ?? true);
-  const named = run.facts.layers * run.facts.heads > 1 ? `, layer ${layer.value}, head ${head.value}` : "";
+  const named =
+    run.facts.layers * run.facts.heads > 1 ? `, layer ${currentLayer.value}, head ${currentHead.value}` : "";
   return {
     name: "attention",
-    title: `Attention of ${run.readerName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.reader)) ? "other " : ""}position${named}`,
+    title: `Attention of ${run.readoutName} on the label's ${run.samples.some(({ marked }) => marked.includes(run.readout)) ? "other " : ""}position${named}`,
     lines,
     level: uniformOf(run) ?? undefined,
     top: isShare ? 1 : niceTop(Math.max(high, 0.1)),
@@ -193,12 +192,12 @@ export const charts: ReadonlySignal<ChartModel[]> = computed(() =>
 );
 
 // Of more classes, there is a line for that of the shown sample alone.
-const MOST_CLASSES = 10;
+const MAX_CLASSES = 10;
 
 /** The classes that have a line. */
 function classesOf(run: Run, sample: string) {
   const keys = Object.keys(run.groups);
-  if (keys.length <= MOST_CLASSES) return keys;
+  if (keys.length <= MAX_CLASSES) return keys;
   const [first] = run.members(sample);
   return keys.filter((key) => run.groups[key] === first?.label);
 }
@@ -207,6 +206,6 @@ function classesOf(run: Run, sample: string) {
 function uniformOf(run: Run) {
   const shares = run.samples
     .filter((sample) => run.lookedAt(sample).length)
-    .map((sample) => run.uniform([sample], run.reader, () => run.lookedAt(sample)));
+    .map((sample) => run.uniform([sample], run.readout, () => run.lookedAt(sample)));
   return shares.length && shares.every((share) => share === shares[0]) ? shares[0] : null;
 }

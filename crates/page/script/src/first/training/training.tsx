@@ -4,12 +4,12 @@ import { computed } from "@preact/signals";
 import { Chart } from "./chart";
 import { charts, isLate } from "./curves";
 import { isPlaying, play } from "../../state/play";
-import { paced } from "../../state/tempo";
-import { here, shown } from "../../state/state";
+import { current10Hz } from "../../state/current";
+import { current, shownRun } from "../../state/state";
 import { change, changeSoon, view } from "../../state/view";
 import "./training.css";
 
-export function Time() {
+export function TrainingPanel() {
   return (
     <section id="time" class="card" aria-labelledby="time-title">
       <div class="row">
@@ -37,7 +37,7 @@ function PlayButton() {
     <button
       type="button"
       id="play"
-      disabled={(shown.value?.times.length ?? 0) < 2}
+      disabled={(shownRun.value?.times.length ?? 0) < 2}
       onClick={() => play(!isPlaying.value)}
     >
       {isPlaying.value ? "Pause" : "Play"}
@@ -46,7 +46,7 @@ function PlayButton() {
 }
 
 function Slider() {
-  const now = here.value;
+  const now = current.value;
   if (!now) return null;
   const { run, at } = now;
   const step = (event: Event) => ({
@@ -71,7 +71,7 @@ function Slider() {
 
 // It is not announced: while the steps play, that would never end.
 function Now() {
-  const now = paced.value;
+  const now = current10Hz.value;
   return (
     now && (
       <output id="now" for="slider" aria-live="off">
@@ -83,7 +83,7 @@ function Now() {
 
 /** That the step of an address is not shown. */
 const missing = computed(() => {
-  const [now, { step }] = [here.value, view.value];
+  const [now, { step }] = [current.value, view.value];
   return now && Number.isFinite(step) && step !== now.step
     ? `Step ${step} is not in this page: step ${now.run.stepName(now.at)} is shown.`
     : "";

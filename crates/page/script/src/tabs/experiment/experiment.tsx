@@ -1,7 +1,7 @@
 // Another training, other computations with the same weights, and the reader's own samples.
 
 import { Interventions } from "./interventions";
-import { OwnData } from "./user-data";
+import { UserData } from "./user-data";
 import { Settings } from "./settings";
 import { hasWords } from "../../state/abilities";
 import "./experiment.css";
@@ -9,10 +9,10 @@ import "./experiment.css";
 export function ExperimentTab() {
   return (
     <div id="experiment">
-      {hasWords.value && <OwnData />}
+      {hasWords.value && <UserData />}
       <Settings />
       <Interventions />
-      {!hasWords.value && <OwnData />}
+      {!hasWords.value && <UserData />}
     </div>
   );
 }

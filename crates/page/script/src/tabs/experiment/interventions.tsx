@@ -1,22 +1,22 @@
-// What if: changes in the computation of the trained model, and what they do to the answer.
+// Interventions in the forward pass of the trained model, and what they do to the answer.
 
 import { fixed, range } from "../../model/numbers";
 import { decisive, weightsOf } from "../../model/sentence";
-import { here } from "../../state/state";
+import { current } from "../../state/state";
 import { change, view } from "../../state/view";
 import { Choice } from "../../draw/dom";
-import { setChanges } from "../../state/intervene";
+import { setInterventions } from "../../state/intervene";
 import type { Sample } from "../../model/types";
 
-type Now = NonNullable<typeof here.value>;
+type Now = NonNullable<typeof current.value>;
 
 export function Interventions() {
-  const now = here.value;
+  const now = current.value;
   if (!now?.run.isLive) return null;
   const { temperature = 1, causal = false } = view.value.changes;
   return (
-    <section class="card" id="what-if" aria-labelledby="what-if-title">
-      <h2 id="what-if-title">What if: the same weights, another computation</h2>
+    <section class="card" id="interventions" aria-labelledby="interventions-title">
+      <h2 id="interventions-title">Interventions: the same parameters, another forward pass</h2>
       <p class="how">
         Close the eye under a token, above, and no query may look there. Switch a head off beside the matrix.
       </p>
@@ -32,7 +32,7 @@ export function Interventions() {
             value={Math.log2(temperature)}
             onInput={({ currentTarget }) => {
               const factor = Number((2 ** Number(currentTarget.value)).toFixed(3));
-              setChanges({ temperature: factor === 1 ? undefined : factor });
+              setInterventions({ temperature: factor === 1 ? undefined : factor });
             }}
           />{" "}
           <output>{fixed(temperature, 2)}</output>
@@ -42,11 +42,11 @@ export function Interventions() {
             id="causal"
             type="checkbox"
             checked={causal}
-            onChange={({ currentTarget }) => setChanges({ causal: currentTarget.checked })}
+            onChange={({ currentTarget }) => setInterventions({ causal: currentTarget.checked })}
           />{" "}
           causal mask
         </label>
-        <button id="reset" type="button" disabled={!now.isWhatIf} onClick={() => change({ changes: {} })}>
+        <button id="reset" type="button" disabled={!now.hasInterventions} onClick={() => change({ changes: {} })}>
           Reset all changes
         </button>
       </div>
@@ -75,7 +75,7 @@ function Weights({ now: { run, at, layer, head, query, sample: name }, sample }:
     const share = (weight: number) =>
       !run.isShare ? weight : rest > 0 ? (weight * (1 - value)) / rest : (1 - value) / (weights.length - 1);
     const set = weights.map((weight, at) => Number((at === key ? value : share(weight)).toFixed(6)));
-    setChanges({ rows: [...others, { layer, head, query, weights: set }] });
+    setInterventions({ rows: [...others, { layer, head, query, weights: set }] });
   };
   return (
     <fieldset id="weights-by-hand">
@@ -99,7 +99,7 @@ function Weights({ now: { run, at, layer, head, query, sample: name }, sample }:
           </label>
         ))}
       </div>
-      <button type="button" disabled={others.length === rows.length} onClick={() => setChanges({ rows: others })}>
+      <button type="button" disabled={others.length === rows.length} onClick={() => setInterventions({ rows: others })}>
         As computed
       </button>
     </fieldset>
@@ -107,10 +107,10 @@ function Weights({ now: { run, at, layer, head, query, sample: name }, sample }:
 }
 
 const PLACES = [
-  ["embeddings", "the first block's input"],
-  ["context", "a block's context"],
-  ["residual", "a block's residual"],
-  ["output", "a block's output"],
+  ["embeddings", "the first layer's input"],
+  ["context", "a layer's context"],
+  ["residual", "a layer's residual"],
+  ["output", "a layer's output"],
 ];
 
 /** A vector of another sample in place of this one's. */
@@ -130,7 +130,7 @@ function Patch({ now, sample }: { now: Now; sample: Sample }) {
     const position = Number(form.get("position"));
     const layer = place === "embeddings" ? 0 : Number(form.get("layer") ?? 0);
     const rest = patches.filter((one) => one.place !== place || one.layer !== layer || one.position !== position);
-    setChanges({ patches: [...rest, { place, layer, position, from }] });
+    setInterventions({ patches: [...rest, { place, layer, position, from }] });
   };
   return (
     <fieldset id="patch">
@@ -160,7 +160,10 @@ function Patch({ now, sample }: { now: Now; sample: Sample }) {
             {patch.place}
             {patch.place === "embeddings" ? "" : `, layer ${patch.layer}`}, position {patch.position}, from sample{" "}
             {patch.from}{" "}
-            <button type="button" onClick={() => setChanges({ patches: patches.filter((other) => other !== patch) })}>
+            <button
+              type="button"
+              onClick={() => setInterventions({ patches: patches.filter((other) => other !== patch) })}
+            >
               Remove
             </button>
           </li>

@@ -4,9 +4,9 @@ import { valueOf } from "../../model/config";
 import { METRICS } from "../../model/described";
 import { fixed } from "../../model/numbers";
 import { FIRST, GROUPS, type Key, type Setting } from "../../model/settings";
-import { base, config, configBefore, experiment, ghost, settingsOf } from "../../state/state";
+import { baseRun, config, configBefore, experiment, previousRun, settingsOf } from "../../state/state";
 import { change, view } from "../../state/view";
-import { State } from "../../draw/experiment-state";
+import { TrainingState } from "../../draw/training-state";
 import type { Config } from "../../model/types";
 
 /** Values whose names say too little. */
@@ -104,8 +104,8 @@ function Result({ name, ended }: { name: string; ended: any }) {
 
 export function Settings() {
   const trained = experiment.value?.outcome;
-  const shownSettings = settingsOf(base.value);
-  const before = ghost.value;
+  const shownSettings = settingsOf(baseRun.value);
+  const before = previousRun.value;
   return (
     <section class="card" id="settings" aria-labelledby="settings-title">
       <h2 id="settings-title">Another training</h2>
@@ -122,7 +122,7 @@ export function Settings() {
         <Group key={name} name={name} settings={settings} />
       ))}
       <p>
-        <State />
+        <TrainingState />
       </p>
       {trained && Object.keys(shownSettings).length > 0 && (
         <table class="numbers" id="outcome-of-experiment">

@@ -2,12 +2,12 @@
 
 import { signal } from "@preact/signals";
 import { fixed, sum } from "../../model/numbers";
-import { base, config, dataOf, ownData, settings, settingsOf } from "../../state/state";
+import { baseRun, config, dataOf, userData, settings, settingsOf } from "../../state/state";
 import { change, view } from "../../state/view";
 import { hasWords } from "../../state/abilities";
 import { samplesOf, settingsFor } from "../../model/csv";
 import { textOf, textsOf } from "./user-texts";
-import { State } from "../../draw/experiment-state";
+import { TrainingState } from "../../draw/training-state";
 
 /** Why samples were refused, and the settings that were shown then. */
 const wrong = signal({ why: "", of: settings.peek() });
@@ -20,7 +20,7 @@ const leastToken = () => (config.value?.data.cls === "none" ? 0 : 1);
 /** Trains on samples of token ids. */
 function takeTokens(text: string, name: string) {
   const data = samplesOf(text, leastToken());
-  ownData.set(name, data);
+  userData.set(name, data);
   const others = Object.fromEntries(
     Object.entries(view.value.settings).filter(
       ([key]) => !key.startsWith("data.") && key !== "model.attention.padding_token" && key !== "training.epochs",
@@ -35,7 +35,7 @@ function takeTokens(text: string, name: string) {
 
 /** Trains on texts, with the config of `headlight train FILE`. */
 async function takeTexts(text: string, name: string, isPasted: boolean) {
-  ownData.set(name, await textsOf(text, name, isPasted));
+  userData.set(name, await textsOf(text, name, isPasted));
   change({ settings: { "data.file": name }, changes: {}, sample: "" });
 }
 
@@ -62,7 +62,7 @@ async function attempt(does: () => Promise<void>) {
 function freeName(name: string) {
   for (let number = 1; ; number++) {
     const found = number > 1 ? `${number}-${name}` : name;
-    if (!ownData.has(found)) return found;
+    if (!userData.has(found)) return found;
   }
 }
 
@@ -93,7 +93,7 @@ const TEXTS = (
   </>
 );
 
-export function OwnData() {
+export function UserData() {
   const [title, how, example] = hasWords.value
     ? ["Your own texts", TEXTS, "good, I liked every minute of it\nbad, What a waste of an evening\n…"]
     : ["Your own samples", tokensHow(leastToken()), "label,token_0,token_1\nspam,7,3\nham,2,5"];
@@ -153,9 +153,9 @@ export function OwnData() {
 function Outcome() {
   const { settings } = view.value;
   const data = dataOf(settings);
-  const run = base.value;
+  const run = baseRun.value;
   if (!data || !("table" in data)) return null;
-  if (!run || JSON.stringify(settingsOf(run)) !== JSON.stringify(settings)) return <State />;
+  if (!run || JSON.stringify(settingsOf(run)) !== JSON.stringify(settings)) return <TrainingState />;
   const { told, config } = data;
   const { ended, classes } = run.facts;
   // The most frequent class of the texts to train on.

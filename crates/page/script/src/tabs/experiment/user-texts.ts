@@ -1,13 +1,13 @@
 // Texts of the reader's own: as `headlight train FILE` takes them.
 
 import { TEXTS } from "../../model/described";
-import { ownLab } from "../../engine/workers";
+import { pageLab } from "../../engine/workers";
 import { sum } from "../../model/numbers";
 import { csvOfLines, isTable } from "../../model/csv";
-import type { OwnTexts } from "../../model/types";
+import type { UserTexts } from "../../model/types";
 
 /** The most bytes of a file of texts. */
-const MOST = 2e6;
+const MAX_BYTES = 2e6;
 
 /** What a file holds, as text. Throws an error with a sentence. */
 export async function textOf(file: File) {
@@ -23,21 +23,21 @@ export async function textOf(file: File) {
 }
 
 function checkSize(name: string, bytes: number) {
-  if (bytes > MOST)
+  if (bytes > MAX_BYTES)
     throw new Error(
-      `${name} has ${(bytes / 1e6).toFixed(1)} MB, and the page takes ${MOST / 1e6} MB; \`headlight train\` takes more`,
+      `${name} has ${(bytes / 1e6).toFixed(1)} MB, and the page takes ${MAX_BYTES / 1e6} MB; \`headlight train\` takes more`,
     );
 }
 
 /** Texts, with what the lab says of them. Throws an error with a sentence. @param text a table; if it was pasted, perhaps lines */
-export async function textsOf(text: string, name: string, isPasted: boolean): Promise<OwnTexts> {
+export async function textsOf(text: string, name: string, isPasted: boolean): Promise<UserTexts> {
   if (!text.trim())
     throw new Error(
       isPasted ? "There is nothing to train on yet: paste texts with labels, or choose a file" : `“${name}” is empty`,
     );
   checkSize(isPasted ? "This" : `“${name}”`, new Blob([text]).size);
   const table = !isPasted || isTable(text) ? text : csvOfLines(text);
-  const { data, padding_token, choice, train, held_out, notes } = (await ownLab()).ask({
+  const { data, padding_token, choice, train, held_out, notes } = (await pageLab()).ask({
     operation: "texts",
     samples: { table },
     name,

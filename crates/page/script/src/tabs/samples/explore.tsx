@@ -1,21 +1,21 @@
 // The samples, and the way of the shown one from its tokens to the decision, a computation at a time.
 
 import { range } from "../../model/numbers";
-import { calm } from "../../state/tempo";
-import { Choice, say } from "../../draw/dom";
+import { currentForTabs } from "../../state/current";
+import { Choice, announce } from "../../draw/dom";
 import { listed } from "../../model/sentence";
 import { Samples } from "./samples";
 import { Computation } from "../../walk/computation";
 import { stagesOf } from "../../walk/stages";
 import { Steps } from "../../walk/steps";
-import { changesFor } from "../../sources/interventions";
-import { departure, origin } from "../../state/state";
+import { interventionsFor } from "../../sources/interventions";
+import { modifications, origin } from "../../state/state";
 import { change, view } from "../../state/view";
 import type { Run } from "../../model/run";
 import type { Sample } from "../../model/types";
 import "./explore.css";
 
-type Now = NonNullable<typeof calm.value>;
+type Now = NonNullable<typeof currentForTabs.value>;
 
 /** The computation that is shown; null where a recording has no vectors. */
 function computationOf({ run, at, layer, head, query }: Now, sample: Sample) {
@@ -35,18 +35,18 @@ function computationOf({ run, at, layer, head, query }: Now, sample: Sample) {
       allows: (query, key) => run.allows(sample, query, key),
       logits: source.results("logits", at, sample),
       probabilities: source.results("probabilities", at, sample),
-      changes: changesFor(run, view.peek().changes),
+      changes: interventionsFor(run, view.peek().changes),
     })
   );
 }
 
-export const Explore = () => (
+export const ExploreTab = () => (
   <div id="explore">
     <Samples />
-    {calm.value && (
+    {currentForTabs.value && (
       <section id="walk" aria-labelledby="walk-title">
         <h2 id="walk-title">Step by step</h2>
-        <Walk now={calm.value} />
+        <Walk now={currentForTabs.value} />
       </section>
     )}
   </div>
@@ -79,7 +79,7 @@ function Walk({ now }: { now: Now }) {
   const stages = stagesOf(computation, names, key);
   const move = (to: number) => {
     change({ stage: to });
-    say(
+    announce(
       to
         ? `${to} of ${stages.length}: ${stages[to - 1].title}. ${stages[to - 1].sentence}`
         : `All ${stages.length} stages`,
@@ -92,7 +92,7 @@ function Walk({ now }: { now: Now }) {
       <p class="row">
         <span class="hint">
           {place}
-          {run.isLive && departure.value ? `. With: ${departure.value}` : ""}
+          {run.isLive && modifications.value ? `. With: ${modifications.value}` : ""}
         </span>
         <Choice label="Query" value={query} options={rows} onChoose={(to) => change({ query: Number(to) })} />
         <Choice label="Key" value={key} options={rows} onChoose={(to) => change({ key: Number(to) })} />

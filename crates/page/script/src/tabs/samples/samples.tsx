@@ -2,23 +2,23 @@
 
 import { computed, signal, type Signal } from "@preact/signals";
 import { fixed } from "../../model/numbers";
-import { isOwn, type Run } from "../../model/run";
-import { base } from "../../state/state";
+import { isUserSample, type Run } from "../../model/run";
+import { baseRun } from "../../state/state";
 import { change } from "../../state/view";
-import { calm } from "../../state/tempo";
-import { Choice, hasModifier, say } from "../../draw/dom";
+import { currentForTabs } from "../../state/current";
+import { Choice, hasModifier, announce } from "../../draw/dom";
 import { matches, wordsOf } from "./search";
 import type { Sample } from "../../model/types";
 
-const MOST_LISTED = 200;
-const MOST_TOKENS = 24;
+const MAX_LISTED = 200;
+const MAX_TOKENS = 24;
 const ALL = ["", "all"];
 
 const search = signal("");
 const label = signal("");
 const outcome = signal("");
 
-const run = computed(() => calm.value?.run ?? null);
+const run = computed(() => currentForTabs.value?.run ?? null);
 
 /** What samples are ordered by: of a model that answers at each position, the share of right answers. */
 function chanceOf(run: Run, sample: Sample, at: number) {
@@ -29,7 +29,7 @@ function chanceOf(run: Run, sample: Sample, at: number) {
 
 /** All samples by their probability at the step that the page shows first. Changes of the reader leave the order as it is. */
 const ordered = computed(() => {
-  const own = base.value?.facts === run.value?.facts ? base.value : run.value;
+  const own = baseRun.value?.facts === run.value?.facts ? baseRun.value : run.value;
   if (!own) return [];
   const chances = new Map(own.samples.map((sample) => [sample, chanceOf(own, sample, own.at(own.opening))]));
   return own.samples.toSorted(
@@ -40,7 +40,7 @@ const ordered = computed(() => {
 const found = computed(() => {
   const now = run.value;
   const words = wordsOf(search.value);
-  const at = outcome.value ? (calm.value?.at ?? 0) : 0;
+  const at = outcome.value ? (currentForTabs.value?.at ?? 0) : 0;
   if (!now) return [];
   return ordered.value.filter(
     (sample) =>
@@ -61,14 +61,15 @@ const wholeOutcome = ([right, count]: [right: number, count: number]) =>
   !count ? "" : right === count ? "right" : "wrong";
 
 function countText(run: Run) {
-  const cut = found.value.length > MOST_LISTED ? `; the first ${MOST_LISTED} are listed` : "";
-  const over = outcome.value && calm.value ? ` have this outcome at step ${run.stepName(calm.value.at)}` : "";
+  const cut = found.value.length > MAX_LISTED ? `; the first ${MAX_LISTED} are listed` : "";
+  const over =
+    outcome.value && currentForTabs.value ? ` have this outcome at step ${run.stepName(currentForTabs.value.at)}` : "";
   return `${found.value.length} of ${run.samples.length}${over}, in order of ${run.asksEach ? "right answers" : "probability"} at step ${run.stepName(run.at(run.opening))}${cut}`;
 }
 
 function filterBy(filter: Signal<string>, value: string) {
   filter.value = value;
-  if (run.value) say(countText(run.value));
+  if (run.value) announce(countText(run.value));
 }
 
 export function Samples() {
@@ -122,12 +123,12 @@ function move(event: KeyboardEvent & { currentTarget: HTMLElement }) {
 }
 
 function List() {
-  const now = calm.value;
+  const now = currentForTabs.value;
   if (!now) return null;
   const { run, sample: current, one, at } = now;
   const groups = Object.keys(run.groups).filter((name) => run.members(name).length);
-  const listed = found.value.slice(0, MOST_LISTED);
-  const samples = one && isOwn(one.key) ? [one, ...listed] : listed;
+  const listed = found.value.slice(0, MAX_LISTED);
+  const samples = one && isUserSample(one.key) ? [one, ...listed] : listed;
   const keys = [...groups, ...samples.map(({ key }) => key)];
   const stop = keys.includes(current) ? current : keys[0];
   return (
@@ -166,7 +167,7 @@ function Entry({ run, sample, at }: { run: Run; sample: Sample; at: number }) {
     : [label, run.outcomes[kind]].filter(Boolean).join(", ");
   return (
     <>
-      <span class="number">{isOwn(sample.key) ? "yours" : sample.key}</span> <Tokens run={run} sample={sample} />{" "}
+      <span class="number">{isUserSample(sample.key) ? "yours" : sample.key}</span> <Tokens run={run} sample={sample} />{" "}
       <span class={`outcome ${kind}`}>{said}</span>{" "}
       {!run.asksEach && <span class="probability">{fixed(run.probability(sample, at))}</span>}
     </>
@@ -175,7 +176,7 @@ function Entry({ run, sample, at }: { run: Run; sample: Sample; at: number }) {
 
 const Tokens = ({ run, sample }: { run: Run; sample: Sample }) => (
   <span class="tokens">
-    {sample.tokens.slice(0, MOST_TOKENS).map((_, position) => (
+    {sample.tokens.slice(0, MAX_TOKENS).map((_, position) => (
       <>
         <bdi>
           {sample.marked.includes(position) ? "◆" : ""}
@@ -183,6 +184,6 @@ const Tokens = ({ run, sample }: { run: Run; sample: Sample }) => (
         </bdi>{" "}
       </>
     ))}
-    {sample.tokens.length > MOST_TOKENS ? "…" : ""}
+    {sample.tokens.length > MAX_TOKENS ? "…" : ""}
   </span>
 );

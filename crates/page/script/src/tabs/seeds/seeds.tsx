@@ -2,13 +2,14 @@
 
 import { computed, signal } from "@preact/signals";
 import { settingsText } from "../../model/config";
-import { changesText } from "../../sources/interventions";
+import { interventionsText } from "../../sources/interventions";
 import { METRICS } from "../../model/described";
 import { fixed, range } from "../../model/numbers";
-import { say } from "../../draw/dom";
+import { announce } from "../../draw/dom";
+import { hasInterventions } from "../../state/current";
 import { openSeed } from "../../state/seed";
 import { SwarmPlot, pointed } from "./swarm-plot";
-import { config, dataOf, experiment, here, origin, shown } from "../../state/state";
+import { config, dataOf, experiment, origin, shownRun } from "../../state/state";
 import { swarmOf, type Seed, type Swarm } from "./swarm";
 import { view } from "../../state/view";
 import type { Run } from "../../model/run";
@@ -20,7 +21,7 @@ const FEW = 200;
 const MANY = 1000;
 const count = (number: number) => number.toLocaleString("en");
 
-export function Seeds() {
+export function SeedsTab() {
   const why = whyNot();
   return <div id="seeds">{why ? <p class="hint">{why}</p> : <TrainedHere />}</div>;
 }
@@ -44,7 +45,7 @@ const settings = computed(() => {
   return settingsText(others);
 });
 const data = computed(() => dataOf(view.value.settings));
-const changes = computed(() => (here.value?.isWhatIf ? changesText(view.value.changes) : ""));
+const changes = computed(() => (hasInterventions.value ? interventionsText(view.value.changes) : ""));
 
 const onLabel = ({ attention }: Seed, positions: number[], name: "positive" | "negative") =>
   positions.reduce((sum, position) => sum + (attention[name]?.[position] ?? NaN), 0);
@@ -58,14 +59,14 @@ function TrainedHere() {
   const own = Number(config.value?.seed ?? 0);
   const open = (seed: number) => {
     openSeed(seed);
-    say(`Seed ${seed} is shown`);
+    announce(`Seed ${seed} is shown`);
   };
   return (
     <section aria-labelledby="swarm-title">
       <h2 id="swarm-title">Other seeds{settings.value ? `: ${settings.value}` : ""}</h2>
       <p class="how">
         A seed sets the weights at the start and the order of the samples; all else is the same as in the training shown
-        above.{changes.value ? ` Seeds are trained without the changes (${changes.value}).` : ""}
+        above.{changes.value ? ` Seeds are trained without the interventions (${changes.value}).` : ""}
       </p>
       <Start swarm={swarm} />
       {seeds.length > 0 && (
@@ -104,7 +105,7 @@ function TrainedHere() {
 
 /** The names of the samples of label 1 or more, and of those of label 0. */
 function sides() {
-  const run = shown.value as Run;
+  const run = shownRun.value as Run;
   const name = (label: number) =>
     run.classCount === 2 || run.facts.classes.length ? `“${run.className(label)}”` : `label ${label}`;
   return { positive: run.classCount === 2 ? name(1) : `all but ${name(0)}`, negative: name(0) };
@@ -183,19 +184,21 @@ function Start({ swarm }: { swarm: Swarm }) {
 }
 
 async function begin(swarm: Swarm, wanted: number) {
-  const run = shown.peek() as Run;
+  const run = shownRun.peek() as Run;
   swarm.positions =
     run.classCount === 2 && run.isShare
-      ? range(run.positions).filter((position) => position !== run.reader && decides(run, position))
+      ? range(run.positions).filter((position) => position !== run.readout && decides(run, position))
       : [];
   swarm.uniform = run.uniform(
     run.samples.filter(({ label }) => label),
-    run.reader,
+    run.readout,
     () => swarm.positions,
   );
   await swarm.start(wanted);
   if (swarm.state.peek().name === "ended")
-    say(`${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(({ learned }) => learned).length} learned`);
+    announce(
+      `${count(swarm.count)} seeds trained: ${swarm.seeds.peek().filter(({ learned }) => learned).length} learned`,
+    );
 }
 
 const timeText = (seconds: number) => (seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} minutes`);

@@ -3,7 +3,7 @@
 import { signal, type Signal } from "@preact/signals";
 import { givenOf, type Data } from "../../model/config";
 import { newWorker, type LabWorker } from "../../engine/workers";
-import { known } from "../../model/cache";
+import { cached } from "../../model/cache";
 import type { Config } from "../../model/types";
 
 /** What came of a seed. */
@@ -13,7 +13,7 @@ export interface Seed {
   failed?: string;
   train: Metrics;
   held_out: Metrics | null;
-  /** of the position that the class is read from in the last block, mean over heads and training samples */
+  /** of the readout position in the last layer, mean over heads and training samples */
   attention: { positive: number[] | null; negative: number[] | null };
   /** whether it learned its task, as the core decides */
   learned: boolean;
@@ -28,9 +28,9 @@ type State = { name: "new" | "training" | "stopped" | "ended" | "failed"; why?: 
 
 const WORKERS = 2;
 // The number of seeds that a worker gets at a time.
-const PART = 4;
+const SEEDS_PER_TASK = 4;
 // The shortest time between two updates of the dots, in milliseconds.
-const PAUSE = 80;
+const UPDATE_MS = 80;
 
 /** The seeds of a config. */
 export class Swarm {
@@ -97,7 +97,7 @@ export class Swarm {
     };
     const timer = setInterval(() => {
       if (heard.length) show();
-    }, PAUSE);
+    }, UPDATE_MS);
     try {
       const workers = await Promise.all(Array.from({ length: Math.min(WORKERS, seeds.length) }, newWorker));
       this.#workers = workers;
@@ -108,7 +108,7 @@ export class Swarm {
         Promise.all(
           workers.map(async (worker) => {
             while (this.#next < seeds.length) {
-              const part = seeds.slice(this.#next, (this.#next += PART));
+              const part = seeds.slice(this.#next, (this.#next += SEEDS_PER_TASK));
               await worker.run({ name: "seeds", config, seeds: part, samples }, ({ seed }) => {
                 if (seed) heard.push(seed);
               });
@@ -132,12 +132,12 @@ export class Swarm {
 }
 
 const swarms: Map<string, Swarm> = new Map();
-const MOST_SWARMS = 4;
+const MAX_SWARMS = 4;
 
 /** The seeds of a config, whatever its own seed; the training of another config's seeds stops. */
 export function swarmOf(config: Config, data?: Data) {
   const { seed, ...others } = config;
   const key = JSON.stringify(others);
   for (const [name, swarm] of swarms) if (name !== key && swarm.state.peek().name === "training") swarm.stop();
-  return known(swarms, MOST_SWARMS, key, () => new Swarm(config, data));
+  return cached(swarms, MAX_SWARMS, key, () => new Swarm(config, data));
 }

@@ -1,52 +1,45 @@
 // The matrices that are shown: of the view, of the pinned one, and their difference.
 
 import { computed, type ReadonlySignal } from "@preact/signals";
-import { changedRun, changesFor, changesText } from "../../sources/interventions";
-import { base, here, runOfPin, settingsOf, shown } from "../../state/state";
+import { runWith, interventionsFor, interventionsText } from "../../sources/interventions";
+import { baseRun, runOfPin, settingsOf, shownRun } from "../../state/state";
 import { view } from "../../state/view";
-import { paced } from "../../state/tempo";
-import { apart, differenceOf, panelOf, type Place } from "../../draw/matrices";
+import { currentHead, currentLayer, currentPin, currentRange, currentShow, current10Hz } from "../../state/current";
+import { apart, differenceOf, panelOf, type MatrixPlace } from "../../draw/matrices";
 import { sharedScale } from "../../draw/scale";
 import type { Run } from "../../model/run";
-import type { Changes, Range } from "../../model/types";
+import type { Interventions } from "../../model/types";
 
 /** A matrix of a run with changes. */
 const placeOf = (
   base: Run,
-  changes: Changes,
-  where: Omit<Place, "base" | "settings" | "changes" | "changesText">,
-): Place => ({
+  changes: Interventions,
+  where: Omit<MatrixPlace, "base" | "settings" | "changes" | "changesText">,
+): MatrixPlace => ({
   ...where,
   base,
   settings: settingsOf(base),
   changes,
-  changesText: changesText(changes),
+  changesText: interventionsText(changes),
 });
 
-function shownPlace(): Place | null {
-  const now = paced.value;
-  if (!now || !base.value) return null;
+function shownPlace(): MatrixPlace | null {
+  const now = current10Hz.value;
+  if (!now || !baseRun.value) return null;
   const { run, sample, at, layer, head, show } = now;
-  const changes = now.isWhatIf ? changesFor(base.value, view.value.changes) : {};
-  return placeOf(base.value, changes, { run, sample, at, layer, head, show });
+  const changes = now.hasInterventions ? interventionsFor(baseRun.value, view.value.changes) : {};
+  return placeOf(baseRun.value, changes, { run, sample, at, layer, head, show });
 }
 
-// These change less often than the step, so the pinned matrix is not made again while the training plays.
-export const pin = computed(() => view.value.pin);
-export const layer = computed(() => here.value?.layer ?? 0);
-export const head = computed(() => here.value?.head ?? 0);
-export const show = computed(() => here.value?.show ?? view.value.show);
-export const colourRange = computed(() => (here.value?.range ?? "unit") as Range);
-
 /** Where the pinned matrix is from, or a sentence that says why there is none. */
-const pinnedPlace: ReadonlySignal<Place | string | null> = computed(() => {
-  const held = pin.value;
+const pinnedPlace: ReadonlySignal<MatrixPlace | string | null> = computed(() => {
+  const held = currentPin.value;
   if (!held) return null;
   const own = runOfPin(held);
   if (!own)
     return "The pinned view is of an experiment that this page has not trained: choose its settings once, or unpin it.";
-  const changes = changesFor(own, held.changes);
-  const run = changedRun(own, changes).asking(shown.value?.asked ?? NaN);
+  const changes = interventionsFor(own, held.changes);
+  const run = runWith(own, changes).asking(shownRun.value?.asked ?? NaN);
   if (!run.members(held.sample).length)
     return `The pinned sample (${held.sample}) is not in the run that it was pinned in.`;
   const { layers, heads } = run.facts;
@@ -54,9 +47,9 @@ const pinnedPlace: ReadonlySignal<Place | string | null> = computed(() => {
     run,
     sample: held.sample,
     at: run.at(held.step),
-    layer: Math.min(layer.value, layers - 1),
-    head: Math.min(head.value, heads - 1),
-    show: show.value,
+    layer: Math.min(currentLayer.value, layers - 1),
+    head: Math.min(currentHead.value, heads - 1),
+    show: currentShow.value,
   });
 });
 
@@ -83,8 +76,8 @@ export const panels = computed(() => {
   const now = nowPanel.value;
   if (!now) return [];
   const pinned = pinnedPanel.value;
-  if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], colourRange.value) }];
-  const scale = sharedScale([now, pinned], colourRange.value);
+  if (!pinned || typeof pinned === "string") return [{ ...now, scale: sharedScale([now], currentRange.value) }];
+  const scale = sharedScale([now, pinned], currentRange.value);
   const pair = [
     { ...now, scale },
     { ...pinned, scale },
@@ -96,9 +89,9 @@ export const panels = computed(() => {
     {
       ...difference,
       scale:
-        difference.show === "scores" && colourRange.value !== "own"
+        difference.show === "scores" && currentRange.value !== "own"
           ? scale
-          : sharedScale([difference], colourRange.value),
+          : sharedScale([difference], currentRange.value),
     },
   ];
 });

@@ -13,7 +13,7 @@ export const Progress = ({ steps }: { steps: [number, number] | undefined }) =>
   ) : null;
 
 /** What becomes of the experiment that the settings describe, until it is trained. */
-export function State() {
+export function TrainingState() {
   const now = experiment.value;
   if (!now || now.state === "trained") return null;
   const name = settingsText(JSON.parse(now.key));
