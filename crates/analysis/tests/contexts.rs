@@ -1,10 +1,7 @@
 //! The vectors of a word in its contexts, against the arrays of single forward passes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
-#[path = "../../experiment/tests/common/mod.rs"]
-mod common;
-
-use common::{dataset, experiment, parse};
+use crate::common::{dataset, experiment, parse};
 use headlight_analysis::contexts::{levels, occurrences};
 use headlight_experiment::fused::{Array, forward};
 

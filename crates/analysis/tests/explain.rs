@@ -1,10 +1,7 @@
 //! Explanations against single forward passes and the gradient's own sum.
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
-#[path = "../../experiment/tests/common/mod.rs"]
-mod common;
-
-use common::{experiment, parse};
+use crate::common::{experiment, parse};
 use headlight_analysis::explain::explain;
 use headlight_data::{CLS, ClsPlace, Dataset};
 use headlight_experiment::fused::{Array, Intervention, forward};

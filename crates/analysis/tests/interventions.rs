@@ -1,10 +1,7 @@
 //! Predictions with interventions.
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
-#[path = "../../experiment/tests/common/mod.rs"]
-mod common;
-
-use common::{experiment, parse};
+use crate::common::{experiment, parse};
 use headlight_analysis::ModelWithInterventions;
 use headlight_data::{ClsPlace, Dataset};
 use headlight_experiment::fused::Intervention;

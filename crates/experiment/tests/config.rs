@@ -1,11 +1,9 @@
 //! Configs, the messages that point at a mistake in one, and the limits of an experiment.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::sync::Arc;
 
-use common::{CONFIG, dataset, experiment, parse};
+use crate::common::{CONFIG, dataset, experiment, parse};
 use headlight_data::{ClsPlace, Dataset, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
 use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};

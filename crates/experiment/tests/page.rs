@@ -1,8 +1,6 @@
 //! What the core describes for the page: `described.ts`. `UPDATE_GOLDEN=1` writes the file anew.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
@@ -82,7 +80,7 @@ fn texts() -> Value {
 fn the_page_has_what_the_core_describes() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/script/src/model/described.ts");
     let parts = [
-        "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment --test page`: what the core describes.\n\nimport type { Choice, Config } from \"./types\";\n".to_owned(),
+        "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment`: what the core describes.\n\nimport type { Choice, Config } from \"./types\";\n".to_owned(),
         object(
             "RULES",
             "Choice",
@@ -159,7 +157,7 @@ fn what_a_choice_needs_is_a_config() {
         let needs = choice.needs.iter();
         changes.extend(needs.map(|(key, value)| format!("{key}={}", to_string(value).unwrap())));
         let changes: Vec<&str> = changes.iter().map(|change| &**change).collect();
-        let config = common::parse(&changes).unwrap();
+        let config = crate::common::parse(&changes).unwrap();
         config.data.validate().unwrap();
     }
 }

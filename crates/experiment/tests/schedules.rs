@@ -1,9 +1,7 @@
 //! Learning rates over training, and the steps that are evaluated.
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
-mod common;
-
-use common::parse;
+use crate::common::parse;
 use headlight_experiment::config::TrainingConfig;
 
 fn training(changes: &[&str]) -> TrainingConfig {

@@ -1,9 +1,7 @@
 //! The position whose attention is shown.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::parse;
+use crate::common::parse;
 use headlight_experiment::config::ExperimentConfig;
 
 fn config(changes: &[&str]) -> ExperimentConfig {

@@ -1,11 +1,9 @@
 //! Test sets, whose samples may be longer than those of training, and metrics of answers per position.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
-mod common;
-
 use std::sync::Arc;
 
-use common::parse;
+use crate::common::parse;
 use headlight_data::{IGNORED, Splits};
 use headlight_experiment::evaluate::{evaluate, predict_each};
 use headlight_experiment::metrics::{EvalMetrics, Metric, predicted_class};

@@ -1,12 +1,10 @@
 //! The training loop, evaluation, and the best model, with an engine whose losses are given.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
-mod common;
-
 use std::cell::Cell;
 use std::sync::Arc;
 
-use common::{Scripted, dataset, experiment, parse};
+use crate::common::{Scripted, dataset, experiment, parse};
 use headlight_architecture::Parameter;
 use headlight_data::Splits;
 use headlight_experiment::best::{BestTracker, best_evaluation};

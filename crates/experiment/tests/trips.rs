@@ -3,9 +3,7 @@
 //! `PROPTEST_CASES` sets the number of cases.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::{CONFIG, parse};
+use crate::common::{CONFIG, parse};
 use headlight_experiment::config::{ExperimentConfig, toml as configs};
 use headlight_schema::{Key, Kind, Section, paths};
 use proptest::prelude::*;

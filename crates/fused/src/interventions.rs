@@ -88,7 +88,7 @@ impl Intervention {
             }
         };
         for (part, index, count) in [
-            ("block", Some(layer), model.n_layers),
+            ("layer", Some(layer), model.n_layers),
             ("head", head, model.n_heads),
             ("position", position, positions),
         ] {

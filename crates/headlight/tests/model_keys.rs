@@ -252,7 +252,7 @@ fn a_removed_head_is_not_drawn() {
     assert_eq!(drawn(&["--without-head", "1.0"]), (3, 1));
     assert_eq!(drawn(&["--without-block", "0"]), (2, 2));
     // What does not exist is named with what does.
-    for (part, index, range) in [("position", "7", "0 to 6"), ("layer", "2", "0 to 1")] {
+    for (part, index, range) in [("position", "7", "0 to 6"), ("block", "2", "0 to 1")] {
         let part = format!("--without-{part}");
         let without = [&predict[..], &[&part, index]].concat();
         refuses_in(&folder, &without, &[&format!("{part} {index}"), range]);

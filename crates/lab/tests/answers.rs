@@ -1,9 +1,7 @@
 //! Requests and their answers. `page/script/tests` compares what the module computes in a page.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::{ask, read};
+use crate::common::{ask, read};
 use headlight_lab::answer;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -1,9 +1,7 @@
 //! What the module computes of a model is what the engine computes of it.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::{ask, told};
+use crate::common::{ask, told};
 use headlight_architecture::Parameter;
 use headlight_data::{ClsPlace, Dataset, Stream};
 use headlight_experiment::config::ExperimentConfig;

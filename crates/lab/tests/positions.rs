@@ -1,9 +1,7 @@
 //! Models that answer at each position: their samples, and what they generate.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::{ask, told};
+use crate::common::{ask, told};
 use headlight_analysis::generate::{Sampling, generate};
 use headlight_data::{IGNORED, Stream};
 use headlight_experiment::config::ExperimentConfig;

@@ -1,9 +1,7 @@
 //! Texts of a reader's own give the weights of `headlight train FILE`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::{ask, told};
+use crate::common::{ask, told};
 use serde_json::{Value, json};
 
 /// As a spreadsheet may write it: a byte order mark, semicolons, quotes, line breaks within texts, accents, an empty text, and

@@ -1,9 +1,7 @@
 //! Trainings give the numbers of `headlight train` and `headlight sweep`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::{ask, told};
+use crate::common::{ask, told};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::train::{Progress, train};
 use headlight_experiment::{Engine, Experiment, FusedEngine};

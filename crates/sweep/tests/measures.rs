@@ -1,11 +1,9 @@
 //! Measures in rows, and how a report compares them between settings.
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::{file, folder};
+use crate::common::{file, folder};
 use headlight_report::Plot;
 use headlight_sweep::{ReportChoices, Summary};
 use serde_json::{Value, json};

@@ -1,12 +1,10 @@
 //! Rows, and the files that they are merged into.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{file, folder};
+use crate::common::{file, folder};
 use headlight_analysis::measures::MeasureValue;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::Tally;

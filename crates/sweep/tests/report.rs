@@ -3,13 +3,11 @@
 //! One file, because all its tests share the rows that they make.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{file, folder};
+use crate::common::{file, folder};
 use headlight_experiment::config::LEARNED;
 use headlight_report::Plot;
 use headlight_sweep::{ReportChoices, Summary};

@@ -3,12 +3,10 @@
 //! `PROPTEST_CASES` sets the number of cases.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 
-use common::{file, folder};
+use crate::common::{file, folder};
 use headlight_analysis::measures::MeasureValue;
 use headlight_experiment::config::MeasureName;
 use headlight_experiment::metrics::{Tally, TestMetrics};
@@ -38,7 +36,7 @@ fn measures() -> impl Strategy<Value = Vec<(MeasureName, MeasureValue)>> {
         Just(MeasureValue::Undefined),
         number().prop_map(MeasureValue::Number)
     ];
-    let heads = prop::collection::vec(prop::array::uniform2(crate::number()), 1..3);
+    let heads = prop::collection::vec(prop::array::uniform2(self::number()), 1..3);
     (prop::option::of(number), prop::option::of(heads)).prop_map(|(number, heads)| {
         let heads = heads.map(|heads| heads.into_iter().map(Vec::from).collect());
         let heads =

@@ -108,32 +108,3 @@ pub fn config_text(name: &Path) -> Result<String, Failure> {
         found => found.map(|config| config.content.to_owned()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn every_config_of_the_repository_is_built_in() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
-        let mut found = Vec::new();
-        for (prefix, folder) in [("", folder.clone()), ("claims/", folder.join("claims"))] {
-            for entry in fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                // Its samples, a file of names, would be too large for the binary.
-                if path.is_file() && !path.ends_with("names.toml") {
-                    let stem = path.file_stem().unwrap().to_str().unwrap().to_owned();
-                    found.push(format!("{prefix}{stem}"));
-                }
-            }
-        }
-        found.sort();
-        let mut names = CONFIGS.each_ref().map(|config| config.name.to_owned());
-        names.sort();
-        assert_eq!(found, names);
-    }
-}

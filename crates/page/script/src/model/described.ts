@@ -1,4 +1,4 @@
-// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment --test page`: what the core describes.
+// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment`: what the core describes.
 
 import type { RuleChoice, Config } from "./types";
 
