@@ -1,12 +1,10 @@
 //! Files with columns: which of them are samples and labels, and categories as samples.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::io::Cursor;
 
-use common::{completed, read};
+use crate::common::{completed, read};
 use headlight_data::files::{
     ChosenSamples, ColumnChoice, DatasetFile, FileKeys, Format, Rows, Table, write,
 };

@@ -3,12 +3,10 @@
 //! One file, because all its cases share the makers of small files.
 #![allow(missing_docs, clippy::unwrap_used, clippy::type_complexity)]
 
-mod common;
-
 use std::io::Cursor;
 use std::path::Path;
 
-use common::read;
+use crate::common::read;
 use headlight_data::files::{
     DatasetFile, FileError, FileKeys, FitError, Format, Rows, Table, listed, write,
 };
@@ -86,7 +84,7 @@ fn read_lines(text: &str) -> Result<Rows, FileError> {
 
 /// The config of a file that a config says nothing else about, and its padding token.
 fn completed(rows: &Rows, keys: FileKeys) -> (DatasetConfig, Option<u32>) {
-    common::completed(rows, keys, &ColumnNames::default())
+    crate::common::completed(rows, keys, &ColumnNames::default())
 }
 
 /// The splits of a file, with what the file itself says.

@@ -1,11 +1,9 @@
 //! The folds of a file.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::read;
+use crate::common::read;
 use headlight_data::files::{Format, Rows};
 use headlight_data::{ColumnNames, Dataset, DatasetConfig, Fold, Source, Splits};
 

@@ -1,11 +1,9 @@
 //! The `chacha` generator, its share of positives, and the held-out split.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::collections::{HashMap, HashSet};
 
-use common::{anywhere, at, before, count, equal, sum};
+use crate::common::{anywhere, at, before, count, equal, sum};
 use headlight_data::rules::{Majority, Parity, SumMod};
 use headlight_data::{
     Batches, ClsPlace, Dataset, DatasetConfig, DrawConfig, Generator, LabelRule, Source,

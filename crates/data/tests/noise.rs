@@ -1,11 +1,9 @@
 //! Labels that are wrong on purpose.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::io::Cursor;
 
-use common::read;
+use crate::common::read;
 use headlight_data::files::{Format, Rows};
 use headlight_data::{ColumnNames, Dataset, DatasetConfig};
 use serde_json::{Value, json};

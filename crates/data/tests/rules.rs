@@ -1,9 +1,7 @@
 //! Labels, label positions, and parameters that do not fit.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
-use common::{anywhere, at, before, count, equal, sum};
+use crate::common::{anywhere, at, before, count, equal, sum};
 use headlight_data::{ClsPlace, LabelRule, Sampler};
 
 const SAMPLE: [u32; 7] = [0, 5, 7, 42, 7, 5, 9];

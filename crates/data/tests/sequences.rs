@@ -1,11 +1,9 @@
 //! Rules with a label per position, and samples with such labels in files.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::io::Cursor;
 
-use common::read;
+use crate::common::read;
 use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, write};
 use headlight_data::rules::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
 use headlight_data::{ClsPlace, ColumnNames, Dataset, DatasetConfig, IGNORED, LabelRule, Task};

@@ -2,12 +2,10 @@
 //! tokens with those of Hugging Face's `tokenizers`.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::fmt::Write;
 use std::io::Cursor;
 
-use common::{completed, read};
+use crate::common::{completed, read};
 use headlight_data::files::{FileKeys, Format, Rows, Table};
 use headlight_data::words::{Encoder, FIRST_WORD, PAD, TokenLevel, UNK};
 use headlight_data::{ColumnNames, DatasetConfig, Splits, Task, TextCounts, Words};

@@ -3,11 +3,9 @@
 //! `PROPTEST_CASES` sets the number of cases.
 #![allow(missing_docs, clippy::unwrap_used)]
 
-mod common;
-
 use std::io::Cursor;
 
-use common::{completed, read};
+use crate::common::{completed, read};
 
 use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, write};
 use headlight_data::{ClsPlace, ColumnNames, DatasetConfig, LabelRule, Source, Splits, Words};

@@ -1,0 +1,29 @@
+//! Samples: each file is a topic, and all are one program, since what they share would be compiled for each.
+//!
+//! A new file needs its line here; `scripts/checks/layout.py` says so if it is missing.
+#![allow(missing_docs)]
+
+mod common;
+
+mod batches;
+mod columns;
+mod config;
+mod corpora;
+mod dropout;
+mod files;
+mod folds;
+mod fresh;
+mod generate;
+mod listed;
+mod noise;
+mod numbers;
+mod numpy;
+mod questions;
+mod readers;
+mod repeats;
+mod rules;
+mod sentiment;
+mod sequences;
+mod test_sets;
+mod texts;
+mod trips;
