@@ -117,9 +117,10 @@ def dead_links(page: Path) -> list[str]:
 
 def main() -> None:
     headlight = Path(sys.argv[1]).resolve()
-    chosen = [Path(page).resolve() for page in sys.argv[2:]] or pages()
-    documents = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
-    ran, skipped, failures = 0, [], [dead for name in documents for dead in dead_links(ROOT / name)]
+    chosen = [Path(page).resolve() for page in sys.argv[2:]]
+    tracked = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    ran, skipped, failures = 0, [], [dead for page in chosen or map(ROOT.joinpath, tracked) for dead in dead_links(page)]
+    chosen = chosen or pages()
     for page in chosen:
         of_page = run(page, headlight)
         ran += of_page[0]
