@@ -5,6 +5,7 @@ import { cachedOf } from "../model/cache";
 import type { Scale } from "./colour";
 import type { Run } from "../model/run";
 import type { Interventions, Show } from "../model/types";
+import { joined } from "../model/numbers";
 
 /** Where a matrix is from. */
 export interface MatrixPlace {
@@ -48,21 +49,22 @@ export const MAX_CELLS = 32;
 
 /** The experiment and the changes of a place, for titles and files. Empty for the page's own run. */
 export const modificationsOf = ({ settings, changesText }: MatrixPlace) =>
-  [settingsText(settings), changesText].filter(Boolean).join("; ");
+  joined([settingsText(settings), changesText], "; ");
 
 export function titleOf({ run, sample, at, layer, head, show, settings, changesText }: MatrixPlace) {
-  return [
-    changesText && `INTERVENTION ${changesText}`,
-    Object.keys(settings).length && `EXPERIMENT ${settingsText(settings)}`,
-    run.name,
-    SHOWN[show],
-    run.sampleName(sample),
-    run.facts.steps[at] !== null && `step ${run.stepName(at)}`,
-    `layer ${layer}`,
-    `head ${head}`,
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  return joined(
+    [
+      changesText && `INTERVENTION ${changesText}`,
+      Object.keys(settings).length && `EXPERIMENT ${settingsText(settings)}`,
+      run.name,
+      SHOWN[show],
+      run.sampleName(sample),
+      run.facts.steps[at] !== null && `step ${run.stepName(at)}`,
+      `layer ${layer}`,
+      `head ${head}`,
+    ],
+    " · ",
+  );
 }
 
 const MAX_KEPT = 64;

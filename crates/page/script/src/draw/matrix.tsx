@@ -1,7 +1,7 @@
 // A matrix as a grid of cells with numbers.
 
 import { colours, type Scale } from "./colour";
-import { fixed } from "../model/numbers";
+import { fixed, joined } from "../model/numbers";
 import { current } from "../state/state";
 import { change } from "../state/view";
 import { hasModifier } from "./dom";
@@ -42,7 +42,7 @@ function Name({ panel, position, scope, chosen = false }: NameProps) {
   return (
     <th
       scope={scope}
-      class={[mark && "marked", chosen && "chosen"].filter(Boolean).join(" ")}
+      class={joined([mark && "marked", chosen && "chosen"])}
       title={`position ${position}: ${token}${mark ? ", decides the label by the rule" : ""}`}
     >
       {mark ? "◆ " : ""}

@@ -12,6 +12,24 @@ export const Progress = ({ steps }: { steps: [number, number] | undefined }) =>
     </span>
   ) : null;
 
+type StartStopProps = { start?: () => void; stop?: () => void; title?: string };
+
+/** What a reader can do about a training. */
+export const StartStop = ({ start, stop, title = "Train it" }: StartStopProps) => (
+  <>
+    {start && (
+      <button type="button" onClick={start}>
+        {title}
+      </button>
+    )}
+    {stop && (
+      <button type="button" onClick={stop}>
+        Stop
+      </button>
+    )}
+  </>
+);
+
 /** What becomes of the experiment that the settings describe, until it is trained. */
 export function TrainingState() {
   const now = experiment.value;
@@ -26,16 +44,7 @@ export function TrainingState() {
   return (
     <span class={now.state === "failed" ? "failed" : undefined}>
       <b class="badge">{badge}</b> {text} <Progress steps={[now.step, now.steps]} />
-      {now.stop && (
-        <button type="button" onClick={now.stop}>
-          Stop
-        </button>
-      )}
-      {now.start && (
-        <button type="button" onClick={now.start}>
-          Train it
-        </button>
-      )}
+      <StartStop start={now.start} stop={now.stop} />
     </span>
   );
 }

@@ -39,3 +39,7 @@ export function shorten(text: string, most: number) {
 }
 
 export const percent = (share: number) => `${Math.round(100 * share)}%`;
+
+/** Those of the texts that there are, as one. */
+export const joined = (texts: (string | number | false | null | undefined)[], between = " ") =>
+  texts.filter(Boolean).join(between);

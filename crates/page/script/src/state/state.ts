@@ -8,6 +8,7 @@ import { FIRST, readAddress, view } from "./view";
 import type { Run } from "../model/run";
 import type { Outcome } from "../sources/training";
 import type { Config, Origin, Pin, View } from "../model/types";
+import { joined } from "../model/numbers";
 
 /** The page's own runs. */
 export const runs: Signal<Run[]> = signal([]);
@@ -175,9 +176,7 @@ export const current = computed(() => {
 /** What is shown in place of the page's own run, for titles and files: the experiment and the changes. Empty if it is that run. While an experiment trains, the run before it is shown. */
 export const modifications = computed(() => {
   const run = baseRun.value;
-  return [settingsText(settingsOf(run)), interventionsText(interventionsFor(run, view.value.changes))]
-    .filter(Boolean)
-    .join("; ");
+  return joined([settingsText(settingsOf(run)), interventionsText(interventionsFor(run, view.value.changes))], "; ");
 });
 
 /** Changes of the view that the shown run cannot have, as text. */

@@ -1,6 +1,6 @@
 // The stages of a worked example, as the stepper shows them.
 
-import { fixed, percent, range } from "../model/numbers";
+import { fixed, joined, percent, range } from "../model/numbers";
 import type { Grid, Stage } from "./stages";
 import type { ExampleCase, ExampleMatrix, PrintedRow } from "../model/types";
 
@@ -43,7 +43,7 @@ export function caseStages(example: ExampleCase, row: number): Stage[] {
           .join(";  "),
         grids,
         weights,
-        sentence: [sentenceOf(example, shown, row), ...notesOf(example.published, shown)].filter(Boolean).join(" "),
+        sentence: joined([sentenceOf(example, shown, row), ...notesOf(example.published, shown)]),
       },
     ];
   });

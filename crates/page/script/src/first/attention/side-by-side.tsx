@@ -8,6 +8,7 @@ import { Picture } from "../../draw/picture";
 import { Legend } from "../../draw/scale";
 import { nowPanel, panels, pinnedPanel } from "./panels";
 import { Thumbnails } from "./thumbnails";
+import { joined } from "../../model/numbers";
 
 // Matrices stand side by side from this width on, in rem.
 const SIDE_BY_SIDE = 34;
@@ -28,9 +29,7 @@ export function Matrices() {
     <div
       id="matrices"
       ref={home}
-      class={[isBeside && "beside", all.length > 1 && "several", now.hasInterventions && "changed"]
-        .filter(Boolean)
-        .join(" ")}
+      class={joined([isBeside && "beside", all.length > 1 && "several", now.hasInterventions && "changed"])}
       style={{ "--columns": isBeside ? all.length : 1 }}
     >
       {all.map((panel) => {
@@ -42,13 +41,11 @@ export function Matrices() {
         const { level, size } = fitting((own - names * rem) / positions - 2, rem);
         return (
           <div
-            class={[
+            class={joined([
               "scroll",
               positions > MAX_LONG_CELLS && "many",
               (isNarrow || positions > MAX_LONG_CELLS) && "narrow",
-            ]
-              .filter(Boolean)
-              .join(" ")}
+            ])}
             key={id}
             style={{ "--positions": positions, "--names": `${names}rem`, "--room": `${own - 8}px` }}
           >

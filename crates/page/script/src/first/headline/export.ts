@@ -1,6 +1,7 @@
 // The matrices as a file: CSV.
 
 import { modificationsOf, type MatrixPanel, type MatrixPlace } from "../../draw/matrices";
+import { joined } from "../../model/numbers";
 
 // Names of files may have 255 bytes.
 const MAX_FILE_NAME = 200;
@@ -22,14 +23,15 @@ export function inName(text: string, most = MAX_FILE_NAME) {
 function placeName(place: MatrixPlace) {
   const { run, sample, at } = place;
   const departure = inName(modificationsOf(place), MAX_MODIFICATIONS);
-  return [
-    inName(run.name, MAX_NAME_PART),
-    /^\d+$/.test(sample) ? `sample-${sample}` : inName(sample, MAX_NAME_PART),
-    `step-${run.stepName(at)}`,
-    departure && `with-${departure}`,
-  ]
-    .filter(Boolean)
-    .join("-");
+  return joined(
+    [
+      inName(run.name, MAX_NAME_PART),
+      /^\d+$/.test(sample) ? `sample-${sample}` : inName(sample, MAX_NAME_PART),
+      `step-${run.stepName(at)}`,
+      departure && `with-${departure}`,
+    ],
+    "-",
+  );
 }
 
 /** The name of the file of these panels. */

@@ -7,7 +7,7 @@ import { page } from "../../model/facts";
 import { isNarrow } from "../../state/narrow";
 import { canAsk, canTrain, hasWords } from "../../state/abilities";
 import { Choice } from "../../draw/dom";
-import { Progress, TrainingState } from "../../draw/training-state";
+import { Progress, StartStop, TrainingState } from "../../draw/training-state";
 import { TITLE } from "./page-file";
 import { limitsOf, questionOf, withKind, withRule } from "./rules";
 import { openSeed } from "../../state/seed";
@@ -26,11 +26,12 @@ import {
 import { change, view } from "../../state/view";
 import { SaveButton, SaveDialog } from "./save";
 import "./headline.css";
+import { joined } from "../../model/numbers";
 
 effect(() => {
   // Samples of the reader are none of the page's.
   const title = "data.file" in settingsOf(baseRun.value) ? "Headlight" : TITLE;
-  document.title = [title, modifications.value].filter(Boolean).join(": ");
+  document.title = joined([title, modifications.value], ": ");
 });
 
 /** What the shown numbers answer: not yet the question of an experiment that trains. */
@@ -196,16 +197,7 @@ function Origin() {
         </>
       )}
       <Progress steps={progress} />{" "}
-      {ask && (
-        <button type="button" onClick={ask}>
-          Train it {page.lab ? "" : "again "}here
-        </button>
-      )}
-      {stop && (
-        <button type="button" onClick={stop}>
-          Stop
-        </button>
-      )}
+      <StartStop start={ask} stop={stop} title={`Train it ${page.lab ? "" : "again "}here`} />
     </p>
   );
 }

@@ -2,7 +2,7 @@
 
 import { computed } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { fixed, percent as whole, range } from "../../model/numbers";
+import { fixed, joined, percent as whole, range } from "../../model/numbers";
 import { change, view } from "../../state/view";
 import {
   currentCaption,
@@ -84,14 +84,12 @@ function Tiles() {
           <li
             key={position}
             data-position={position}
-            class={[
+            class={joined([
               isMarked && "marked",
               isUnknown && "unknown",
               position === currentQuery.value && "from",
               isShut && "shut",
-            ]
-              .filter(Boolean)
-              .join(" ")}
+            ])}
           >
             <Tile run={now} sample={sample} position={position} about={about} />
             {now.isLive && !awaitsGuess.value ? (

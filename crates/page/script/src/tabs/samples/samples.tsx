@@ -1,7 +1,7 @@
 // The list of samples: searched and filtered, in one order for all steps.
 
 import { computed, signal, type Signal } from "@preact/signals";
-import { fixed } from "../../model/numbers";
+import { fixed, joined } from "../../model/numbers";
 import { isUserSample, type Run } from "../../model/run";
 import { baseRun } from "../../state/state";
 import { change } from "../../state/view";
@@ -160,11 +160,7 @@ function Entry({ run, sample, at }: { run: Run; sample: Sample; at: number }) {
   const kind = outcomeOf(run, sample, at);
   const [right, count] = run.asksEach ? run.tally(sample, at) : [];
   const label = sample.label === null ? "" : run.className(sample.label);
-  const said = run.asksEach
-    ? count
-      ? `${right} of ${count} right`
-      : ""
-    : [label, run.outcomes[kind]].filter(Boolean).join(", ");
+  const said = run.asksEach ? (count ? `${right} of ${count} right` : "") : joined([label, run.outcomes[kind]], ", ");
   return (
     <>
       <span class="number">{isUserSample(sample.key) ? "yours" : sample.key}</span> <Tokens run={run} sample={sample} />{" "}
