@@ -23,7 +23,7 @@ function trained(attention = {}, refuses = () => false) {
     },
   };
   const worker = {
-    async run({ head }) {
+    async send({ task: { head } }) {
       if (asked.watched.push(head.tokens) > 1) throw new Error("the worker was stopped");
       const many = head.tokens.length;
       const size = many * 38;

@@ -9,9 +9,8 @@ import { joined } from "../model/numbers";
 
 /** Where a matrix is from. */
 export interface MatrixPlace {
-  /** with the reader's changes */
+  /** The run with the interventions, and the base without them. */
   run: Run;
-  /** without them */
   base: Run;
   sample: string;
   at: number;
@@ -27,13 +26,12 @@ export interface MatrixPlace {
 export interface MatrixPanel {
   id: "now" | "pinned" | "difference";
   place: MatrixPlace;
-  /** what the cells are */
   show: string;
   title: string;
   positions: number;
   /** `[query, key]` */
   cells: Float64Array;
-  /** uniform attention in each cell, if it is not that of the whole matrix */
+  /** Uniform attention in each cell, if it is not that of the whole matrix. */
   uniform?: Float64Array;
   /** 1 where a query may not look at a key */
   forbidden: Uint8Array | null;

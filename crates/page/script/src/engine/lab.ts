@@ -1,6 +1,9 @@
 // The experiment as WebAssembly (`crates/lab`): one request, one answer.
 
-import type { Arrays } from "../model/types";
+import type { Answers, Arrays, Row } from "../model/types";
+
+type Floats = { floats: Float32Array<ArrayBuffer> };
+export type Request<O extends keyof Answers> = { operation: O } & Record<string, unknown>;
 
 // A message is the length of its JSON, the JSON, whose length is a multiple of four, and float32 numbers (`message.rs`).
 export class Lab {
@@ -20,7 +23,7 @@ export class Lab {
    * Answers a request. Throws an error with a sentence if the experiment refuses it.
    * @returns the answer's JSON, with its numbers as `floats`
    */
-  ask(head: Record<string, unknown>, floats: Float32Array = new Float32Array()): any {
+  ask<O extends keyof Answers>(head: Request<O>, floats: Float32Array = new Float32Array()): Answers[O] & Floats {
     try {
       return this.#answer(head, floats);
     } catch (error) {
@@ -53,8 +56,8 @@ export class Lab {
 }
 
 /** Named parts of a row of numbers. */
-export function partsOf(names: [string, number, ...unknown[]][], floats: Float32Array, start = 0): Arrays {
+export function partsOf(names: Row, floats: Float32Array, start = 0): Arrays {
   return Object.fromEntries(names.map(([name, length]) => [name, floats.subarray(start, (start += length))]));
 }
 
-export const sizeOf = (names: [string, number][]) => names.reduce((sum, [, length]) => sum + length, 0);
+export const sizeOf = (names: Row) => names.reduce((sum, [, length]) => sum + length, 0);

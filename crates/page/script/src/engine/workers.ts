@@ -37,6 +37,8 @@ export async function prepareWorker() {
   spare ??= new LabWorker(module);
 }
 
+type Task = { name: "train" | "seeds" | "watch" } & Record<string, unknown>;
+
 /** A worker. Tasks run one after the other; `stop` ends it at once. */
 export class LabWorker {
   worker: Worker;
@@ -63,18 +65,8 @@ export class LabWorker {
     if (module) this.worker.postMessage({ module });
   }
 
-  /**
-   * Runs a task; `heard` gets each answer. Resolves with what the task ends with.
-   */
-  run(
-    task: { name: "train" | "seeds" | "watch" } & Record<string, unknown>,
-    heard?: (answer: any) => void,
-  ): Promise<any> {
-    return this.send({ task }, heard);
-  }
-
-  /** Sends a message, which the worker answers. */
-  send(message: Record<string, unknown>, heard: (answer: any) => void = () => {}): Promise<any> {
+  /** Sends a task, or what the worker needs before one; `heard` gets each answer. Resolves with what the last answer holds. */
+  send(message: { task: Task } | { packed: string | null }, heard: (answer: any) => void = () => {}): Promise<any> {
     const id = ++this.#next;
     if (this.#broken) return Promise.reject(new Error(this.#broken));
     return new Promise((resolve, reject) => {

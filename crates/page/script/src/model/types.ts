@@ -91,8 +91,8 @@ export interface Facts {
   without_scores?: boolean;
   again?: Retraining;
   config?: Config;
-  /** How a training of this page ended: the hash of its weights, and metrics. */
-  ended?: any;
+  /** How a training of this page ended. */
+  ended?: Ended;
   /** Whether the samples are held-out ones. */
   held_out?: boolean;
 }
@@ -119,15 +119,77 @@ export interface UserTexts {
   count: number;
   /** That of `headlight train FILE`. */
   config: Config;
-  told: {
-    /** What was chosen as texts and labels, in a line. */
-    choice: string;
-    /** How many texts of each class are trained on, and how many are held out. `[class]` */
-    train: number[];
-    held_out: number[];
-    /** What is cut, unknown or repeated, as sentences. */
-    notes: string[];
-  };
+  told: TextsInBrief;
+}
+
+// What `crates/lab` answers, without the numbers that each answer also has.
+
+/** Names and lengths of the parts of a row of numbers. */
+export type Row = [name: string, length: number][];
+
+/** Metrics by their keys in `METRICS`. */
+export type Metrics = Record<string, number | null> & { loss: number; f1: number | null };
+
+/** What a model is after a training. */
+export interface Results {
+  weights_sha256: string;
+  train: Metrics;
+  held_out: Metrics | null;
+  /** Of the readout position in the last layer, mean over heads and training samples. */
+  attention: { positive: number[] | null; negative: number[] | null };
+  learned: boolean;
+  /** The F1 from which it counts as learned. */
+  learned_from: number;
+}
+
+export type Ended = Results & { best?: { step: number; held_out: Metrics; outcome?: string } };
+
+export interface Begun {
+  steps: number;
+  /** What a kept step holds, the weights first. */
+  row: Row;
+  question?: string;
+  parameters: [name: string, shape: number[]][];
+  samples: Facts["samples"];
+  inputs: { positions: number; cls: number | null; read?: number };
+  mask: number[];
+}
+
+/** The next steps of a training: the floats are their losses, then the rows of those that are kept. */
+export type Part = { step: number; losses: number; kept: number[]; done: boolean };
+
+/** What is said of a file of texts. */
+export interface TextsInBrief {
+  /** What was chosen as texts and labels, in a line. */
+  choice: string;
+  /** How many texts of each class are trained on, and how many are held out. `[class]` */
+  train: number[];
+  held_out: number[];
+  /** What is cut, unknown or repeated, as sentences. */
+  notes: string[];
+}
+
+/** The first occurrences, and how many there are in all. */
+export type WordSentences = { held_out: number; samples: number[][]; labels: number[]; all: number };
+
+/** The places are the sample's number among those found, the position, and whether the class is about it; the floats `[level, place, component]`. */
+export type WordPlanes = { levels: string[]; shares: [number, number][]; places: [number, number, number][] };
+
+/** What a model computes for a sample. */
+export type Look = { arrays: Arrays; mask: number[]; judged: PositionLabel[][] | null };
+
+export interface Answers {
+  begin: Begun;
+  advance: Part;
+  end: Ended;
+  summary: Results;
+  look: Omit<Look, "arrays"> & { arrays: Row };
+  watch: { row: Row };
+  find: WordSentences;
+  planes: WordPlanes;
+  generate: { samples: [tokens: number[], hasEnded: boolean][] };
+  texts: TextsInBrief & { data: Record<string, unknown>; padding_token: number };
+  save: object;
 }
 
 /** The facts of the page. */

@@ -5,10 +5,7 @@ import { logitsOf } from "../model/config";
 import { partsOf, sizeOf, type Lab } from "../engine/lab";
 import { cached } from "../model/cache";
 import type { LabWorker } from "../engine/workers";
-import type { Arrays, Interventions, Config, PositionLabel, Sample, Show, Source } from "../model/types";
-
-/** names and lengths */
-type Row = [string, number][];
+import type { Arrays, Config, Interventions, Look, Row, Sample, Show, Source, WordSentences } from "../model/types";
 
 const NAMES = { scores: "attention_scores", weights: "attention_weights" };
 // Looks at single steps that are kept: about a second of playing.
@@ -17,28 +14,14 @@ const MAX_LOOKS = 64;
 // As many sentences as a plane still shows one by one.
 const MAX_OCCURRENCES = 60;
 
-/** the first occurrences, and how many there are in all */
-export type WordSentences = { held_out: number; samples: number[][]; labels: number[]; all: number };
-/** The places are the sample's number among those found, the position, and whether the class is about it; the floats `[level, place, component]`. */
-export interface WordPlanes {
-  levels: string[];
-  shares: [number, number][];
-  places: [number, number, number][];
-  floats: Float32Array;
-}
-
 /** What a training gave. */
 interface Trained {
   config: Config;
-  /** what a kept step holds, the weights first */
   row: Row;
-  /** names and shapes */
   parameters: [string, number[]][];
-  /** where the row of each kept step lies */
   steps: { floats: Float32Array; start: number }[];
   lab: Lab;
   worker: LabWorker;
-  /** the samples as the lab takes them, if they come from a file */
   given?: unknown;
 }
 
@@ -62,7 +45,7 @@ export class Live implements Source {
   #asked: Sample[] = [];
   /** The mask of all samples, if it is the same for all. */
   #mask: number[] | null = null;
-  #looks: Map<string, any> = new Map();
+  #looks = new Map<string, Look>();
   #found: Map<number, WordSentences> = new Map();
 
   /** @param samples how many samples the rows hold @param find the sample of a key, for patches */
@@ -97,7 +80,7 @@ export class Live implements Source {
     }
     const watched = this.#watched.get(sample.key);
     if (watched) return [watched.floats, at * watched.size + watched.starts[name], watched.index];
-    return [this.look(at, sample)[name], 0, 0];
+    return [this.look(at, sample).arrays[name], 0, 0];
   }
 
   row(name: Show, at: number, sample: Sample, layer: number, head: number, query: number): Float64Array {
@@ -125,21 +108,21 @@ export class Live implements Source {
   }
 
   arrays(at: number, sample: Sample): Arrays | null {
-    return this.look(at, sample);
+    return this.look(at, sample).arrays;
   }
 
-  /** All arrays of a sample at a step, with `mask` and `judged`. */
-  look(at: number, sample: Sample): any {
+  /** All arrays of a sample at a step, with its mask and labels. */
+  look(at: number, sample: Sample): Look {
     const ask = () => this.#ask(at, sample.tokens, this.interventions(at));
     return cached(this.#looks, MAX_LOOKS, `${at},${sample.key}`, ask);
   }
 
-  #ask(at: number, tokens: number[], interventions: unknown[]): any {
+  #ask(at: number, tokens: number[], interventions: unknown[]): Look {
     const answer = this.trained.lab.ask(
       { operation: "look", config: this.config, tokens: [tokens], interventions },
       this.weightsAt(at),
     );
-    return { ...partsOf(answer.arrays, answer.floats), mask: answer.mask, judged: answer.judged };
+    return { ...answer, arrays: partsOf(answer.arrays, answer.floats) };
   }
 
   /** The reader's changes as `crates/lab` takes them. */
@@ -154,7 +137,7 @@ export class Live implements Source {
       ...patches.flatMap(({ place, layer, position, from }) => {
         const donor = this.find(from);
         if (!donor) return [];
-        const arrays = this.#ask(at, donor.tokens, []);
+        const { arrays } = this.#ask(at, donor.tokens, []);
         const width = this.config.model.d_model;
         const values =
           place === "context"
@@ -167,7 +150,7 @@ export class Live implements Source {
     ];
   }
 
-  judge(tokens: number[]): PositionLabel[] {
+  judge(tokens: number[]) {
     if (tokens.some((token) => !Number.isInteger(token) || token < 0)) throw new Error("a token is a whole number");
     const { judged } = this.#ask(0, tokens, []);
     return judged?.[0] ?? [];
@@ -206,7 +189,7 @@ export class Live implements Source {
       interventions: this.interventions(this.trained.steps.length - 1),
     };
     try {
-      const { row, floats } = await this.trained.worker.run({ name: "watch", head });
+      const { row, floats } = await this.trained.worker.send({ task: { name: "watch", head } });
       const [size, starts] = [sizeOf(row), startsOf(row)];
       for (const [index, { key }] of samples.entries()) this.#watched.set(key, { floats, size, starts, index });
     } catch {
@@ -234,7 +217,7 @@ export class Live implements Source {
   }
 
   /** Where the vectors of a token lie at a step, in the samples that hold it, without the reader's changes. */
-  planes(token: number, at: number): WordPlanes {
+  planes(token: number, at: number) {
     const { lab, config } = this.trained;
     return lab.ask({ operation: "planes", config, tokens: this.found(token).samples, token }, this.weightsAt(at));
   }

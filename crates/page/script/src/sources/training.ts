@@ -5,7 +5,9 @@ import { sizeOf, type Lab } from "../engine/lab";
 import { newWorker, pageLab, prepareWorker, type LabWorker } from "../engine/workers";
 import { Run } from "../model/run";
 import { Live } from "./live";
-import type { Config, Facts } from "../model/types";
+import type { Begun, Config, Ended, Facts, Part } from "../model/types";
+
+type KeptPart = Part & { floats: Float32Array };
 
 // How far a training is shows once it has taken so long, in milliseconds: each message takes time from what is shown.
 const QUIET_MS = 100;
@@ -15,31 +17,22 @@ const NEXT_WORKER_MS = 300;
 /** What a training is of. */
 interface Task {
   config: Config;
-  /** fewer than all */
   steps?: number;
-  /** whole samples to watch; without them, those of a run's dumps */
+  /** Whole samples to watch; without them, those of a run's dumps. */
   tokens?: number[][];
-  /** a step that is kept in any case */
   keep?: number;
-  /** the samples, if they come from a file */
   data?: Data;
-  /** facts that the config does not tell: names, evidence */
+  /** Facts that the config does not tell: names, evidence. */
   facts?: Partial<Facts>;
 }
 
 /** How a training ended. */
-export interface Outcome {
-  run: Run;
-  /** the answer to `end`: the hash of the weights, and metrics */
-  ended: any;
-  /** stops its worker, which computes curves */
-  end: () => void;
-}
+export type Outcome = { run: Run; ended: Ended; end: () => void };
 
 /** A training in progress. */
 export class Training {
   worker: LabWorker | undefined;
-  /** null if it was stopped */
+  /** Null if it was stopped. */
   outcome: Promise<Outcome | null>;
 
   #stopped = false;
@@ -60,15 +53,18 @@ export class Training {
       worker.stop();
       return null;
     }
-    let begun: any;
-    const parts: any[] = [];
-    const ended = worker.run({ name: "train", config, steps, tokens, keep, samples: givenOf(data) }, (heard) => {
-      if (heard.begun) begun = heard.begun;
-      if (heard.part) {
-        parts.push(heard.part);
-        if (performance.now() - began > QUIET_MS) told(heard.part.step, begun.steps);
-      }
-    });
+    let begun!: Begun;
+    const parts: KeptPart[] = [];
+    const ended = worker.send(
+      { task: { name: "train", config, steps, tokens, keep, samples: givenOf(data) } },
+      (heard) => {
+        if (heard.begun) begun = heard.begun;
+        if (heard.part) {
+          parts.push(heard.part);
+          if (performance.now() - began > QUIET_MS) told(heard.part.step, begun.steps);
+        }
+      },
+    );
     try {
       const answer = await Promise.race([
         ended,
@@ -94,22 +90,25 @@ export class Training {
   stopped: ((nothing: null) => void) | undefined;
 }
 
-function outcomeOf({ config, facts, data }: Task, begun: any, parts: any[], ended: any, lab: Lab, worker: LabWorker) {
+function outcomeOf(
+  { config, facts, data }: Task,
+  begun: Begun,
+  parts: KeptPart[],
+  ended: Ended,
+  lab: Lab,
+  worker: LabWorker,
+) {
   const size = sizeOf(begun.row);
   const steps = parts.flatMap(({ kept, losses, floats }) =>
-    kept.map((_: number, index: number) => ({ floats, start: losses + index * size })),
+    kept.map((_, index) => ({ floats, start: losses + index * size })),
   );
-  const losses = parts.flatMap(({ losses, floats }) => Array.from((floats as Float32Array).subarray(0, losses)));
+  const losses = parts.flatMap(({ losses, floats }) => Array.from(floats.subarray(0, losses)));
   const source = new Live(
     { config, row: begun.row, parameters: begun.parameters, steps, lab, worker, given: givenOf(data) },
     begun.samples.length,
   );
-  const own = factsOf(
-    config,
-    begun,
-    parts.flatMap(({ kept }) => kept),
-    losses,
-  );
+  const kept = parts.flatMap(({ kept }) => kept);
+  const own = factsOf(config, begun, kept, losses);
   const words = data && !("table" in data) ? data.words : undefined;
   return {
     run: new Run(
@@ -130,7 +129,7 @@ function outcomeOf({ config, facts, data }: Task, begun: any, parts: any[], ende
 }
 
 /** The facts of a training of this page. */
-function factsOf(config: Config, begun: any, steps: number[], losses: number[]): Facts {
+function factsOf(config: Config, begun: Begun, steps: number[], losses: number[]): Facts {
   const { model, data } = config;
   const d_head = model.d_head ?? model.d_model / model.n_heads;
   const { scale, temperature = 1 } = model.attention ?? {};

@@ -10,7 +10,6 @@
 import { computed, effect, signal, type Signal } from "@preact/signals";
 import { weightsOf } from "../model/sentence";
 import type { Range } from "../model/types";
-import { isNarrow } from "./narrow";
 import { isPlaying } from "./play";
 import { current, shownRun } from "./state";
 import { view } from "./view";
@@ -67,6 +66,13 @@ export const currentWeights = computed(() =>
 export const currentWeights10Hz = computed(() =>
   current10Hz.value ? weightsOf(current10Hz.value) : new Float64Array(),
 );
+
+const narrow = matchMedia("(max-width: 37.5rem)");
+/** Whether the window is as narrow as a phone's. */
+export const isNarrow = signal(narrow.matches);
+narrow.addEventListener("change", () => {
+  isNarrow.value = narrow.matches;
+});
 
 /** Whether tokens may be as long as words. */
 export const isWide = () => ["word", "value"].includes(shownRun.value?.unit ?? "") || shownRun.value?.isAlone === true;

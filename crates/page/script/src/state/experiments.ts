@@ -1,12 +1,13 @@
 // Experiments: the trainings that the settings of the view describe.
 
 import { effect } from "@preact/signals";
-import { isLong, stepsOf } from "../model/config";
+import { isLong, stepsOf, valueOf } from "../model/config";
 import { whyNoEngine } from "../engine/support";
 import { page } from "../model/facts";
 import { inPageWords } from "../model/settings";
 import {
   baseData,
+  configBefore,
   configOf,
   dataOf,
   experiment,
@@ -19,6 +20,7 @@ import {
   type Experiment,
 } from "./state";
 import { Training, type Outcome } from "../sources/training";
+import { change, view } from "./view";
 
 let running: Training | null = null;
 
@@ -84,4 +86,12 @@ function begin(key: string, wanted: Record<string, unknown>) {
 function finish(key: string, outcome: Outcome) {
   const { last } = outcome.run;
   experiment.value = { key, state: "trained", step: last, steps: last, outcome };
+}
+
+/** Shows the training with a seed: the page's own run for its own seed, if nothing else is changed. */
+export function openSeed(seed: number) {
+  const base = configBefore(view.value.settings);
+  if (!base) return;
+  const { seed: _, ...others } = view.value.settings;
+  change({ settings: valueOf(base, "seed") === seed ? others : { ...others, seed } });
 }

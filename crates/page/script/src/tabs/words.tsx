@@ -7,7 +7,8 @@ import { percent, range } from "../model/numbers";
 import { currentForTabs } from "../state/current";
 import { tokenOf } from "../model/tokens";
 import { userSampleKey, type Run } from "../model/run";
-import { Live, type WordPlanes, type WordSentences } from "../sources/live";
+import { Live } from "../sources/live";
+import type { WordPlanes, WordSentences } from "../model/types";
 import { baseRun, current } from "../state/state";
 import { change, view } from "../state/view";
 import { UNKNOWN } from "../model/words";
@@ -112,7 +113,7 @@ function Field({ run }: { run: Run }) {
 const titleOf = (level: string) =>
   ({ word: "The word alone", position: "With its position" })[level] ?? `After layer ${level.replace("block_", "")}`;
 
-type WordContexts = { run: Run; sentences: WordSentences; planes: WordPlanes };
+type WordContexts = { run: Run; sentences: WordSentences; planes: WordPlanes & { floats: Float32Array } };
 
 function Planes({ run, sentences, planes }: WordContexts) {
   const classes = [...new Set(sentences.labels)].sort((a, b) => a - b);

@@ -12,14 +12,13 @@ interface Way {
   facts: Facts;
   tokens: number[];
   arrays: Arrays;
-  /** null where a page has no weights */
+  /** Null where a page has no weights. */
   parameter: (name: string) => Parameter;
-  /** the engine's */
   row: (name: "scores" | "weights", layer: number, head: number, query: number) => ArrayLike<number>;
   allows: (query: number, key: number) => boolean;
   logits: number[];
   probabilities: number[];
-  /** the reader's, which the arrays have */
+  /** The reader's, which the arrays have. */
   changes: Interventions;
   layer: number;
   head: number;

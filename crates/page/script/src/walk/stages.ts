@@ -7,17 +7,16 @@ import { ACTIVATIONS } from "./functions";
 /** Numbers under each other and beside each other. */
 export interface Grid {
   name: string;
-  /** what stands before it: `=`, `×`, `+` */
+  /** What stands before it: `=`, `×`, `+`. */
   sign?: string;
   rows: string[];
   columns: string[];
-  /** null where nothing is */
+  /** Null where nothing is. */
   values: (number | null)[][];
-  /** the row that the sentence is about */
+  /** The row and the column that the sentence is about. */
   chosen?: number;
-  /** the column that it is about */
   key?: number;
-  /** what a document prints beside the numbers */
+  /** What a document prints beside the numbers. */
   marks?: string[][];
 }
 
@@ -27,9 +26,9 @@ export interface Stage {
   formula: string;
   sentence: string;
   grids: Grid[];
-  /** of the model, which are shown on demand */
+  /** Of the model, which are shown on demand. */
   weights?: Grid[];
-  /** what was computed, and the engine's */
+  /** What was computed, and the engine's. */
   checks?: [ArrayLike<number>, ArrayLike<number>][];
   isChanged?: boolean;
 }

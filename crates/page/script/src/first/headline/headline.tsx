@@ -4,13 +4,13 @@ import { computed, effect } from "@preact/signals";
 import { valueOf } from "../../model/config";
 import { RULES } from "../../model/described";
 import { page } from "../../model/facts";
-import { isNarrow } from "../../state/narrow";
+import { isNarrow } from "../../state/current";
 import { canAsk, canTrain, hasWords } from "../../state/abilities";
 import { Choice } from "../../draw/dom";
 import { Progress, StartStop, TrainingState } from "../../draw/training-state";
 import { TITLE } from "./page-file";
 import { limitsOf, questionOf, withKind, withRule } from "./rules";
-import { openSeed } from "../../state/seed";
+import { openSeed } from "../../state/experiments";
 import {
   baseRun,
   baseConfig,
@@ -114,7 +114,7 @@ function Chips() {
               title={name}
               value={rule[key]}
               limits={limitsOf(now, counts)}
-              onChange={(value) =>
+              set={(value) =>
                 change({
                   settings: withRule(own, settings, { ...rule, [key]: value }),
                   ...(key === "position" ? { key: value } : {}),
@@ -124,7 +124,7 @@ function Chips() {
           ))}
         </>
       )}
-      <NumberChip id="seed" title="seed" value={seed} limits={[0, Number.MAX_SAFE_INTEGER]} onChange={openSeed} />
+      <NumberChip id="seed" title="seed" value={seed} limits={[0, Number.MAX_SAFE_INTEGER]} set={openSeed} />
       <button type="button" id="next-seed" onClick={() => openSeed(seed + 1)}>
         New seed
       </button>
@@ -157,16 +157,10 @@ function goBack() {
 
 const hasChanges = computed(() => Object.keys(view.value.changes).length > 0);
 
-type NumberChipProps = {
-  id: string;
-  title: string;
-  value: number;
-  limits: [number, number];
-  onChange: (value: number) => void;
-};
+type ChipProps = { id: string; title: string; value: number; limits: [number, number]; set: (value: number) => void };
 
 /** A number of the experiment. */
-const NumberChip = ({ id, title, value, limits: [least, most], onChange }: NumberChipProps) => (
+const NumberChip = ({ id, title, value, limits: [least, most], set }: ChipProps) => (
   <label>
     {title}{" "}
     <input
@@ -179,7 +173,7 @@ const NumberChip = ({ id, title, value, limits: [least, most], onChange }: Numbe
       value={value}
       required
       onChange={({ currentTarget }) => {
-        if (currentTarget.reportValidity()) onChange(Number(currentTarget.value));
+        if (currentTarget.reportValidity()) set(Number(currentTarget.value));
       }}
     />
   </label>

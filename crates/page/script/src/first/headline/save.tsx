@@ -108,22 +108,16 @@ function trainingWays(): Way[] {
   const isBest = run.facts.best === run.times[now.at] && run.facts.best !== run.last;
   const weights = () =>
     source.trained.lab.ask({ operation: "save", config: source.config }, source.weightsAt(now.at)).floats;
-  const way: (id: string, name: string, text: string, of: () => BlobPart) => Way = (id, name, text, of) => [
-    id,
-    name,
-    text,
-    () => saved(name, new Blob([of()])),
-  ];
+  const save = (name: string, of: () => BlobPart) => () => saved(name, new Blob([of()]));
   const table = () => (data && "table" in data ? data.table : csvOf(data as any));
+  const model = `${isBest ? "best" : "model"}.safetensors`;
+  const about = `The model of step ${run.stepName(now.at)}, without interventions.`;
+  const file = String(config.data.file);
+  const toml = "“headlight train config.toml” repeats this training.";
   return [
-    way("config", "config.toml", "“headlight train config.toml” repeats this training.", () => tomlOf(config)),
-    way(
-      "model",
-      `${isBest ? "best" : "model"}.safetensors`,
-      `The model of step ${run.stepName(now.at)}, without interventions.`,
-      weights,
-    ),
-    ...(data && !run.asksEach ? [way("data", String(config.data.file), "The samples that it trains on.", table)] : []),
+    ["config", "config.toml", toml, save("config.toml", () => tomlOf(config))],
+    ["model", model, about, save(model, weights)],
+    ...(data && !run.asksEach ? [["data", file, "The samples that it trains on.", save(file, table)] as Way] : []),
   ];
 }
 

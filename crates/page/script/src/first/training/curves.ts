@@ -14,9 +14,9 @@ export interface Line {
   label: string;
   style: string;
   colour?: string;
-  /** null while they are computed */
+  /** Null while they are computed. */
   points: Points | null;
-  /** the same of the run before an experiment or a change */
+  /** The same of the run before an experiment or a change. */
   before?: Points | null;
   isPale?: boolean;
 }
@@ -24,12 +24,11 @@ export interface Line {
 export interface ChartModel {
   name: string;
   title: string;
-  /** the end of the axis of values */
+  /** The end of the axis of values. */
   top: number;
-  /** its beginning, if values are below 0 */
+  /** Its beginning, if values are below 0. */
   low?: number;
   lines: Line[];
-  /** uniform attention */
   level?: number;
 }
 

@@ -1,6 +1,6 @@
 // Series of values over steps, for charts.
 
-/** times and values */
+/** Times and values. */
 export type Points = [number, number][];
 
 /** A running mean, of as many points at each place: on both sides of it, or at the ends the first and the last ones. A median would hide the loss of a rare class, which few batches have. @param wide how many points */

@@ -7,7 +7,7 @@ import { FIRST, GROUPS, type Key, type Setting } from "../../model/settings";
 import { baseRun, config, configBefore, experiment, previousRun, settingsOf } from "../../state/state";
 import { change, view } from "../../state/view";
 import { TrainingState } from "../../draw/training-state";
-import type { Config } from "../../model/types";
+import type { Config, Ended } from "../../model/types";
 
 /** Values whose names say too little. */
 const NAMES: Record<string, string> = { true: "yes", false: "no" };
@@ -88,7 +88,7 @@ function Group({ name, settings }: { name: string; settings: Setting[] }) {
 }
 
 /** The result of a training, on held-out samples if it has any. */
-function Result({ name, ended }: { name: string; ended: any }) {
+function Result({ name, ended }: { name: string; ended: Ended }) {
   const measured = ended.best?.held_out ?? ended.held_out ?? ended.train;
   return (
     <tr>
@@ -96,7 +96,7 @@ function Result({ name, ended }: { name: string; ended: any }) {
         {name}, {ended.held_out ? "held-out" : "training"} samples
       </th>
       {METRICS.map(([key, , decimals]) => (
-        <td key={key}>{Number.isFinite(measured[key]) ? fixed(measured[key], decimals) : "–"}</td>
+        <td key={key}>{Number.isFinite(measured[key]) ? fixed(Number(measured[key]), decimals) : "–"}</td>
       ))}
     </tr>
   );

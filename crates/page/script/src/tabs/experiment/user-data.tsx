@@ -8,6 +8,7 @@ import { hasWords } from "../../state/abilities";
 import { samplesOf, settingsFor } from "../../model/csv";
 import { textOf, textsOf } from "./user-texts";
 import { TrainingState } from "../../draw/training-state";
+import type { Ended, Facts } from "../../model/types";
 
 /** Why samples were refused, and the settings that were shown then. */
 const wrong = signal({ why: "", of: settings.peek() });
@@ -157,7 +158,7 @@ function Outcome() {
   if (!data || !("table" in data)) return null;
   if (!run || JSON.stringify(settingsOf(run)) !== JSON.stringify(settings)) return <TrainingState />;
   const { told, config } = data;
-  const { ended, classes } = run.facts;
+  const { ended, classes } = run.facts as Facts & { ended: Ended };
   // The most frequent class of the texts to train on.
   const most = told.train.indexOf(Math.max(...told.train));
   const held = ended.best?.held_out ?? ended.held_out;
@@ -170,7 +171,7 @@ function Outcome() {
         {sum(told.held_out)} held out.
       </p>
       <p>
-        <b>Held-out accuracy {fixed(held.accuracy, 3)}</b>
+        <b>Held-out accuracy {fixed(Number(held?.accuracy), 3)}</b>
         {ended.best && (
           <>
             {" "}

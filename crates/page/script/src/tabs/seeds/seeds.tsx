@@ -7,7 +7,7 @@ import { METRICS } from "../../model/described";
 import { fixed, range } from "../../model/numbers";
 import { announce } from "../../draw/dom";
 import { hasInterventions } from "../../state/current";
-import { openSeed } from "../../state/seed";
+import { openSeed } from "../../state/experiments";
 import { SwarmPlot, pointed } from "./swarm-plot";
 import { config, dataOf, experiment, origin, shownRun } from "../../state/state";
 import { swarmOf, type Seed, type Swarm } from "./swarm";

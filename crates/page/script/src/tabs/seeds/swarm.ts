@@ -4,25 +4,10 @@ import { signal, type Signal } from "@preact/signals";
 import { givenOf, type Data } from "../../model/config";
 import { newWorker, type LabWorker } from "../../engine/workers";
 import { cached } from "../../model/cache";
-import type { Config } from "../../model/types";
+import type { Config, Results } from "../../model/types";
 
-/** What came of a seed. */
-export interface Seed {
-  seed: number;
-  /** why its training failed */
-  failed?: string;
-  train: Metrics;
-  held_out: Metrics | null;
-  /** of the readout position in the last layer, mean over heads and training samples */
-  attention: { positive: number[] | null; negative: number[] | null };
-  /** whether it learned its task, as the core decides */
-  learned: boolean;
-  /** the F1 from which it does */
-  learned_from: number;
-  weights_sha256: string;
-}
-/** Metrics by their keys in `METRICS`. */
-type Metrics = Record<string, number | null> & { loss: number; f1: number | null };
+/** What came of a seed, or why its training failed. */
+export type Seed = Results & { seed: number; failed?: string };
 
 type State = { name: "new" | "training" | "stopped" | "ended" | "failed"; why?: string };
 
@@ -109,7 +94,7 @@ export class Swarm {
           workers.map(async (worker) => {
             while (this.#next < seeds.length) {
               const part = seeds.slice(this.#next, (this.#next += SEEDS_PER_TASK));
-              await worker.run({ name: "seeds", config, seeds: part, samples }, ({ seed }) => {
+              await worker.send({ task: { name: "seeds", config, seeds: part, samples } }, ({ seed }) => {
                 if (seed) heard.push(seed);
               });
             }
