@@ -18,7 +18,7 @@ test("a pasted table has a first line that names columns", () => {
 });
 
 test("the lab takes the file itself, and steps are those of its training texts", () => {
-  const data = { table: "label,text\n", count: 33, config: {}, told: {} };
+  const data = { table: "label,text\n", count: 33, config: {}, brief: {} };
   assert.deepEqual(givenOf(data), { table: data.table });
   assert.equal(stepsOf({ training: { epochs: 2, batch_size: 16 }, data: {} }, data), 6);
 });

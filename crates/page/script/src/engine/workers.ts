@@ -46,7 +46,7 @@ export class LabWorker {
   #next = 0;
   /** Why it answers nothing. */
   #broken = "";
-  #heard: Map<number, (answer: any) => void> = new Map();
+  #listeners: Map<number, (answer: any) => void> = new Map();
 
   /** @param module without it, the worker gets one later */
   constructor(module?: WebAssembly.Module) {
@@ -54,9 +54,9 @@ export class LabWorker {
     this.worker = new Worker(url);
     URL.revokeObjectURL(url);
     this.worker.onmessage = ({ data }) => {
-      const heard = this.#heard.get(data.id);
-      if (data.ended || data.failed) this.#heard.delete(data.id);
-      heard?.(data);
+      const onAnswer = this.#listeners.get(data.id);
+      if (data.ended || data.failed) this.#listeners.delete(data.id);
+      onAnswer?.(data);
     };
     this.worker.onerror = (event) => {
       event.preventDefault();
@@ -65,13 +65,13 @@ export class LabWorker {
     if (module) this.worker.postMessage({ module });
   }
 
-  /** Sends a task, or what the worker needs before one; `heard` gets each answer. Resolves with what the last answer holds. */
-  send(message: { task: Task } | { packed: string | null }, heard: (answer: any) => void = () => {}): Promise<any> {
+  /** Sends a task, or what the worker needs before one; `onAnswer` gets each answer. Resolves with what the last answer holds. */
+  send(message: { task: Task } | { packed: string | null }, onAnswer: (answer: any) => void = () => {}): Promise<any> {
     const id = ++this.#next;
     if (this.#broken) return Promise.reject(new Error(this.#broken));
     return new Promise((resolve, reject) => {
-      this.#heard.set(id, (answer) => {
-        heard(answer);
+      this.#listeners.set(id, (answer) => {
+        onAnswer(answer);
         if (answer.failed) reject(new Error(answer.failed));
         else if (answer.ended) resolve(answer.ended);
       });
@@ -86,7 +86,7 @@ export class LabWorker {
 
   #fail(why: string) {
     this.#broken = why;
-    for (const heard of this.#heard.values()) heard({ failed: why });
-    this.#heard.clear();
+    for (const onAnswer of this.#listeners.values()) onAnswer({ failed: why });
+    this.#listeners.clear();
   }
 }

@@ -10,7 +10,7 @@ export function fixed(value: number, decimals = 4) {
 export const sum = (values: number[]) => values.reduce((all, value) => all + value, 0);
 export const mean = (values: number[]) => sum(values) / values.length;
 
-/** Exp(x) for x <= 0, to the last bit the same as in `series.rs`. */
+/** exp(x) for x <= 0, to the last bit the same as in `series.rs`. */
 function exp(x: number) {
   const part = Math.max(x, -64) / 256;
   let value = 1;

@@ -119,7 +119,7 @@ export interface UserTexts {
   count: number;
   /** That of `headlight train FILE`. */
   config: Config;
-  told: TextsInBrief;
+  brief: TextsInBrief;
 }
 
 // What `crates/lab` answers, without the numbers that each answer also has.

@@ -39,12 +39,12 @@ export class Training {
 
   constructor(
     readonly task: Task,
-    told: (step: number, steps: number) => void = () => {},
+    onProgress: (step: number, steps: number) => void = () => {},
   ) {
-    this.outcome = this.#train(told);
+    this.outcome = this.#train(onProgress);
   }
 
-  async #train(told: (step: number, steps: number) => void): Promise<Outcome | null> {
+  async #train(onProgress: (step: number, steps: number) => void): Promise<Outcome | null> {
     const { config, steps, tokens, keep, data } = this.task;
     const began = performance.now();
     const worker = (this.worker = await newWorker());
@@ -57,11 +57,11 @@ export class Training {
     const parts: KeptPart[] = [];
     const ended = worker.send(
       { task: { name: "train", config, steps, tokens, keep, samples: givenOf(data) } },
-      (heard) => {
-        if (heard.begun) begun = heard.begun;
-        if (heard.part) {
-          parts.push(heard.part);
-          if (performance.now() - began > QUIET_MS) told(heard.part.step, begun.steps);
+      (answer) => {
+        if (answer.begun) begun = answer.begun;
+        if (answer.part) {
+          parts.push(answer.part);
+          if (performance.now() - began > QUIET_MS) onProgress(answer.part.step, begun.steps);
         }
       },
     );

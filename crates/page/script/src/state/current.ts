@@ -1,7 +1,7 @@
 // Which signal a part of the page reads. What is shown changes with each frame while steps play, and nobody reads numbers and
 // sentences that fast:
 //
-//     current         what moves: arcs, cursors, bars
+//     current         what moves: arcs, cursors, bars, and what a reader drags
 //     current10Hz     what is read on the first sight: at once while nothing plays, else ten times a second
 //     currentForTabs  the tabs: after the first sight, and while steps play, not while they are out of sight
 //

@@ -17,7 +17,7 @@ effect(() => {
   inputError.value = cut.value = "";
 });
 
-/** What an attempt gives; if it fails, its sentence is said. */
+/** What an attempt gives; if it fails, its sentence becomes `inputError`. */
 export function withInputError<T>(attempt: () => T) {
   try {
     return attempt();

@@ -115,9 +115,9 @@ const SETTING =
   /^(seed|(data|training|dump|compute)\.[a-z][a-z_\d]*|model\.((attention|init|init\.std)\.)?[a-z][a-z_\d]*)$/;
 
 /** Only settings of keys that a config can have; null unsets one. */
-const checkedSettings = (said: Record<string, unknown>) =>
+const checkedSettings = (wanted: Record<string, unknown>) =>
   Object.fromEntries(
-    Object.entries(said).filter(
+    Object.entries(wanted).filter(
       ([key, value]) => SETTING.test(key) && key !== "model.attention" && key !== "model.init",
     ),
   );

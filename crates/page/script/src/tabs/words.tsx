@@ -37,7 +37,7 @@ const word = computed(() => view.value.word || usual.value);
 const step = computed(() => currentForTabs.value?.at ?? 0);
 
 /** Why the typed word has no vectors. */
-const said = signal("");
+const inputError = signal("");
 
 /** The occurrences of the word at the shown step; a sentence if there are none. */
 const found = computed(() => {
@@ -92,7 +92,7 @@ function Field({ run }: { run: Run }) {
           onChange={({ currentTarget }) => {
             const text = currentTarget.value.trim();
             const isKnown = text !== "" && tokenOf(run, text) !== UNKNOWN;
-            said.value = isKnown ? "" : `“${text}” is not among the ${words.length} words of this run.`;
+            inputError.value = isKnown ? "" : `“${text}” is not among the ${words.length} words of this run.`;
             if (isKnown) change({ word: text });
           }}
         />
@@ -103,7 +103,7 @@ function Field({ run }: { run: Run }) {
         ))}
       </datalist>
       <span id="word-said" class="failed" role="alert">
-        {said.value}
+        {inputError.value}
       </span>
     </p>
   );

@@ -87,14 +87,14 @@ function madeOf(run: Run, sample: Sample): Caption[] {
         : (guess) => {
             const shares = weights(sample);
             const chosen = guess === cls ? "[CLS] itself" : placesText(run, sample.key, [guess]);
-            const said =
+            const looks =
               guess === most
                 ? `Yes: ${who} gives the most`
                 : `No: ${chosen} gets ${percent(shares[guess])}. ${capital(who)} gives the most`;
             const decided = places.includes(most)
               ? ""
               : ` ${capital(where)} ${decide(places)} the label by the rule${withOwn(run, sample)}: ${percent(shareAt(end))}.`;
-            return `${said}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
+            return `${looks}, ${percent(shares[most])}, to ${placesText(run, sample.key, [most])}.${decided}`;
           },
     },
     {

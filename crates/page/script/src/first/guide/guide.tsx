@@ -10,16 +10,16 @@ import { change, changeSoon, settleAddress, view } from "../../state/view";
 import "./guide.css";
 
 /** The run that the captions are about: without the reader's changes. They come after all else of a run. */
-const told = signal(baseRun.peek());
+const guidedRun = signal(baseRun.peek());
 effect(() => {
   const run = baseRun.value;
   const timer = setTimeout(() => {
-    told.value = run;
+    guidedRun.value = run;
   });
   return () => clearTimeout(timer);
 });
 const captions = computed(() => {
-  const run = told.value;
+  const run = guidedRun.value;
   void run?.source.arrived?.value;
   return run && !run.isAlone ? captionsOf(run) : [];
 });
@@ -31,7 +31,7 @@ let set: { run: unknown; step: number } | null = null;
 function partsOf(number: number) {
   const caption = captions.peek()[number - 1];
   if (!caption) return {};
-  set = { run: told.peek(), step: caption.parts.step };
+  set = { run: guidedRun.peek(), step: caption.parts.step };
   return caption.parts;
 }
 
@@ -52,7 +52,7 @@ effect(() => {
     set = null;
     return;
   }
-  const run = told.value;
+  const run = guidedRun.value;
   const { step } = view.peek();
   if (set ? set.run !== run && set.step === step : !Number.isFinite(step)) {
     changeSoon(partsOf(number));

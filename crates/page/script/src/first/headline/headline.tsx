@@ -43,11 +43,11 @@ const asked = computed(() => {
     (baseRun.value?.facts.question ?? page.question ?? "").replace(/^[A-Z]/, (letter) => letter.toLowerCase());
   if (words) return `Can a tiny transformer learn: ${words}`;
   const classes = baseRun.value?.facts.classes ?? [];
-  return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${told(classes)} apart?` : "";
+  return shownConfig && classes.length ? `Can a tiny transformer learn to tell ${listOf(classes)} apart?` : "";
 });
 
 /** The names of classes in a sentence. */
-const told = (names: string[]) =>
+const listOf = (names: string[]) =>
   names.length > 4 ? `${names.slice(0, 4).join(", ")}, …` : new Intl.ListFormat("en").format(names);
 
 /** What came of the shown run's training, as its report says it; nothing for a training with other settings. */

@@ -157,18 +157,18 @@ function Outcome() {
   const run = baseRun.value;
   if (!data || !("table" in data)) return null;
   if (!run || JSON.stringify(settingsOf(run)) !== JSON.stringify(settings)) return <TrainingState />;
-  const { told, config } = data;
+  const { brief, config } = data;
   const { ended, classes } = run.facts as Facts & { ended: Ended };
   // The most frequent class of the texts to train on.
-  const most = told.train.indexOf(Math.max(...told.train));
+  const most = brief.train.indexOf(Math.max(...brief.train));
   const held = ended.best?.held_out ?? ended.held_out;
   const name = (at: number) => <bdi>“{classes[at] ?? at}”</bdi>;
   return (
     <div id="own-outcome" role="status">
       <p>
-        <bdi>{config.data.file}</bdi>: {sum(told.train) + sum(told.held_out)} texts of {told.train.length} classes:{" "}
-        {sum(told.train)} to train on, with {config.data.words.vocabulary.length} different words and signs, and{" "}
-        {sum(told.held_out)} held out.
+        <bdi>{config.data.file}</bdi>: {sum(brief.train) + sum(brief.held_out)} texts of {brief.train.length} classes:{" "}
+        {sum(brief.train)} to train on, with {config.data.words.vocabulary.length} different words and signs, and{" "}
+        {sum(brief.held_out)} held out.
       </p>
       <p>
         <b>Held-out accuracy {fixed(Number(held?.accuracy), 3)}</b>
@@ -178,11 +178,11 @@ function Outcome() {
             (best model, step {ended.best.step} of {run.last})
           </>
         )}
-        . Always answering {name(most)} gives {fixed(told.held_out[most] / sum(told.held_out), 3)}.
+        . Always answering {name(most)} gives {fixed(brief.held_out[most] / sum(brief.held_out), 3)}.
       </p>
       {ended.best && <p>{ended.best.outcome}</p>}
       <ul>
-        {[sentence(told.choice), ...told.notes].map((note) => (
+        {[sentence(brief.choice), ...brief.notes].map((note) => (
           <li key={note}>{note}</li>
         ))}
       </ul>

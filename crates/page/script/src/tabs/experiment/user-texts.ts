@@ -48,5 +48,5 @@ export async function textsOf(text: string, name: string, isPasted: boolean): Pr
     data: { ...TEXTS.data, file: name, ...data },
     model: { ...model, attention: { ...model.attention, padding_token } },
   };
-  return { table, count: sum(train), config, told: { choice, train, held_out, notes } };
+  return { table, count: sum(train), config, brief: { choice, train, held_out, notes } };
 }

@@ -160,11 +160,11 @@ function Entry({ run, sample, at }: { run: Run; sample: Sample; at: number }) {
   const kind = outcomeOf(run, sample, at);
   const [right, count] = run.asksEach ? run.tally(sample, at) : [];
   const label = sample.label === null ? "" : run.className(sample.label);
-  const said = run.asksEach ? (count ? `${right} of ${count} right` : "") : joined([label, run.outcomes[kind]], ", ");
+  const text = run.asksEach ? (count ? `${right} of ${count} right` : "") : joined([label, run.outcomes[kind]], ", ");
   return (
     <>
       <span class="number">{isUserSample(sample.key) ? "yours" : sample.key}</span> <Tokens run={run} sample={sample} />{" "}
-      <span class={`outcome ${kind}`}>{said}</span>{" "}
+      <span class={`outcome ${kind}`}>{text}</span>{" "}
       {!run.asksEach && <span class="probability">{fixed(run.probability(sample, at))}</span>}
     </>
   );

@@ -71,17 +71,17 @@ export class Swarm {
     this.#began = this.count;
     this.#startedAt = performance.now();
     this.#next = 0;
-    let heard: Seed[] = [];
+    let arrived: Seed[] = [];
     const show = () => {
-      const failed = heard.filter((seed) => seed.failed !== undefined);
+      const failed = arrived.filter((seed) => seed.failed !== undefined);
       if (failed.length) this.failed.value = [...this.failed.value, ...failed];
-      if (heard.length > failed.length)
-        this.seeds.value = [...this.seeds.value, ...heard.filter((seed) => seed.failed === undefined)];
-      heard = [];
+      if (arrived.length > failed.length)
+        this.seeds.value = [...this.seeds.value, ...arrived.filter((seed) => seed.failed === undefined)];
+      arrived = [];
       this.#pace = (performance.now() - this.#startedAt) / 1000 / (this.count - this.#began);
     };
     const timer = setInterval(() => {
-      if (heard.length) show();
+      if (arrived.length) show();
     }, UPDATE_MS);
     try {
       const workers = await Promise.all(Array.from({ length: Math.min(WORKERS, seeds.length) }, newWorker));
@@ -95,7 +95,7 @@ export class Swarm {
             while (this.#next < seeds.length) {
               const part = seeds.slice(this.#next, (this.#next += SEEDS_PER_TASK));
               await worker.send({ task: { name: "seeds", config, seeds: part, samples } }, ({ seed }) => {
-                if (seed) heard.push(seed);
+                if (seed) arrived.push(seed);
               });
             }
           }),
