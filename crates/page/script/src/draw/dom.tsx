@@ -47,7 +47,7 @@ export function saveFile(name: string, blob: Blob) {
 
 /** The width of an element in pixels, and the size of the root's font as a multiple of the usual one. */
 export function useSize() {
-  const ref = useRef(null as HTMLDivElement | null);
+  const ref = useRef<HTMLDivElement>(null);
   const [size, setSize] = useState({ width: 0, unit: 1 });
   useLayoutEffect(() => {
     const element = ref.current as HTMLDivElement;

@@ -67,7 +67,7 @@ export function titleOf({ run, sample, at, layer, head, show, settings, changesT
 
 const MAX_KEPT = 64;
 
-const masks: WeakMap<Run, Map<string, Uint8Array | null>> = new WeakMap();
+const masks = new WeakMap<Run, Map<string, Uint8Array | null>>();
 
 /** 1 where no sample of the key allows the query to look. Null if all is allowed. */
 const forbiddenOf = (place: MatrixPlace) =>
@@ -82,7 +82,7 @@ const forbiddenOf = (place: MatrixPlace) =>
     return cells.includes(1) ? cells : null;
   });
 
-const uniforms: WeakMap<Run, Map<string, Float64Array>> = new WeakMap();
+const uniforms = new WeakMap<Run, Map<string, Float64Array>>();
 
 /** Uniform attention in each cell, of a sample or the mean over a class. `[query, key]` */
 const uniformOf = (place: MatrixPlace) =>

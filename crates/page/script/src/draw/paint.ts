@@ -3,7 +3,7 @@
 import { colours, shareOf, type Scale } from "./colour";
 
 const SHADES = 1024;
-const shades: Map<boolean, Uint8ClampedArray> = new Map();
+const shades = new Map<boolean, Uint8ClampedArray>();
 
 /** The colours of a scale, four numbers each: a picture of many cells has no time to compute them one by one. */
 function shadesOf(diverging: boolean) {

@@ -21,7 +21,7 @@ type PictureProps = { panel: MatrixPanel; query: number; chosen: number; room: n
 
 /** @param props `room` is the width to fill, in pixels. */
 export function Picture({ panel, query, chosen, room, rem }: PictureProps) {
-  const canvas = useRef(null as HTMLCanvasElement | null);
+  const canvas = useRef<HTMLCanvasElement>(null);
   const { positions, cells, forbidden, scale, title } = panel;
   useLayoutEffect(() => {
     if (canvas.current && scale) paint(canvas.current, shades(panel, scale), forbidden, scale);

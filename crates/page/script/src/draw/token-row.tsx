@@ -16,7 +16,7 @@ type TokenRowProps = {
 
 /** @param props `tile`: the least width of a tile; `about`: what is shown, apart from its step; `sight`: the position that is to be seen, in place of the one that gets the most; `isFaint`: whether the bands count for nothing */
 export function TokenRow({ isFaint = false, query, weights, isMarked, tile, about, sight, children }: TokenRowProps) {
-  const row = useRef(null as HTMLDivElement | null);
+  const row = useRef<HTMLDivElement>(null);
   // What a reader has opened begins with the token that gets the most. While steps play, the row stays where it is.
   useEffect(() => {
     const box = row.current;

@@ -53,9 +53,9 @@ export class Run {
   #mostKeys: number | undefined;
   #strongest: number | undefined;
   /** The samples of the reader. */
-  #own: Map<string, Sample> = new Map();
+  #own = new Map<string, Sample>();
   /** The same run with other positions asked. */
-  #asking: Map<number, Run> = new Map();
+  #asking = new Map<number, Run>();
 
   /** @param asked the position whose answers are meant, of a model that answers at each */
   constructor(facts: Facts, source: Source, name?: string, asked?: number) {

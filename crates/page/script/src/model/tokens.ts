@@ -7,7 +7,7 @@ import type { Run } from "./run";
 // What a word is, as in `crates/data/src/words/text.rs`.
 const WORD = /[\p{L}\p{N}_][\p{L}\p{M}\p{N}_\u200C\u200D]*(?:['’][\p{L}\p{M}\p{N}_]+)*|[\p{P}\p{S}]\p{M}*/gu;
 
-const numbers: WeakMap<object, Map<string, number>> = new WeakMap();
+const numbers = new WeakMap<object, Map<string, number>>();
 
 /** The token of a word: its number, or the word that stands for it. Throws an error with a sentence if it is none. */
 export function tokenOf(run: Run, word: string) {

@@ -67,7 +67,7 @@ function changed(run: Run, wanted: Interventions): { run: Run; changes: Interven
 
 // Each holds curves of all samples.
 const MAX_RUNS = 8;
-const all: WeakMap<Run, Map<string, ReturnType<typeof changed>>> = new WeakMap();
+const all = new WeakMap<Run, Map<string, ReturnType<typeof changed>>>();
 
 const withChanges = (run: Run, wanted: Interventions) =>
   cachedOf(all, run, MAX_RUNS, JSON.stringify(wanted), () => changed(run, wanted));

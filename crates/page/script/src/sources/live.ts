@@ -46,7 +46,7 @@ export class Live implements Source {
   /** The mask of all samples, if it is the same for all. */
   #mask: number[] | null = null;
   #looks = new Map<string, Look>();
-  #found: Map<number, WordSentences> = new Map();
+  #found = new Map<number, WordSentences>();
 
   /** @param samples how many samples the rows hold @param find the sample of a key, for patches */
   constructor(

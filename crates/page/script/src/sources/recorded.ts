@@ -19,7 +19,7 @@ export class Recorded implements Source {
 
   kind = "recorded" as const;
   mask: Uint8Array | null = null;
-  steps: Map<number, Arrays> = new Map();
+  steps = new Map<number, Arrays>();
 
   constructor(
     readonly facts: Facts,

@@ -7,7 +7,7 @@
 //
 // What needs a single part reads that part below: it stays as it is while others change, and so does what a reader types.
 
-import { computed, effect, signal, type Signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { weightsOf } from "../model/sentence";
 import type { Range } from "../model/types";
 import { isPlaying } from "./play";
@@ -17,7 +17,7 @@ import { view } from "./view";
 const INTERVAL_MS = 100;
 const TABS_INTERVAL_MS = 150;
 
-export const current10Hz: Signal<typeof current.value> = signal(current.peek());
+export const current10Hz = signal<typeof current.value>(current.peek());
 let shownAt = 0;
 effect(() => {
   const now = current.value;
@@ -27,7 +27,7 @@ effect(() => {
   current10Hz.value = now;
 });
 
-export const currentForTabs: Signal<typeof current.value> = signal(null);
+export const currentForTabs = signal<typeof current.value>(null);
 
 let waiting: ReturnType<typeof setTimeout> | undefined;
 

@@ -1,6 +1,6 @@
 // What the page shows: its runs, an experiment, and what follows from the view.
 
-import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { runWith, interventionsFor, interventionsText, interventionTexts } from "../sources/interventions";
 import { settingsText, withSettings, type Data } from "../model/config";
 import { savedPage, page } from "../model/facts";
@@ -11,9 +11,9 @@ import type { Config, Origin, Pin, View } from "../model/types";
 import { joined } from "../model/numbers";
 
 /** The page's own runs. */
-export const runs: Signal<Run[]> = signal([]);
+export const runs = signal<Run[]>([]);
 
-export const origin: Signal<Origin> = signal({ kind: "training", badge: "", text: "" });
+export const origin = signal<Origin>({ kind: "training", badge: "", text: "" });
 
 /** The SHA-256 of the weights that the page's own training gave; empty before. */
 export const trainedHash = signal("");
@@ -32,10 +32,10 @@ export interface Experiment {
 }
 
 /** The experiment that the settings of the view describe, if they describe one. */
-export const experiment: Signal<Experiment | null> = signal(null);
+export const experiment = signal<Experiment | null>(null);
 
 /** The run whose curves stand behind those of an experiment. */
-export const previousRun: Signal<Run | null> = signal(null);
+export const previousRun = signal<Run | null>(null);
 
 /** The config that the page begins with, if it can train. */
 export const baseConfig = (): Config | null => page.lab?.config ?? page.runs[0]?.again?.live?.config ?? null;
@@ -68,13 +68,13 @@ export const settings = computed(() => view.value.settings);
 export const config = computed(() => configOf(settings.value));
 
 /** The settings of experiments, by their runs. */
-const settingsOfRuns: WeakMap<Run, Record<string, unknown>> = new WeakMap();
+const settingsOfRuns = new WeakMap<Run, Record<string, unknown>>();
 
 /** The settings of the experiment that a run is of; none for the page's own runs. */
 export const settingsOf = (run: Run | null) => (run && settingsOfRuns.get(run)) ?? {};
 
 /** Outcomes of the page's own training and of experiments, by their settings; the one used last comes last. */
-const outcomes: Map<string, Outcome> = new Map();
+const outcomes = new Map<string, Outcome>();
 const MAX_OUTCOMES = 8;
 
 /** @param key settings, as text */
@@ -104,7 +104,7 @@ export function runOfPin({ run, settings }: Pin) {
 }
 
 /** The run before the reader's changes: that of the view, or the experiment. */
-export const baseRun: ReadonlySignal<Run | null> = computed(() => {
+export const baseRun = computed<Run | null>(() => {
   const { run, settings } = view.value;
   const { outcome, state } = experiment.value ?? {};
   // An address may describe what cannot be trained.

@@ -1,6 +1,6 @@
 // Samples that the model continues, of a model of the next token: those of `headlight generate`.
 
-import { signal, type Signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { baseRun, current } from "../state/state";
 import { Live } from "../sources/live";
 import { tokensOf } from "../model/tokens";
@@ -12,7 +12,7 @@ const COUNT = 10;
 type Drawn = { prompt: number; step: string; samples: [tokens: number[], hasEnded: boolean][] };
 
 /** What was drawn last, of which run. */
-const last: Signal<{ source: unknown; drawn?: Drawn; why?: string } | null> = signal(null);
+const last = signal<{ source: unknown; drawn?: Drawn; why?: string } | null>(null);
 
 function draw(event: SubmitEvent & { currentTarget: HTMLFormElement }) {
   event.preventDefault();

@@ -1,6 +1,6 @@
 // A page of worked examples: their stages, a step at a time. Without scripts, the page shows all stages at once.
 
-import { computed, signal, type Signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { render } from "preact";
 import { Choice, announcement, announce } from "../draw/dom";
 import { Steps } from "./steps";
@@ -8,7 +8,7 @@ import type { Example } from "../model/types";
 import { caseStages, numbersOf } from "./example-stages";
 import "./example.css";
 
-const example: Signal<Example> = signal({ title: "", cases: [] });
+const example = signal<Example>({ title: "", cases: [] });
 const shown = signal(0);
 const query = signal(0);
 const stage = signal(1);

@@ -1,6 +1,6 @@
 // The matrices that are shown: of the view, of the pinned one, and their difference.
 
-import { computed, type ReadonlySignal } from "@preact/signals";
+import { computed } from "@preact/signals";
 import { runWith, interventionsFor, interventionsText } from "../../sources/interventions";
 import { baseRun, runOfPin, settingsOf, shownRun } from "../../state/state";
 import { view } from "../../state/view";
@@ -32,7 +32,7 @@ function shownPlace(): MatrixPlace | null {
 }
 
 /** Where the pinned matrix is from, or a sentence that says why there is none. */
-const pinnedPlace: ReadonlySignal<MatrixPlace | string | null> = computed(() => {
+const pinnedPlace = computed<MatrixPlace | string | null>(() => {
   const held = currentPin.value;
   if (!held) return null;
   const own = runOfPin(held);

@@ -30,9 +30,9 @@ function paintHead(canvas: HTMLCanvasElement, place: MatrixPlace, colourRange: R
 }
 
 export function Thumbnails({ place, colourRange }: { place: MatrixPlace; colourRange: Range }) {
-  const strip = useRef(null as HTMLDivElement | null);
+  const strip = useRef<HTMLDivElement>(null);
   /** The head under the pointer; none shows the numbers of the chosen one. */
-  const pointed = useSignal(null as { layer: number; head: number } | null);
+  const pointed = useSignal<{ layer: number; head: number } | null>(null);
   const { run, layer: chosenLayer, head: chosenHead } = place;
   const { layers, heads, positions } = run.facts;
   useLayoutEffect(() => {

@@ -20,7 +20,7 @@ interface Caption {
 // While the attention at all steps is computed, so many of them stand for all.
 const FEW_STEPS = 64;
 
-const known: WeakMap<Run, Caption[]> = new WeakMap();
+const known = new WeakMap<Run, Caption[]>();
 
 export function captionsOf(run: Run): Caption[] {
   const before = known.get(run);

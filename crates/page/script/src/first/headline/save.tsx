@@ -42,7 +42,7 @@ function localText() {
 }
 
 export function SaveDialog() {
-  const dialog = useRef(null as HTMLDialogElement | null);
+  const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (isOpen.value) dialog.current?.showModal();
   }, [isOpen.value]);

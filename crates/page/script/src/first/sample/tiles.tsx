@@ -200,7 +200,7 @@ function AnswerOf({ position }: { position: number }) {
 
 /** A token that can be changed. */
 function Field({ run, sample, position, about }: { run: Run; sample: Sample; position: number; about: string }) {
-  const input = useRef(null as HTMLInputElement | null);
+  const input = useRef<HTMLInputElement>(null);
   const text = run.tokenText(sample, position);
   const reset = () => {
     const field = input.current;

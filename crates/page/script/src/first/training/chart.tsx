@@ -121,7 +121,7 @@ const Dot = ({ line, x, y }: { line: Line; x: number; y: number }) => (
 type PlotArea = { xOf: (time: number) => number; yOf: (value: number) => number; top: number; bottom: number };
 
 /** Paths, and the places that they were drawn in: when one curve changes, the others stay. */
-const paths: WeakMap<Points, { drawn: string; path: string }> = new WeakMap();
+const paths = new WeakMap<Points, { drawn: string; path: string }>();
 
 function pathIn(points: Points, { xOf, yOf }: PlotArea) {
   const drawn = [xOf(0), xOf(1), yOf(0), yOf(1)].join();

@@ -1,6 +1,6 @@
 // What the charts over the steps of a run show. Of all this, playing changes nothing: the cursor alone moves.
 
-import { computed, effect, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { runWith } from "../../sources/interventions";
 import { settingsText } from "../../model/config";
 import { classColour } from "../../draw/colour";
@@ -39,7 +39,7 @@ const MANY = 200;
 const REST_MS = 200;
 
 /** The run whose curves are drawn: the shown one, once the reader's changes rest. */
-export const chartedRun: Signal<Run | null> = signal(null);
+export const chartedRun = signal<Run | null>(null);
 let waiting: ReturnType<typeof setTimeout> | undefined;
 effect(() => {
   const run = shownRun.value;
@@ -96,7 +96,7 @@ export const hasLabelPosition = (run: Run, key: string) =>
   run.members(key).some((sample) => run.lookedAt(sample).length);
 
 /** Losses as points, and their running mean. */
-const losses: WeakMap<LossPoint[], { points: Points; smooth: Points }> = new WeakMap();
+const losses = new WeakMap<LossPoint[], { points: Points; smooth: Points }>();
 
 function lossOf({ facts: { loss } }: Run) {
   let found = losses.get(loss);
@@ -119,7 +119,7 @@ function extentOf(...all: (Points | null | undefined)[]): [number, number] {
   return [low, high];
 }
 
-const lossChart: ReadonlySignal<ChartModel | null> = computed(() => {
+const lossChart = computed<ChartModel | null>(() => {
   const run = chartedRun.value;
   if (!run) return null;
   const { points, smooth } = lossOf(run);
@@ -142,7 +142,7 @@ const lossChart: ReadonlySignal<ChartModel | null> = computed(() => {
   return { name: "loss", title: "Loss", top, lines };
 });
 
-const attentionChart: ReadonlySignal<ChartModel | null> = computed(() => {
+const attentionChart = computed<ChartModel | null>(() => {
   const run = chartedRun.value;
   if (!run) return null;
   const other = before.value?.asking(run.asked ?? NaN) ?? null;
@@ -186,7 +186,7 @@ const attentionChart: ReadonlySignal<ChartModel | null> = computed(() => {
   };
 });
 
-export const charts: ReadonlySignal<ChartModel[]> = computed(() =>
+export const charts = computed<ChartModel[]>(() =>
   [lossChart.value, attentionChart.value].filter((chart) => chart !== null),
 );
 

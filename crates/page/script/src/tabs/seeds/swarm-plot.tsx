@@ -1,6 +1,6 @@
 // Trained seeds as a swarm of dots over two shares of attention. The dots are for pointers; the table beside them has a button for each seed.
 
-import { signal, type Signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { fixed, range } from "../../model/numbers";
 import { useSize } from "../../draw/dom";
 import type { Seed } from "./swarm";
@@ -10,7 +10,7 @@ const REACH = 14;
 const TICKS = range(6).map((part) => part / 5);
 
 /** The seed that the reader points at. */
-export const pointed: Signal<Seed | null> = signal(null);
+export const pointed = signal<Seed | null>(null);
 
 type SwarmPlotProps = {
   seeds: Seed[];

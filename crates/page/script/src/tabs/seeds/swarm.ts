@@ -1,6 +1,6 @@
 // Trainings of many seeds: what came of each.
 
-import { signal, type Signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { givenOf, type Data } from "../../model/config";
 import { newWorker, type LabWorker } from "../../engine/workers";
 import { cached } from "../../model/cache";
@@ -23,11 +23,11 @@ export class Swarm {
   data: Data | undefined;
 
   /** The seeds that did not fail, in the order in which they arrived. */
-  seeds: Signal<Seed[]> = signal([]);
-  failed: Signal<Seed[]> = signal([]);
+  seeds = signal<Seed[]>([]);
+  failed = signal<Seed[]>([]);
   /** How many seeds are asked for. */
   wanted = signal(0);
-  state: Signal<State> = signal({ name: "new" });
+  state = signal<State>({ name: "new" });
   #workers: LabWorker[] = [];
   #next = 0;
   #began = 0;
@@ -116,7 +116,7 @@ export class Swarm {
   }
 }
 
-const swarms: Map<string, Swarm> = new Map();
+const swarms = new Map<string, Swarm>();
 const MAX_SWARMS = 4;
 
 /** The seeds of a config, whatever its own seed; the training of another config's seeds stops. */
