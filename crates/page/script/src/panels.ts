@@ -1,5 +1,6 @@
 // The tabs below the first sight, in their order. A new tab is a file and its line here.
 
+import type { ComponentChildren } from "preact";
 import { EvidenceTab } from "./tabs/evidence";
 import { ExperimentTab } from "./tabs/experiment/experiment";
 import { ExploreTab } from "./tabs/samples/explore";
@@ -9,7 +10,7 @@ import { WordsTab } from "./tabs/words";
 import { canTrain } from "./state/abilities";
 import { shownRun } from "./state/state";
 
-type Tab = { key: string; title: string; Panel: () => any; suits?: () => boolean };
+type Tab = { key: string; title: string; Panel: () => ComponentChildren; suits?: () => boolean };
 
 const all: Tab[] = [
   { key: "explore", title: "Explore", Panel: ExploreTab },

@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { Arcs } from "./arcs";
+import type { ComponentChildren } from "preact";
 
 type TokenRowProps = {
   isFaint?: boolean;
@@ -11,7 +12,7 @@ type TokenRowProps = {
   tile: string;
   about: string;
   sight?: number;
-  children: any;
+  children: ComponentChildren;
 };
 
 /** @param props `tile`: the least width of a tile; `about`: what is shown, apart from its step; `sight`: the position that is to be seen, in place of the one that gets the most; `isFaint`: whether the bands count for nothing */

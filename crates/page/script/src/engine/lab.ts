@@ -2,17 +2,18 @@
 
 import type { Answers, Arrays, Row } from "../model/types";
 
+type Exports = { memory: WebAssembly.Memory; request(bytes: number): number; respond(): number; answered(): number };
 type Floats = { floats: Float32Array<ArrayBuffer> };
 export type Request<O extends keyof Answers> = { operation: O } & Record<string, unknown>;
 
 // A message is the length of its JSON, the JSON, whose length is a multiple of four, and float32 numbers (`message.rs`).
 export class Lab {
   module: WebAssembly.Module;
-  exports: any;
+  exports: Exports;
 
   constructor(module: WebAssembly.Module, instance: WebAssembly.Instance) {
     this.module = module;
-    this.exports = instance.exports as any;
+    this.exports = instance.exports as Exports;
   }
 
   static async of(module: WebAssembly.Module) {
@@ -29,7 +30,7 @@ export class Lab {
     } catch (error) {
       if (!(error instanceof WebAssembly.RuntimeError)) throw error;
       // What it was doing is lost, and with it the order of its memory.
-      this.exports = new WebAssembly.Instance(this.module).exports;
+      this.exports = new WebAssembly.Instance(this.module).exports as Exports;
       throw new Error("the engine stopped; this may need more memory than the browser gives it");
     }
   }

@@ -49,11 +49,11 @@ export const settingsText = (settings: Record<string, unknown>) =>
   Object.entries(settings)
     .map(
       ([key, value]) =>
-        `${key.split(".").at(-1)} ${value === null ? "unset" : typeof value === "object" ? ruleText(value as any) : value}`,
+        `${key.split(".").at(-1)} ${value === null ? "unset" : typeof value === "object" ? ruleText(value) : value}`,
     )
     .join(", ");
 
-const ruleText = (rule: Record<string, unknown>) => Object.values(rule).flat().join(" ");
+const ruleText = (rule: object) => Object.values(rule).flat().join(" ");
 
 /** Multiplications of a training, roughly. */
 function operationsOf(config: Config, steps: number) {

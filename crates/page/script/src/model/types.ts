@@ -228,6 +228,9 @@ export interface Source {
   parameter?(name: string, at: number): { shape: number[]; values: Float32Array } | null;
 }
 
+type PatchPlace = "embeddings" | "context" | "residual" | "output";
+export type VectorPatch = { place: PatchPlace; layer: number; position: number; from: string };
+
 /** Interventions in the forward pass of a trained model. */
 export interface Interventions {
   /** Factor by which scores are divided. */
@@ -240,12 +243,7 @@ export interface Interventions {
   /** Attention rows that the reader sets. */
   rows?: { layer: number; head: number; query: number; weights: number[] }[];
   /** A vector from another sample in its place. */
-  patches?: {
-    place: "embeddings" | "context" | "residual" | "output";
-    layer: number;
-    position: number;
-    from: string;
-  }[];
+  patches?: VectorPatch[];
 }
 
 export type Show = "weights" | "scores";

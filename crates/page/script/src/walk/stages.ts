@@ -78,30 +78,23 @@ export function stagesOf(c: Computation, names: Names, key: number): Stage[] {
 }
 
 type About = { c: Computation; names: Names; key: number };
+type VectorOf = (position: number) => ArrayLike<number> | null;
+type RowOf = (query: number) => (number | null)[];
+type Norm = NonNullable<ReturnType<Computation["norm"]>>;
 
 /** What a sentence calls a position. */
 const called = ({ c, names }: About, position: number) =>
   position === c.read.cls ? "[CLS]" : `position ${position} (${names.token(position)})`;
 
 /** A matrix with a row for each position. */
-function byPosition(
-  { c, names }: About,
-  name: string,
-  of: (position: number) => ArrayLike<number> | null,
-  more: Partial<Grid> = {},
-): Grid {
+function byPosition({ c, names }: About, name: string, of: VectorOf, more: Partial<Grid> = {}): Grid {
   const positions = c.positions.slice(0, names.count);
   const values = positions.map((position) => Array.from(of(position) ?? []));
   return { name, rows: positions.map(names.row), columns: indices(values[0]), values, chosen: c.query, ...more };
 }
 
 /** A matrix of queries and keys; of many positions the row of the query alone. */
-function byPair(
-  { c, names, key }: About,
-  name: string,
-  of: (query: number) => (number | null)[],
-  more: Partial<Grid> = {},
-): Grid {
+function byPair({ c, names, key }: About, name: string, of: RowOf, more: Partial<Grid> = {}): Grid {
   const positions = c.positions.slice(0, names.count);
   const shown = positions.length > MAX_SQUARE ? [c.query] : positions;
   return {
@@ -187,8 +180,8 @@ const FIXED: Record<string, string> = { sinusoidal: ", of sines and cosines", fi
 
 /** What a norm computes, and its first number. */
 function normSteps(
-  { mean, variance, even, gamma, beta, scaled }: NonNullable<ReturnType<Computation["norm"]>>,
-  vector: ArrayLike<number>,
+  { mean, variance, even, gamma, beta, scaled }: Norm,
+  vector: number[],
   what: string,
   c: Computation,
 ) {
@@ -212,7 +205,7 @@ const normStage = (
   c: Computation,
   what: string,
   vector: number[],
-  found: NonNullable<ReturnType<Computation["norm"]>>,
+  found: Norm,
   engine: number[] | null = null,
 ): Stage => ({
   title: "Norm",

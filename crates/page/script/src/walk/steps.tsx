@@ -4,12 +4,13 @@ import { fixed } from "../model/numbers";
 import { difference } from "./computation";
 import { hasModifier } from "../draw/dom";
 import type { Grid, Stage } from "./stages";
+import type { ComponentChildren } from "preact";
 import "./steps.css";
 
 /** Where the arrow keys have work of their own. */
 const TAKES_ARROWS = "select, input, textarea, summary, .scroll";
 
-type StepsProps = { stages: Stage[]; at: number; onMove: (at: number) => void; children?: any };
+type StepsProps = { stages: Stage[]; at: number; onMove: (at: number) => void; children?: ComponentChildren };
 
 /** @param props `at` counts from 1; 0 shows all */
 export function Steps({ stages, at, onMove, children }: StepsProps) {

@@ -12,6 +12,8 @@ import { panels } from "../attention/panels";
 import { Live } from "../../sources/live";
 import { baseRun, configOf, dataOf, current, settings, settingsOf } from "../../state/state";
 import { settleAddress } from "../../state/view";
+import type { UserData } from "../../model/types";
+import type { ComponentChildren } from "preact";
 import "./save.css";
 
 const isOpen = signal(false);
@@ -109,7 +111,7 @@ function trainingWays(): Way[] {
   const weights = () =>
     source.trained.lab.ask({ operation: "save", config: source.config }, source.weightsAt(now.at)).floats;
   const save = (name: string, of: () => BlobPart) => () => saved(name, new Blob([of()]));
-  const table = () => (data && "table" in data ? data.table : csvOf(data as any));
+  const table = () => (data && "table" in data ? data.table : csvOf(data as UserData));
   const model = `${isBest ? "best" : "model"}.safetensors`;
   const about = `The model of step ${run.stepName(now.at)}, without interventions.`;
   const file = String(config.data.file);
@@ -126,7 +128,7 @@ function saved(name: string, blob: Blob) {
   return `Saved ${name}`;
 }
 
-const Section = ({ title, ways, children }: { title: string; ways: Way[]; children?: any }) =>
+const Section = ({ title, ways, children }: { title: string; ways: Way[]; children?: ComponentChildren }) =>
   ways.length > 0 && (
     <>
       <h3>{title}</h3>

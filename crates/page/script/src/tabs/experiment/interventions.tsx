@@ -6,7 +6,7 @@ import { current } from "../../state/state";
 import { change, view } from "../../state/view";
 import { Choice } from "../../draw/dom";
 import { setInterventions } from "../../state/intervene";
-import type { Sample } from "../../model/types";
+import type { Sample, VectorPatch } from "../../model/types";
 
 type Now = NonNullable<typeof current.value>;
 
@@ -126,7 +126,7 @@ function Patch({ now, sample }: { now: Now; sample: Sample }) {
   const add = (event: SubmitEvent & { currentTarget: HTMLFormElement }) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    const [place, from] = [form.get("place") as any, String(form.get("from"))];
+    const [place, from] = [form.get("place") as VectorPatch["place"], String(form.get("from"))];
     const position = Number(form.get("position"));
     const layer = place === "embeddings" ? 0 : Number(form.get("layer") ?? 0);
     const rest = patches.filter((one) => one.place !== place || one.layer !== layer || one.position !== position);
@@ -138,7 +138,7 @@ function Patch({ now, sample }: { now: Now; sample: Sample }) {
       <form class="row" onSubmit={add}>
         <Choice name="place" label="Place" options={PLACES} />
         {run.facts.layers > 1 && (
-          <Choice name="layer" label="Block" options={range(run.facts.layers).map((layer) => [layer, String(layer)])} />
+          <Choice name="layer" label="Layer" options={range(run.facts.layers).map((layer) => [layer, String(layer)])} />
         )}
         <Choice
           name="position"
