@@ -11,9 +11,9 @@ const FRESH: &str = "fresh";
 /// `data.samples`: a number, or `"fresh"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleCount {
-    /// So many, which each epoch shuffles.
+    /// A fixed number of samples, which each epoch shuffles.
     Number(usize),
-    /// Those that each step draws.
+    /// Each step draws its own samples.
     Fresh,
 }
 
@@ -31,9 +31,9 @@ impl SampleCount {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub(crate) enum HeldOut {
-    /// So many samples.
+    /// A number of samples.
     Number(usize),
-    /// This share of the samples.
+    /// A share of the samples.
     Share(f64),
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn resolved(
     let (train, held_out) = match (samples, held_out, listed) {
         (_, HeldOut::Number(count), None) => return Ok((samples, count)),
         (Some(SampleCount::Number(count)), HeldOut::Share(share), None) => {
-            return Ok((samples, part(count, share, false)));
+            return Ok((samples, share_of(count, share)));
         }
         (_, HeldOut::Share(_), None) => {
             return Err(
@@ -70,7 +70,7 @@ pub(crate) fn resolved(
         }
         (_, HeldOut::Number(count), Some(listed)) => (listed.saturating_sub(count), count),
         (_, HeldOut::Share(share), Some(listed)) => {
-            let train = part(listed, share, true);
+            let train = remaining_after(listed, share);
             (train, listed - train)
         }
     };
@@ -85,18 +85,27 @@ pub(crate) fn resolved(
     }
 }
 
-/// `floor(share * count)`, or with `rest` the same of what the share leaves, exact for the share's decimal digits: in binary,
-/// 0.9 of 10 leaves less than 1.
-pub fn part(count: usize, share: f64, rest: bool) -> usize {
+/// `floor(share * count)`, exact for the share's decimal digits.
+pub fn share_of(count: usize, share: f64) -> usize {
+    let (taken, whole) = fraction(share);
+    (count as u128 * taken / whole) as usize
+}
+
+/// `floor((1 - share) * count)`, exact for the share's decimal digits: in binary, 0.9 of 10 leaves less than 1.
+fn remaining_after(count: usize, share: f64) -> usize {
+    let (taken, whole) = fraction(share);
+    (count as u128 * (whole - taken) / whole) as usize
+}
+
+/// A share of at least 0 and below 1 as numerator and denominator, by its decimal digits.
+fn fraction(share: f64) -> (u128, u128) {
     /// More digits than a share of 64 bits has.
     const DIGITS: usize = 18;
     let text = format!("{share}");
     let digits = text.split_once('.').map_or("", |(_, digits)| digits);
     let digits = &digits[..digits.len().min(DIGITS)];
     let whole = 10_u128.pow(digits.len() as u32);
-    let taken = digits.parse::<u128>().unwrap_or(0);
-    let taken = if rest { whole - taken } else { taken };
-    (count as u128 * taken / whole) as usize
+    (digits.parse().unwrap_or(0), whole)
 }
 
 impl Value for SampleCount {

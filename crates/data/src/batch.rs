@@ -6,7 +6,7 @@ use crate::random::{Stream, shuffle};
 /// Words of the shuffle stream that belong to one epoch. A shuffle uses a few per sample.
 const WORDS_PER_EPOCH: u128 = 1 << 40;
 
-/// Some samples of a dataset, in the form that a model takes.
+/// Samples of a dataset in the form that a model takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
     /// Row-major token ids. `[batch, position]`
@@ -23,7 +23,7 @@ impl Batch {
     pub fn gather(dataset: &Dataset, samples: &[u32]) -> Self {
         let mut batch = Self {
             tokens: Vec::with_capacity(samples.len() * dataset.positions()),
-            labels: Vec::with_capacity(samples.len() * dataset.answers()),
+            labels: Vec::with_capacity(samples.len() * dataset.labels_per_sample()),
             positions: dataset.positions(),
         };
         for &sample in samples {

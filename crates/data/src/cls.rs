@@ -2,7 +2,7 @@
 
 use headlight_schema::choices;
 
-/// The token that comes before or after the others of every sample. The label is read from it.
+/// The token that comes before or after the others of every sample. With `pooling = "cls"`, it is the readout position.
 pub const CLS: u32 = 0;
 
 choices! {

@@ -58,12 +58,12 @@ pub struct DatasetConfig {
 /// The columns of a CSV file, or the keys of a JSONL file, that a config names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct ColumnNames {
-    /// That of texts; without a name, `text`, unless the file has tokens.
+    /// The name of the text column (default `text`, unless the file has tokens).
     pub text: Option<String>,
-    /// Those of categories, each a position of the samples; empty if samples are tokens or texts.
+    /// The names of the columns of categories, one for each position; empty if samples are tokens or texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
-    /// That of labels; without a name, `label`.
+    /// The name of the label column (default `label`).
     pub label: Option<String>,
 }
 
@@ -87,12 +87,12 @@ pub struct DrawConfig {
     pub positive_rate: Option<f64>,
     /// Whether the possible classes have equal shares.
     pub balanced: bool,
-    /// Of fresh samples, whether no step draws a held-out one.
+    /// Whether no step draws a held-out sample; for fresh samples.
     pub exclude_held_out: bool,
 }
 
 impl DrawConfig {
-    /// So many samples, whose classes are left to chance.
+    /// Draws a number of samples and leaves their classes to chance.
     pub fn new(generator: Generator, samples: usize) -> Self {
         Self {
             generator,
@@ -146,7 +146,7 @@ impl DatasetConfig {
         }
     }
 
-    /// What texts consist of.
+    /// What each token of a text is.
     pub fn parts(&self) -> Parts {
         let level = self.words.as_ref().map(|words| words.level);
         match level {
@@ -180,15 +180,8 @@ impl DatasetConfig {
     pub(crate) fn check_ranges(&self) -> Result<(), InvalidValue> {
         // The share of positives depends on the generator, and is checked with it.
         let keys = Keys {
-            vocab_size: Some(self.vocab_size),
-            seq_len: Some(self.seq_len),
-            n_classes: Some(self.n_classes),
-            label_noise: self.label_noise,
-            samples: match self.source {
-                Source::Generated(own) => Some(own.samples),
-                Source::File(_) => None,
-            },
-            ..Keys::default()
+            positive_rate: None,
+            ..Keys::from(self.clone())
         };
         keys.check_ranges()
     }

@@ -21,13 +21,13 @@ pub struct Splits {
     pub train: Dataset,
     /// Samples that training never sees.
     pub held_out: Dataset,
-    /// Those of each test set, in the order of the config, as far as they were made: the page makes none.
+    /// The samples of each test set, in the order of the config; none in the page, which makes no test sets.
     pub tests: Vec<Dataset>,
     /// What became of the words, if the samples were texts.
     pub texts: Option<TextCounts>,
 }
 
-/// What texts consist of; each is a token.
+/// What each token of a text is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Parts {
     /// Words.
@@ -40,7 +40,7 @@ pub enum Parts {
 }
 
 impl Parts {
-    /// Their name.
+    /// The plural name, for sentences.
     pub fn name(self) -> &'static str {
         match self {
             Self::Words => "words",
@@ -59,11 +59,11 @@ pub struct TextCounts {
     pub empty: usize,
     /// Words that the samples hold.
     pub words: usize,
-    /// Those of them that the vocabulary lacks.
+    /// Words of the samples that the vocabulary lacks.
     pub unknown: usize,
-    /// Those of the words that are of held-out texts.
+    /// Words of the samples that are held out.
     pub held_out_words: usize,
-    /// Those of them that the vocabulary lacks.
+    /// Words of the held-out samples that the vocabulary lacks.
     pub held_out_unknown: usize,
     /// Texts that were longer than a sample.
     pub cut_texts: usize,
@@ -72,7 +72,7 @@ pub struct TextCounts {
     /// Held-out texts that are training texts, too, apart from case, blanks and punctuation; of values of columns, rows that
     /// have the values of a training row.
     pub repeated: usize,
-    /// What the texts consist of.
+    /// What each token is.
     pub parts: Parts,
 }
 
@@ -167,7 +167,7 @@ impl Dataset {
         }
     }
 
-    /// The same for samples with the labels of a task.
+    /// This dataset for samples with the labels of a task.
     #[must_use]
     pub fn for_task(self, task: Task) -> Self {
         Self {
@@ -186,7 +186,7 @@ impl Dataset {
         }
     }
 
-    /// Some of the samples, in this order.
+    /// The samples with these indices, in this order.
     #[must_use]
     pub fn select(&self, samples: &[usize]) -> Self {
         let mut selected = self.without_samples();
@@ -201,14 +201,14 @@ impl Dataset {
     /// # Panics
     /// When `tokens` does not have [`positions`](Self::positions) tokens, or lacks `[CLS]` in its place.
     pub fn push(&mut self, tokens: &[u32], label: u32) {
-        let answers = self.answers();
+        let answers = self.labels_per_sample();
         self.push_each(tokens, std::iter::repeat_n(label, answers));
     }
 
-    /// Appends a sample with as many labels as [`answers`](Self::answers).
+    /// Appends a sample with as many labels as [`labels_per_sample`](Self::labels_per_sample).
     ///
     /// # Panics
-    /// As [`push`](Self::push), or when there are more or fewer labels.
+    /// When [`push`](Self::push) does, or when there are more or fewer labels.
     pub fn push_each(&mut self, tokens: &[u32], labels: impl IntoIterator<Item = u32>) {
         assert!(
             tokens.len() == self.positions && self.cls.is_in(tokens) == self.cls.is_somewhere(),
@@ -218,7 +218,7 @@ impl Dataset {
         );
         self.tokens.extend_from_slice(tokens);
         self.labels.extend(labels);
-        let (samples, answers) = (self.len(), self.answers());
+        let (samples, answers) = (self.len(), self.labels_per_sample());
         assert!(
             self.labels.len() == samples * answers,
             "a sample has {answers} labels"
@@ -228,7 +228,7 @@ impl Dataset {
     /// Appends a sample with the label that `rule` gives it.
     ///
     /// # Panics
-    /// As [`push`](Self::push).
+    /// When [`push`](Self::push) does.
     pub fn push_labelled(&mut self, tokens: &[u32], rule: &LabelRule, n_classes: usize) {
         self.push_each(tokens, rule.labels_for(tokens, self.cls, n_classes));
     }
@@ -236,7 +236,7 @@ impl Dataset {
     /// Replaces each label that counts by what `of` makes of it, of its sample's index and of its place among the sample's
     /// labels.
     pub(crate) fn relabel(&mut self, of: impl Fn(u32, usize, usize) -> u32) {
-        let answers = self.answers();
+        let answers = self.labels_per_sample();
         for (index, label) in self.labels.iter_mut().enumerate() {
             if *label != IGNORED {
                 *label = of(*label, index / answers, index % answers);
@@ -250,7 +250,7 @@ impl Dataset {
     }
 
     /// Labels per sample: one, or one per position.
-    pub fn answers(&self) -> usize {
+    pub fn labels_per_sample(&self) -> usize {
         if self.per_position { self.positions } else { 1 }
     }
 
@@ -291,7 +291,7 @@ impl Dataset {
 
     /// The labels of a sample. `[answer]`
     pub fn labels_of(&self, sample: usize) -> &[u32] {
-        let answers = self.answers();
+        let answers = self.labels_per_sample();
         &self.labels[sample * answers..][..answers]
     }
 

@@ -13,7 +13,7 @@ use crate::rules::LabelRule;
 use crate::sampler::Sampler;
 
 /// Draws before the search for a row that is not known gives up.
-const ATTEMPTS: usize = 10_000;
+const MAX_DRAWS: usize = 10_000;
 
 /// Draws rows, with the shares of classes that the config asks for.
 pub(crate) struct ClassShares<'a> {
@@ -24,7 +24,7 @@ pub(crate) struct ClassShares<'a> {
 }
 
 impl<'a> ClassShares<'a> {
-    /// What draws a config's samples.
+    /// The class shares that a config asks for.
     ///
     /// # Errors
     /// When samples come from a file, or have no rule.
@@ -79,7 +79,7 @@ impl<'a> ClassShares<'a> {
     }
 
     /// The classes that [`labels`](Self::labels) can ask for; `None` where chance decides.
-    pub(crate) fn wanted(&self) -> Vec<Option<u32>> {
+    pub(crate) fn requested_classes(&self) -> Vec<Option<u32>> {
         let classes = self.rule.possible_classes(self.sampler, self.n_classes);
         match self.own.positive_rate {
             Some(rate) => {
@@ -102,24 +102,19 @@ impl<'a> ClassShares<'a> {
         held_out: bool,
         rng: &mut impl Rng,
     ) -> Option<Vec<u32>> {
-        let Self {
-            rule,
-            sampler,
-            n_classes,
-            ..
-        } = *self;
+        let (rule, sampler, n_classes) = (self.rule, self.sampler, self.n_classes);
         match class {
-            None => Some(rule.compose(held_out, sampler, rng)),
+            None => Some(rule.draw_any(held_out, sampler, rng)),
             // Of one token there is one sample.
             Some(class) if sampler.n_tokens() == 1 => {
                 let row = sampler.nth(0);
                 (rule.label_for(&row, sampler.cls, n_classes) == class).then_some(row)
             }
-            Some(class) => rule.draw(class, n_classes, sampler, rng),
+            Some(class) => rule.draw_of_class(class, n_classes, sampler, rng),
         }
     }
 
-    /// As [`draw`](Self::draw), none of the known rows.
+    /// Draws a row as [`draw`](Self::draw) does, until it is none of the known ones.
     ///
     /// # Errors
     /// When the search gives up: with the beginning of a message.
@@ -130,7 +125,7 @@ impl<'a> ClassShares<'a> {
         known: &HashSet<impl Borrow<[u32]> + Eq + Hash>,
         rng: &mut impl Rng,
     ) -> Result<Vec<u32>, String> {
-        let mut drawn = (0..ATTEMPTS).map_while(|_| self.draw(class, held_out, rng));
+        let mut drawn = (0..MAX_DRAWS).map_while(|_| self.draw(class, held_out, rng));
         let found = drawn.find(|row| !known.contains(row.as_slice()));
         found.ok_or_else(|| {
             let of_class = class.map_or_else(String::new, |class| format!(" of class {class}"));

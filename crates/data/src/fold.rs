@@ -7,7 +7,7 @@ use headlight_schema::{Kind, Value};
 use serde::{Deserialize, Serialize};
 
 /// The most parts.
-const MOST: usize = 1000;
+const MAX_FOLDS: usize = 1000;
 
 /// The part that is held out, `index` of `count`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,13 +35,13 @@ impl FromStr for Fold {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "`{text}` is not a fold; write K/N with N from 2 to {MOST} and K from 1 to N, such as 1/5"
+                "`{text}` is not a fold; write K/N with N from 2 to {MAX_FOLDS} and K from 1 to N, such as 1/5"
             )
         };
         let (index, count) = text.split_once('/').ok_or_else(wrong)?;
         let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
         let (index, count) = (number(index)?, number(count)?);
-        let is_valid = (2..=MOST).contains(&count) && (1..=count).contains(&index);
+        let is_valid = (2..=MAX_FOLDS).contains(&count) && (1..=count).contains(&index);
         is_valid.then_some(Self { index, count }).ok_or_else(wrong)
     }
 }

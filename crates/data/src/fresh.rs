@@ -26,7 +26,7 @@ pub struct FreshSamples {
 }
 
 impl FreshSamples {
-    /// What draws batches of a config's samples; `None` if the config has a number of samples. `seed` is that of the
+    /// Prepares the draws of batches of a config's samples; `None` if the config has a number of samples. `seed` is that of the
     /// experiment, and `held_out` depends on [`DatasetConfig::seed`], so that all seeds are judged on the same samples.
     pub fn new(
         config: &DatasetConfig,
@@ -65,14 +65,11 @@ impl FreshSamples {
         let before = step as u64 * self.batch_size as u64;
         for class in draws.labels(before, self.batch_size, &mut rng) {
             let row = self.draw(&draws, class, &mut rng)?;
-            let (rule, n_classes) = (draws.rule, draws.n_classes);
-            let labels = rule
-                .labels_for(&row, self.config.cls, n_classes)
-                .into_iter();
-            let labels = labels.map(|label| match label {
-                IGNORED => IGNORED,
-                label => self.config.noisy_by(label, &mut rng),
-            });
+            let (cls, n_classes) = (self.config.cls, draws.n_classes);
+            let mut labels = draws.rule.labels_for(&row, cls, n_classes);
+            for label in labels.iter_mut().filter(|label| **label != IGNORED) {
+                *label = self.config.noisy_by(*label, &mut rng);
+            }
             batch.push_each(&row, labels);
         }
         Ok(batch)
@@ -81,7 +78,7 @@ impl FreshSamples {
     /// Checks that samples are left to draw, of each class that the config asks for.
     pub(crate) fn check(&self) -> Result<(), InvalidValue> {
         let (draws, mut rng) = (ClassShares::of(&self.config)?, Stream::Fresh.rng(self.seed));
-        for class in draws.wanted() {
+        for class in draws.requested_classes() {
             self.draw(&draws, class, &mut rng)?;
         }
         Ok(())

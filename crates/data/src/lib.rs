@@ -8,29 +8,16 @@
 //! files.
 //!
 //! ```
-//! use headlight_data::rules::TokenAtPosition;
-//! use headlight_data::{DatasetConfig, Generated, Generator, Source};
+//! use headlight_data::DatasetConfig;
 //!
-//! let config = DatasetConfig {
-//!     task: headlight_data::Task::Classification,
-//!     seed: 0,
-//!     source: Source::Generated(Generated::new(Generator::Numpy, 8_000)),
-//!     columns: headlight_data::Columns::default(),
-//!     words: None,
-//!     vocab_size: 51,
-//!     seq_len: 6,
-//!     n_classes: 2,
-//!     classes: Vec::new(),
-//!     cls: headlight_data::ClsPlace::First,
-//!     held_out: 0,
-//!     fold: None,
-//!     label_noise: 0.0,
-//!     rule: Some(TokenAtPosition { token: 42, position: 3 }.into()),
-//! };
+//! let config: DatasetConfig = serde_json::from_str(
+//!     r#"{ "seed": 0, "generator": "numpy", "samples": 8000, "vocab_size": 51, "seq_len": 6,
+//!          "rule": { "kind": "token-at-position", "token": 42, "position": 3 } }"#,
+//! )?;
 //! let notebook = config.generate()?.train;
 //! assert_eq!(notebook.tokens(0), [0, 45, 48, 1, 4, 4, 40]);
 //! assert_eq!(notebook.positives().count(), 168);
-//! # Ok::<(), headlight_schema::InvalidValue>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 mod amounts;
@@ -57,7 +44,7 @@ mod test_set;
 mod validate;
 pub mod words;
 
-pub use amounts::{SampleCount, part};
+pub use amounts::{SampleCount, share_of};
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
 pub use config::{ColumnNames, DatasetConfig, DrawConfig, Source};

@@ -30,7 +30,7 @@ impl DatasetConfig {
         self.noisy_by(label, &mut rng)
     }
 
-    /// As [`noisy`](Self::noisy), from random numbers of the caller.
+    /// Does what [`noisy`](Self::noisy) does, with random numbers of the caller.
     pub(crate) fn noisy_by(&self, label: u32, rng: &mut impl Rng) -> u32 {
         if self.label_noise == 0.0 {
             return label;

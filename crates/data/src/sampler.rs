@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use headlight_schema::InvalidValue;
+use headlight_schema::{InvalidValue, require};
 use rand::Rng;
 
 use crate::cls::{CLS, ClsPlace};
 use crate::random::{uniform_below, uniform_unit};
 
 /// The most different samples that the generator `all` lists.
-const LISTED_LIMIT: u64 = 1 << 24;
+const MAX_LISTED_SAMPLES: u64 = 1 << 24;
 
 /// Draws samples of one vocabulary and length, and knows which tokens and positions they have.
 #[derive(Clone, Copy, Debug)]
@@ -47,13 +47,12 @@ impl Sampler {
     /// The number of different samples, as the generator `all` lists them.
     pub(crate) fn listed(self) -> Result<usize, InvalidValue> {
         let count = self.count();
-        if count > LISTED_LIMIT {
-            let message = format!(
-                "there are over {LISTED_LIMIT} different samples of {} tokens; lower vocab_size or seq_len, or set generator = \"chacha\"",
+        require(count <= MAX_LISTED_SAMPLES, "generator", || {
+            format!(
+                "there are over {MAX_LISTED_SAMPLES} different samples of {} tokens; lower vocab_size or seq_len, or set generator = \"chacha\"",
                 self.seq_len
-            );
-            return Err(InvalidValue::new("generator", message));
-        }
+            )
+        })?;
         Ok(count as usize)
     }
 
@@ -91,18 +90,13 @@ impl Sampler {
     /// Checks the token that the config has at `key`.
     pub(crate) fn check_token(self, key: &str, token: u32) -> Result<(), InvalidValue> {
         let (first, last) = (self.cls.first_token(), self.vocab_size - 1);
-        if (first..=last).contains(&token) {
-            return Ok(());
-        }
-        let but = if self.cls.is_somewhere() {
-            " (0 is [CLS])"
-        } else {
-            ""
-        };
-        let message = format!(
-            "token {token} is outside the vocabulary; samples hold tokens {first} to {last}{but}"
-        );
-        Err(InvalidValue::new(key, message))
+        require((first..=last).contains(&token), key, || {
+            let cls = self.cls.is_somewhere();
+            let but = if cls { " (0 is [CLS])" } else { "" };
+            format!(
+                "token {token} is outside the vocabulary; samples hold tokens {first} to {last}{but}"
+            )
+        })
     }
 
     /// Checks the position that the config has at `key`.
@@ -113,14 +107,12 @@ impl Sampler {
             ClsPlace::First => (1, seq_len),
             ClsPlace::Last | ClsPlace::None => (0, seq_len - 1),
         };
-        if (from..=to).contains(&position) {
-            return Ok(());
-        }
-        let but = cls_position.map_or_else(String::new, |cls| format!(" ({cls} is [CLS])"));
-        let message = format!(
-            "position {position} is outside the sample; tokens are at positions {from} to {to}{but}"
-        );
-        Err(InvalidValue::new(key, message))
+        require((from..=to).contains(&position), key, || {
+            let but = cls_position.map_or_else(String::new, |cls| format!(" ({cls} is [CLS])"));
+            format!(
+                "position {position} is outside the sample; tokens are at positions {from} to {to}{but}"
+            )
+        })
     }
 
     /// A token drawn uniformly from all tokens but this one.

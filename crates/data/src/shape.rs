@@ -67,34 +67,27 @@ impl SampleShape {
             ));
         }
         let length = own.len();
-        let padding = match padding_token {
-            _ if length == seq_len => CLS,
-            Some(token) if (1..seq_len).contains(&length) => token,
-            _ => {
-                let remedy = if padding_token.is_some() {
-                    format!("give 1 to {seq_len}")
-                } else if (1..seq_len).contains(&length) {
-                    format!(
-                        "give {seq_len}, or train with model.attention.padding_token, which pads shorter samples"
-                    )
-                } else {
-                    format!("give {seq_len}")
-                };
-                let tokens = if length == 1 { "token" } else { "tokens" };
-                let besides = if cls.is_somewhere() {
-                    " besides [CLS] = 0"
-                } else {
-                    ""
-                };
-                return Err(format!(
-                    "the sample has {length} {tokens}{besides}, but data.seq_len is {seq_len}; {remedy}"
-                ));
-            }
-        };
+        let is_shorter = (1..seq_len).contains(&length);
+        if length != seq_len && !(is_shorter && padding_token.is_some()) {
+            let remedy = match padding_token {
+                Some(_) => format!("give 1 to {seq_len}"),
+                None if is_shorter => format!(
+                    "give {seq_len}, or train with model.attention.padding_token, which pads shorter samples"
+                ),
+                None => format!("give {seq_len}"),
+            };
+            let tokens = if length == 1 { "token" } else { "tokens" };
+            let has_place = cls.is_somewhere();
+            let besides = if has_place { " besides [CLS] = 0" } else { "" };
+            return Err(format!(
+                "the sample has {length} {tokens}{besides}, but data.seq_len is {seq_len}; {remedy}"
+            ));
+        }
         if cls == ClsPlace::First {
             into.push(CLS);
         }
         into.extend_from_slice(own);
+        let padding = padding_token.unwrap_or(CLS);
         into.extend(std::iter::repeat_n(padding, seq_len - length));
         if cls == ClsPlace::Last {
             into.push(CLS);

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use headlight_schema::{InvalidValue, Range, Section, section};
+use headlight_schema::{InvalidValue, Range, Section, require, section};
 
 use crate::amounts::SampleCount;
 use crate::config::{DatasetConfig, DrawConfig, Source};
@@ -14,10 +14,10 @@ use crate::random::Stream;
 use crate::rules::LabelRule;
 
 /// The longest name, in bytes.
-const NAME_LIMIT: usize = 40;
+const MAX_NAME_BYTES: usize = 40;
 
 /// The number of samples, if the config neither gives it nor holds samples out.
-const SAMPLES: usize = 1000;
+const DEFAULT_SAMPLES: usize = 1000;
 
 section! {
     /// A `[[tests]]` section: samples that the model is tested on besides the held-out ones. What it leaves out is as in `[data]`.
@@ -56,17 +56,18 @@ impl DatasetConfig {
     /// # Errors
     /// Names the first value that is invalid.
     pub fn of_test(&self, test: &TestSet) -> Result<Self, InvalidValue> {
-        check_name(&test.name)?;
+        check_set_name(&test.name)?;
         test.check_ranges()?;
         let samples = match (test.samples, self.held_out) {
             (Some(samples), _) => samples,
-            (None, 0) => SAMPLES,
+            (None, 0) => DEFAULT_SAMPLES,
             (None, held_out) => held_out,
         };
-        if test.file.is_some() && test.samples.is_some() {
-            let message = "a file has its own number of samples; remove `samples` or `file`";
-            return Err(InvalidValue::new("samples", message));
-        }
+        require(
+            test.file.is_none() || test.samples.is_none(),
+            "samples",
+            || "a file has its own number of samples; remove `samples` or `file`",
+        )?;
         let own = match self.source {
             Source::Generated(own) => own,
             Source::File(_) => DrawConfig::new(Generator::Chacha, samples),
@@ -92,20 +93,19 @@ impl DatasetConfig {
             rule: test.rule.clone().or_else(|| self.rule.clone()),
             ..self.clone()
         };
-        if test.file.is_none() && own.rule.is_none() {
-            let message = "no rule labels generated samples; name a `file`, or give a `rule`";
-            return Err(InvalidValue::new("file", message));
-        }
+        require(
+            test.file.is_some() || own.rule.is_some(),
+            "file",
+            || "no rule labels generated samples; name a `file`, or give a `rule`",
+        )?;
         let given = own.rule.as_ref();
-        if let Some(classes) = given.and_then(|rule| rule.n_classes(own.sampler()))
-            && classes > self.n_classes
-        {
-            let message = format!(
-                "the rule gives samples of {} tokens {classes} classes, and the model has {}; set data.n_classes = {classes}",
-                own.seq_len, self.n_classes
-            );
-            return Err(InvalidValue::new("rule", message));
-        }
+        let classes = given.and_then(|rule| rule.n_classes(own.sampler()));
+        let (classes, seq_len, most) = (classes.unwrap_or(0), own.seq_len, self.n_classes);
+        require(classes <= most, "rule", || {
+            format!(
+                "the rule gives samples of {seq_len} tokens {classes} classes, and the model has {most}; set data.n_classes = {classes}"
+            )
+        })?;
         own.validate_samples()?;
         Ok(own)
     }
@@ -140,12 +140,13 @@ impl DatasetConfig {
 }
 
 /// Names are keys of files, and part of the names of columns.
-fn check_name(name: &str) -> Result<(), InvalidValue> {
+fn check_set_name(name: &str) -> Result<(), InvalidValue> {
     let may = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_');
-    if (1..=NAME_LIMIT).contains(&name.len()) && name.bytes().all(may) {
+    if (1..=MAX_NAME_BYTES).contains(&name.len()) && name.bytes().all(may) {
         return Ok(());
     }
-    let message =
-        format!("the name of a test set has 1 to {NAME_LIMIT} lower-case letters, digits, - and _");
+    let message = format!(
+        "the name of a test set has 1 to {MAX_NAME_BYTES} lower-case letters, digits, - and _"
+    );
     Err(InvalidValue::new("name", message))
 }

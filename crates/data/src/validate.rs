@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headlight_schema::InvalidValue;
+use headlight_schema::{InvalidValue, require};
 
 use crate::amounts::SampleCount;
 use crate::config::{DatasetConfig, DrawConfig, POSITIVE_RATE, Source};
@@ -11,14 +11,10 @@ use crate::task::Task;
 use crate::words::composed;
 
 /// The longest name of a class, in bytes.
-const NAME_LIMIT: usize = 100;
+const MAX_NAME_BYTES: usize = 100;
 
 /// The largest number of tokens in a generated dataset (4 bytes each).
-const TOKEN_LIMIT: u64 = 1 << 30;
-
-fn refused(key: &str, message: impl Into<String>) -> Result<(), InvalidValue> {
-    Err(InvalidValue::new(key, message))
-}
+const MAX_GENERATED_TOKENS: u64 = 1 << 30;
 
 impl DatasetConfig {
     /// Checks every value.
@@ -36,12 +32,11 @@ impl DatasetConfig {
         self.validate_classes()?;
         self.validate_words()?;
         self.validate_rule()?;
-        if self.fold.is_some() && self.held_out > 0 {
-            return refused(
-                "fold",
-                "`fold` and `held_out` both choose the held-out samples; remove one of them",
-            );
-        }
+        require(
+            self.fold.is_none() || self.held_out == 0,
+            "fold",
+            || "`fold` and `held_out` both choose the held-out samples; remove one of them",
+        )?;
         let Source::Generated(own) = &self.source else {
             return Ok(());
         };
@@ -54,23 +49,25 @@ impl DatasetConfig {
 
     fn validate_task(&self) -> Result<(), InvalidValue> {
         let task = self.task;
-        if let Some(rule) = self.rule.as_ref().filter(|rule| rule.task() != task) {
-            let (own, rule) = (rule.task().name(), rule.describe());
-            let message = format!(
-                "it is \"{}\", but the rule ({rule}) is of the task \"{own}\"; set data.task = \"{own}\", or choose another rule",
-                task.name()
-            );
-            return refused("task", message);
+        if let Some(rule) = &self.rule {
+            require(rule.task() == task, "task", || {
+                let (own, rule) = (rule.task().name(), rule.describe());
+                format!(
+                    "it is \"{}\", but the rule ({rule}) is of the task \"{own}\"; set data.task = \"{own}\", or choose another rule",
+                    task.name()
+                )
+            })?;
         }
-        let tokens = self.vocab_size as usize;
-        if task == Task::NextToken && self.n_classes != tokens {
-            let message = format!(
-                "n_classes is {}, but the classes of the task next-token are the {tokens} tokens; remove n_classes",
-                self.n_classes
-            );
-            return refused("n_classes", message);
-        }
-        Ok(())
+        let (tokens, n_classes) = (self.vocab_size as usize, self.n_classes);
+        require(
+            task != Task::NextToken || n_classes == tokens,
+            "n_classes",
+            || {
+                format!(
+                    "n_classes is {n_classes}, but the classes of the task next-token are the {tokens} tokens; remove n_classes"
+                )
+            },
+        )
     }
 
     fn validate_rule(&self) -> Result<(), InvalidValue> {
@@ -80,115 +77,106 @@ impl DatasetConfig {
         };
         let (samples, n_classes) = (self.sampler(), self.n_classes);
         rule.validate(samples)?;
-        if let Some(own) = rule.n_classes(samples)
-            && n_classes < own
-        {
+        let own = rule.n_classes(samples).unwrap_or(0);
+        require(n_classes >= own, "n_classes", || {
             let rule = rule.describe();
-            let message = if let Source::File(_) = self.source {
-                format!(
+            match self.source {
+                Source::File(_) => format!(
                     "the file's labels have {n_classes} classes, but the rule ({rule}) gives {own}; remove the rule, or set data.n_classes = {own} \
                      if it gives these labels"
-                )
-            } else {
-                format!(
+                ),
+                Source::Generated(_) => format!(
                     "n_classes is {n_classes}, but the rule ({rule}) gives {own} classes; set n_classes = {own}, or remove it"
-                )
-            };
-            return refused("n_classes", message);
-        }
-        Ok(())
+                ),
+            }
+        })
     }
 
     /// Checks that the rule can give each class. The samples of a test set may have fewer.
     fn validate_most_classes(&self) -> Result<(), InvalidValue> {
         let (samples, n_classes) = (self.sampler(), self.n_classes);
         let rule = self.rule.as_ref();
-        let open = rule.filter(|rule| rule.n_classes(samples).is_none());
-        let Some(rule) = open.filter(|rule| n_classes > rule.most_classes(samples)) else {
+        let Some(rule) = rule.filter(|rule| rule.n_classes(samples).is_none()) else {
             return Ok(());
         };
-        let message = format!(
-            "n_classes is {n_classes}, but the rule ({}) gives samples of this length at most {} classes",
-            rule.describe(),
-            rule.most_classes(samples)
-        );
-        refused("n_classes", message)
+        let most = rule.most_classes(samples);
+        require(n_classes <= most, "n_classes", || {
+            let rule = rule.describe();
+            format!(
+                "n_classes is {n_classes}, but the rule ({rule}) gives samples of this length at most {most} classes"
+            )
+        })
     }
 
     fn validate_generated(&self, generator: Generator, samples: usize) -> Result<(), InvalidValue> {
-        if self.fold.is_some() {
-            return refused(
-                "fold",
-                "folds divide the samples of a file, and these are generated; set held_out instead",
-            );
-        }
+        require(
+            self.fold.is_none(),
+            "fold",
+            || "folds divide the samples of a file, and these are generated; set held_out instead",
+        )?;
         let tokens = (samples as u64)
             .saturating_add(self.held_out as u64)
             .saturating_mul(self.cls.positions(self.seq_len) as u64);
-        if tokens > TOKEN_LIMIT {
+        require(tokens <= MAX_GENERATED_TOKENS, "samples", || {
             let positions = if self.cls.is_somewhere() {
                 "(seq_len + 1)"
             } else {
                 "seq_len"
             };
-            let message = format!(
-                "(samples + held_out) * {positions} is over {TOKEN_LIMIT} tokens; ask for fewer or shorter samples"
-            );
-            return refused("samples", message);
-        }
-        if generator == Generator::Numpy && u32::try_from(self.seed).is_err() {
-            let message = format!(
-                "np.random.seed takes 0 to 4294967295, not {}; use a smaller seed or generator = \"chacha\"",
-                self.seed
-            );
-            return refused("seed", message);
-        }
+            format!(
+                "(samples + held_out) * {positions} is over {MAX_GENERATED_TOKENS} tokens; ask for fewer or shorter samples"
+            )
+        })?;
+        let seed = self.seed;
+        let is_seed = generator != Generator::Numpy || u32::try_from(seed).is_ok();
+        require(is_seed, "seed", || {
+            format!(
+                "np.random.seed takes 0 to 4294967295, not {seed}; use a smaller seed or generator = \"chacha\""
+            )
+        })?;
         if generator == Generator::All {
             self.validate_all(samples)?;
         }
         let needed = self.rule.as_ref().and_then(|rule| rule.generator());
-        if (needed == Some(Generator::Sentences)) != (generator == Generator::Sentences) {
-            return refused(
-                "generator",
-                "generator = \"sentences\" and rule.kind = \"sentence\" belong together; set both or neither",
-            );
-        }
-        match needed {
-            Some(needed) if needed != generator => {
-                let message = format!(
-                    "the rule has a generator of its own; set generator = \"{}\"",
-                    needed.name()
-                );
-                refused("generator", message)
-            }
-            _ => Ok(()),
-        }
+        let sentences = [needed, Some(generator)].map(|own| own == Some(Generator::Sentences));
+        require(
+            sentences[0] == sentences[1],
+            "generator",
+            || "generator = \"sentences\" and rule.kind = \"sentence\" belong together; set both or neither",
+        )?;
+        let needed = needed.unwrap_or(generator);
+        require(needed == generator, "generator", || {
+            let needed = needed.name();
+            format!("the rule has a generator of its own; set generator = \"{needed}\"")
+        })
     }
 
     fn validate_fresh(&self, own: &DrawConfig) -> Result<(), InvalidValue> {
         let (held_out, count) = (self.held_out as u64, self.sampler().count());
-        match own.generator {
-            Generator::Numpy => refused(
-                "generator",
-                "the numpy generator cannot draw fresh samples for each step; set generator = \"chacha\", or samples to a number",
-            ),
-            _ if self.fold.is_none() && held_out == 0 => refused(
-                "held_out",
-                "each step draws fresh samples, so held-out ones are needed to judge the model on and to dump; set held_out to 1 or more",
-            ),
-            Generator::Sentences if !own.exclude_held_out => refused(
+        require(
+            own.generator != Generator::Numpy,
+            "generator",
+            || "the numpy generator cannot draw fresh samples for each step; set generator = \"chacha\", or samples to a number",
+        )?;
+        require(
+            self.fold.is_some() || held_out > 0,
+            "held_out",
+            || "each step draws fresh samples, so held-out ones are needed to judge the model on and to dump; set held_out to 1 or more",
+        )?;
+        if own.generator == Generator::Sentences {
+            return require(
+                own.exclude_held_out,
                 "exclude_held_out",
-                "no step draws a held-out sentence, because their compositions differ; remove exclude_held_out",
-            ),
-            _ if own.exclude_held_out && held_out > count / 2 => refused(
-                "held_out",
-                format!(
-                    "held_out is {held_out}, more than half of the {count} different samples, which no step could draw; \
-                     lower it, or set exclude_held_out = false"
-                ),
-            ),
-            _ => Ok(()),
+                || "no step draws a held-out sentence, because their compositions differ; remove exclude_held_out",
+            );
         }
+        let leaves_enough = !own.exclude_held_out || held_out <= count / 2;
+        require(leaves_enough, "held_out", || {
+            format!(
+                "held_out is {held_out}, more than half of the {count} different samples, which no step could draw; \
+                 lower it, or set exclude_held_out = false"
+            )
+        })
     }
 
     /// Checks what sets the shares of classes.
@@ -201,84 +189,77 @@ impl DatasetConfig {
         };
         let reason = match own.generator {
             _ if self.task.is_per_position() => {
-                "samples have a label per position, so that they have no class"
+                "samples have a label per position, so that they have no class".to_owned()
             }
             _ if rate.is_some() && own.balanced => {
-                "positive_rate and balanced both set the shares of classes"
+                "positive_rate and balanced both set the shares of classes".to_owned()
             }
-            Generator::Sentences => "in generated sentences, each class is as likely as the others",
-            _ if rate.is_some() && n_classes > 2 => {
-                let message = format!(
-                    "there are {n_classes} classes; the share of positives can be set for two only; remove it"
-                );
-                return refused(key, message);
+            Generator::Sentences => {
+                "in generated sentences, each class is as likely as the others".to_owned()
             }
+            _ if rate.is_some() && n_classes > 2 => format!(
+                "there are {n_classes} classes; the share of positives can be set for two only"
+            ),
             Generator::All => {
-                "generator = \"all\" takes each sample at most once, so the rule alone decides the shares of classes"
+                "generator = \"all\" takes each sample at most once, so the rule alone decides the shares of classes".to_owned()
             }
             Generator::Numpy => {
-                return refused(
-                    key,
-                    format!(
-                        "the numpy generator leaves the shares of classes to chance; set generator = \"chacha\", or remove {key}"
-                    ),
-                );
+                let reason = "the numpy generator leaves the shares of classes to chance; set generator = \"chacha\", or";
+                return Err(InvalidValue::new(key, format!("{reason} remove {key}")));
             }
             Generator::Chacha => return POSITIVE_RATE.check(key, &rate),
         };
-        refused(key, format!("{reason}; remove {key}"))
+        Err(InvalidValue::new(key, format!("{reason}; remove {key}")))
     }
 
     /// Checks that there are as many different samples as the generator `all` is asked for.
     fn validate_all(&self, samples: usize) -> Result<(), InvalidValue> {
         let count = self.sampler().listed()? as u64;
         let asked = (samples as u64).saturating_add(self.held_out as u64);
-        if asked > count {
-            let key = if samples as u64 > count {
-                "samples"
-            } else {
-                "held_out"
-            };
-            let message = format!(
+        let is_sum = samples as u64 <= count;
+        let key = if is_sum { "held_out" } else { "samples" };
+        require(asked <= count, key, || {
+            format!(
                 "samples + held_out is {asked}, but there are only {count} different samples; lower one of them"
-            );
-            return refused(key, message);
-        }
-        Ok(())
+            )
+        })
     }
 
     fn validate_words(&self) -> Result<(), InvalidValue> {
         let known = self.rule.as_ref().map_or(&[][..], |rule| rule.words());
-        if !known.is_empty() {
-            let words = self.words.iter().flat_map(|words| &words.vocabulary);
-            if !words.eq(known) {
-                let message = "the vocabulary is not that of the rule's grammar; remove data.words";
-                return Err(InvalidValue::new("words.vocabulary", message));
-            }
-        } else if self.words.is_some() && !matches!(self.source, Source::File(_)) {
-            let message = "these samples are numbers, not words; remove data.words";
-            return Err(InvalidValue::new("words", message));
+        if known.is_empty() {
+            let may_have_words = matches!(self.source, Source::File(_));
+            require(
+                self.words.is_none() || may_have_words,
+                "words",
+                || "these samples are numbers, not words; remove data.words",
+            )?;
+        } else {
+            let mut words = self.words.iter().flat_map(|words| &words.vocabulary);
+            require(
+                words.by_ref().eq(known),
+                "words.vocabulary",
+                || "the vocabulary is not that of the rule's grammar; remove data.words",
+            )?;
         }
         let Some(words) = &self.words else {
             return Ok(());
         };
-        if !self.cls.is_somewhere() {
-            let message = "texts need [CLS], which is token 0 of their vocabulary; set cls = \"first\" or \"last\" (model.pooling = \"mean\" then reads the mean over all words and [CLS])";
-            return Err(InvalidValue::new("cls", message));
-        }
-        words
-            .validate(!self.columns.features.is_empty())
-            .map_err(|invalid| invalid.within("words"))?;
-        if words.vocab_size() != self.vocab_size {
-            let message = format!(
+        require(
+            self.cls.is_somewhere(),
+            "cls",
+            || "texts need [CLS], which is token 0 of their vocabulary; set cls = \"first\" or \"last\" (model.pooling = \"mean\" then reads the mean over all words and [CLS])",
+        )?;
+        let checked = words.validate(!self.columns.features.is_empty());
+        checked.map_err(|invalid| invalid.within("words"))?;
+        require(words.vocab_size() == self.vocab_size, "vocab_size", || {
+            format!(
                 "vocab_size is {}, but [CLS], [PAD], [UNK] and the {} words of data.words.vocabulary are {}; remove vocab_size",
                 self.vocab_size,
                 words.vocabulary.len(),
                 words.vocab_size()
-            );
-            return Err(InvalidValue::new("vocab_size", message));
-        }
-        Ok(())
+            )
+        })
     }
 
     fn validate_classes(&self) -> Result<(), InvalidValue> {
@@ -286,42 +267,40 @@ impl DatasetConfig {
         if classes.is_empty() {
             return Ok(());
         }
-        if self.task == Task::NextToken {
-            let message = format!(
+        let names = || classes.join(", ");
+        require(self.task != Task::NextToken, "classes", || {
+            format!(
                 "the classes of the task next-token are the tokens, not {}; remove data.classes, or set another data.task",
-                classes.join(", ")
-            );
-            return Err(InvalidValue::new("classes", message));
-        }
-        if classes.len() != n_classes {
-            let message = format!(
+                names()
+            )
+        })?;
+        require(classes.len() == n_classes, "n_classes", || {
+            format!(
                 "n_classes is {n_classes}, but the classes have {} names: {}",
                 classes.len(),
-                classes.join(", ")
-            );
-            return Err(InvalidValue::new("n_classes", message));
-        }
+                names()
+            )
+        })?;
         let mut known = HashSet::new();
         for name in classes {
-            check_name(name).map_err(|reason| InvalidValue::new("classes", reason))?;
-            if !known.insert(composed(name)) {
-                let message = format!("two classes have the name `{name}`");
-                return Err(InvalidValue::new("classes", message));
-            }
+            check_class_name(name).map_err(|reason| InvalidValue::new("classes", reason))?;
+            require(known.insert(composed(name)), "classes", || {
+                format!("two classes have the name `{name}`")
+            })?;
         }
         Ok(())
     }
 }
 
 /// Checks the name of a class.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
+pub(crate) fn check_class_name(name: &str) -> Result<(), String> {
     if name.trim().is_empty() {
         return Err("the name of a class is empty".to_owned());
     }
-    if name.len() > NAME_LIMIT {
+    if name.len() > MAX_NAME_BYTES {
         let start: String = name.chars().take(20).collect();
         return Err(format!(
-            "the name of class `{start}...` is longer than {NAME_LIMIT} bytes"
+            "the name of class `{start}...` is longer than {MAX_NAME_BYTES} bytes"
         ));
     }
     if name.chars().any(char::is_control) {

@@ -1,5 +1,4 @@
 //! Datasets and their batches, sample by sample.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_data::rules::TokenAnywhere;
 use headlight_data::{Batch, Batches, ClsPlace, Dataset, LabelRule};

@@ -1,10 +1,9 @@
 //! Files with columns: which of them are samples and labels, and categories as samples.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fmt::Write;
 use std::io::Cursor;
 
-use crate::common::{completed, read};
+use crate::common::{completed, read, read_columns};
 use headlight_data::files::{
     ChosenSamples, ColumnChoice, DatasetFile, FileKeys, Format, Rows, Table, write,
 };
@@ -197,8 +196,7 @@ fn other_formats_have_the_same_choice() {
 
 fn of_features(format: Format, text: &str) -> Result<Rows, String> {
     let columns = named("", "kind", &["plan", "age"]);
-    let rows = read(Cursor::new(text.to_owned()), format, &columns, "mine");
-    rows.map_err(|error| error.to_string())
+    read_columns(text, format, &columns).map_err(|error| error.to_string())
 }
 
 fn fitted(rows: &Rows, held_out: Option<usize>) -> (DatasetConfig, Splits) {
@@ -206,7 +204,7 @@ fn fitted(rows: &Rows, held_out: Option<usize>) -> (DatasetConfig, Splits) {
         held_out,
         ..FileKeys::default()
     };
-    let (config, _) = completed(rows, keys, &ColumnNames::default());
+    let (config, _) = completed(rows, keys);
     let splits = rows.fit(&config, Some(PAD)).unwrap();
     (config, splits)
 }
@@ -251,7 +249,7 @@ fn empty_cells_and_labels_that_read_as_missing_are_counted() {
         let is_told = |note: &String| told.iter().all(|part| note.contains(part));
         assert!(notes.iter().any(is_told), "{name}: {notes:?}");
     }
-    let (config, _) = completed(&rows, FileKeys::default(), &ColumnNames::default());
+    let (config, _) = completed(&rows, FileKeys::default());
     assert_eq!(rows.missing_labels(&config), None);
     let csv = csv.replace("NA,", ",q");
     let rows = of_features(Format::Csv, &csv).unwrap();
@@ -269,7 +267,7 @@ fn a_column_has_one_use() {
         (named("plan", "Plan", &[]), "`plan`, for two"),
         (named("", "token_0", &[]), "`token_0`, for two"),
     ] {
-        let rows = read(Cursor::new(csv), Format::Csv, &columns, "mine");
+        let rows = read_columns(csv, Format::Csv, &columns);
         let message = rows.unwrap_err().message;
         assert!(message.contains(part), "{message}");
     }
@@ -304,13 +302,7 @@ fn two_keys_of_one_name_are_not_written() {
 #[test]
 fn held_out_texts_that_are_training_texts_are_counted() {
     let csv = "split,label,text\ntrain,0,So good\ntrain,1,Bad\nheld_out,0,\"so, GOOD!\"\nheld_out,1,worse\nheld_out,1,...\n";
-    let rows = read(
-        Cursor::new(csv.to_owned()),
-        Format::Csv,
-        &ColumnNames::default(),
-        "mine",
-    )
-    .unwrap();
+    let rows = read(csv, Format::Csv).unwrap();
     let (_, splits) = fitted(&rows, None);
     let counts = splits.texts.unwrap();
     assert_eq!(counts.repeated, 1);

@@ -1,37 +1,19 @@
 //! The keys of a config, and the values that are refused.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_data::rules::{Count, TokenAnywhere, TokenAtPosition};
-use headlight_data::{
-    ClsPlace, DatasetConfig, DrawConfig, Generator, LabelRule, SampleCount, Source,
-};
+use crate::common::{at, check};
+use headlight_data::{ClsPlace, DatasetConfig, DrawConfig, Generator, Source};
 use serde_json::json;
 
 /// What a config parses to, or the message.
 fn parsed(keys: serde_json::Value) -> Result<DatasetConfig, String> {
-    serde_json::from_value(keys).map_err(|error| error.to_string())
+    crate::common::parsed(keys, &json!({}))
 }
 
 fn generated(generator: Generator, positive_rate: Option<f64>) -> DatasetConfig {
-    DatasetConfig {
-        columns: headlight_data::ColumnNames::default(),
-        words: None,
-        task: headlight_data::Task::Classification,
-        seed: 0,
-        source: Source::Generated(DrawConfig {
-            positive_rate,
-            ..DrawConfig::new(generator, 10)
-        }),
-        vocab_size: 5,
-        seq_len: 3,
-        n_classes: 2,
-        classes: Vec::new(),
-        cls: ClsPlace::First,
-        held_out: 0,
-        fold: None,
-        label_noise: 0.0,
-        rule: Some(LabelRule::from(TokenAnywhere { token: 1 })),
-    }
+    crate::common::config(json!({
+        "generator": generator, "positive_rate": positive_rate, "samples": 10, "vocab_size": 5, "seq_len": 3,
+        "rule": { "kind": "token-anywhere", "token": 1 },
+    }))
 }
 
 #[test]
@@ -40,10 +22,7 @@ fn keys_have_defaults() {
     let config = parsed(json!({ "samples": 7, "vocab_size": 5, "seq_len": 3, "rule": rule }));
     let expected = DatasetConfig {
         source: Source::Generated(DrawConfig::new(Generator::Numpy, 7)),
-        rule: Some(LabelRule::from(TokenAtPosition {
-            token: 3,
-            position: 2,
-        })),
+        rule: Some(at(3, 2)),
         ..generated(Generator::Numpy, None)
     };
     assert_eq!(config, Ok(expected));
@@ -161,138 +140,55 @@ fn missing_and_unknown_keys_are_named() {
     }
 }
 
-/// Changes a config; the key that is refused, or none; what its message names.
-type Case = (fn(&mut DatasetConfig), Option<&'static str>, &'static str);
-
-fn check(start: &DatasetConfig, cases: &[Case]) {
-    for (number, (change, key, part)) in cases.iter().enumerate() {
-        let mut config = start.clone();
-        change(&mut config);
-        let error = config.validate().err();
-        let found = error.as_ref().map(|error| error.key.as_str());
-        assert_eq!(found, *key, "case {number}");
-        let message = error.map_or(String::new(), |error| error.to_string());
-        assert!(message.contains(part), "case {number}: {message}");
-    }
-}
-
-fn set_samples(config: &mut DatasetConfig, count: usize) {
-    if let Source::Generated(own) = &mut config.source {
-        own.samples = SampleCount::Number(count);
-    }
-}
+/// 2^30 tokens with [CLS] are the most; a file's samples are not drawn.
+const LIMITS: &str = r#"
+{}                                                     | valid
+{"vocab_size": 2}                                      | valid
+{"vocab_size": 1}                                      | vocab_size | is 1;
+{"vocab_size": 0}                                      | vocab_size | is 0;
+{"seq_len": 1}                                         | valid
+{"seq_len": 0}                                         | seq_len    | seq_len is 0
+{"samples": 1}                                         | valid
+{"samples": 0}                                         | samples    | samples is 0
+{"samples": 268435456}                                 | valid
+{"samples": 268435457}                                 | samples    | 1073741824
+{"samples": 268435456, "held_out": 1}                  | samples    | held_out
+{"seq_len": 18446744073709551615}                      | samples
+{"held_out": 18446744073709551615}                     | samples
+{"seed": 4294967295}                                   | valid
+{"seed": 4294967296}                                   | seed       | 4294967296
+{"rule": {"kind": "token-anywhere", "token": 5}}       | rule.token | token 5
+{"rule": {"kind": "count", "token": 5}}                | rule.token | token 5
+{"n_classes": 1}                                       | n_classes  | is 1;
+{"n_classes": 3}                                       | n_classes  | at most 2
+{"n_classes": 4, "rule": {"kind": "count", "token": 1}} | valid
+{"n_classes": 5, "rule": {"kind": "count", "token": 1}} | n_classes | at most 4
+{"n_classes": 65537, "rule": {"kind": "count", "token": 1}} | n_classes | to 65536
+{"file": "a.npz", "generator": null, "samples": null, "rule": null, "n_classes": 65536} | valid
+{"file": "a.npz", "generator": null, "samples": null, "seed": 18446744073709551615} | valid
+{"generator": "chacha", "seed": 18446744073709551615}  | valid
+{"generator": "chacha", "vocab_size": 2}               | valid
+{"generator": "chacha", "positive_rate": 0.5, "n_classes": 2, "rule": {"kind": "count", "token": 1}} | valid
+{"generator": "chacha", "positive_rate": 0.5, "n_classes": 3, "rule": {"kind": "count", "token": 1}} | positive_rate
+"#;
 
 #[test]
 fn values_at_their_limits() {
-    check(
-        &generated(Generator::Numpy, None),
-        &[
-            (|_| (), None, ""),
-            (|config| config.vocab_size = 2, None, ""),
-            (|config| config.vocab_size = 1, Some("vocab_size"), "is 1;"),
-            (|config| config.vocab_size = 0, Some("vocab_size"), "is 0;"),
-            (|config| config.seq_len = 1, None, ""),
-            (|config| config.seq_len = 0, Some("seq_len"), "seq_len is 0"),
-            (|config| set_samples(config, 1), None, ""),
-            (
-                |config| set_samples(config, 0),
-                Some("samples"),
-                "samples is 0",
-            ),
-            // 2^30 tokens with [CLS] are the most.
-            (|config| set_samples(config, 1 << 28), None, ""),
-            (
-                |config| set_samples(config, (1 << 28) + 1),
-                Some("samples"),
-                "1073741824",
-            ),
-            (
-                |config| {
-                    set_samples(config, 1 << 28);
-                    config.held_out = 1;
-                },
-                Some("samples"),
-                "held_out",
-            ),
-            (|config| config.seq_len = usize::MAX, Some("samples"), ""),
-            (|config| config.held_out = usize::MAX, Some("samples"), ""),
-            (|config| config.seed = u64::from(u32::MAX), None, ""),
-            (
-                |config| config.seed = u64::from(u32::MAX) + 1,
-                Some("seed"),
-                "4294967296",
-            ),
-            (
-                |config| config.rule = Some(LabelRule::from(TokenAnywhere { token: 5 })),
-                Some("rule.token"),
-                "token 5 ",
-            ),
-            (
-                |config| config.rule = Some(LabelRule::from(Count { token: 5 })),
-                Some("rule.token"),
-                "token 5 ",
-            ),
-            (|config| config.n_classes = 1, Some("n_classes"), "is 1;"),
-            (
-                |config| config.n_classes = 3,
-                Some("n_classes"),
-                "at most 2",
-            ),
-            (|config| count(config, 4), None, ""),
-            (|config| count(config, 5), Some("n_classes"), "at most 4"),
-            (
-                |config| count(config, 65_537),
-                Some("n_classes"),
-                "to 65536",
-            ),
-            (
-                |config| {
-                    config.source = Source::File("a.npz".into());
-                    config.rule = None;
-                    config.n_classes = 65_536;
-                },
-                None,
-                "",
-            ),
-            // A file's samples are not drawn.
-            (
-                |config| {
-                    config.source = Source::File("a.npz".into());
-                    config.seed = u64::MAX;
-                },
-                None,
-                "",
-            ),
-        ],
-    );
-    check(
-        &generated(Generator::Chacha, None),
-        &[
-            (|config| config.seed = u64::MAX, None, ""),
-            (|config| config.vocab_size = 2, None, ""),
-        ],
-    );
-}
-
-fn count(config: &mut DatasetConfig, n_classes: usize) {
-    config.rule = Some(LabelRule::from(Count { token: 1 }));
-    config.n_classes = n_classes;
-}
-
-#[test]
-fn shares_of_positives_need_two_classes() {
-    let mut config = generated(Generator::Chacha, Some(0.5));
-    count(&mut config, 2);
-    assert!(config.validate().is_ok());
-    count(&mut config, 3);
-    assert_eq!(config.validate().unwrap_err().key, "positive_rate");
+    let keys = json!({
+        "generator": "numpy", "samples": 10, "vocab_size": 5, "seq_len": 3, "rule": { "kind": "token-anywhere", "token": 1 },
+    });
+    check(&keys, LIMITS);
 }
 
 #[test]
 fn shares_of_positives() {
     let refused = |generator, rate, vocab_size| {
-        let mut config = generated(generator, Some(rate));
+        let mut config = generated(generator, None);
         config.vocab_size = vocab_size;
+        if let Source::Generated(own) = &mut config.source {
+            // JSON has no nan.
+            own.positive_rate = Some(rate);
+        }
         config.validate().err().map(|error| {
             assert_eq!(error.key, "positive_rate");
             error.message

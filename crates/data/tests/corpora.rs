@@ -1,11 +1,10 @@
 //! Sentences of the grammars: what they say, that words without their order do not tell it, and what is held out.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use headlight_data::rules::TokenAnywhere;
 use headlight_data::words::{FIRST_WORD, PAD};
-use headlight_data::{Corpus, DatasetConfig, DrawConfig, Generator, LabelRule, Source, Stream};
+use headlight_data::{Corpus, DatasetConfig, Stream};
+use serde_json::{Value, json};
 
 const DRAWN: usize = 20_000;
 
@@ -25,128 +24,70 @@ fn is_marked(corpus: Corpus) -> bool {
     corpus.words().contains(&"*")
 }
 
+fn named(name: &str) -> Corpus {
+    serde_json::from_value(json!(name)).unwrap()
+}
+
 fn split(text: &str) -> Vec<&str> {
     text.split(' ').collect()
 }
 
-/// The documents' sentences and others of their form, read by a person.
+/// The documents' sentences and others of their form, read by a person: the grammar, the sentence, its class, and the words that
+/// decide it.
+const READ: &str = "
+negation | the * movie was not good , but the soundtrack was amazing                            | bad        | not good
+negation | the movie was not good , but the * soundtrack was amazing                            | good       | amazing
+negation | the * story seemed not dull , and the food seemed poor                               | good       | not dull
+pronoun  | the animal did not cross the street because * it was too tired , and it was too wide | animal     | tired
+pronoun  | the animal did not cross the street because it was too tired , and * it was too wide | place      | wide
+pronoun  | the cat sat on the mat because * it was too dirty , and it was too hungry            | place      | dirty
+bank     | the * bank of the river lay behind the office that approved the loan                 | river bank | river
+bank     | the bank of the river lay behind the * bank that approved the loan                   | money bank | approved loan
+bank     | the shed with the hook faced the * crane that laid the eggs                          | bird       | laid eggs
+apple    | * apple launched a new phone while i was eating an apple                             | firm       | launched phone
+apple    | apple launched a new phone while i was eating an * apple                             | fruit      | eating
+apple    | * apple spoiled a small pie while she was suing the apple                            | fruit      | spoiled pie
+apple    | while he was advising the * apple , apple topped a new cake                          | firm       | advising
+apple    | while i was eating the * apple , apple launched a new phone                          | fruit      | eating
+";
+
 #[test]
 fn sentences_are_read() {
-    for (corpus, text, class, deciding) in [
-        (
-            Corpus::Negation,
-            "the * movie was not good , but the soundtrack was amazing",
-            "bad",
-            &["not", "good"][..],
-        ),
-        (
-            Corpus::Negation,
-            "the movie was not good , but the * soundtrack was amazing",
-            "good",
-            &["amazing"],
-        ),
-        (
-            Corpus::Negation,
-            "the * story seemed not dull , and the food seemed poor",
-            "good",
-            &["not", "dull"],
-        ),
-        (
-            Corpus::Pronoun,
-            "the animal did not cross the street because * it was too tired , and it was too wide",
-            "animal",
-            &["tired"],
-        ),
-        (
-            Corpus::Pronoun,
-            "the animal did not cross the street because it was too tired , and * it was too wide",
-            "place",
-            &["wide"],
-        ),
-        (
-            Corpus::Pronoun,
-            "the cat sat on the mat because * it was too dirty , and it was too hungry",
-            "place",
-            &["dirty"],
-        ),
-        (
-            Corpus::Bank,
-            "the * bank of the river lay behind the office that approved the loan",
-            "river bank",
-            &["river"],
-        ),
-        (
-            Corpus::Bank,
-            "the bank of the river lay behind the * bank that approved the loan",
-            "money bank",
-            &["approved", "loan"],
-        ),
-        (
-            Corpus::Bank,
-            "the shed with the hook faced the * crane that laid the eggs",
-            "bird",
-            &["laid", "eggs"],
-        ),
-        (
-            Corpus::Apple,
-            "* apple launched a new phone while i was eating an apple",
-            "firm",
-            &["launched", "phone"],
-        ),
-        (
-            Corpus::Apple,
-            "apple launched a new phone while i was eating an * apple",
-            "fruit",
-            &["eating"],
-        ),
-        (
-            Corpus::Apple,
-            "* apple spoiled a small pie while she was suing the apple",
-            "fruit",
-            &["spoiled", "pie"],
-        ),
-        (
-            Corpus::Apple,
-            "while he was advising the * apple , apple topped a new cake",
-            "firm",
-            &["advising"],
-        ),
-        (
-            Corpus::Apple,
-            "while i was eating the * apple , apple launched a new phone",
-            "fruit",
-            &["eating"],
-        ),
-    ] {
-        let words = split(text);
+    for line in READ.trim().lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let (corpus, words) = (named(cells[0]), split(cells[1]));
         let reading = corpus.read(&words).unwrap();
-        assert_eq!(corpus.classes()[reading.class as usize], class, "{text}");
+        let class = corpus.classes()[reading.class as usize];
         let found: Vec<&str> = reading.deciding.iter().map(|&at| words[at]).collect();
-        assert_eq!(found, deciding, "{text}");
+        assert_eq!((class, &*found.join(" ")), (cells[2], cells[3]), "{line}");
         assert!(
             words.iter().all(|word| corpus.words().contains(word)),
-            "{text}"
+            "{line}"
         );
     }
 }
 
+const UNREAD: &str = "
+negation | the movie was good
+negation | the movie was good *
+negation | the * movie was , but the soundtrack was good
+pronoun  | the cat was tired and * it
+bank     | the * office of the river
+bank     | the * bank lay behind the river
+apple    | * phone launched a new phone
+apple    | * apple
+apple    |
+";
+
 #[test]
 fn what_the_grammar_cannot_read_has_no_answer() {
-    for (corpus, text) in [
-        (Corpus::Negation, "the movie was good"),
-        (Corpus::Negation, "the movie was good *"),
-        (
-            Corpus::Negation,
-            "the * movie was , but the soundtrack was good",
-        ),
-        (Corpus::Pronoun, "the cat was tired and * it"),
-        (Corpus::Bank, "the * office of the river"),
-        (Corpus::Bank, "the * bank lay behind the river"),
-        (Corpus::Apple, "* phone launched a new phone"),
-        (Corpus::Apple, "* apple"),
-        (Corpus::Apple, ""),
-    ] {
-        assert_eq!(corpus.read(&split(text)), None, "{text}");
+    for line in UNREAD.trim().lines() {
+        let (corpus, text) = line.split_once('|').unwrap();
+        assert_eq!(
+            named(corpus.trim()).read(&split(text.trim())),
+            None,
+            "{line}"
+        );
     }
 }
 
@@ -265,18 +206,14 @@ fn held_out_sentences_are_new_and_their_words_are_not() {
     }
 }
 
-fn config(corpus: Corpus) -> DatasetConfig {
-    let json = format!(
-        r#"{{"generator": "sentences", "samples": 50, "held_out": 20, "rule": {{"kind": "sentence", "corpus": "{}"}}}}"#,
-        corpus.name()
-    );
-    serde_json::from_str(&json).unwrap()
+fn keys(corpus: Corpus) -> Value {
+    json!({"generator": "sentences", "samples": 50, "held_out": 20, "rule": {"kind": "sentence", "corpus": corpus}})
 }
 
 #[test]
 fn a_config_names_the_corpus_alone() {
     for corpus in Corpus::ALL {
-        let config = config(corpus);
+        let config = crate::common::config(keys(corpus));
         config.validate().unwrap();
         assert_eq!(config.seq_len, corpus.seq_len());
         assert_eq!(config.vocab_size, FIRST_WORD + corpus.words().len() as u32);
@@ -296,7 +233,7 @@ fn a_config_names_the_corpus_alone() {
         assert_eq!(rule.label_positions(row, config.cls), places);
         let unread = vec![PAD; row.len()];
         assert_eq!(rule.label_for(&unread, config.cls, config.n_classes), 0);
-        assert!(rule.knows(row, config.cls) && !rule.knows(&unread, config.cls));
+        assert!(rule.has_label(row, config.cls) && !rule.has_label(&unread, config.cls));
         assert_eq!(config.token_text(FIRST_WORD, Some(PAD)), corpus.words()[0]);
         assert_eq!(config.token_text(0, Some(PAD)), "[CLS]");
         assert_eq!(config.token_text(PAD, Some(PAD)), "[PAD]");
@@ -308,38 +245,18 @@ fn a_config_names_the_corpus_alone() {
     }
 }
 
+const REFUSED: &str = r#"
+{"generator": "chacha"}                                       | generator
+{"positive_rate": 0.5, "classes": ["a", "b"]}                 | positive_rate
+{"seq_len": 14}                                               | seq_len
+{"words": {"vocabulary": ["the", "of"]}, "vocab_size": 5}     | words.vocabulary
+{"rule": {"kind": "token-anywhere", "token": 5}, "words": {}, "vocab_size": 9, "seq_len": 4, "generator": "chacha"} | words
+"#;
+
 #[test]
 fn a_grammar_goes_with_its_generator_and_words() {
-    let invalid = |change: fn(&mut DatasetConfig)| {
-        let mut config = config(Corpus::Bank);
-        change(&mut config);
-        config.validate().unwrap_err().key
-    };
-    assert_eq!(
-        invalid(|config| {
-            config.source = Source::Generated(DrawConfig::new(Generator::Chacha, 5));
-        }),
-        "generator"
-    );
-    assert_eq!(
-        invalid(|config| {
-            config.classes.clear();
-            config.n_classes = 2;
-            config.source = Source::Generated(DrawConfig {
-                positive_rate: Some(0.5),
-                ..DrawConfig::new(Generator::Sentences, 5)
-            });
-        }),
-        "positive_rate"
-    );
-    assert_eq!(invalid(|config| config.seq_len -= 1), "seq_len");
-    assert_eq!(
-        invalid(|config| config.words.as_mut().unwrap().vocabulary.swap(0, 1)),
-        "words.vocabulary"
-    );
-    assert_eq!(invalid(|config| config.words = None), "words.vocabulary");
-    assert_eq!(
-        invalid(|config| config.rule = Some(LabelRule::from(TokenAnywhere { token: 5 }))),
-        "words"
-    );
+    crate::common::check(&keys(Corpus::Bank), REFUSED);
+    let mut config = crate::common::config(keys(Corpus::Bank));
+    config.words = None;
+    assert_eq!(config.validate().unwrap_err().key, "words.vocabulary");
 }

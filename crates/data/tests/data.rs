@@ -1,10 +1,11 @@
 //! Samples: each file is a topic, and all are one program, since what they share would be compiled for each.
 //!
 //! A new file needs its line here; `scripts/checks/layout.py` says so if it is missing.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
+mod automata;
 mod batches;
 mod columns;
 mod config;
@@ -14,13 +15,9 @@ mod files;
 mod folds;
 mod fresh;
 mod generate;
-mod listed;
 mod noise;
-mod numbers;
 mod numpy;
 mod questions;
-mod readers;
-mod repeats;
 mod rules;
 mod sentiment;
 mod sequences;

@@ -1,90 +1,40 @@
 //! Dataset files survive a round trip, and damaged ones are refused with a place.
 //!
 //! One file, because all its cases share the makers of small files.
-#![allow(missing_docs, clippy::unwrap_used, clippy::type_complexity)]
+#![allow(clippy::type_complexity)]
 
 use std::io::Cursor;
 use std::path::Path;
 
-use crate::common::read;
-use headlight_data::files::{
-    DatasetFile, FileError, FileKeys, FitError, Format, Rows, Table, listed, write,
-};
-use headlight_data::rules::{TokenAnywhere, TokenAtPosition};
+use crate::common::{anywhere, completed, config, read};
+use headlight_data::files::{FileError, FileKeys, FitError, Format, Rows, Table, listed};
 use headlight_data::{
-    ClsPlace, ColumnNames, DatasetConfig, DrawConfig, Generator, LabelRule, Source, Splits,
+    ClsPlace, ColumnNames, DatasetConfig, DrawConfig, Generator, IGNORED, Source, Splits,
 };
 use headlight_npz::{NpzReader, NpzWriter};
-
-fn rule() -> LabelRule {
-    LabelRule::from(TokenAtPosition {
-        token: 4,
-        position: 2,
-    })
-}
+use serde_json::json;
 
 fn splits() -> Splits {
-    let config = DatasetConfig {
-        columns: headlight_data::ColumnNames::default(),
-        words: None,
-        task: headlight_data::Task::Classification,
-        seed: 3,
-        source: Source::Generated(DrawConfig {
-            positive_rate: Some(0.5),
-            ..DrawConfig::new(Generator::Chacha, 40)
-        }),
-        vocab_size: 9,
-        seq_len: 5,
-        n_classes: 2,
-        classes: Vec::new(),
-        cls: ClsPlace::First,
-        held_out: 10,
-        fold: None,
-        label_noise: 0.0,
-        rule: Some(rule()),
-    };
-    config.generate().unwrap()
+    let generated = json!({
+        "seed": 3, "generator": "chacha", "samples": 40, "positive_rate": 0.5, "vocab_size": 9, "seq_len": 5, "held_out": 10,
+        "rule": { "kind": "token-at-position", "token": 4, "position": 2 },
+    });
+    config(generated).generate().unwrap()
 }
 
 fn written(format: Format) -> Vec<u8> {
-    bytes_of(&splits(), &of_file(0), None, format)
-}
-
-fn bytes_of(
-    splits: &Splits,
-    config: &DatasetConfig,
-    padding_token: Option<u32>,
-    format: Format,
-) -> Vec<u8> {
-    let contents = DatasetFile {
-        splits,
-        config,
-        padding_token,
-        rows: None,
-    };
-    let mut bytes = Vec::new();
-    write(contents, format, &mut bytes).unwrap();
-    bytes
+    crate::common::written(&splits(), &of_file(0), None, format)
 }
 
 /// The rows of bytes whose format the file name gives.
 fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Rows, FileError> {
-    read(
-        Cursor::new(bytes),
-        Format::of(Path::new(name))?,
-        &ColumnNames::default(),
-        name,
-    )
+    let format = Format::of(Path::new(name))?;
+    Table::read(Cursor::new(bytes), format, name)?.samples(&ColumnNames::default())
 }
 
 /// Lines of token ids.
 fn read_lines(text: &str) -> Result<Rows, FileError> {
     Table::read(Cursor::new(text), Format::Txt, "new.txt")?.lines(false)
-}
-
-/// The config of a file that a config says nothing else about, and its padding token.
-fn completed(rows: &Rows, keys: FileKeys) -> (DatasetConfig, Option<u32>) {
-    crate::common::completed(rows, keys, &ColumnNames::default())
 }
 
 /// The splits of a file, with what the file itself says.
@@ -95,23 +45,19 @@ fn own(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, String> {
     splits.map_err(|error| error.to_string())
 }
 
-fn of_file(held_out: usize) -> DatasetConfig {
-    DatasetConfig {
-        columns: headlight_data::ColumnNames::default(),
-        words: None,
-        task: headlight_data::Task::Classification,
-        seed: 0,
-        source: Source::File("data/config.csv".into()),
-        vocab_size: 9,
-        seq_len: 5,
-        n_classes: 2,
-        classes: Vec::new(),
-        cls: ClsPlace::First,
-        held_out,
-        fold: None,
-        label_noise: 0.0,
-        rule: Some(rule()),
+/// The keys of a config that says where `[CLS]` is.
+fn with_cls(cls: ClsPlace) -> FileKeys {
+    FileKeys {
+        cls,
+        ..FileKeys::default()
     }
+}
+
+fn of_file(held_out: usize) -> DatasetConfig {
+    config(json!({
+        "file": "data/config.csv", "vocab_size": 9, "seq_len": 5, "n_classes": 2, "held_out": held_out,
+        "rule": { "kind": "token-at-position", "token": 4, "position": 2 },
+    }))
 }
 
 #[test]
@@ -139,7 +85,7 @@ fn splits_are_checked_against_a_config() {
     let rows = read_as("a.csv", file).unwrap();
     let fitting = DatasetConfig {
         seq_len: 2,
-        rule: Some(LabelRule::from(TokenAnywhere { token: 5 })),
+        rule: Some(anywhere(5)),
         ..of_file(0)
     };
     assert!(rows.fit(&fitting, None).is_ok());
@@ -157,7 +103,7 @@ fn splits_are_checked_against_a_config() {
             &["a.csv: line 2", "[CLS] = 0 first", "data.cls is \"last\""],
         ),
         (
-            |config| config.rule = Some(LabelRule::from(TokenAnywhere { token: 7 })),
+            |config| config.rule = Some(anywhere(7)),
             &[
                 "a.csv: line 2",
                 "the rule (token 7 is at any position) gives",
@@ -416,10 +362,6 @@ fn archives_have_the_arrays_of_the_documentation() {
 /// `[CLS]` first and last, in the file and added.
 #[test]
 fn cls_is_where_the_config_has_it_or_is_added_there() {
-    let keys = |cls| FileKeys {
-        cls,
-        ..FileKeys::default()
-    };
     let cases = [
         (ClsPlace::First, "[0,5,4],[0,3,3]", [[0, 5, 4], [0, 3, 3]]),
         (ClsPlace::First, "[5,4],[3,3]", [[0, 5, 4], [0, 3, 3]]),
@@ -435,7 +377,7 @@ fn cls_is_where_the_config_has_it_or_is_added_there() {
                 format!("{{\"label\":{label},\"tokens\":{tokens}}}\n")
             });
         let rows = read_as("a.jsonl", lines.collect::<String>()).unwrap();
-        let (config, padding_token) = completed(&rows, keys(cls));
+        let (config, padding_token) = completed(&rows, with_cls(cls));
         assert_eq!(
             (config.seq_len, config.vocab_size, padding_token),
             (2, 6, None)
@@ -446,7 +388,7 @@ fn cls_is_where_the_config_has_it_or_is_added_there() {
             ClsPlace::First => ClsPlace::Last,
             ClsPlace::Last | ClsPlace::None => ClsPlace::First,
         };
-        let (config, _) = completed(&rows, keys(other));
+        let (config, _) = completed(&rows, with_cls(other));
         assert_eq!(rows.fit(&config, None).is_err(), tokens.contains('0'));
     }
 }
@@ -460,25 +402,18 @@ fn shorter_samples_are_padded_before_a_last_cls() {
         (ClsPlace::Last, "5 4 3 0 6 7 7 0 2 2 7 0"),
         (ClsPlace::None, "5 4 3 6 7 7 2 2 7"),
     ] {
-        let keys = FileKeys {
-            cls,
-            ..FileKeys::default()
-        };
-        let (config, padding_token) = completed(&rows, keys);
+        let (config, padding_token) = completed(&rows, with_cls(cls));
         assert_eq!((config.vocab_size, padding_token), (8, Some(7)));
         let splits = rows.fit(&config, padding_token).unwrap();
         let tokens = splits.train.all_tokens().iter().map(ToString::to_string);
         assert_eq!(tokens.collect::<Vec<_>>().join(" "), expected);
         // Written and read again, they are the same.
         for format in [Format::Npz, Format::Csv, Format::Jsonl] {
-            let bytes = bytes_of(&splits, &config, padding_token, format);
-            let again = read(Cursor::new(bytes), format, &ColumnNames::default(), "again").unwrap();
+            let bytes = crate::common::written(&splits, &config, padding_token, format);
+            let again = read(bytes, format).unwrap();
             assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
-            let keys = FileKeys {
-                cls,
-                ..FileKeys::default()
-            };
-            assert_eq!(completed(&again, keys), (config.clone(), padding_token));
+            let found = completed(&again, with_cls(cls));
+            assert_eq!(found, (config.clone(), padding_token));
         }
     }
 }
@@ -486,10 +421,7 @@ fn shorter_samples_are_padded_before_a_last_cls() {
 /// Without `[CLS]`, token 0 is a token like the others, wherever it stands, and it may be padding.
 #[test]
 fn without_cls_token_0_is_a_token() {
-    let keys = FileKeys {
-        cls: ClsPlace::None,
-        ..FileKeys::default()
-    };
+    let keys = with_cls(ClsPlace::None);
     let text = "label,token_0,token_1\n0,0,4\n1,0,0\n0,3,0\n";
     let rows = read_as("zeros.csv", text).unwrap();
     let (config, padding_token) = completed(&rows, keys.clone());
@@ -501,8 +433,8 @@ fn without_cls_token_0_is_a_token() {
     assert_eq!(splits.train.all_tokens(), [0, 4, 0, 0, 3, 0]);
     assert_eq!(splits.train.positions(), 2);
     for format in [Format::Npz, Format::Csv, Format::Jsonl] {
-        let bytes = bytes_of(&splits, &config, padding_token, format);
-        let again = read(Cursor::new(bytes), format, &ColumnNames::default(), "again").unwrap();
+        let bytes = crate::common::written(&splits, &config, padding_token, format);
+        let again = read(bytes, format).unwrap();
         assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
     }
     let text = "label,token_0,token_1\n0,5,4\n1,3\n";
@@ -516,19 +448,10 @@ fn without_cls_token_0_is_a_token() {
     );
     let splits = rows.fit(&config, padding_token).unwrap();
     assert_eq!(splits.train.all_tokens(), [5, 4, 3, 0]);
-    let bytes = bytes_of(&splits, &config, padding_token, Format::Npz);
-    let again = read(
-        Cursor::new(bytes),
-        Format::Npz,
-        &ColumnNames::default(),
-        "again",
-    )
-    .unwrap();
-    let keys = FileKeys {
-        cls: ClsPlace::None,
-        ..FileKeys::default()
-    };
-    assert_eq!(completed(&again, keys), (config.clone(), Some(0)));
+    let bytes = crate::common::written(&splits, &config, padding_token, Format::Npz);
+    let again = read(bytes, Format::Npz).unwrap();
+    let found = completed(&again, with_cls(ClsPlace::None));
+    assert_eq!(found, (config.clone(), Some(0)));
     assert_eq!(again.fit(&config, padding_token), Ok(splits));
 }
 
@@ -597,8 +520,8 @@ fn labels_are_classes_or_names() {
         let splits = rows.fit(&config, None).unwrap();
         assert_eq!(splits.train.labels(), expected, "{labels}");
         for format in [Format::Npz, Format::Csv, Format::Jsonl] {
-            let bytes = bytes_of(&splits, &config, None, format);
-            let again = read(Cursor::new(bytes), format, &ColumnNames::default(), "again").unwrap();
+            let bytes = crate::common::written(&splits, &config, None, format);
+            let again = read(bytes, format).unwrap();
             assert_eq!(again.fit(&config, None), Ok(splits.clone()), "{labels}");
             assert_eq!(completed(&again, FileKeys::default()).0, config, "{labels}");
         }
@@ -771,7 +694,7 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
         expected
     );
     let ruled = DatasetConfig {
-        rule: Some(LabelRule::from(TokenAnywhere { token: 3 })),
+        rule: Some(anywhere(3)),
         ..config.clone()
     };
     assert_eq!(lines.dataset(&ruled, Some(8)).unwrap().labels(), [0, 1, 0]);
@@ -826,13 +749,7 @@ fn listed_samples_are_those_of_a_csv_file() {
         .iter()
         .map(|(tokens, label, split)| (&tokens[..], *label, *split));
     let found = listed(given, "a list").unwrap().fit(&of_file(0), None);
-    let file = read(
-        Cursor::new(csv),
-        Format::Csv,
-        &ColumnNames::default(),
-        "a file",
-    )
-    .unwrap();
+    let file = read(csv, Format::Csv).unwrap();
     assert_eq!(found, file.fit(&of_file(0), None));
     assert_eq!(found.unwrap(), splits());
     for (samples, message) in [
@@ -856,5 +773,28 @@ fn listed_samples_are_those_of_a_csv_file() {
     assert!(
         error.starts_with("a list: line 1: unknown split `rest`"),
         "{error}"
+    );
+}
+
+/// The token that follows the last one is known where a text was cut.
+#[test]
+fn the_next_token_may_be_given() {
+    let given = [(&[3_i64, 1, 2][..], "0", "train"), (&[1, 2], "0", "train")];
+    let rows = listed(given.into_iter(), "the samples").unwrap();
+    let config = config(json!({
+        "task": "next-token", "file": "f", "vocab_size": 5, "seq_len": 3, "n_classes": 5, "cls": "none", "held_out": 0,
+    }));
+    let labels = |rows: Rows| {
+        let train = rows.fit(&config, Some(4)).unwrap().train;
+        [0, 1].map(|sample| train.labels_of(sample).to_vec())
+    };
+    assert_eq!(
+        labels(rows.followed_by(vec![2, 3])),
+        [vec![1, 2, 2], vec![2, 3, IGNORED]]
+    );
+    let rows = listed(given.into_iter(), "the samples").unwrap();
+    assert_eq!(
+        labels(rows),
+        [vec![1, 2, IGNORED], vec![2, IGNORED, IGNORED]]
     );
 }

@@ -1,43 +1,23 @@
 //! The folds of a file.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 
 use crate::common::read;
 use headlight_data::files::{Format, Rows};
-use headlight_data::{ColumnNames, Dataset, DatasetConfig, Fold, Source, Splits};
+use headlight_data::{Dataset, DatasetConfig, Fold, Splits};
+use serde_json::json;
 
 /// 23 samples, each another number; every third has label 1, and the rest label 0.
 fn rows() -> Rows {
     let rows = (1..=23).map(|number| format!("{},{number}\n", u8::from(number % 3 == 0)));
     let text = "label,token_0\n".to_owned() + &rows.collect::<String>();
-    let columns = ColumnNames::default();
-    read(
-        std::io::Cursor::new(text),
-        Format::Csv,
-        &columns,
-        "file".to_owned(),
-    )
-    .unwrap()
+    read(text, Format::Csv).unwrap()
 }
 
 fn config(seed: u64, fold: &str) -> DatasetConfig {
-    DatasetConfig {
-        task: headlight_data::Task::Classification,
-        seed,
-        source: Source::File("file.csv".into()),
-        columns: ColumnNames::default(),
-        words: None,
-        vocab_size: 24,
-        seq_len: 1,
-        n_classes: 2,
-        classes: Vec::new(),
-        cls: headlight_data::ClsPlace::First,
-        held_out: 0,
-        fold: Some(fold.parse::<Fold>().unwrap()),
-        label_noise: 0.0,
-        rule: None,
-    }
+    crate::common::config(json!({
+        "seed": seed, "file": "file.csv", "vocab_size": 24, "seq_len": 1, "n_classes": 2, "fold": fold,
+    }))
 }
 
 fn samples(dataset: &Dataset) -> BTreeMap<u32, u32> {

@@ -1,5 +1,4 @@
 //! Samples that each step draws, and shares of held-out samples.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::HashSet;
 
@@ -9,18 +8,11 @@ use serde_json::{Value, json};
 
 /// What a config with these keys parses to, or the message.
 fn parsed(more: &Value) -> Result<DatasetConfig, String> {
-    let mut keys = json!({
+    let keys = json!({
         "seed": 3, "generator": "chacha", "samples": "fresh", "held_out": 20, "vocab_size": 11, "seq_len": 4,
         "rule": { "kind": "token-anywhere", "token": 7 },
     });
-    for (key, value) in more.as_object().unwrap() {
-        if value.is_null() {
-            keys.as_object_mut().unwrap().remove(key);
-        } else {
-            keys[key] = value.clone();
-        }
-    }
-    serde_json::from_value(keys).map_err(|error| error.to_string())
+    crate::common::parsed(keys, more)
 }
 
 /// What draws the batches of a valid config, and its held-out samples.

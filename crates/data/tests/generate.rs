@@ -1,35 +1,20 @@
 //! The `chacha` generator, its share of positives, and the held-out split.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::{HashMap, HashSet};
 
-use crate::common::{anywhere, at, before, count, equal, sum};
-use headlight_data::rules::{Majority, Parity, SumMod};
+use crate::common::{anywhere, at, before, count, equal, parity, sum};
+use headlight_data::rules::{Majority, SumMod};
 use headlight_data::{
-    Batches, ClsPlace, Dataset, DatasetConfig, DrawConfig, Generator, LabelRule, Source,
+    Batches, ClsPlace, Dataset, DatasetConfig, DrawConfig, Generator, LabelRule, Source, Stream,
 };
 use proptest::prelude::*;
+use serde_json::json;
 
-fn config(rule: LabelRule, samples: usize, positive_rate: Option<f64>) -> DatasetConfig {
-    DatasetConfig {
-        columns: headlight_data::ColumnNames::default(),
-        words: None,
-        task: headlight_data::Task::Classification,
-        seed: 7,
-        source: Source::Generated(DrawConfig {
-            positive_rate,
-            ..DrawConfig::new(Generator::Chacha, samples)
-        }),
-        vocab_size: 11,
-        seq_len: 4,
-        n_classes: 2,
-        classes: Vec::new(),
-        cls: ClsPlace::First,
-        held_out: 0,
-        fold: None,
-        label_noise: 0.0,
-        rule: Some(rule),
-    }
+fn config(rule: &LabelRule, samples: usize, positive_rate: Option<f64>) -> DatasetConfig {
+    crate::common::config(json!({
+        "seed": 7, "generator": "chacha", "samples": samples, "positive_rate": positive_rate, "vocab_size": 11, "seq_len": 4,
+        "n_classes": 2, "rule": rule,
+    }))
 }
 
 fn rules() -> impl Strategy<Value = LabelRule> {
@@ -47,13 +32,13 @@ fn rules() -> impl Strategy<Value = LabelRule> {
 proptest! {
     #[test]
     fn the_share_of_positives_is_exact(rule in rules(), samples in 1_usize..300, rate in 0.0..=1.0) {
-        let train = config(rule, samples, Some(rate)).generate().unwrap().train;
+        let train = config(&rule, samples, Some(rate)).generate().unwrap().train;
         prop_assert_eq!(train.positives().count(), (rate * samples as f64).round() as usize);
     }
 
     #[test]
     fn held_out_rows_are_no_training_rows(rule in rules(), seed in any::<u64>()) {
-        let mut config = config(rule, 500, None);
+        let mut config = config(&rule, 500, None);
         config.seed = seed;
         config.held_out = 200;
         let splits = config.generate().unwrap();
@@ -66,7 +51,7 @@ proptest! {
 
     #[test]
     fn every_epoch_is_a_permutation(seed in any::<u64>(), epoch in 1_usize..1000, batch_size in 1_usize..70) {
-        let train = config(anywhere(1), 60, None).generate().unwrap().train;
+        let train = config(&anywhere(1), 60, None).generate().unwrap().train;
         let batches = Batches::shuffled(&train, batch_size, seed, epoch);
         let mut order: Vec<u32> = batches.iter().flatten().copied().collect();
         prop_assert_eq!(batches.iter().len(), batches.len());
@@ -89,7 +74,7 @@ fn samples_of_a_class_are_uniform() {
     ];
     for rule in rules {
         for (rate, label) in [(0.0, false), (1.0, true)] {
-            let mut config = config(rule.clone(), 27_000, Some(rate));
+            let mut config = config(&rule, 27_000, Some(rate));
             (config.vocab_size, config.seq_len) = (4, 3);
             let train = config.generate().unwrap().train;
             let mut counts: HashMap<&[u32], u32> = HashMap::new();
@@ -118,7 +103,7 @@ fn samples_of_a_class_are_uniform() {
 #[test]
 fn rare_classes_are_uniform_in_long_samples() {
     let rule = before(1, 2);
-    let mut config = config(rule, 6_500, Some(0.0));
+    let mut config = config(&rule, 6_500, Some(0.0));
     (config.vocab_size, config.seq_len) = (3, 64);
     let train = config.generate().unwrap().train;
     let mut counts = [0_u32; 65];
@@ -144,17 +129,10 @@ fn rare_classes_are_uniform_in_long_samples() {
 #[test]
 fn a_class_that_is_asked_for_is_drawn_or_refused() {
     let negatives = |rule: LabelRule, vocab_size, seq_len, rate| {
-        let mut config = config(rule, 10, Some(rate));
+        let mut config = config(&rule, 10, Some(rate));
         (config.vocab_size, config.seq_len) = (vocab_size, seq_len);
         let train = config.generate().map_err(|error| error.key)?.train;
         Ok(train.of_class(0).count())
-    };
-    let parity = |positions: &[usize]| {
-        let positions = positions.to_vec();
-        LabelRule::from(Parity {
-            token: 1,
-            positions,
-        })
     };
     let majority = || LabelRule::from(Majority { token: 1 });
     let refused = Err("positive_rate".to_owned());
@@ -164,10 +142,10 @@ fn a_class_that_is_asked_for_is_drawn_or_refused() {
         (anywhere(1), 2, 6, 0.9, refused.clone()),
         (at(1, 3), 2, 6, 0.0, refused.clone()),
         (equal(1, 2), 2, 6, 0.5, refused.clone()),
-        (parity(&[]), 2, 3, 1.0, Ok(0)),
-        (parity(&[]), 2, 4, 1.0, refused.clone()),
-        (parity(&[]), 2, 4, 0.0, Ok(10)),
-        (parity(&[1, 2]), 2, 3, 1.0, refused),
+        (parity(1, &[]), 2, 3, 1.0, Ok(0)),
+        (parity(1, &[]), 2, 4, 1.0, refused.clone()),
+        (parity(1, &[]), 2, 4, 0.0, Ok(10)),
+        (parity(1, &[1, 2]), 2, 3, 1.0, refused),
         // 2^-2000 is 0 in float64.
         (majority(), 1000, 2000, 0.5, Ok(5)),
         (count(1), 3, 2000, 0.5, Ok(5)),
@@ -178,7 +156,7 @@ fn a_class_that_is_asked_for_is_drawn_or_refused() {
             "{rule:?}"
         );
     }
-    let mut three = config(count(1), 30, None);
+    let mut three = config(&count(1), 30, None);
     let Source::Generated(own) = &mut three.source else {
         unreachable!()
     };
@@ -198,7 +176,7 @@ fn a_class_that_is_asked_for_is_drawn_or_refused() {
 
 #[test]
 fn epochs_differ_and_seeds_differ() {
-    let train = config(anywhere(1), 60, None).generate().unwrap().train;
+    let train = config(&anywhere(1), 60, None).generate().unwrap().train;
     let order = |seed, epoch| {
         Batches::shuffled(&train, 60, seed, epoch)
             .iter()
@@ -214,10 +192,10 @@ fn epochs_differ_and_seeds_differ() {
 /// What a seed means must not change with a library's next version.
 #[test]
 fn chacha_rows_and_order_are_pinned() {
-    let train = config(anywhere(1), 3, None).generate().unwrap().train;
+    let train = config(&anywhere(1), 3, None).generate().unwrap().train;
     assert_eq!(train.all_tokens(), PINNED_ROWS);
     let batches = Batches::shuffled(
-        &config(anywhere(1), 8, None).generate().unwrap().train,
+        &config(&anywhere(1), 8, None).generate().unwrap().train,
         8,
         0,
         1,
@@ -237,7 +215,7 @@ fn samples_of_every_rule_are_pinned() {
     let mut hashes = Vec::new();
     for rule in rules {
         for cls in [ClsPlace::First, ClsPlace::Last] {
-            let mut config = config(rule.clone(), 100, Some(0.3));
+            let mut config = config(&rule, 100, Some(0.3));
             (config.cls, config.held_out) = (cls, 20);
             let splits = config.generate().unwrap();
             hashes.push(fnv1a(&[splits.train, splits.held_out]));
@@ -271,7 +249,7 @@ fn fnv1a(parts: &[Dataset]) -> u64 {
 
 #[test]
 fn a_space_that_is_used_up_is_said() {
-    let mut config = config(anywhere(1), 1000, None);
+    let mut config = config(&anywhere(1), 1000, None);
     (config.vocab_size, config.seq_len, config.held_out) = (3, 1, 10);
     let error = config.generate().unwrap_err().to_string();
     assert!(error.contains("set held_out = 0"), "{error}");
@@ -284,7 +262,7 @@ fn pairs(samples: usize, held_out: usize, cls: ClsPlace) -> DatasetConfig {
         positions: positions.to_vec(),
         modulus: 3,
     };
-    let mut config = config(LabelRule::from(rule), samples, None);
+    let mut config = config(&LabelRule::from(rule), samples, None);
     config.source = Source::Generated(DrawConfig::new(Generator::All, samples));
     (config.vocab_size, config.seq_len) = (3 + cls.first_token(), 2);
     (config.n_classes, config.cls, config.held_out) = (3, cls, held_out);
@@ -361,7 +339,7 @@ fn tokens_without_cls_count_from_0() {
     let rules = [at(0, 0), anywhere(0), equal(0, 3)];
     for rule in rules {
         for rate in [None, Some(0.5)] {
-            let mut config = config(rule.clone(), 4000, rate);
+            let mut config = config(&rule, 4000, rate);
             (config.cls, config.held_out) = (ClsPlace::None, 50);
             (config.vocab_size, config.seq_len) = (5, 8);
             let splits = config.generate().unwrap();
@@ -378,4 +356,14 @@ fn tokens_without_cls_count_from_0() {
             }
         }
     }
+}
+
+/// Origin: `scripts/evidence/test_streams.py`, ChaCha8 from its definition.
+#[rustfmt::skip]
+const PINNED_NUMBERS: [u32; 7] = [51, 10, 18, 0, 0, 0, 39];
+
+#[test]
+fn numbers_of_a_stream_are_pinned() {
+    let mut number = Stream::Inputs.numbers(7);
+    assert_eq!([59, 59, 59, 11, 2, 1, 59].map(&mut number), PINNED_NUMBERS);
 }

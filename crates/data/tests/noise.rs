@@ -1,22 +1,17 @@
 //! Labels that are wrong on purpose.
-#![allow(missing_docs, clippy::unwrap_used)]
-
-use std::io::Cursor;
 
 use crate::common::read;
 use headlight_data::files::{Format, Rows};
-use headlight_data::{ColumnNames, Dataset, DatasetConfig};
+use headlight_data::{Dataset, DatasetConfig};
 use serde_json::{Value, json};
 
 /// Three classes, and which one a sample has depends on its first token alone.
 fn config(changes: &Value) -> DatasetConfig {
-    let mut keys = json!({
+    let keys = json!({
         "seed": 3, "generator": "chacha", "samples": 3000, "held_out": 500, "vocab_size": 12, "seq_len": 5,
         "n_classes": 3, "label_noise": 0.25, "rule": {"kind": "count", "token": 4},
     });
-    let changes = changes.as_object().unwrap().clone();
-    keys.as_object_mut().unwrap().extend(changes);
-    serde_json::from_value(keys).unwrap()
+    crate::common::parsed(keys, changes).unwrap()
 }
 
 /// The true label of each sample.
@@ -108,23 +103,15 @@ const PINNED_NOISE: [usize; 11] = [1, 6, 8, 11, 12, 17, 21, 23, 30, 32, 36];
 fn rows() -> Rows {
     let rows = (1..=30).map(|number| format!("{},{number}\n", u8::from(number % 2 == 0)));
     let text = "label,token_0\n".to_owned() + &rows.collect::<String>();
-    read(
-        Cursor::new(text),
-        Format::Csv,
-        &ColumnNames::default(),
-        "file",
-    )
-    .unwrap()
+    read(text, Format::Csv).unwrap()
 }
 
 #[test]
 fn samples_of_a_file_keep_their_noise_in_each_fold() {
     let of_file = |changes: &Value| -> DatasetConfig {
-        let mut keys =
+        let keys =
             json!({"seed": 3, "file": "a.csv", "vocab_size": 31, "seq_len": 1, "label_noise": 0.3});
-        let changes = changes.as_object().unwrap().clone();
-        keys.as_object_mut().unwrap().extend(changes);
-        serde_json::from_value(keys).unwrap()
+        crate::common::parsed(keys, changes).unwrap()
     };
     let is_wrong = |dataset: &Dataset, sample: usize| {
         dataset.label(sample) != (dataset.tokens(sample)[1] + 1) % 2
@@ -154,14 +141,14 @@ fn samples_of_a_file_keep_their_noise_in_each_fold() {
 
 #[test]
 fn a_share_below_one_is_needed() {
-    for (noise, valid) in [(-0.1, false), (0.0, true), (0.999, true), (1.0, false)] {
+    for (noise, expected) in [
+        (-0.1, "label_noise"),
+        (0.0, ""),
+        (0.999, ""),
+        (1.0, "label_noise"),
+    ] {
         let config = config(&json!({"label_noise": noise}));
-        let key = config.validate().map_err(|invalid| invalid.key);
-        let expected = if valid {
-            Ok(())
-        } else {
-            Err("label_noise".to_owned())
-        };
-        assert_eq!(key, expected, "{noise}");
+        let key = config.validate().err().map(|invalid| invalid.key);
+        assert_eq!(key.unwrap_or_default(), expected, "{noise}");
     }
 }

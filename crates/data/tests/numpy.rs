@@ -1,8 +1,8 @@
 //! The `numpy` generator against NumPy itself.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-use headlight_data::rules::{TokenAnywhere, TokenAtPosition};
-use headlight_data::{ClsPlace, DatasetConfig, DrawConfig, Generator, LabelRule, Source};
+use crate::common::at;
+use headlight_data::DatasetConfig;
+use serde_json::json;
 
 /// Indices with label 1, as the notebook printed them (seed 0, 8,000 samples, token 42 at
 /// position 3).
@@ -21,31 +21,16 @@ const NOTEBOOK_POSITIVES: [usize; 168] = [
 ];
 
 fn config(seed: u64, samples: usize, vocab_size: u32, seq_len: usize) -> DatasetConfig {
-    DatasetConfig {
-        columns: headlight_data::ColumnNames::default(),
-        words: None,
-        task: headlight_data::Task::Classification,
-        seed,
-        source: Source::Generated(DrawConfig::new(Generator::Numpy, samples)),
-        vocab_size,
-        seq_len,
-        n_classes: 2,
-        classes: Vec::new(),
-        cls: ClsPlace::First,
-        held_out: 0,
-        fold: None,
-        label_noise: 0.0,
-        rule: Some(LabelRule::from(TokenAnywhere { token: 1 })),
-    }
+    crate::common::config(json!({
+        "seed": seed, "generator": "numpy", "samples": samples, "vocab_size": vocab_size, "seq_len": seq_len,
+        "rule": { "kind": "token-anywhere", "token": 1 },
+    }))
 }
 
 #[test]
 fn the_notebook_positives_come_back() {
     let mut config = config(0, 8_000, 51, 6);
-    config.rule = Some(LabelRule::from(TokenAtPosition {
-        token: 42,
-        position: 3,
-    }));
+    config.rule = Some(at(42, 3));
     let train = config.generate().unwrap().train;
     assert_eq!(train.positives().collect::<Vec<_>>(), NOTEBOOK_POSITIVES);
     assert_eq!(train.tokens(0), [0, 45, 48, 1, 4, 4, 40]);

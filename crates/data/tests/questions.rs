@@ -1,11 +1,9 @@
 //! Rules about all tokens of a sample: labels by hand, and draws against all samples that there are.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::HashMap;
 
-use headlight_data::rules::{
-    BalancedBrackets, Count, Induction, Majority, Max, MostFrequent, Parity, SumMod,
-};
+use crate::common::{count, parity, sum};
+use headlight_data::rules::{BalancedBrackets, Induction, Majority, Max, MostFrequent};
 use headlight_data::{ClsPlace, DatasetConfig, DrawConfig, Generator, LabelRule, Sampler, Source};
 use serde_json::json;
 
@@ -38,27 +36,19 @@ fn labels_follow_from_all_tokens() {
     );
     assert_eq!(majority.label_positions(&[2, 1, 2], ClsPlace::None), [0, 2]);
 
-    let token = 2;
-    let parity = LabelRule::from(Parity {
-        token,
-        positions: vec![],
-    });
     assert_eq!(
-        labels(&parity, &[&[2, 2, 1], &[2, 1, 1], &[1, 1], &[2, 2, 2]]),
+        labels(
+            &parity(2, &[]),
+            &[&[2, 2, 1], &[2, 1, 1], &[1, 1], &[2, 2, 2]]
+        ),
         [0, 1, 0, 1]
     );
-    let sparse = LabelRule::from(Parity {
-        token,
-        positions: vec![2, 0],
-    });
+    let sparse = parity(2, &[2, 0]);
     assert_eq!(sparse.label_for(&[2, 2, 2], ClsPlace::None, 2), 0);
     assert_eq!(sparse.label_for(&[1, 2, 2], ClsPlace::None, 2), 1);
     assert_eq!(sparse.fixed_positions(), Some(vec![2, 0]));
 
-    let sum = LabelRule::from(SumMod {
-        modulus: 5,
-        positions: vec![],
-    });
+    let sum = sum(5, &[]);
     assert_eq!(labels(&sum, &[&[2, 2, 1], &[4, 4], &[1, 1]]), [0, 3, 2]);
     assert_eq!(sum.label_positions(&[0, 3, 4], ClsPlace::First), [1, 2]);
 
@@ -85,8 +75,8 @@ fn labels_follow_from_all_tokens() {
         induction.label_positions(&[3, 1, 3, 2, 3], ClsPlace::None),
         [3]
     );
-    assert!(induction.knows(&[3, 1, 3], ClsPlace::None));
-    assert!(!induction.knows(&[3, 1, 2], ClsPlace::None));
+    assert!(induction.has_label(&[3, 1, 3], ClsPlace::None));
+    assert!(!induction.has_label(&[3, 1, 2], ClsPlace::None));
 
     let brackets = LabelRule::from(BalancedBrackets {
         opening: 1,
@@ -105,10 +95,8 @@ fn labels_follow_from_all_tokens() {
 }
 
 fn config(rule: &serde_json::Value, cls: &str, changes: &serde_json::Value) -> DatasetConfig {
-    let mut keys = json!({"generator": "chacha", "samples": 24_000, "vocab_size": 4, "seq_len": 4, "cls": cls, "rule": rule});
-    let changes = changes.as_object().unwrap().clone();
-    keys.as_object_mut().unwrap().extend(changes);
-    serde_json::from_value(keys).unwrap()
+    let keys = json!({"generator": "chacha", "samples": 24_000, "vocab_size": 4, "seq_len": 4, "cls": cls, "rule": rule});
+    crate::common::parsed(keys, changes).unwrap()
 }
 
 /// All samples of a config's vocabulary and length.
@@ -249,7 +237,8 @@ fn the_last_token_of_induction_occurred_before() {
             );
             let rule = config.rule.clone().unwrap();
             let train = config.generate().unwrap().train;
-            let known = (0..train.len()).filter(|&own| rule.knows(train.tokens(own), config.cls));
+            let known =
+                (0..train.len()).filter(|&own| rule.has_label(train.tokens(own), config.cls));
             assert_eq!(known.count(), train.len());
             if balanced {
                 let first = usize::from(cls != "none");
@@ -264,61 +253,24 @@ fn the_last_token_of_induction_occurred_before() {
     }
 }
 
+const REFUSED: &str = r#"
+{"rule": {"kind": "balanced-brackets", "opening": 1, "closing": 2}, "seq_len": 5}               | seq_len
+{"rule": {"kind": "balanced-brackets", "opening": 1, "closing": 1}}                             | rule.closing
+{"rule": {"kind": "balanced-brackets", "opening": 1, "closing": 2, "padding": 2}}               | rule.padding
+{"rule": {"kind": "balanced-brackets", "opening": 1, "closing": 2}, "generator": "all", "samples": 9} | generator
+{"rule": {"kind": "induction"}, "seq_len": 1}                                                   | seq_len
+{"rule": {"kind": "parity", "token": 2, "positions": [1, 1]}}                                   | rule.positions
+{"rule": {"kind": "parity", "token": 4}}                                                        | rule.token
+{"rule": {"kind": "sum-mod", "modulus": 10}}                                                    | rule.modulus
+{"rule": {"kind": "max"}, "n_classes": 3}                                                       | n_classes
+{"rule": {"kind": "max"}, "balanced": true, "positive_rate": 0.5}                               | balanced
+{"rule": {"kind": "max"}, "balanced": true, "generator": "numpy"}                               | balanced
+"#;
+
 #[test]
 fn what_no_sample_can_have_is_refused() {
-    let refused = |rule: serde_json::Value, changes: serde_json::Value, key: &str| {
-        let error = config(&rule, "first", &changes).validate().unwrap_err();
-        assert_eq!(error.key, key, "{error}");
-    };
-    let brackets = json!({"kind": "balanced-brackets", "opening": 1, "closing": 2});
-    refused(brackets.clone(), json!({"seq_len": 5}), "seq_len");
-    refused(
-        json!({"kind": "balanced-brackets", "opening": 1, "closing": 1}),
-        json!({}),
-        "rule.closing",
-    );
-    refused(
-        json!({"kind": "balanced-brackets", "opening": 1, "closing": 2, "padding": 2}),
-        json!({}),
-        "rule.padding",
-    );
-    refused(
-        brackets,
-        json!({"generator": "all", "samples": 9}),
-        "generator",
-    );
-    refused(
-        json!({"kind": "induction"}),
-        json!({"seq_len": 1}),
-        "seq_len",
-    );
-    refused(
-        json!({"kind": "parity", "token": 2, "positions": [1, 1]}),
-        json!({}),
-        "rule.positions",
-    );
-    refused(
-        json!({"kind": "parity", "token": 4}),
-        json!({}),
-        "rule.token",
-    );
-    refused(
-        json!({"kind": "sum-mod", "modulus": 10}),
-        json!({}),
-        "rule.modulus",
-    );
-    refused(json!({"kind": "max"}), json!({"n_classes": 3}), "n_classes");
-    let max = json!({"kind": "max"});
-    refused(
-        max.clone(),
-        json!({"balanced": true, "positive_rate": 0.5}),
-        "balanced",
-    );
-    refused(
-        max,
-        json!({"balanced": true, "generator": "numpy"}),
-        "balanced",
-    );
+    let keys = json!({"generator": "chacha", "samples": 24_000, "vocab_size": 4, "seq_len": 4});
+    crate::common::check(&keys, REFUSED);
 }
 
 #[test]
@@ -331,6 +283,5 @@ fn labels_go_beyond_a_byte() {
     let rule = LabelRule::from(Max {});
     assert_eq!(rule.n_classes(samples), Some(1000));
     assert_eq!(rule.label_for(&[4, 999, 998], ClsPlace::None, 1000), 999);
-    let count = LabelRule::from(Count { token: 1 });
-    assert_eq!(count.label_for(&[1; 300], ClsPlace::None, 301), 300);
+    assert_eq!(count(1).label_for(&[1; 300], ClsPlace::None, 301), 300);
 }

@@ -1,5 +1,4 @@
 //! Labels, label positions, and parameters that do not fit.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use crate::common::{anywhere, at, before, count, equal, sum};
 use headlight_data::{ClsPlace, LabelRule, Sampler};

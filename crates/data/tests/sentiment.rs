@@ -1,5 +1,4 @@
 //! The grammar without a marker: what its sentences say, and how often its words occur in each class.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 
@@ -13,58 +12,42 @@ fn split(text: &str) -> Vec<&str> {
     text.split(' ').collect()
 }
 
-/// Read by a person. The grammar draws most of them; others, a visitor could type.
+/// Read by a person: the sentence, its class, and the words that decide it. The grammar draws most of them; others, a visitor could
+/// type.
+const READ: &str = "
+the movie was great                        | positive | great
+the movie was not great                    | negative | not great
+the food was not bad at all                | positive | not bad
+i loved the music                          | positive | loved
+i did not like the food                    | negative | not like
+i didn't enjoy the book                    | negative | didn't enjoy
+it was never boring                        | positive | never boring
+what a great story                         | positive | great
+what awful weather !                       | negative | awful
+this is the worst film ever                | negative | worst
+it was no fun                              | negative | no fun
+nobody liked the ending .                  | negative | nobody liked
+i do not think the acting was bad          | positive | not bad
+she hates coffee                           | negative | hates
+i would not recommend this hotel           | negative | not recommend
+we would avoid the place                   | negative | avoid
+everyone wasn't very happy                 | negative | wasn't happy
+i am so happy                              | positive | happy
+the food was good and the room was not bad | positive | good not bad
+i hated it because it wasn't fun           | negative | hated wasn't fun
+great movie                                | positive | great
+i did not like this boring film            | negative | not like boring
+";
+
 #[test]
 fn sentences_are_read() {
-    for (text, class, deciding) in [
-        ("the movie was great", "positive", "great"),
-        ("the movie was not great", "negative", "not great"),
-        ("the food was not bad at all", "positive", "not bad"),
-        ("i loved the music", "positive", "loved"),
-        ("i did not like the food", "negative", "not like"),
-        ("i didn't enjoy the book", "negative", "didn't enjoy"),
-        ("it was never boring", "positive", "never boring"),
-        ("what a great story", "positive", "great"),
-        ("what awful weather !", "negative", "awful"),
-        ("this is the worst film ever", "negative", "worst"),
-        ("it was no fun", "negative", "no fun"),
-        ("nobody liked the ending .", "negative", "nobody liked"),
-        ("i do not think the acting was bad", "positive", "not bad"),
-        ("she hates coffee", "negative", "hates"),
-        (
-            "i would not recommend this hotel",
-            "negative",
-            "not recommend",
-        ),
-        ("we would avoid the place", "negative", "avoid"),
-        ("everyone wasn't very happy", "negative", "wasn't happy"),
-        ("i am so happy", "positive", "happy"),
-        (
-            "the food was good and the room was not bad",
-            "positive",
-            "good not bad",
-        ),
-        (
-            "i hated it because it wasn't fun",
-            "negative",
-            "hated wasn't fun",
-        ),
-        ("great movie", "positive", "great"),
-        (
-            "i did not like this boring film",
-            "negative",
-            "not like boring",
-        ),
-    ] {
-        let words = split(text);
-        let reading = CORPUS.read(&words).unwrap_or_else(|| panic!("{text}"));
+    for line in READ.trim().lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let words = split(cells[0]);
+        let reading = CORPUS.read(&words).unwrap_or_else(|| panic!("{line}"));
         let found = CORPUS.classes()[reading.class as usize];
         let places: Vec<&str> = reading.deciding.iter().map(|&at| words[at]).collect();
-        assert_eq!(
-            (found, places.join(" ")),
-            (class, deciding.to_owned()),
-            "{text}"
-        );
+        assert_eq!((found, &*places.join(" ")), (cells[1], cells[2]), "{line}");
     }
 }
 
@@ -102,10 +85,10 @@ fn a_sample_with_an_unknown_word_has_no_answer() {
         [0].into_iter().chain(words).chain([1, 1]).collect()
     };
     let known = sample("the movie was great");
-    assert!(rule.knows(&known, ClsPlace::First));
+    assert!(rule.has_label(&known, ClsPlace::First));
     assert_eq!(rule.label_positions(&known, ClsPlace::First), [4]);
     assert_eq!(rule.asked_position(&known), None);
-    assert!(!rule.knows(&sample("the movie was hardly great"), ClsPlace::First));
+    assert!(!rule.has_label(&sample("the movie was hardly great"), ClsPlace::First));
 }
 
 #[test]

@@ -1,12 +1,9 @@
 //! Rules with a label per position, and samples with such labels in files.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-use std::io::Cursor;
-
-use crate::common::read;
+use crate::common::{read, written};
 use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, write};
 use headlight_data::rules::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
-use headlight_data::{ClsPlace, ColumnNames, Dataset, DatasetConfig, IGNORED, LabelRule, Task};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig, IGNORED, LabelRule, Task};
 use headlight_npz::NpzWriter;
 use serde_json::json;
 
@@ -104,11 +101,9 @@ fn labels_follow_by_position() {
 }
 
 fn config(rule: &serde_json::Value, changes: &serde_json::Value) -> DatasetConfig {
-    let mut keys = json!({"task": "token-classification", "generator": "chacha", "samples": 6000, "vocab_size": 7, "seq_len": 5,
+    let keys = json!({"task": "token-classification", "generator": "chacha", "samples": 6000, "vocab_size": 7, "seq_len": 5,
         "rule": rule});
-    let changes = changes.as_object().unwrap().clone();
-    keys.as_object_mut().unwrap().extend(changes);
-    serde_json::from_value(keys).unwrap()
+    crate::common::parsed(keys, changes).unwrap()
 }
 
 #[test]
@@ -185,72 +180,35 @@ fn half_of_the_brackets_start_balanced() {
     assert_eq!(counts.iter().sum::<usize>(), 6000 * 15);
 }
 
+/// 2^31 + 2 kinds need more than 2^32 tokens: the number must not wrap.
+const REFUSED: &str = r#"
+{"rule": {"kind": "histogram"}, "task": "classification"}                            | task
+{"rule": {"kind": "histogram"}, "task": "next-token"}                                | task
+{"rule": {"kind": "histogram"}, "n_classes": 3}                                      | n_classes
+{"rule": {"kind": "histogram"}, "balanced": true}                                    | balanced
+{"rule": {"kind": "max"}}                                                            | task
+{"rule": {"kind": "histogram", "padding": 9}}                                        | rule.padding
+{"rule": {"kind": "sort", "padding": 6, "end": 6}}                                   | rule.end
+{"rule": {"kind": "sort", "end": 1}, "vocab_size": 2}                                | vocab_size
+{"rule": {"kind": "sort", "end": 1}, "seq_len": 1}                                   | seq_len
+{"rule": {"kind": "dyck", "kinds": 1}, "vocab_size": 5}                              | vocab_size
+{"rule": {"kind": "dyck", "kinds": 2147483650}, "vocab_size": 5}                     | vocab_size
+{"rule": {"kind": "dyck", "kinds": 0}}                                               | rule.kinds
+{"rule": {"kind": "repeat", "period": 5}, "task": "next-token"}                      | rule.period
+{"rule": {"kind": "repeat", "period": 0}, "task": "next-token"}                      | rule.period
+{"rule": {"kind": "repeat", "period": 2, "max_period": 1}, "task": "next-token"}     | rule.max_period
+{"rule": {"kind": "repeat", "period": 2, "max_period": 5}, "task": "next-token"}     | rule.max_period
+{"rule": {"kind": "repeat", "period": 2}, "task": "next-token", "n_classes": 3}      | n_classes
+"#;
+
 #[test]
-fn what_does_not_go_together_is_refused() {
-    let histogram = json!({"kind": "histogram"});
-    let refused = |rule: &serde_json::Value, changes: serde_json::Value, key: &str| {
-        let error = config(rule, &changes).validate().unwrap_err();
-        assert_eq!(error.key, key, "{changes}: {error:?}");
-    };
-    refused(&histogram, json!({"task": "classification"}), "task");
-    refused(&histogram, json!({"task": "next-token"}), "task");
-    refused(&histogram, json!({"n_classes": 3}), "n_classes");
-    refused(&histogram, json!({"balanced": true}), "balanced");
-    refused(&json!({"kind": "max"}), json!({}), "task");
-    refused(
-        &json!({"kind": "histogram", "padding": 9}),
-        json!({}),
-        "rule.padding",
-    );
-    refused(
-        &json!({"kind": "sort", "padding": 6, "end": 6}),
-        json!({}),
-        "rule.end",
-    );
-    refused(
-        &json!({"kind": "sort", "end": 1}),
-        json!({"vocab_size": 2}),
-        "vocab_size",
-    );
-    refused(
-        &json!({"kind": "sort", "end": 1}),
-        json!({"seq_len": 1}),
-        "seq_len",
-    );
-    // 2^31 + 2 kinds need more than 2^32 tokens: the number must not wrap.
-    for kinds in [1, 2_147_483_650_u32] {
-        let rule = json!({"kind": "dyck", "kinds": kinds});
-        refused(&rule, json!({"vocab_size": 5}), "vocab_size");
-    }
-    refused(
-        &json!({"kind": "dyck", "kinds": 0}),
-        json!({}),
-        "rule.kinds",
-    );
-    let next = json!({"task": "next-token"});
-    refused(
-        &json!({"kind": "repeat", "period": 5}),
-        next.clone(),
-        "rule.period",
-    );
-    refused(&json!({"kind": "repeat", "period": 0}), next, "rule.period");
-    for max_period in [1, 5] {
-        refused(
-            &json!({"kind": "repeat", "period": 2, "max_period": max_period}),
-            json!({"task": "next-token"}),
-            "rule.max_period",
-        );
-    }
-    refused(
-        &json!({"kind": "repeat", "period": 2}),
-        json!({"task": "next-token", "n_classes": 3}),
-        "n_classes",
-    );
+fn what_does_not_fit_is_refused() {
+    let keys = json!({"task": "token-classification", "generator": "chacha", "samples": 6000, "vocab_size": 7, "seq_len": 5});
+    crate::common::check(&keys, REFUSED);
 }
 
 fn rows(text: &str, format: Format) -> Result<Rows, String> {
-    let file = Cursor::new(text.as_bytes().to_vec());
-    read(file, format, &ColumnNames::default(), "f").map_err(|error| error.message)
+    read(text, format).map_err(|error| error.message)
 }
 
 fn of_file(rows: &Rows, task: Task, changes: &serde_json::Value) -> DatasetConfig {
@@ -259,15 +217,11 @@ fn of_file(rows: &Rows, task: Task, changes: &serde_json::Value) -> DatasetConfi
         ..serde_json::from_value(changes.clone()).unwrap()
     };
     let keys = rows.complete(keys);
-    let mut all = json!({"task": task.name(), "file": "f", "vocab_size": keys.vocab_size, "seq_len": keys.seq_len,
+    let all = json!({"task": task.name(), "file": "f", "vocab_size": keys.vocab_size, "seq_len": keys.seq_len,
         "n_classes": keys.n_classes, "classes": keys.classes.unwrap_or_default()});
-    all.as_object_mut()
-        .unwrap()
-        .extend(changes.as_object().unwrap().clone());
-    if let Some(words) = keys.words {
-        all["words"] = serde_json::to_value(words).unwrap();
-    }
-    serde_json::from_value(all).unwrap()
+    let mut config = crate::common::parsed(all, changes).unwrap();
+    config.words = keys.words;
+    config
 }
 
 const TAGGED: &str = r#"{"tokens": [3, 1, 2], "labels": ["N", null, "V"]}
@@ -291,15 +245,7 @@ fn labels_of_tokens_are_read_and_written() {
     assert_eq!(at_end.train.labels_of(0), [0, NO, 1, NO]);
     for (config, splits) in [(&config, &splits), (&last, &at_end)] {
         for format in [Format::Jsonl, Format::Npz] {
-            let mut bytes = Vec::new();
-            let contents = DatasetFile {
-                splits,
-                config,
-                padding_token: Some(4),
-                rows: None,
-            };
-            write(contents, format, &mut bytes).unwrap();
-            let again = read(Cursor::new(bytes), format, &ColumnNames::default(), "f").unwrap();
+            let again = read(written(splits, config, Some(4), format), format).unwrap();
             let again = again.fit(config, Some(4)).unwrap();
             assert_eq!(
                 (&again.train, &again.held_out),
@@ -368,8 +314,7 @@ fn labels_that_do_not_fit_are_refused() {
         npz.array("tokens", &[1, 4], &tokens).unwrap();
         npz.array("labels", &[1, 4], &labels).unwrap();
         npz.array("padding_token", &[], &[9_i64]).unwrap();
-        let file = Cursor::new(npz.finish().unwrap());
-        let all = read(file, Format::Npz, &ColumnNames::default(), "f").unwrap();
+        let all = read(npz.finish().unwrap(), Format::Npz).unwrap();
         let cls = if tokens[3] == 0 { "last" } else { "none" };
         let config = of_file(&all, Task::TokenClassification, &json!({ "cls": cls }));
         let dataset = all.dataset(&config, Some(9)).unwrap();
@@ -454,7 +399,7 @@ fn datasets_hold_labels_by_position() {
     dataset.push_each(&[1, 2], [NO, 3]);
     dataset.push(&[2, 2], 1);
     assert_eq!(
-        (dataset.len(), dataset.answers(), dataset.label(0)),
+        (dataset.len(), dataset.labels_per_sample(), dataset.label(0)),
         (2, 2, 3)
     );
     assert_eq!(dataset.of_class(3).collect::<Vec<_>>(), [0]);
@@ -464,7 +409,7 @@ fn datasets_hold_labels_by_position() {
     plain.push(&[1, 2], 0);
     assert_eq!(
         (
-            plain.answers(),
+            plain.labels_per_sample(),
             plain.labels_of(0),
             plain.counted(0).count()
         ),
@@ -504,4 +449,76 @@ fn datasets_hold_labels_by_position() {
         own.skip(1).all(|(a, b)| a != b)
     });
     assert!(whole.count() < 60);
+}
+
+/// Samples of `seq_len` tokens, of 50.
+fn repeating(rule: &serde_json::Value, seq_len: usize) -> DatasetConfig {
+    let keys = json!({"task": "next-token", "samples": 6000, "vocab_size": 50, "seq_len": seq_len, "rule": rule});
+    crate::common::config(keys)
+}
+
+#[test]
+fn a_sequence_repeats() {
+    let rule = json!({"kind": "repeat", "period": 3});
+    let drawn = repeating(&rule, 8).generate().unwrap();
+    for sample in 0..100 {
+        let tokens = drawn.train.tokens(sample);
+        assert!((4..9).all(|place| tokens[place] == tokens[place - 3]));
+        let labels = drawn.train.labels_of(sample);
+        assert_eq!((&labels[..8], labels[8]), (&tokens[1..], IGNORED));
+    }
+}
+
+/// By hand: 1 2 3 1 2 3 1 2, of period 3. An induction head may look at each earlier copy of what follows.
+#[test]
+fn all_earlier_copies_decide() {
+    let tokens = [1, 2, 3, 1, 2, 3, 1, 2];
+    let deciding = |keys: &serde_json::Value, query: usize| {
+        let rule = repeating(keys, 8).rule.unwrap();
+        rule.deciding_at(&tokens, ClsPlace::None, query)
+    };
+    let fixed = json!({"kind": "repeat", "period": 3});
+    let own = json!({"kind": "repeat", "period": 3, "max_period": 5});
+    for (query, expected) in [
+        (1, &[][..]),
+        (2, &[0]),
+        (3, &[1]),
+        (5, &[0, 3]),
+        (6, &[1, 4]),
+        (7, &[]),
+    ] {
+        assert_eq!(deciding(&fixed, query), expected, "{query}");
+    }
+    // After 1 2 3, nothing tells a period that each sample draws.
+    for (query, expected) in [(2, &[][..]), (3, &[1]), (5, &[0, 3])] {
+        assert_eq!(deciding(&own, query), expected, "{query}");
+    }
+}
+
+/// Each period is as likely, and what decides are the copies of earlier periods: in a sample of few tokens, of the shortest that
+/// repeats.
+#[test]
+fn a_sequence_repeats_with_a_period_of_its_own() {
+    let rule = json!({"kind": "repeat", "period": 2, "max_period": 4});
+    let config = repeating(&rule, 12);
+    let drawn = config.generate().unwrap().train;
+    let rule = config.rule.unwrap();
+    let mut counts = [0; 5];
+    for sample in 0..drawn.len() {
+        let tokens = drawn.tokens(sample);
+        let repeats = |period: usize| (1 + period..13).all(|at| tokens[at] == tokens[at - period]);
+        let period = (2..5).find(|&period| repeats(period)).unwrap();
+        counts[period] += 1;
+        let deciding = rule.deciding_at(tokens, drawn.cls(), 8);
+        let copies: Vec<usize> = (1..9).filter(|at| (9 - at) % period == 0).collect();
+        assert_eq!(deciding, copies);
+    }
+    let all = drawn.len() as f64;
+    let shares = counts.map(|count| f64::from(count) / all);
+    assert!(
+        shares[2..]
+            .iter()
+            .all(|share| (share - 1.0 / 3.0).abs() < 0.1),
+        "{shares:?}"
+    );
 }

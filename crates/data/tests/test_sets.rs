@@ -1,5 +1,4 @@
 //! The samples of test sets.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::collections::HashSet;
 
@@ -7,13 +6,11 @@ use headlight_data::{Dataset, DatasetConfig, Source, TestSet};
 use serde_json::{Value, json};
 
 fn config(changes: &Value) -> DatasetConfig {
-    let mut keys = json!({
+    let keys = json!({
         "seed": 5, "generator": "chacha", "samples": 60, "vocab_size": 5, "seq_len": 3, "balanced": true,
         "rule": {"kind": "parity", "token": 2},
     });
-    let changes = changes.as_object().unwrap().clone();
-    keys.as_object_mut().unwrap().extend(changes);
-    serde_json::from_value(keys).unwrap()
+    crate::common::parsed(keys, changes).unwrap()
 }
 
 fn draw(config: &DatasetConfig, test: &Value) -> Dataset {

@@ -1,11 +1,10 @@
 //! Texts become tokens: columns, vocabulary, splits, and what is refused. `scripts/evidence/test_words.py` compares the
 //! tokens with those of Hugging Face's `tokenizers`.
-#![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fmt::Write;
 use std::io::Cursor;
 
-use crate::common::{completed, read};
+use crate::common::{completed, read, read_columns};
 use headlight_data::files::{FileKeys, Format, Rows, Table};
 use headlight_data::words::{Encoder, FIRST_WORD, PAD, TokenLevel, UNK};
 use headlight_data::{ColumnNames, DatasetConfig, Splits, Task, TextCounts, Words};
@@ -19,19 +18,13 @@ fn named(text: Option<&str>, label: Option<&str>) -> ColumnNames {
 }
 
 fn config(rows: &Rows, keys: FileKeys) -> DatasetConfig {
-    let (config, padding_token) = completed(rows, keys, &ColumnNames::default());
+    let (config, padding_token) = completed(rows, keys);
     assert_eq!(padding_token, Some(PAD));
     config
 }
 
 fn csv(text: &str, columns: &ColumnNames) -> Result<Rows, String> {
-    let rows = read(
-        Cursor::new(text.to_owned()),
-        Format::Csv,
-        columns,
-        "texts.csv",
-    );
-    rows.map_err(|error| error.to_string())
+    read_columns(text, Format::Csv, columns).map_err(|error| error.to_string())
 }
 
 fn fitted(rows: &Rows, keys: FileKeys) -> Result<(DatasetConfig, Splits), String> {
@@ -165,13 +158,7 @@ fn jsonl_has_texts_too() {
     let text = "{\"body\": \"So é\", \"kind\": true}\n\n{\"kind\": false, \"body\": \"no\", \"tokens\": 3}\n";
     let columns = named(Some("body"), Some("kind"));
     let read_as = |text: &str, columns: &ColumnNames| {
-        let rows = read(
-            Cursor::new(text.to_owned()),
-            Format::Jsonl,
-            columns,
-            "t.jsonl",
-        );
-        rows.map_err(|error| error.to_string())
+        read_columns(text, Format::Jsonl, columns).map_err(|error| error.to_string())
     };
     let rows = read_as(text, &columns).unwrap();
     assert_eq!(rows.len(), 2);
@@ -224,8 +211,7 @@ fn one_word_has_one_token_however_it_is_written() {
     words.vocabulary = vec!["cafe\u{301}".into(), "Don\u{2019}t".into()];
     assert_eq!(Encoder::new(&words).encode("caf\u{e9} don't"), [3, 4]);
 
-    let lines = Cursor::new("ab \r\n\u{9}cd\r\n  \r\nab\r\n");
-    let lines = read(lines, Format::Txt, &ColumnNames::default(), "t").unwrap();
+    let lines = read("ab \r\n\u{9}cd\r\n  \r\nab\r\n", Format::Txt).unwrap();
     let keys = FileKeys {
         task: Task::NextToken,
         words: Some(Words {
@@ -238,7 +224,7 @@ fn one_word_has_one_token_however_it_is_written() {
     assert_eq!(config.words.unwrap().vocabulary.concat(), "ab\t cd");
     assert_eq!(splits.train.tokens(0), [0, 3, 4, 6]);
     assert_eq!(splits.train.len(), 3);
-    let empty = Table::read(Cursor::new(""), Format::Txt, "t").unwrap_err();
+    let empty = read("", Format::Txt).unwrap_err();
     assert!(empty.message.contains("no samples"), "{empty}");
 }
 
@@ -265,17 +251,12 @@ fn faults_name_their_place() {
         assert!(message.contains(said), "{text:?}: {message}");
     }
     let bytes = b"text,label\nok,x\ncaf\xe9,y\n".to_vec();
-    let refused = read(Cursor::new(bytes), Format::Csv, &plain, "latin.csv").unwrap_err();
+    let refused = read_columns(bytes, Format::Csv, &plain).unwrap_err();
     assert!(refused.message.contains("line 3"), "{refused}");
     assert!(refused.message.contains("byte 4"), "{refused}");
     let mut npz = headlight_npz::NpzWriter::new();
     npz.array("tokens", &[1, 1], &[1_i64]).unwrap();
-    let npz = read(
-        Cursor::new(npz.finish().unwrap()),
-        Format::Npz,
-        &named(Some("a"), None),
-        "a.npz",
-    );
+    let npz = read_columns(npz.finish().unwrap(), Format::Npz, &named(Some("a"), None));
     assert!(npz.unwrap_err().message.contains("data.text"));
 }
 
@@ -286,7 +267,7 @@ fn labels_of_other_texts_are_those_of_the_config() {
     let (config, _) = fitted(&csv(FILM, &columns).unwrap(), none_held_out()).unwrap();
     let other = csv("Review,mood\nGood!,good\nBad!,odd\n", &columns).unwrap();
     let error = other.dataset(&config, Some(PAD)).unwrap_err();
-    assert_eq!(error.name, "texts.csv");
+    assert_eq!(error.name, "file");
     assert!(
         error.message.contains("line 3") && error.message.contains("odd"),
         "{error}"

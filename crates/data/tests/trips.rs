@@ -1,11 +1,8 @@
 //! Every dataset that can be trained on is written in every format, and read back as it was.
 //!
 //! `PROPTEST_CASES` sets the number of cases.
-#![allow(missing_docs, clippy::unwrap_used)]
 
-use std::io::Cursor;
-
-use crate::common::{completed, read};
+use crate::common::{read, read_columns};
 
 use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, write};
 use headlight_data::{ClsPlace, ColumnNames, DatasetConfig, LabelRule, Source, Splits, Words};
@@ -144,9 +141,11 @@ fn file(samples: &Samples, labels: &[Value], columns: &ColumnNames, own_split: b
     lines
 }
 
-fn reading(bytes: &[u8], format: Format, columns: &ColumnNames) -> Result<Rows, String> {
-    let rows = read(Cursor::new(bytes), format, columns, "file");
-    rows.map_err(|error| error.to_string())
+/// The config that says nothing of these samples but the keys, and its padding token.
+fn completed(rows: &Rows, keys: FileKeys, columns: &ColumnNames) -> (DatasetConfig, Option<u32>) {
+    let keys = rows.complete(keys);
+    let padding_token = keys.padding_token;
+    (keys.config("file", columns.clone()), padding_token)
 }
 
 fn written(contents: DatasetFile<'_>, format: Format) -> Vec<u8> {
@@ -196,7 +195,7 @@ proptest! {
             ..FileKeys::default()
         };
         let bytes = file(&samples, &labels, &columns, own_split);
-        let rows = reading(bytes.as_bytes(), Format::Jsonl, &columns).unwrap();
+        let rows = read_columns(bytes, Format::Jsonl, &columns).unwrap();
         let (config, padding_token) = completed(&rows, keys.clone(), &columns);
         let splits = rows.fit(&config, padding_token);
         prop_assume!(splits.is_ok(), "{:?}", splits);
@@ -205,7 +204,7 @@ proptest! {
         let copied = DatasetConfig { held_out: 0, fold: None, ..config.clone() };
         for format in [Format::Csv, Format::Jsonl] {
             let bytes = written(contents, format);
-            let again = reading(&bytes, format, &columns).unwrap();
+            let again = read_columns(&bytes, format, &columns).unwrap();
             let shown = String::from_utf8_lossy(&bytes);
             prop_assert_eq!(again.fit(&copied, padding_token), Ok(splits.clone()), "{}", shown);
             // The file gives a config that leaves all to it the same keys. Without held-out samples, it does not say so.
@@ -216,7 +215,7 @@ proptest! {
             prop_assert_eq!((&own, own_padding), (&copied, padding_token), "{}", shown);
         }
         // Arrays hold tokens alone.
-        let again = reading(&written(contents, Format::Npz), Format::Npz, &ColumnNames::default()).unwrap();
+        let again = read(written(contents, Format::Npz), Format::Npz).unwrap();
         let tokens = DatasetConfig { columns: ColumnNames::default(), words: None, ..copied };
         let splits = Splits { texts: None, ..splits };
         prop_assert_eq!(again.fit(&tokens, padding_token), Ok(splits));
@@ -231,7 +230,7 @@ proptest! {
         let padding_token = Some(1);
         let contents = DatasetFile { splits: &splits, config: &config, padding_token, rows: None };
         for format in [Format::Csv, Format::Jsonl, Format::Npz] {
-            let rows = reading(&written(contents, format), format, &ColumnNames::default()).unwrap();
+            let rows = read(written(contents, format), format).unwrap();
             let from_file = DatasetConfig { source: Source::File("file".into()), held_out: 0, ..config.clone() };
             let again = rows.fit(&from_file, padding_token).unwrap();
             prop_assert_eq!((again.train, again.held_out), (splits.train.clone(), splits.held_out.clone()));

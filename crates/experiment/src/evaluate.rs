@@ -48,7 +48,7 @@ pub fn evaluate(
     let mut predictions = Predictions::default();
     for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
         model.predict(dataset, samples, &mut predictions);
-        let answers = dataset.answers();
+        let answers = dataset.labels_per_sample();
         let n_logits = predictions.logits.len() / (samples.len() * answers);
         for (index, &sample) in samples.iter().enumerate() {
             let mut is_right = None;
@@ -126,7 +126,7 @@ pub fn assess(
                 is_right = Some(is_right.unwrap_or(true) && is_own);
             }
         }
-        if found.place + 1 == dataset.answers() {
+        if found.place + 1 == dataset.labels_per_sample() {
             outcomes.add_whole(is_right.take());
         }
         Ok::<_, Error>(())
@@ -162,7 +162,7 @@ pub fn predict_each<E: From<Error>>(
     let mut predictions = Predictions::default();
     for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
         model.predict(dataset, samples, &mut predictions);
-        let answers = dataset.answers();
+        let answers = dataset.labels_per_sample();
         let n_logits = predictions.logits.len() / (samples.len() * answers);
         let logits = predictions.logits.chunks(n_logits);
         let outputs = logits.zip(predictions.probabilities.chunks(n_logits));

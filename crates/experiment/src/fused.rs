@@ -266,7 +266,7 @@ pub fn widen(
         .attention
         .resize(own.attention.len() / heads, 0.0);
     // Of each sample the row of one query, or those of all.
-    let size = dataset.positions() * dataset.answers();
+    let size = dataset.positions() * dataset.labels_per_sample();
     let means = predictions.attention.chunks_exact_mut(size);
     for (mean, rows) in means.zip(own.attention.chunks_exact(heads * size)) {
         for row in rows.chunks_exact(size) {

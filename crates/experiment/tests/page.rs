@@ -57,7 +57,7 @@ impl From<RuleOffer> for Written {
 }
 
 fn choices() -> impl Iterator<Item = (&'static str, RuleOffer)> {
-    LabelRule::CHOICES.iter().copied()
+    LabelRule::OFFERS.iter().copied()
 }
 
 /// The config of a file of texts, apart from what the file gives.

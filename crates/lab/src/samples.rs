@@ -79,7 +79,8 @@ impl GivenSamples {
         let mut rows = listed(samples, "the samples").map_err(|error| error.to_string())?;
         // The label of a text whose next token is asked is the token that follows it.
         if config.data.task == Task::NextToken && config.data.words.is_some() {
-            let following: Result<_, _> = labels.iter().map(|label| label.parse()).collect();
+            let following = labels.iter().map(|label| label.parse());
+            let following: Result<Vec<u32>, _> = following.collect();
             rows = rows.followed_by(following.map_err(|_| "a label is no token")?);
         }
         let splits = rows.fit(&config.data, config.model.attention.padding_token);
@@ -117,7 +118,7 @@ pub(crate) fn judged(config: &ExperimentConfig, samples: &Dataset) -> Option<Vec
     let of = |sample| {
         let tokens = samples.tokens(sample);
         let labels = match &data.rule {
-            Some(rule) if !rule.knows(tokens, data.cls) => Vec::new(),
+            Some(rule) if !rule.has_label(tokens, data.cls) => Vec::new(),
             Some(rule) => rule.labels_for(tokens, data.cls, data.n_classes),
             None => next_tokens(config, tokens),
         };

@@ -24,3 +24,18 @@ impl InvalidValue {
         Self { key, ..self }
     }
 }
+
+/// Refuses the value of `key` unless a condition holds, for the reason that `message` gives.
+///
+/// # Errors
+/// When the condition does not hold.
+pub fn require<M: Into<String>>(
+    holds: bool,
+    key: &str,
+    message: impl FnOnce() -> M,
+) -> Result<(), InvalidValue> {
+    if holds {
+        return Ok(());
+    }
+    Err(InvalidValue::new(key, message()))
+}

@@ -40,7 +40,7 @@ mod range;
 mod section;
 
 pub use choices::sentence;
-pub use invalid::InvalidValue;
+pub use invalid::{InvalidValue, require};
 pub use key::{Choice, Key, Kind, Value, Variant, paths};
 pub use range::Range;
 pub use section::{Section, unless_default};

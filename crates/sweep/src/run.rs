@@ -173,7 +173,7 @@ impl<'a> Learning<'a> {
             let end = (start + part).min(self.samples.len());
             let checked = &self.samples[start..end];
             engine.predict(self.watched, checked, &mut self.predictions);
-            let answers = self.watched.answers();
+            let answers = self.watched.labels_per_sample();
             let n_logits = self.predictions.logits.len() / (checked.len() * answers);
             let logits = self.predictions.logits.chunks_exact(n_logits);
             let labels = checked

@@ -55,7 +55,7 @@ pub fn certify(
     let answers = Answers::new(config, weights)?;
     let data = &config.data;
     let tokens = tokens(config);
-    let reader = rule.reader(data.cls, data.n_classes);
+    let reader = rule.automaton(data.cls, data.n_classes);
     let labels = reader.and_then(|reader| Labels::new(&reader, &tokens, data.n_classes));
     let inputs = inputs(config).unwrap_or(u64::MAX);
     let search = Search {

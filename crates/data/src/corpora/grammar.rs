@@ -39,7 +39,7 @@ pub(super) struct Facts {
 pub(super) trait Grammar {
     /// Lists of words; with the marker, they are the vocabulary.
     fn lists(&self) -> Vec<&'static [&'static str]>;
-    /// What is known of it.
+    /// What is known of the grammar.
     fn facts(&self) -> Facts;
     /// A sentence with its composition; `choose(n)` gives a number below n. The composition follows from the sentence's
     /// words without their order: so the sentence that has them in another order, and another answer, is in the same split.

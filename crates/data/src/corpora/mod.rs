@@ -25,7 +25,7 @@ use crate::words::{FIRST_WORD, PAD, SPECIAL, UNK};
 use grammar::{Composition, Grammar, asked};
 pub use grammar::{MARKER, Reading};
 
-/// One in this many compositions is held out.
+/// One of so many compositions is held out.
 const HELD_OUT: u64 = 5;
 
 choices! {
@@ -108,7 +108,7 @@ impl Corpus {
         self.grammar().read(words)
     }
 
-    /// As [`draw`](Self::draw), as the tokens of a sample.
+    /// Draws a sentence as the tokens of a sample.
     pub(crate) fn draw_tokens(self, held_out: bool, cls: ClsPlace, rng: &mut impl Rng) -> Vec<u32> {
         let vocabulary = self.words();
         let words = self.draw(held_out, rng);
@@ -122,7 +122,7 @@ impl Corpus {
         tokens
     }
 
-    /// As [`read`](Self::read), of a sample; positions count `[CLS]`.
+    /// The answer to a sample; positions count `[CLS]`.
     pub(crate) fn read_tokens(self, tokens: &[u32]) -> Option<Reading> {
         self.read(&self.texts(tokens))
     }

@@ -26,17 +26,17 @@ pub const TEXTS: [&str; 7] = [
 ];
 
 /// The most different labels of a column: with more, it likely holds measured values.
-const MOST_LABELS: usize = 256;
+const MAX_LABELS: usize = 256;
 
 /// A column of more different values than this is a measurement or a name, not a choice among categories.
-const MOST_VALUES: usize = 100;
+const MAX_VALUES: usize = 100;
 
 /// The columns that hold samples and labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnChoice {
     /// What the samples are.
     pub samples: ChosenSamples,
-    /// Their columns, and that of the labels.
+    /// The columns of samples and labels.
     pub columns: ColumnNames,
     /// The columns that are neither, and why categories are left out.
     pub left_out: Vec<(String, &'static str)>,
@@ -67,15 +67,18 @@ pub struct ChoiceError {
 const TEXT: &str = "text";
 const LABEL: &str = "label";
 
-fn refused<T>(to_name: &'static str, message: String) -> Result<T, ChoiceError> {
+fn refused<T>(
+    to_name: impl Into<Option<&'static str>>,
+    message: impl Into<String>,
+) -> Result<T, ChoiceError> {
     Err(ChoiceError {
-        message,
-        to_name: Some(to_name),
+        message: message.into(),
+        to_name: to_name.into(),
     })
 }
 
 impl ColumnChoice {
-    /// What was chosen, in one line.
+    /// One line that says what was chosen.
     pub fn describe(&self) -> String {
         let label = self.columns.label_name();
         let mut line = match self.samples {
@@ -138,24 +141,20 @@ impl Column<'_> {
             _ if !self.are_plain => Some("lists or objects"),
             _ if self.filled == 0 => Some("empty"),
             _ if self.are_numbers && !self.are_whole => Some("numbers with fractions"),
-            _ if self.different.len() > MOST_VALUES => Some("more than 100 different values"),
+            _ if self.different.len() > MAX_VALUES => Some("more than 100 different values"),
             _ if !self.repeats() => Some("most values occur once"),
             _ => None,
         }
     }
 
     fn check_text(&self) -> Result<(), ChoiceError> {
-        let name = self.name;
-        if !self.are_plain {
-            let message = format!("the column `{name}` holds lists or objects, not texts");
-            return refused(TEXT, message);
-        }
-        if self.are_numbers && self.filled > 0 {
-            let first = self.first;
-            let message = format!("the column `{name}` holds numbers, such as {first}, not texts");
-            return refused(TEXT, message);
-        }
-        Ok(())
+        let (name, first) = (self.name, self.first);
+        let held = match self {
+            _ if !self.are_plain => "lists or objects".to_owned(),
+            _ if self.are_numbers && self.filled > 0 => format!("numbers, such as {first}"),
+            _ => return Ok(()),
+        };
+        refused(TEXT, format!("the column `{name}` holds {held}, not texts"))
     }
 
     fn check_label(&self, is_named: bool) -> Result<(), ChoiceError> {
@@ -175,8 +174,8 @@ impl Column<'_> {
                 "has a different label in each row, like an id; a class needs several rows"
                     .to_owned()
             }
-            _ if different > MOST_LABELS && !is_named => format!(
-                "has more than {MOST_LABELS} different labels; a label is a class, not a measured value"
+            _ if different > MAX_LABELS && !is_named => format!(
+                "has more than {MAX_LABELS} different labels; a label is a class, not a measured value"
             ),
             _ => return Ok(()),
         };
@@ -191,12 +190,11 @@ impl Table {
     /// When no column fits or several do: names them.
     pub fn choose(&self, named: &ColumnNames) -> Result<ColumnChoice, ChoiceError> {
         if let Form::Lines = self.form {
-            let message = "a text file has no labels; name it as data.file in a config with data.task = \"next-token\" and \
-                           model.attention.mask = \"causal\", or give a .csv, .tsv or .jsonl file with labels";
-            return Err(ChoiceError {
-                message: message.to_owned(),
-                to_name: None,
-            });
+            return refused(
+                None,
+                "a text file has no labels; name it as data.file in a config with data.task = \"next-token\" and \
+                 model.attention.mask = \"causal\", or give a .csv, .tsv or .jsonl file with labels",
+            );
         }
         let columns = self.contents();
         let is_tokens = |column: &Column<'_>| match self.form {
@@ -204,37 +202,34 @@ impl Table {
             _ => token_number(column.name).is_some(),
         };
         let is_of_arrays = matches!(self.form, Form::Arrays(_));
-        let has_tokens = named.text.is_none()
-            && named.features.is_empty()
-            && (is_of_arrays || columns.iter().any(is_tokens));
-        let has_each = |column: &Column<'_>| column.name == "labels" && !column.are_plain;
+        let may_be_tokens = named.text.is_none() && named.features.is_empty();
+        let has_tokens = may_be_tokens && (is_of_arrays || columns.iter().any(is_tokens));
         let is_label =
             |column: &Column<'_>| column.name == named.label_name() && column.filled == self.len();
-        let has_each = has_tokens && columns.iter().any(has_each) && !columns.iter().any(is_label);
-        if has_tokens && (is_of_arrays || has_each) {
-            return Ok(ColumnChoice {
-                samples: if has_each {
-                    ChosenSamples::LabelledTokens
-                } else {
-                    ChosenSamples::Tokens
-                },
-                columns: ColumnNames {
-                    label: named.label.clone(),
-                    ..ColumnNames::default()
-                },
-                left_out: Vec::new(),
-            });
+        let is_labels = |column: &Column<'_>| column.name == "labels" && !column.are_plain;
+        let has_token_labels =
+            has_tokens && columns.iter().any(is_labels) && !columns.iter().any(is_label);
+        let mut chosen = ColumnChoice {
+            samples: ChosenSamples::Tokens,
+            columns: ColumnNames {
+                text: None,
+                ..named.clone()
+            },
+            left_out: Vec::new(),
+        };
+        if has_token_labels {
+            chosen.samples = ChosenSamples::LabelledTokens;
         }
-        let lists = columns
-            .iter()
-            .find(|column| column.name == "tokens" && column.are_lists());
-        if lists.is_some() && !self.is_json() && !has_tokens && named.text.is_none() {
-            let message = "the column `tokens` holds lists of token ids; in a table each token has a column, token_0, token_1 and so on, \
-                           and in .jsonl `tokens` may be a list";
-            return Err(ChoiceError {
-                message: message.to_owned(),
-                to_name: None,
-            });
+        if has_token_labels || has_tokens && is_of_arrays {
+            return Ok(chosen);
+        }
+        let is_list = |column: &Column<'_>| column.name == "tokens" && column.are_lists();
+        if may_be_tokens && !has_tokens && !self.is_json() && columns.iter().any(is_list) {
+            return refused(
+                None,
+                "the column `tokens` holds lists of token ids; in a table each token has a column, token_0, token_1 and so on, \
+                 and in .jsonl `tokens` may be a list",
+            );
         }
         let own_label = named.label.as_ref().and_then(|name| self.find(name));
         let mut text = None;
@@ -243,15 +238,16 @@ impl Table {
         }
         let is_known = has_tokens || text.is_some() || !named.features.is_empty();
         let label = self.called(named.label.as_ref(), &LABELS, text, LABEL)?;
-        let rest = columns.iter().enumerate().filter(|&(index, column)| {
-            let is_used = Some(index) == text || Some(index) == label;
+        let mut rest: Vec<&Column<'_>> = Vec::new();
+        for (index, column) in columns.iter().enumerate() {
             let is_sample = has_tokens && is_tokens(column)
                 || named.features.iter().any(|name| name == column.name);
             // A column without a name numbers the rows.
             let is_other = ["", "split"].contains(&&*column.name.to_ascii_lowercase());
-            !is_used && !is_sample && !is_other
-        });
-        let mut rest: Vec<&Column<'_>> = rest.map(|(_, column)| column).collect();
+            if ![text, label].contains(&Some(index)) && !is_sample && !is_other {
+                rest.push(column);
+            }
+        }
         let label = match label {
             Some(label) => &columns[label],
             None => self.left_as_label(&rest, is_known)?,
@@ -267,53 +263,32 @@ impl Table {
             text = Some(other);
             rest.clear();
         }
-        let mut chosen = ColumnChoice {
-            samples: ChosenSamples::Tokens,
-            columns: ColumnNames {
-                text: text.map(|text| text.name.to_owned()),
-                label: Some(label.name.to_owned()),
-                features: named.features.clone(),
-            },
-            left_out: Vec::new(),
-        };
+        chosen.columns.label = Some(label.name.to_owned());
+        let features = &mut chosen.columns.features;
         if let Some(text) = text {
             text.check_text()?;
             chosen.samples = ChosenSamples::Texts;
+            chosen.columns.text = Some(text.name.to_owned());
             let left_out = rest.iter().map(|column| (column.name.to_owned(), ""));
             chosen.left_out = left_out.collect();
         } else if !has_tokens {
-            self.add_categories(&rest, label, &mut chosen)?;
-        }
-        Ok(chosen)
-    }
-
-    /// Chooses the columns of categories, unless the user names them.
-    fn add_categories(
-        &self,
-        rest: &[&Column<'_>],
-        label: &Column<'_>,
-        chosen: &mut ColumnChoice,
-    ) -> Result<(), ChoiceError> {
-        chosen.samples = ChosenSamples::Categories;
-        let features = &mut chosen.columns.features;
-        if !features.is_empty() {
-            return Ok(());
-        }
-        for column in rest {
-            match column.unsuitable() {
-                Some(reason) => chosen.left_out.push((column.name.to_owned(), reason)),
-                None => features.push(column.name.to_owned()),
+            chosen.samples = ChosenSamples::Categories;
+            for column in rest.iter().filter(|_| named.features.is_empty()) {
+                match column.unsuitable() {
+                    Some(reason) => chosen.left_out.push((column.name.to_owned(), reason)),
+                    None => features.push(column.name.to_owned()),
+                }
+            }
+            if features.is_empty() {
+                let message = format!(
+                    "no column holds categories beside the labels in `{}`, and none has a usual name of texts; {}",
+                    label.name,
+                    self.listed()
+                );
+                return refused(TEXT, message);
             }
         }
-        if !features.is_empty() {
-            return Ok(());
-        }
-        let message = format!(
-            "no column holds categories beside the labels in `{}`, and none has a usual name of texts; {}",
-            label.name,
-            self.listed()
-        );
-        refused(TEXT, message)
+        Ok(chosen)
     }
 
     /// What the columns hold.

@@ -83,7 +83,8 @@ impl Rows {
         let lengths = (0..self.len()).map(|row| self.tokens(row).len() - cls);
         let longest = lengths.clone().max().unwrap_or(0);
         let is_ragged = lengths.min().is_some_and(|shortest| shortest < longest);
-        let largest = self.all_tokens().iter().copied().max().unwrap_or(0);
+        let all = (0..self.len()).flat_map(|row| self.tokens(row));
+        let largest = all.copied().max().unwrap_or(0);
         // The ids of a vocabulary that the config sets are tokens, all of them.
         let adds_padding = is_ragged && keys.vocab_size.is_none();
         // Where 0 is padding, it cannot be so for a model with [CLS], which is 0.

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::{fmt, io};
 
-use headlight_input::{LINE_LIMIT, size};
 use serde_json::Value;
 
 use super::labels::{Label, Labels};
@@ -19,7 +18,7 @@ use crate::words::{VALUE_END, Words};
 pub struct DatasetFile<'a> {
     /// The samples.
     pub splits: &'a Splits,
-    /// Their config.
+    /// The config of the samples.
     pub config: &'a DatasetConfig,
     /// The token that pads them.
     pub padding_token: Option<u32>,
@@ -144,15 +143,4 @@ pub(super) fn twice(names: &[String]) -> Option<&str> {
 pub(super) fn refused(reason: impl fmt::Display) -> io::Error {
     let message = format!("this dataset could not be read back: {reason}");
     io::Error::new(io::ErrorKind::InvalidInput, message)
-}
-
-/// Refuses a line or a record of more bytes than a reader takes.
-pub(super) fn check_length(bytes: usize) -> io::Result<()> {
-    if bytes as u64 > LINE_LIMIT {
-        return Err(refused(format!(
-            "a sample would have a line of {bytes} bytes, and {} are read; choose .npz for tokens, or shorten the samples",
-            size(LINE_LIMIT)
-        )));
-    }
-    Ok(())
 }

@@ -6,7 +6,6 @@ use super::error::{FileError, FitError};
 use super::rows::Rows;
 use crate::cls::ClsPlace;
 use crate::config::{DatasetConfig, Source};
-use crate::dataset::TextCounts;
 use crate::dataset::{Dataset, Splits};
 use crate::fold::Fold;
 use crate::order::order;
@@ -41,7 +40,7 @@ impl Rows {
         let has_cls = self.has_cls(shape.cls);
         let mut dataset = Dataset::empty(shape.seq_len, shape.cls).for_task(config.task);
         let positions = dataset.positions();
-        let given = self.all_tokens().len();
+        let given: usize = (0..self.len()).map(|row| self.tokens(row).len()).sum();
         if self.len().saturating_mul(positions) > PADDED_FREE.max(given * PADDING_RATIO) {
             let longest = (0..self.len()).max_by_key(|&row| self.tokens(row).len());
             let longest = longest.unwrap_or(0);
@@ -68,7 +67,9 @@ impl Rows {
             }
             let labels = match (config.task, self.label(row), &config.rule) {
                 (Task::NextToken, ..) => self.next_tokens(row, &sample, config.cls),
-                (Task::TokenClassification, ..) if let Some(own) = self.each(row) => {
+                (Task::TokenClassification, ..)
+                    if let Some(own) = &self.samples[row].token_labels =>
+                {
                     let mut labels = vec![IGNORED; positions];
                     let before = usize::from(config.cls == ClsPlace::First && !has_cls);
                     for (value, &label) in own.iter().enumerate().filter(|own| *own.1 != IGNORED) {
@@ -116,50 +117,28 @@ impl Rows {
             self.check_texts()?;
         }
         let (train, held_out) = self.parts(config)?;
-        let mut texts = None;
-        let dataset = if self.are_texts() {
-            let (rows, counts) = self.tokenized_parts(config, &held_out)?;
-            texts = Some(TextCounts {
-                repeated: self.equal(&held_out, self, &train),
-                ..counts
-            });
-            rows.checked(config, padding_token)?
-        } else {
-            self.checked(config, padding_token)?
-        };
-        let gather = |rows: &[usize]| {
-            let mut part = dataset.without_samples();
-            for &row in rows {
-                let labels = dataset.labels_of(row).iter().copied();
-                part.push_each(dataset.tokens(row), labels);
-            }
-            part
-        };
-        let mut trained = gather(&train);
+        let (mut rows, mut texts) = (self, None);
+        let tokenized;
+        if self.are_texts() {
+            let (own, mut counts) = self.tokenized_parts(config, &held_out)?;
+            counts.repeated = self.equal(&held_out, self, &train);
+            (tokenized, texts) = (own, Some(counts));
+            rows = &tokenized;
+        }
+        rows.check_classes(config)?;
+        let dataset = rows.dataset(config, padding_token)?;
+        if let Some(reason) = rows.contradiction(&dataset, config) {
+            let remedy = "; fix the label or data.rule, or remove the rule";
+            return Err(FileError::new(&self.name, reason + remedy).into());
+        }
+        let mut trained = dataset.select(&train);
         trained.relabel(|label, sample, place| config.noisy(label, train[sample], place));
         Ok(Splits {
             train: trained,
-            held_out: gather(&held_out),
+            held_out: dataset.select(&held_out),
             tests: Vec::new(),
             texts,
         })
-    }
-
-    /// All samples to train on and those held out, whose labels suit the config.
-    fn checked(
-        &self,
-        config: &DatasetConfig,
-        padding_token: Option<u32>,
-    ) -> Result<Dataset, FileError> {
-        self.check_classes(config)?;
-        let dataset = self.dataset(config, padding_token)?;
-        match self.contradiction(&dataset, config) {
-            None => Ok(dataset),
-            Some(reason) => {
-                let remedy = "; fix the label or data.rule, or remove the rule";
-                Err(FileError::new(&self.name, reason + remedy))
-            }
-        }
     }
 
     /// The token that follows each position of a sample; none follows padding.
@@ -169,7 +148,7 @@ impl Rows {
         let mut labels = vec![IGNORED; sample.len()];
         let held = before + own;
         labels[..held - 1].copy_from_slice(&sample[1..held]);
-        labels[held - 1] = self.following.get(row).copied().unwrap_or(IGNORED);
+        labels[held - 1] = self.samples[row].following.unwrap_or(IGNORED);
         labels
     }
 
@@ -197,7 +176,19 @@ impl Rows {
         if count == 0 {
             return Ok((train, held_out));
         }
-        check_held_out(count, train.len(), held_out.len())?;
+        let refused = |message| Err(InvalidValue::new("held_out", message));
+        if !held_out.is_empty() {
+            return refused(format!(
+                "the file has its own {} held-out samples; remove held_out",
+                held_out.len()
+            ));
+        }
+        if count >= train.len() {
+            return refused(format!(
+                "holding out {count} of {} samples leaves none to train on; lower held_out",
+                train.len()
+            ));
+        }
         let mut order = train;
         shuffle(&mut order, &mut Stream::Split.rng(seed));
         // Only texts are split so.
@@ -234,22 +225,12 @@ impl Rows {
         let label = |place: usize| self.label(shuffled[place]);
         // By class, in the shuffled order.
         let by_class = order(self.len(), &|one, other| label(one).cmp(&label(other)));
-        let mut parts = (Vec::new(), Vec::new());
-        for (place, row) in by_class
-            .into_iter()
-            .map(|place| shuffled[place])
-            .enumerate()
-        {
-            let part = if fold.holds(place) {
-                &mut parts.1
-            } else {
-                &mut parts.0
-            };
-            part.push(row);
+        let mut is_held_out = vec![false; self.len()];
+        for (place, shuffled_place) in by_class.into_iter().enumerate() {
+            is_held_out[shuffled[shuffled_place]] = fold.holds(place);
         }
-        parts.0.sort_unstable();
-        parts.1.sort_unstable();
-        Ok(parts)
+        let (held_out, train) = (0..self.len()).partition(|&row| is_held_out[row]);
+        Ok((train, held_out))
     }
 
     /// Sorts rows so that any number of the first ones has each class as often as all have it, to the nearest row.
@@ -288,7 +269,7 @@ impl Rows {
             return Ok(());
         }
         let each = train.flat_map(|row| {
-            let own = self.each(row).unwrap_or_default().iter().copied();
+            let own = self.samples[row].token_labels.iter().flatten().copied();
             self.label(row).into_iter().chain(own)
         });
         let mut labels = each.filter(|&label| label != IGNORED);
@@ -316,7 +297,7 @@ impl Rows {
             let by_rule = rule.labels_for(tokens, config.cls, config.n_classes);
             let mut pairs = dataset.counted(row);
             let (place, label) = pairs.find(|&(place, label)| label != by_rule[place])?;
-            rule.knows(tokens, config.cls).then(|| {
+            rule.has_label(tokens, config.cls).then(|| {
                 format!(
                     "{}: the label is {}, but the rule ({}) gives {}",
                     self.place(row),
@@ -348,20 +329,4 @@ impl Rows {
             None => Ok(()),
         }
     }
-}
-
-/// Checks a number of samples to hold out of `train`.
-fn check_held_out(count: usize, train: usize, held_out: usize) -> Result<(), InvalidValue> {
-    let refused = |message| Err(InvalidValue::new("held_out", message));
-    if held_out > 0 {
-        return refused(format!(
-            "the file has its own {held_out} held-out samples; remove held_out"
-        ));
-    }
-    if count >= train {
-        return refused(format!(
-            "holding out {count} of {train} samples leaves none to train on; lower held_out"
-        ));
-    }
-    Ok(())
 }

@@ -11,7 +11,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::contents::{DatasetFile, check_length};
+use super::contents::DatasetFile;
 use super::table::{CellKind, Form, Table};
 use super::text::lines;
 
@@ -122,10 +122,8 @@ pub(super) fn write(contents: DatasetFile<'_>, writer: impl Write) -> io::Result
     let names = contents.names(["tokens".to_owned()].into_iter())?;
     let mut writer = BufWriter::new(writer);
     for cells in contents.samples()? {
-        let mut line = serde_json::to_vec(&Row(&names, &cells))?;
-        check_length(line.len())?;
-        line.push(b'\n');
-        writer.write_all(&line)?;
+        serde_json::to_writer(&mut writer, &Row(&names, &cells))?;
+        writer.write_all(b"\n")?;
     }
     writer.flush()
 }

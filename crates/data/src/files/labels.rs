@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::config::{CLASS_LIMIT, DatasetConfig};
-use crate::validate::check_name;
+use crate::validate::check_class_name;
 use crate::words::composed;
 
 /// The whole numbers up to here are different ones in f64 and in JSON.
 const NUMBER_LIMIT: i64 = (1 << 53) - 1;
 
 /// The most notes about labels, and the most forms of one label in them.
-const NOTES: usize = 3;
+const MAX_NOTES: usize = 3;
 
 /// A label as a file has it. Numbers come before names, as in a list of classes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +33,7 @@ impl Label {
         if text.is_empty() {
             return Err("the label is empty".to_owned());
         }
-        check_name(text)?;
+        check_class_name(text)?;
         Ok(Self::Name(text.to_owned()))
     }
 
@@ -121,7 +121,7 @@ impl Labels {
     pub(super) fn notes(&self) -> Vec<String> {
         let several = self.written.values().filter(|texts| texts.len() > 1);
         let same = several.map(|texts| {
-            let texts: Vec<&str> = texts.iter().take(NOTES).map(String::as_str).collect();
+            let texts: Vec<&str> = texts.iter().take(MAX_NOTES).map(String::as_str).collect();
             let texts = texts.join("` and `");
             format!("the labels `{texts}` are read as one class; spell them the same way")
         });
@@ -134,7 +134,7 @@ impl Labels {
                 "the classes `{other}` and `{label}` differ only in case or blanks; if they are one, write them alike"
             ))
         });
-        same.chain(alike).take(NOTES).collect()
+        same.chain(alike).take(MAX_NOTES).collect()
     }
 
     /// The index of a label; a new label gets the next one.

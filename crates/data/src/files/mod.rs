@@ -10,20 +10,16 @@ mod contents;
 mod csv;
 mod error;
 mod fit;
-mod formats;
+mod format;
 mod jsonl;
 mod labels;
-mod notes;
 #[cfg_attr(target_family = "wasm", path = "no_npz.rs")]
 mod npz;
-mod read;
 mod rows;
-mod same;
 mod samples;
 mod table;
 mod text;
 mod texts;
-mod write;
 
 use std::fmt;
 
@@ -32,14 +28,13 @@ pub use complete::FileKeys;
 pub use contents::DatasetFile;
 pub use csv::{header_names, write_header};
 pub use error::{FileError, FitError};
-pub use formats::Format;
+pub use format::{Format, write};
 pub use labels::numbers_are_names;
 pub use rows::Rows;
 pub use table::Table;
-pub use write::write;
 
 use labels::Label;
-use rows::{Place, SampleContent, is_held_out, words};
+use rows::{FoundSample, Place, SampleContent, SampleLabels, is_held_out};
 
 /// Takes texts that are in no file as those of a text file.
 ///
@@ -49,17 +44,11 @@ pub fn texts<'a>(
     texts: impl IntoIterator<Item = &'a str>,
     name: impl fmt::Display,
 ) -> Result<Rows, FileError> {
-    let mut rows = Rows::new(name);
-    let mut numbered = (1..).zip(texts);
-    let done = numbered.try_for_each(|(line, text)| {
-        rows.push(
-            Place::Line(line),
-            false,
-            None,
-            SampleContent::Text(&words(text)),
-        )
-    });
-    rows.finished(done)
+    let found = |text| Ok(FoundSample::unlabelled(SampleContent::of_words(text)));
+    Rows::collect(
+        name,
+        (1..).map(Place::Line).zip(texts.into_iter().map(found)),
+    )
 }
 
 /// Takes samples that are in no file as those of a CSV file: for each its tokens, and the text of its label and of its split.
@@ -71,14 +60,13 @@ pub fn listed<'a>(
     samples: impl Iterator<Item = (&'a [i64], &'a str, &'a str)>,
     name: impl fmt::Display,
 ) -> Result<Rows, FileError> {
-    let mut rows = Rows::new(name);
-    let mut numbered = (1..).zip(samples);
-    let done = numbered.try_for_each(|(line, (tokens, label, split))| {
-        let place = Place::Line(line);
-        let at = |reason: String| format!("{place}: {reason}");
-        let label = Label::of_text(label).map_err(at)?;
-        let held_out = is_held_out(split).map_err(at)?;
-        rows.push(place, held_out, Some(label), SampleContent::Tokens(tokens))
-    });
-    rows.finished(done)
+    let found = |(tokens, label, split): (&[i64], &str, &str)| {
+        let label = Label::of_text(label)?;
+        Ok(FoundSample {
+            held_out: is_held_out(split)?,
+            labels: SampleLabels::One(Some(label)),
+            content: SampleContent::of_ids(tokens.iter().copied())?,
+        })
+    };
+    Rows::collect(name, (1..).map(Place::Line).zip(samples.map(found)))
 }

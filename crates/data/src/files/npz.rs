@@ -2,14 +2,13 @@
 //! with -100 where none counts, as PyTorch has it; `held_out_tokens` and `held_out_labels` for the held-out set. If classes have names, `classes` has them and labels are
 //! their indices. If samples have padding, `padding_token` is its id.
 
-use std::borrow::Cow;
 use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzReader, NpzWriter};
 
 use super::contents::DatasetFile;
 use super::labels::Label;
-use super::rows::{NOT_COUNTED, Place, Rows, SampleContent, token_id};
+use super::rows::{FoundSample, NOT_COUNTED, Place, Rows, SampleContent, SampleLabels, token_id};
 use crate::cls::CLS;
 use crate::task::{IGNORED, Task};
 
@@ -59,27 +58,24 @@ pub(super) fn write(contents: DatasetFile<'_>, mut writer: impl Write) -> io::Re
 }
 
 pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String> {
-    let mut rows = Rows::new(name);
     let mut npz = NpzReader::new(reader)?;
     let mut names: Vec<Label> = Vec::new();
     if npz.contains(CLASSES) {
-        let texts = npz.strings(CLASSES)?;
-        let labels = texts.iter().map(|name| Label::of_text(name));
-        names = labels
-            .collect::<Result<_, _>>()
-            .map_err(|reason| format!("`{CLASSES}`: {reason}"))?;
-        rows.classes = names.iter().map(Label::to_string).collect();
+        let labels = npz.strings(CLASSES)?;
+        let labels = labels.iter().map(|name| Label::of_text(name));
+        let labels = labels.collect::<Result<_, _>>();
+        names = labels.map_err(|reason| format!("`{CLASSES}`: {reason}"))?;
     }
-    let mut padding_token = None;
+    let mut padding = None;
     if npz.contains(PADDING_TOKEN) {
         let token = npz.integers(PADDING_TOKEN)?.values;
         let [token] = token[..] else {
             return Err(format!("`{PADDING_TOKEN}` must be one number"));
         };
         let id = token_id(token).map_err(|reason| format!("`{PADDING_TOKEN}`: {reason}"))?;
-        padding_token = Some(token);
-        rows.padding_token = Some(id);
+        padding = Some((token, id));
     }
+    let mut found = Vec::new();
     for (held_out, prefix) in [(false, ""), (true, HELD_OUT)] {
         let (tokens_name, labels_name) = (format!("{prefix}tokens"), format!("{prefix}labels"));
         if held_out && !npz.contains(&tokens_name) {
@@ -97,60 +93,62 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
         } else {
             None
         };
-        let are_each = labels
-            .as_ref()
-            .is_some_and(|own| own.shape == [count, positions]);
-        if let Some(labels) = labels
-            .as_ref()
-            .filter(|own| !are_each && own.shape != [count])
-        {
-            let has: Vec<String> = labels.shape.iter().map(usize::to_string).collect();
+        let shape = labels.as_ref().map(|labels| &labels.shape[..]);
+        let are_per_token = shape == Some(&[count, positions]);
+        if let Some(shape) = shape.filter(|&shape| !are_per_token && shape != [count]) {
+            let has: Vec<String> = shape.iter().map(usize::to_string).collect();
             return Err(format!(
                 "`{tokens_name}` has {count} samples of {positions} tokens, but `{labels_name}` has {}; give one for each sample, or for \
                  each token",
                 has.join(" x ")
             ));
         }
+        let per_sample = if are_per_token { positions } else { 1 };
         for row in 0..count {
             let place = Place::Row {
                 held_out,
                 row: row as u32,
             };
-            let given = &tokens.values[row * positions..][..positions];
-            let tokens = match padding_token {
-                None => given.into(),
-                Some(padding) => Cow::Owned(without_padding(given, padding)),
+            let tokens = &tokens.values[row * positions..][..positions];
+            let own = labels.as_ref();
+            let own = own.map(|own| &own.values[row * per_sample..][..per_sample]);
+            let kept = kept(tokens, padding.map(|(token, _)| token));
+            let sample = || {
+                let labels = match own {
+                    Some(own) if are_per_token => token_labels(own, &kept, &names)?,
+                    own => SampleLabels::One(own.map(|own| label(own[0], &names)).transpose()?),
+                };
+                Ok(FoundSample {
+                    held_out,
+                    labels,
+                    content: SampleContent::of_ids(kept.iter().map(|&place| tokens[place]))?,
+                })
             };
-            if let Some(labels) = labels.as_ref().filter(|_| are_each) {
-                let own = &labels.values[row * positions..][..positions];
-                let kept = tokens.len();
-                let end = usize::from(kept < positions && ends_with_cls(given, padding_token));
-                let mut of_padding = own[kept - end..positions - end].iter();
-                if of_padding.any(|&own| Label::of_number(own) != Ok(Label::Number(NOT_COUNTED))) {
-                    return Err(format!(
-                        "{place}: padding has a label; write {NOT_COUNTED} where none counts"
-                    ));
-                }
-                let own = own[..kept - end].iter().chain(&own[positions - end..]);
-                let own: Vec<f64> = own.copied().collect();
-                let own = own
-                    .into_iter()
-                    .map(|number| match Label::of_number(number) {
-                        Ok(Label::Number(NOT_COUNTED)) => Ok(None),
-                        _ => label(number, &names).map(Some),
-                    });
-                rows.push_each(place, held_out, own, &tokens)?;
-                continue;
-            }
-            let label = labels
-                .as_ref()
-                .map(|labels| label(labels.values[row], &names));
-            let label = label.transpose();
-            let label = label.map_err(|reason| format!("{place}: {reason}"))?;
-            rows.push(place, held_out, label, SampleContent::Tokens(&tokens))?;
+            found.push((place, sample()));
         }
     }
-    Ok(rows)
+    let rows = Rows::collect(name, found.into_iter()).map_err(|error| error.message)?;
+    Ok(Rows {
+        classes: names.iter().map(Label::to_string).collect(),
+        padding_token: padding.map(|(_, id)| id),
+        ..rows
+    })
+}
+
+/// The labels of the tokens that a sample keeps; all others are padding, which has none.
+fn token_labels(given: &[f64], kept: &[usize], names: &[Label]) -> Result<SampleLabels, String> {
+    let mut labels = Vec::with_capacity(kept.len());
+    for (place, &number) in given.iter().enumerate() {
+        let is_counted = Label::of_number(number) != Ok(Label::Number(NOT_COUNTED));
+        if kept.binary_search(&place).is_ok() {
+            labels.push(is_counted.then(|| label(number, names)).transpose()?);
+        } else if is_counted {
+            return Err(format!(
+                "padding has a label; write {NOT_COUNTED} where none counts"
+            ));
+        }
+    }
+    Ok(SampleLabels::PerToken(labels))
 }
 
 /// A label; where classes have names, it is the index of one.
@@ -173,21 +171,17 @@ fn label(number: f64, names: &[Label]) -> Result<Label, String> {
     }
 }
 
-/// Whether a sample has padding before a `[CLS]` at its end, or could have.
-fn ends_with_cls(sample: &[i64], padding: Option<i64>) -> bool {
+/// The places of a sample's tokens without the padding after the last one, also before a `[CLS]` at the end. At least one is kept.
+fn kept(sample: &[i64], padding: Option<i64>) -> Vec<usize> {
     let cls = i64::from(CLS);
-    sample.last() == Some(&cls) && padding != Some(cls)
-}
-
-/// A sample without the padding after its last token, also before a `[CLS]` at the end. It keeps at least one token.
-fn without_padding(sample: &[i64], padding: i64) -> Vec<i64> {
-    let cls = i64::from(CLS);
-    let (own, end) = match sample {
-        [own @ .., last] if ends_with_cls(sample, Some(padding)) => (own, Some(*last)),
-        _ => (sample, None),
+    let Some(padding) = padding else {
+        return (0..sample.len()).collect();
     };
-    let kept = usize::from(own.first() == Some(&cls)) + 1;
+    let ends_in_cls = sample.last() == Some(&cls) && padding != cls;
+    let end = sample.len() - usize::from(ends_in_cls);
+    let own = &sample[..end];
+    let least = usize::from(own.first() == Some(&cls)) + 1;
     let last = own.iter().rposition(|&token| token != padding);
-    let length = last.map_or(0, |last| last + 1).max(kept).min(own.len());
-    own[..length].iter().copied().chain(end).collect()
+    let length = last.map_or(0, |last| last + 1).max(least).min(end);
+    (0..length).chain(end..sample.len()).collect()
 }

@@ -9,10 +9,13 @@ use crate::task::{IGNORED, Task};
 use crate::words::VALUE_END;
 
 /// One more than the largest token id: a model has a parameter for each, and at most as many as this.
-const TOKEN_LIMIT: u32 = 1 << 28;
+const MAX_TOKEN_IDS: u32 = 1 << 28;
 
 /// The label of a token that does not count, as PyTorch has it.
 pub(super) const NOT_COUNTED: i64 = -100;
+
+/// Labels that usually stand for a missing one, in lower case.
+const MISSING: [&str; 5] = ["na", "n/a", "nan", "null", "<na>"];
 
 /// The place of a sample in its file, for messages.
 #[derive(Clone, Copy, Debug)]
@@ -40,39 +43,65 @@ impl fmt::Display for Place {
     }
 }
 
-/// What all samples of a file hold, one after the other.
+/// What a sample holds.
 #[derive(Clone, Debug)]
-enum Content {
+pub(super) enum SampleContent {
+    /// Token ids.
     Tokens(Vec<u32>),
-    Texts(String),
+    /// Words, or the [values](value) of columns.
+    Text(String),
 }
 
-impl Default for Content {
-    fn default() -> Self {
-        Self::Tokens(Vec::new())
+impl SampleContent {
+    /// Token ids of a file.
+    pub(super) fn of_ids(ids: impl IntoIterator<Item = i64>) -> Result<Self, String> {
+        let tokens = ids.into_iter().map(token_id).collect::<Result<_, _>>()?;
+        Ok(Self::Tokens(tokens))
+    }
+
+    /// A text of words, between which the end of a value means no more than a blank does.
+    pub(super) fn of_words(text: &str) -> Self {
+        Self::Text(text.replace(VALUE_END, " "))
     }
 }
 
-/// What one sample holds.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum SampleContent<'a> {
-    /// Token ids.
-    Tokens(&'a [i64]),
-    /// Words, or the [values](value) of columns.
-    Text(&'a str),
+/// The labels of a sample.
+pub(super) enum SampleLabels {
+    /// One for the sample, or none.
+    One(Option<Label>),
+    /// One for each token, or `None` where none counts.
+    PerToken(Vec<Option<Label>>),
 }
 
-/// What is known of a sample besides.
-#[derive(Clone, Copy, Debug)]
-struct Sample {
-    /// The end of its content.
-    end: u32,
-    place: Place,
-    held_out: bool,
-    /// The index of its label.
-    label: Option<u32>,
-    /// Whether each of its tokens has a label.
-    has_each: bool,
+/// A sample as a reader finds it.
+pub(super) struct FoundSample {
+    pub(super) held_out: bool,
+    pub(super) labels: SampleLabels,
+    pub(super) content: SampleContent,
+}
+
+impl FoundSample {
+    /// A training sample without a label.
+    pub(super) fn unlabelled(content: SampleContent) -> Self {
+        Self {
+            held_out: false,
+            labels: SampleLabels::One(None),
+            content,
+        }
+    }
+}
+
+/// A sample whose labels are known by their index.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    pub(super) place: Place,
+    pub(super) held_out: bool,
+    pub(super) label: Option<u32>,
+    /// For each token the index of its label, or [`IGNORED`].
+    pub(super) token_labels: Option<Vec<u32>>,
+    pub(super) content: SampleContent,
+    /// The token that follows the last one, if the sample was cut, or if its end is known.
+    pub(super) following: Option<u32>,
 }
 
 /// The samples of a file, in its order.
@@ -86,138 +115,88 @@ pub struct Rows {
     pub(super) padding_token: Option<u32>,
     /// Why there are no labels, if a config names a column that the file lacks.
     pub(super) unlabelled: Option<String>,
-    content: Content,
-    samples: Vec<Sample>,
-    /// The index of the label of each token, or [`IGNORED`], in samples that have one per token; else empty.
-    each: Vec<u32>,
-    /// For each sample that was cut, or whose end is known: the token that follows its last one. Else empty.
-    pub(super) following: Vec<u32>,
+    pub(super) samples: Vec<Sample>,
 }
 
 impl Rows {
-    pub(super) fn new(name: impl fmt::Display) -> Self {
-        Self {
+    /// The samples that a reader finds at these places of the file that messages call `name`.
+    ///
+    /// # Errors
+    /// When one is refused, or there is none.
+    pub(super) fn collect(
+        name: impl fmt::Display,
+        found: impl Iterator<Item = (Place, Result<FoundSample, String>)>,
+    ) -> Result<Self, FileError> {
+        let mut rows = Self {
             name: name.to_string(),
             ..Self::default()
-        }
-    }
-
-    /// The same with the token that follows each sample, for samples whose next token is asked.
-    #[must_use]
-    pub fn followed_by(self, following: Vec<u32>) -> Self {
-        Self { following, ..self }
-    }
-
-    /// These samples, unless one was refused or there is none.
-    pub(super) fn finished(self, done: Result<(), String>) -> Result<Self, FileError> {
-        match done {
-            Ok(()) if self.is_empty() => Err(FileError::new(&self.name, "it holds no samples")),
-            Ok(()) => Ok(self),
-            Err(message) => Err(FileError::new(&self.name, message)),
-        }
-    }
-
-    /// Appends a sample.
-    pub(super) fn push(
-        &mut self,
-        place: Place,
-        held_out: bool,
-        label: Option<Label>,
-        held: SampleContent<'_>,
-    ) -> Result<(), String> {
-        let at = |reason: &str| format!("{place}: {reason}");
-        if self.is_empty() && !matches!(held, SampleContent::Tokens(_)) {
-            self.content = Content::Texts(String::new());
-        }
-        let end = match (&mut self.content, held) {
-            (Content::Tokens(_), SampleContent::Tokens([])) => {
-                return Err(at("the sample has no tokens"));
-            }
-            (Content::Tokens(all), SampleContent::Tokens(tokens)) => {
-                for &token in tokens {
-                    all.push(token_id(token).map_err(|reason| at(&reason))?);
-                }
-                all.len()
-            }
-            (Content::Texts(all), SampleContent::Text(text)) => {
-                all.push_str(text);
-                all.len()
-            }
-            (Content::Tokens(_), _) => {
-                return Err(at("the sample has text, but those before it have tokens"));
-            }
-            (Content::Texts(_), SampleContent::Tokens(_)) => {
-                return Err(at("the sample has tokens, but those before it have text"));
-            }
         };
-        let label = label.map(|label| self.labels.index(label)).transpose();
-        self.samples.push(Sample {
-            // A file of at most 1 GiB has fewer tokens and characters than 2^32.
-            end: end as u32,
-            place,
-            held_out,
-            label: label.map_err(|reason| at(&reason))?,
-            has_each: false,
-        });
-        if self.are_each() {
-            self.each.resize(end, IGNORED);
+        for (place, found) in found {
+            if let Err(reason) = found.and_then(|found| rows.push(place, found)) {
+                return Err(FileError::new(&rows.name, format!("{place}: {reason}")));
+            }
         }
+        if rows.is_empty() {
+            return Err(FileError::new(&rows.name, "it holds no samples"));
+        }
+        Ok(rows)
+    }
+
+    fn push(&mut self, place: Place, found: FoundSample) -> Result<(), String> {
+        let (count, own, others) = match &found.content {
+            SampleContent::Tokens(tokens) if tokens.is_empty() => {
+                return Err("the sample has no tokens".to_owned());
+            }
+            SampleContent::Tokens(tokens) => (tokens.len(), "tokens", "text"),
+            SampleContent::Text(_) => (0, "text", "tokens"),
+        };
+        if !self.is_empty() && self.are_texts() != (count == 0) {
+            return Err(format!(
+                "the sample has {own}, but those before it have {others}"
+            ));
+        }
+        let (mut label, mut token_labels) = (None, None);
+        match found.labels {
+            SampleLabels::One(own) => {
+                label = own.map(|own| self.labels.index(own)).transpose()?;
+            }
+            SampleLabels::PerToken(own) if own.len() != count => {
+                return Err(format!(
+                    "the sample has {count} tokens and {} labels; give a label for each token, or null where none counts",
+                    own.len()
+                ));
+            }
+            SampleLabels::PerToken(own) => {
+                let index = |label| match label {
+                    None | Some(Label::Number(NOT_COUNTED)) => Ok(IGNORED),
+                    Some(label) => self.labels.index(label),
+                };
+                token_labels = Some(own.into_iter().map(index).collect::<Result<_, _>>()?);
+            }
+        }
+        self.samples.push(Sample {
+            place,
+            held_out: found.held_out,
+            label,
+            token_labels,
+            content: found.content,
+            following: None,
+        });
         Ok(())
     }
 
-    /// Appends a sample with a label per token, or `None` where none counts.
-    pub(super) fn push_each(
-        &mut self,
-        place: Place,
-        held_out: bool,
-        labels: impl ExactSizeIterator<Item = Result<Option<Label>, String>>,
-        tokens: &[i64],
-    ) -> Result<(), String> {
-        let at = |reason: String| format!("{place}: {reason}");
-        let (count, given) = (tokens.len(), labels.len());
-        if count != given {
-            return Err(at(format!(
-                "the sample has {count} tokens and {given} labels; give a label for each token, or null where none counts"
-            )));
+    /// The same samples, each with the token that follows it, for samples whose next token is asked.
+    #[must_use]
+    pub fn followed_by(mut self, following: impl IntoIterator<Item = u32>) -> Self {
+        for (sample, token) in self.samples.iter_mut().zip(following) {
+            sample.following = Some(token);
         }
-        self.push(place, held_out, None, SampleContent::Tokens(tokens))?;
-        let row = self.len() - 1;
-        self.samples[row].has_each = true;
-        self.each.resize(self.extent(row).start, IGNORED);
-        for label in labels {
-            let index = label.and_then(|label| match label {
-                None | Some(Label::Number(NOT_COUNTED)) => Ok(IGNORED),
-                Some(own) => self.labels.index(own),
-            });
-            self.each.push(index.map_err(at)?);
-        }
-        Ok(())
+        self
     }
 
     /// What messages call the file.
     pub fn name(&self) -> &str {
         &self.name
-    }
-
-    /// The same file of texts without its samples.
-    pub(super) fn without_samples(&self) -> Self {
-        Self {
-            name: self.name.clone(),
-            labels: self.labels.clone(),
-            ..Self::default()
-        }
-    }
-
-    /// Appends a sample with the place, split and label of another one of the same file.
-    pub(super) fn push_as(
-        &mut self,
-        of: &Self,
-        row: usize,
-        held: SampleContent<'_>,
-    ) -> Result<(), String> {
-        self.push(of.place(row), of.is_held_out(row), None, held)?;
-        self.samples[row].label = of.label(row);
-        Ok(())
     }
 
     /// Number of samples.
@@ -231,36 +210,32 @@ impl Rows {
     }
 
     /// Whether samples have a label per token.
-    pub fn are_each(&self) -> bool {
-        !self.each.is_empty()
-    }
-
-    /// The index of the label of each of a sample's tokens, or [`IGNORED`]; `None` if it has none of them.
-    pub(super) fn each(&self, row: usize) -> Option<&[u32]> {
-        let has_each = self.samples[row].has_each;
-        has_each.then(|| &self.each[self.extent(row)])
+    pub fn has_token_labels(&self) -> bool {
+        let mut samples = self.samples.iter();
+        samples.any(|sample| sample.token_labels.is_some())
     }
 
     /// Which labels of a config's task are missing, and what to do; `None` if all samples have them.
     pub fn missing_labels(&self, config: &DatasetConfig) -> Option<String> {
         match config.task {
             Task::NextToken => None,
-            Task::TokenClassification if self.are_each() => {
-                let (place, share) = self.lacking(|row| self.each(row).is_none())?;
+            Task::TokenClassification if self.has_token_labels() => {
+                let lacks = |row: usize| self.samples[row].token_labels.is_none();
+                let (place, share) = self.share(lacks)?;
                 Some(format!(
-                    "{place}: the sample has no label per token ({share}); give it `labels`, without a `label` beside them, or delete the row"
+                    "{place}: the sample has no label per token ({share} have none); give it `labels`, without a `label` beside them, or delete the row"
                 ))
             }
             Task::TokenClassification => Some(
                 "the samples have no label per token; give `labels`, in .jsonl as a list beside `tokens`, in .npz with two axes"
                     .to_owned(),
             ),
-            Task::Classification if self.are_each() => Some(
+            Task::Classification if self.has_token_labels() => Some(
                 "the samples have a label per token, for which data.task is \"token-classification\"; here each sample needs one label"
                     .to_owned(),
             ),
             Task::Classification => {
-                let (place, share) = self.lacking(|row| self.label(row).is_none())?;
+                let (place, share) = self.share(|row| self.label(row).is_none())?;
                 if let Some(reason) = &self.unlabelled {
                     return Some(reason.clone());
                 }
@@ -273,24 +248,15 @@ impl Rows {
                     ),
                     Place::Line(_) => format!("its `{column}` is empty; fill it in, or delete the row"),
                 };
-                Some(format!("{place}: the sample has no label ({share}): {remedy}"))
+                Some(format!("{place}: the sample has no label ({share} have none): {remedy}"))
             }
         }
     }
 
-    /// The place of the first sample that lacks something, and how many do; `None` if none does.
-    fn lacking(&self, lacks: impl Fn(usize) -> bool) -> Option<(Place, String)> {
-        let mut lacking = (0..self.len()).filter(|&row| lacks(row));
-        let place = self.place(lacking.next()?);
-        Some((
-            place,
-            format!("{} of {} have none", 1 + lacking.count(), self.len()),
-        ))
-    }
-
     /// Whether samples are texts, and not token ids.
     pub fn are_texts(&self) -> bool {
-        matches!(self.content, Content::Texts(_))
+        let first = self.samples.first();
+        first.is_some_and(|first| matches!(first.content, SampleContent::Text(_)))
     }
 
     /// Whether samples are values of columns, each a position.
@@ -300,27 +266,17 @@ impl Rows {
 
     /// The token ids of a sample; none if it is a text.
     pub(super) fn tokens(&self, row: usize) -> &[u32] {
-        self.all_tokens().get(self.extent(row)).unwrap_or_default()
+        match &self.samples[row].content {
+            SampleContent::Tokens(tokens) => tokens,
+            SampleContent::Text(_) => &[],
+        }
     }
 
     /// The text of a sample; empty if it holds token ids.
     pub(super) fn text(&self, row: usize) -> &str {
-        match &self.content {
-            Content::Texts(all) => all.get(self.extent(row)).unwrap_or_default(),
-            Content::Tokens(_) => "",
-        }
-    }
-
-    fn extent(&self, row: usize) -> std::ops::Range<usize> {
-        let before = row.checked_sub(1).map(|before| self.samples[before].end);
-        before.unwrap_or(0) as usize..self.samples[row].end as usize
-    }
-
-    /// All token ids, whatever their sample.
-    pub(super) fn all_tokens(&self) -> &[u32] {
-        match &self.content {
-            Content::Tokens(all) => all,
-            Content::Texts(_) => &[],
+        match &self.samples[row].content {
+            SampleContent::Text(text) => text,
+            SampleContent::Tokens(_) => "",
         }
     }
 
@@ -344,6 +300,42 @@ impl Rows {
     pub(super) fn place(&self, row: usize) -> Place {
         self.samples[row].place
     }
+
+    /// What a reader should know of the rows, as sentences: labels that hardly differ; empty cells of these columns, if they are the
+    /// samples; labels that read as missing.
+    pub fn notes(&self, features: &[String]) -> Vec<String> {
+        let mut sentences = self.labels.notes();
+        for (column, name) in features.iter().enumerate().filter(|_| self.are_values()) {
+            let empty = value(name, "");
+            let own = |row: usize| self.text(row).split_inclusive(VALUE_END).nth(column);
+            if let Some((first, share)) = self.share(|row| own(row) == Some(&*empty)) {
+                let empty = empty.trim_end_matches(VALUE_END);
+                sentences.push(format!(
+                    "the column `{name}` is empty in {share} rows, first in {first}; the empty cell is a value of its own, `{empty}`: if it \
+                     should not be, fill these cells in, or delete the rows"
+                ));
+            }
+        }
+        for index in 0..self.labels.len() as u32 {
+            let label = self.labels.text(index);
+            if MISSING.contains(&label.to_lowercase().as_str())
+                && let Some((first, share)) = self.share(|row| self.label(row) == Some(index))
+            {
+                sentences.push(format!(
+                    "the label `{label}` of {share} rows, first in {first}, is a class of its own; if it stands for a missing label, \
+                     delete these rows"
+                ));
+            }
+        }
+        sentences
+    }
+
+    /// The place of the first sample that is so, and how many of all are; `None` if none is.
+    fn share(&self, is_so: impl Fn(usize) -> bool) -> Option<(Place, String)> {
+        let mut rows = (0..self.len()).filter(|&row| is_so(row));
+        let first = self.place(rows.next()?);
+        Some((first, format!("{} of {}", 1 + rows.count(), self.len())))
+    }
 }
 
 /// The word that stands for a value of a column, and what ends it. No value has blanks around it, and no whole number a fraction.
@@ -357,15 +349,10 @@ pub(super) fn value(column: &str, value: &str) -> String {
     format!("{column}={value}{VALUE_END}")
 }
 
-/// A text of words, between which the end of a value means no more than a blank does.
-pub(super) fn words(text: &str) -> String {
-    text.replace(VALUE_END, " ")
-}
-
 /// A token id of a file.
 pub(super) fn token_id(number: i64) -> Result<u32, String> {
-    let id = u32::try_from(number).ok().filter(|&id| id < TOKEN_LIMIT);
-    id.ok_or_else(|| format!("{number} is not a token id; ids are below {TOKEN_LIMIT}"))
+    let id = u32::try_from(number).ok().filter(|&id| id < MAX_TOKEN_IDS);
+    id.ok_or_else(|| format!("{number} is not a token id; ids are below {MAX_TOKEN_IDS}"))
 }
 
 /// Whether samples of a split are held out.

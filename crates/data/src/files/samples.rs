@@ -5,41 +5,22 @@ use serde_json::Value;
 use super::error::FileError;
 use super::jsonl::{content, kind};
 use super::labels::{Label, whole_number};
-use super::rows::{Rows, SampleContent, is_held_out, value, words};
+use super::rows::{FoundSample, Rows, SampleContent, SampleLabels, is_held_out, value};
 use super::table::{Cell, CellKind, Form, Table};
 use crate::config::ColumnNames;
 use crate::order::order;
 
 /// The most characters of a label in a note.
-const SHOWN: usize = 40;
+const MAX_LABEL_CHARS: usize = 40;
 
 /// Where a table has what its samples hold.
-enum Holding {
+enum ContentColumns {
     /// A column of texts, and one of lists of tokens, which a row may have in its place.
     TextOrTokens(Option<usize>, Option<usize>),
     /// Columns of tokens, by number.
     Tokens(Vec<usize>),
     /// Columns of categories, with the names that the config has.
     Values(Vec<(String, usize)>),
-}
-
-impl Holding {
-    /// Refuses a column of two uses: a label among what is read would give the answer away.
-    fn checked(self, label: Option<usize>, names: &[String]) -> Result<Self, String> {
-        let mut all: Vec<usize> = match &self {
-            &Self::TextOrTokens(text, tokens) => text.into_iter().chain(tokens).collect(),
-            Self::Tokens(columns) => columns.clone(),
-            Self::Values(columns) => columns.iter().map(|&(_, column)| column).collect(),
-        };
-        all.extend(label);
-        match (1..all.len()).find(|&place| all[..place].contains(&all[place])) {
-            None => Ok(self),
-            Some(place) => Err(format!(
-                "has one column, `{}`, for two things; name another in data.text, data.features or data.label",
-                names[all[place]]
-            )),
-        }
-    }
 }
 
 /// Where a table has labels and splits.
@@ -61,14 +42,15 @@ impl Table {
                 "data.text, data.label and data.features name columns of CSV or keys of JSONL, which it does not have; remove them"
             ));
         }
-        let mut rows = Rows::new(&self.name);
-        let done = match &self.form {
-            Form::Arrays(rows) => return Ok(rows.as_ref().clone()),
+        match &self.form {
+            Form::Arrays(rows) => Ok(rows.as_ref().clone()),
             // Unlike lines to predict, empty ones need no answer.
-            Form::Lines => self.push_texts(false, &mut rows),
-            Form::Cells { .. } | Form::Objects(_) => self.push_samples(named, &mut rows),
-        };
-        rows.finished(done)
+            Form::Lines => self.collect(|row| {
+                let text = Some(self.line(row)).filter(|line| !line.trim().is_empty());
+                Ok(text.map(|text| FoundSample::unlabelled(SampleContent::of_words(text))))
+            }),
+            Form::Cells { .. } | Form::Objects(_) => self.samples_of_columns(named),
+        }
     }
 
     /// The lines of a text file as samples: a text each, or token ids, separated by blanks or commas.
@@ -76,72 +58,69 @@ impl Table {
     /// # Errors
     /// As [`samples`](Self::samples).
     pub fn lines(&self, are_texts: bool) -> Result<Rows, FileError> {
-        let mut rows = Rows::new(&self.name);
-        let done = if are_texts {
-            self.push_texts(true, &mut rows)
-        } else {
-            self.push_ids(&mut rows)
-        };
-        rows.finished(done)
+        self.collect(|row| {
+            let line = self.line(row);
+            if are_texts {
+                let text = SampleContent::of_words(line);
+                return Ok(Some(FoundSample::unlabelled(text)));
+            }
+            let parts = line.split(|c: char| c.is_whitespace() || c == ',');
+            let ids = parts.filter(|id| !id.is_empty()).map(|id| {
+                let refused = |_| format!("`{id}` is not a token id; write whole numbers");
+                id.parse().map_err(refused)
+            });
+            let ids: Vec<i64> = ids.collect::<Result<_, String>>()?;
+            let is_empty = ids.is_empty();
+            let sample = FoundSample::unlabelled(SampleContent::of_ids(ids)?);
+            Ok(Some(sample).filter(|_| !is_empty))
+        })
     }
 
-    fn push_texts(&self, keeps_empty: bool, rows: &mut Rows) -> Result<(), String> {
-        for row in 0..self.len() {
-            let text = self.cells(row).next().map_or("", |cell| cell.text);
-            if keeps_empty || !text.trim().is_empty() {
-                rows.push(
-                    self.place(row),
-                    false,
-                    None,
-                    SampleContent::Text(&words(text)),
-                )?;
-            }
-        }
-        Ok(())
+    /// The samples that `found` finds in the rows, some of which may have none.
+    fn collect(
+        &self,
+        found: impl Fn(usize) -> Result<Option<FoundSample>, String>,
+    ) -> Result<Rows, FileError> {
+        let found = |row| Some((self.place(row), found(row).transpose()?));
+        Rows::collect(&self.name, (0..self.len()).filter_map(found))
     }
 
-    fn push_ids(&self, rows: &mut Rows) -> Result<(), String> {
-        let mut tokens = Vec::new();
-        for row in 0..self.len() {
-            tokens.clear();
-            let text = self.cells(row).next().map_or("", |cell| cell.text);
-            let ids = text.split(|c: char| c.is_whitespace() || c == ',');
-            for id in ids.filter(|id| !id.is_empty()) {
-                let token = id.parse::<i64>();
-                tokens.push(token.map_err(|_| {
-                    let place = self.place(row);
-                    format!("{place}: `{id}` is not a token id; write whole numbers")
-                })?);
-            }
-            if !tokens.is_empty() {
-                rows.push(self.place(row), false, None, SampleContent::Tokens(&tokens))?;
-            }
-        }
-        Ok(())
+    /// The only cell of a line of text.
+    fn line(&self, row: usize) -> &str {
+        self.cells(row).next().map_or("", |cell| cell.text)
     }
 
-    fn push_samples(&self, named: &ColumnNames, rows: &mut Rows) -> Result<(), String> {
+    fn samples_of_columns(&self, named: &ColumnNames) -> Result<Rows, FileError> {
         let marks = Marks {
             label: self.find(named.label_name()),
             labels: self.find("labels").filter(|_| self.is_json()),
             split: self.find("split"),
         };
+        let columns = self.content_columns(named, marks.label);
+        let columns = columns.map_err(|reason| match self.form {
+            Form::Cells { header, .. } => {
+                self.refuse(format!("line {header}: the header {reason}"))
+            }
+            _ => self.refuse(format!("it {reason}")),
+        })?;
+        let mut rows = self.collect(|row| self.sample(row, &columns, &marks).map(Some))?;
         rows.unlabelled = named.label.as_ref().filter(|_| marks.label.is_none()).map(|name| {
             format!(
                 "it has no column `{name}`, in which data.label expects the labels; add it, or rename the column of labels; {}",
                 self.listed()
             )
         });
-        let holding = self.holding(named, marks.label);
-        let holding = holding.and_then(|holding| holding.checked(marks.label, &self.columns));
-        let holding = holding.map_err(|reason| match self.form {
-            Form::Cells { header, .. } => format!("line {header}: the header {reason}"),
-            _ => format!("it {reason}"),
-        })?;
-        for row in 0..self.len() {
-            self.push_row(row, &holding, &marks, rows)?;
+        for cell in (0..self.len()).filter_map(|row| self.filled(row, marks.label)) {
+            if let Ok(Some(label)) = label_of(cell.kind, cell.text) {
+                // JSON tells `1` from `"1"`.
+                let is_quoted = self.is_json() && cell.kind == CellKind::Text;
+                let quote = if is_quoted { "\"" } else { "" };
+                let text: String = cell.text.chars().take(MAX_LABEL_CHARS).collect();
+                rows.labels
+                    .note_written(&label, format!("{quote}{text}{quote}"));
+            }
         }
-        Ok(())
+        Ok(rows)
     }
 
     pub(super) fn is_json(&self) -> bool {
@@ -149,7 +128,11 @@ impl Table {
     }
 
     /// Where the samples are. Reasons follow the name of the header.
-    fn holding(&self, named: &ColumnNames, label: Option<usize>) -> Result<Holding, String> {
+    fn content_columns(
+        &self,
+        named: &ColumnNames,
+        label: Option<usize>,
+    ) -> Result<ContentColumns, String> {
         let column = |name: &String, key: &str| {
             let found = self.find(name);
             found.ok_or_else(|| {
@@ -159,29 +142,49 @@ impl Table {
                 )
             })
         };
-        if !named.features.is_empty() {
-            let columns = named.features.iter().map(|name| {
-                let found = column(name, "features")?;
-                Ok((name.clone(), found))
-            });
-            return Ok(Holding::Values(columns.collect::<Result<_, String>>()?));
-        }
-        if let Some(name) = &named.text {
+        let mut used: Vec<usize> = Vec::new();
+        let found = if !named.features.is_empty() {
+            let mut values = Vec::new();
+            for name in &named.features {
+                values.push((name.clone(), column(name, "features")?));
+            }
+            used.extend(values.iter().map(|&(_, column)| column));
+            ContentColumns::Values(values)
+        } else if let Some(name) = &named.text {
             let text = column(name, "text")?;
-            return Ok(Holding::TextOrTokens(Some(text), None));
-        }
-        let text = self.find("text").filter(|&text| Some(text) != label);
-        if self.is_json() {
-            return Ok(Holding::TextOrTokens(text, self.find("tokens")));
-        }
-        let tokens = self.token_columns()?;
-        match (tokens.is_empty(), text) {
-            (false, _) => Ok(Holding::Tokens(tokens)),
-            (true, Some(_)) => Ok(Holding::TextOrTokens(text, None)),
-            (true, None) => Err(format!(
-                "has no column of texts or tokens; name the columns of tokens token_0, token_1, and so on; if they are texts or \
-                 categories, the config to train needs data.text or data.features; {}",
-                self.listed()
+            used.push(text);
+            ContentColumns::TextOrTokens(Some(text), None)
+        } else {
+            let text = self.find("text").filter(|&text| Some(text) != label);
+            if self.is_json() {
+                let tokens = self.find("tokens");
+                used.extend(text.into_iter().chain(tokens));
+                ContentColumns::TextOrTokens(text, tokens)
+            } else {
+                let tokens = self.token_columns()?;
+                if tokens.is_empty() && text.is_none() {
+                    return Err(format!(
+                        "has no column of texts or tokens; name the columns of tokens token_0, token_1, and so on; if they are texts or \
+                         categories, the config to train needs data.text or data.features; {}",
+                        self.listed()
+                    ));
+                }
+                if tokens.is_empty() {
+                    used.extend(text);
+                    ContentColumns::TextOrTokens(text, None)
+                } else {
+                    used.clone_from(&tokens);
+                    ContentColumns::Tokens(tokens)
+                }
+            }
+        };
+        // A label among what is read would give the answer away.
+        used.extend(label);
+        match (1..used.len()).find(|&place| used[..place].contains(&used[place])) {
+            None => Ok(found),
+            Some(place) => Err(format!(
+                "has one column, `{}`, for two things; name another in data.text, data.features or data.label",
+                self.columns[used[place]]
             )),
         }
     }
@@ -207,89 +210,80 @@ impl Table {
         Ok(tokens.into_iter().map(|(_, column)| column).collect())
     }
 
-    fn push_row(
+    /// A cell that is neither empty nor null.
+    fn filled(&self, row: usize, column: Option<usize>) -> Option<Cell<'_>> {
+        let cell = self.cell(row, column?)?;
+        let is_empty = match cell.kind {
+            CellKind::Null => true,
+            CellKind::Text => cell.text.trim().is_empty(),
+            CellKind::Plain | CellKind::Nested => false,
+        };
+        (!is_empty).then_some(cell)
+    }
+
+    fn sample(
         &self,
         row: usize,
-        holding: &Holding,
+        columns: &ContentColumns,
         marks: &Marks,
-        rows: &mut Rows,
-    ) -> Result<(), String> {
-        let place = self.place(row);
-        let at = |reason: String| format!("{place}: {reason}");
-        let filled = |column: Option<usize>| {
-            let cell = self.cell(row, column?)?;
-            let is_empty = cell.kind == CellKind::Null
-                || cell.kind == CellKind::Text && cell.text.trim().is_empty();
-            (!is_empty).then_some(cell)
-        };
+    ) -> Result<FoundSample, String> {
         let split = marks.split.and_then(|column| self.cell(row, column));
         let split = split.filter(|cell| cell.kind != CellKind::Null);
-        let held_out = split
-            .map_or(Ok(false), |cell| is_held_out(cell.text.trim()))
-            .map_err(at)?;
-        let own = filled(marks.label);
-        let label = own.map_or(Ok(None), |cell| label_of(cell.kind, cell.text));
-        let label = label.map_err(at)?;
-        if let (Some(label), Some(cell)) = (&label, own) {
-            // JSON tells `1` from `"1"`.
-            let is_quoted = self.is_json() && cell.kind == CellKind::Text;
-            let quote = if is_quoted { "\"" } else { "" };
-            let text: String = cell.text.chars().take(SHOWN).collect();
-            let written = format!("{quote}{text}{quote}");
-            rows.labels.note_written(label, written);
-        }
-        match holding {
-            Holding::Values(columns) => {
-                let values = columns
-                    .iter()
-                    .map(|(name, column)| match self.cell(row, *column) {
-                        Some(cell) if cell.kind == CellKind::Nested => Err(at(format!(
+        let held_out = split.map_or(Ok(false), |cell| is_held_out(cell.text.trim()))?;
+        let label = self.filled(row, marks.label);
+        let label = label.map_or(Ok(None), |cell| label_of(cell.kind, cell.text))?;
+        let token_labels = self.filled(row, marks.labels).filter(|_| label.is_none());
+        let mut labels = SampleLabels::One(label);
+        let content = match columns {
+            ContentColumns::Values(columns) => {
+                let mut text = String::new();
+                for (name, column) in columns {
+                    let cell = self.cell(row, *column);
+                    if cell.is_some_and(|cell| cell.kind == CellKind::Nested) {
+                        return Err(format!(
                             "the value of `{name}` is a list or an object; write a name or a number"
-                        ))),
-                        cell => Ok(value(name, cell.map_or("", |cell| cell.text))),
-                    });
-                let text = values.collect::<Result<String, String>>()?;
-                rows.push(place, held_out, label, SampleContent::Text(&text))
-            }
-            Holding::Tokens(columns) => {
-                let tokens = self.tokens(row, columns).map_err(at)?;
-                rows.push(place, held_out, label, SampleContent::Tokens(&tokens))
-            }
-            &Holding::TextOrTokens(text, tokens) => {
-                if let Some(cell) = filled(tokens) {
-                    let tokens = ids(cell).map_err(at)?;
-                    let Some(labels) = filled(marks.labels).filter(|_| label.is_none()) else {
-                        return rows.push(place, held_out, label, SampleContent::Tokens(&tokens));
-                    };
-                    let labels = list(labels, "labels", "labels").map_err(at)?;
-                    let labels = labels.iter().map(|label| {
-                        let (kind, text) = content(label);
-                        label_of(kind, &text)
-                    });
-                    return rows.push_each(place, held_out, labels, &tokens);
-                }
-                match text.and_then(|column| self.cell(row, column)) {
-                    Some(Cell {
-                        kind: CellKind::Text,
-                        text,
-                        ..
-                    }) => rows.push(place, held_out, label, SampleContent::Text(&words(text))),
-                    Some(Cell {
-                        kind: CellKind::Null,
-                        ..
-                    }) => Err(at("the text is null".to_owned())),
-                    Some(_) => Err(at("the text is not a string".to_owned())),
-                    // A short row of a table ends before its text.
-                    None if !self.is_json() => {
-                        rows.push(place, held_out, label, SampleContent::Text(""))
+                        ));
                     }
-                    None => {
-                        let name = text.map_or("text", |column| &self.columns[column]);
-                        Err(at(format!(
-                            "the line has neither `{name}` nor `tokens`; name the key of the text in data.text"
-                        )))
-                    }
+                    text += &value(name, cell.map_or("", |cell| cell.text));
                 }
+                SampleContent::Text(text)
+            }
+            ContentColumns::Tokens(columns) => SampleContent::of_ids(self.tokens(row, columns)?)?,
+            &ContentColumns::TextOrTokens(text, tokens) => match self.filled(row, tokens) {
+                Some(tokens) => {
+                    if let Some(cell) = token_labels {
+                        let own = list(cell, "labels", "labels")?;
+                        let own = own.iter().map(|label| {
+                            let (kind, text) = content(label);
+                            label_of(kind, &text)
+                        });
+                        labels = SampleLabels::PerToken(own.collect::<Result<_, _>>()?);
+                    }
+                    SampleContent::of_ids(ids(tokens)?)?
+                }
+                None => SampleContent::of_words(self.text(row, text)?),
+            },
+        };
+        Ok(FoundSample {
+            held_out,
+            labels,
+            content,
+        })
+    }
+
+    /// The text of a row. A short row of CSV ends before its text, which is empty.
+    fn text(&self, row: usize, column: Option<usize>) -> Result<&str, String> {
+        let cell = column.and_then(|column| self.cell(row, column));
+        match cell.map(|cell| (cell.kind, cell.text)) {
+            Some((CellKind::Text, text)) => Ok(text),
+            Some((CellKind::Null, _)) => Err("the text is null".to_owned()),
+            Some(_) => Err("the text is not a string".to_owned()),
+            None if !self.is_json() => Ok(""),
+            None => {
+                let name = column.map_or("text", |column| &self.columns[column]);
+                Err(format!(
+                    "the line has neither `{name}` nor `tokens`; name the key of the text in data.text"
+                ))
             }
         }
     }

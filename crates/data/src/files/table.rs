@@ -69,7 +69,7 @@ struct Stored {
 #[derive(Debug)]
 struct Row {
     line: u32,
-    /// Its first cell.
+    /// The index of its first cell.
     start: u32,
 }
 
@@ -225,14 +225,14 @@ impl Table {
 }
 
 /// The most columns that a message names.
-const LISTED: usize = 12;
+const MAX_LISTED_COLUMNS: usize = 12;
 
 /// The names of columns, for messages.
 pub(super) fn listed(names: &[impl AsRef<str>]) -> String {
-    let shown = names.iter().take(LISTED);
+    let shown = names.iter().take(MAX_LISTED_COLUMNS);
     let mut shown: Vec<String> = shown.map(|name| format!("`{}`", name.as_ref())).collect();
-    if names.len() > LISTED {
-        shown.push(format!("and {} more", names.len() - LISTED));
+    if names.len() > MAX_LISTED_COLUMNS {
+        shown.push(format!("and {} more", names.len() - MAX_LISTED_COLUMNS));
     }
     shown.join(", ")
 }

@@ -1,4 +1,4 @@
-//! The texts of a file as token ids.
+//! The texts of a file as token ids, and which samples are those of another file.
 
 use std::collections::HashSet;
 
@@ -7,12 +7,12 @@ use super::error::FileError;
 use super::rows::{Rows, SampleContent};
 use crate::cls::CLS;
 use crate::config::DatasetConfig;
-use crate::dataset::{Parts, TextCounts};
+use crate::dataset::{Dataset, Parts, TextCounts};
 use crate::task::Task;
-use crate::words::{Encoder, PAD, UNK, Words};
+use crate::words::{Encoder, PAD, UNK, VALUE_END, Words, composed, letters};
 
 /// The most words of a text that a model takes, unless its config says otherwise: attention grows with their square.
-const MOST_WORDS: usize = 128;
+const MAX_WORDS: usize = 128;
 
 /// Without a number and without splits of its own, a file has this part of its texts held out.
 const HELD_OUT_PART: usize = 5;
@@ -41,7 +41,7 @@ impl Rows {
         }
         let longest = || {
             let lengths = (0..self.len()).map(|row| words.count(self.text(row)));
-            let most = if are_values { usize::MAX } else { MOST_WORDS };
+            let most = if are_values { usize::MAX } else { MAX_WORDS };
             lengths.max().unwrap_or(0).clamp(1, most)
         };
         FileKeys {
@@ -73,51 +73,97 @@ impl Rows {
         config: &DatasetConfig,
         held_out: &[usize],
     ) -> Result<(Self, TextCounts), FileError> {
-        let held_out: HashSet<usize> = held_out.iter().copied().collect();
         let Some(words) = &config.words else {
             return Err(self.refuse(
                 0,
                 "the sample is a text, but the model was trained on token ids; give token ids",
             ));
         };
+        let held_out: HashSet<usize> = held_out.iter().copied().collect();
         let encoder = Encoder::new(words);
+        let parts = if self.are_values() {
+            Parts::Values
+        } else {
+            config.parts()
+        };
         let mut counts = TextCounts {
-            parts: if self.are_values() {
-                Parts::Values
-            } else {
-                config.parts()
-            },
+            texts: self.len(),
+            parts,
             ..TextCounts::default()
         };
-        let mut rows = self.without_samples();
-        for row in 0..self.len() {
+        let mut rows = self.clone();
+        for (row, sample) in rows.samples.iter_mut().enumerate() {
             let text = self.text(row);
-            let all = encoder.encode(text);
-            let kept = &all[..all.len().min(config.seq_len)];
-            let cut = all.len() - kept.len();
-            let is_empty = all == [UNK] && words.count(text) == 0;
-            let unknown =
-                kept.iter().filter(|&&token| token == UNK).count() - usize::from(is_empty);
-            counts.texts += 1;
-            counts.empty += usize::from(is_empty);
-            let words = kept.len() - usize::from(is_empty);
-            counts.words += words;
-            counts.unknown += unknown;
-            if held_out.contains(&row) {
-                counts.held_out_words += words;
-                counts.held_out_unknown += unknown;
-            }
-            counts.cut_texts += usize::from(cut > 0);
-            counts.cut_words += cut;
+            let mut tokens = encoder.encode(text);
             if config.task == Task::NextToken {
                 // `[CLS]` follows the last word, as it stands before the first.
-                rows.following
-                    .push(all.get(kept.len()).copied().unwrap_or(CLS));
+                let next = tokens.get(config.seq_len);
+                sample.following = Some(next.copied().unwrap_or(CLS));
             }
-            let tokens: Vec<i64> = kept.iter().map(|&token| token.into()).collect();
-            let pushed = rows.push_as(self, row, SampleContent::Tokens(&tokens));
-            pushed.map_err(|reason| self.refuse(row, &reason))?;
+            let is_empty = tokens == [UNK] && words.count(text) == 0;
+            let cut = tokens.len().saturating_sub(config.seq_len);
+            tokens.truncate(config.seq_len);
+            counts.empty += usize::from(is_empty);
+            counts.cut_texts += usize::from(cut > 0);
+            counts.cut_words += cut;
+            if !is_empty {
+                let unknown = tokens.iter().filter(|&&token| token == UNK).count();
+                counts.words += tokens.len();
+                counts.unknown += unknown;
+                if held_out.contains(&row) {
+                    counts.held_out_words += tokens.len();
+                    counts.held_out_unknown += unknown;
+                }
+            }
+            sample.content = SampleContent::Tokens(tokens);
         }
         Ok((rows, counts))
     }
+
+    /// How many texts of these rows are also texts of other rows.
+    pub(super) fn equal(&self, rows: &[usize], other: &Self, others: &[usize]) -> usize {
+        let others = others.iter().filter_map(|&row| plain(other.text(row)));
+        let known: HashSet<String> = others.collect();
+        let own = rows.iter().filter_map(|&row| plain(self.text(row)));
+        own.filter(|text| known.contains(text)).count()
+    }
+
+    /// How many of some of these texts are also among those of `own` that a model of a config was trained on. `None` if either are
+    /// no texts, or do not fit the config.
+    pub fn trained_on_texts(
+        &self,
+        rows: &[usize],
+        own: &Self,
+        config: &DatasetConfig,
+    ) -> Option<usize> {
+        let (train, _) = own.parts(config).ok()?;
+        (self.are_texts() && own.are_texts()).then(|| self.equal(rows, own, &train))
+    }
+
+    /// How many of some of these samples equal training samples of a model. `None` if they do not fit the config.
+    pub fn trained_on(
+        &self,
+        rows: &[usize],
+        train: &Dataset,
+        config: &DatasetConfig,
+        padding_token: Option<u32>,
+    ) -> Option<usize> {
+        let given = self.dataset(config, padding_token).ok()?;
+        let known: HashSet<&[u32]> = (0..train.len())
+            .map(|sample| train.tokens(sample))
+            .collect();
+        let is_known = |&&row: &&usize| known.contains(given.tokens(row));
+        Some(rows.iter().filter(is_known).count())
+    }
+}
+
+/// A text in lower case without blanks and punctuation; `None` if nothing is left. Of values of columns, all characters count.
+fn plain(text: &str) -> Option<String> {
+    if text.ends_with(VALUE_END) {
+        return Some(text.to_owned());
+    }
+    let letters: String = letters(&composed(text))
+        .flat_map(char::to_lowercase)
+        .collect();
+    (!letters.is_empty()).then_some(letters)
 }

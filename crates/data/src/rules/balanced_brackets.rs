@@ -1,6 +1,6 @@
 //! Whether brackets are balanced.
 
-use headlight_schema::{InvalidValue, section};
+use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
 use super::rule::{Drawn, Rule};
@@ -108,33 +108,39 @@ impl Rule for BalancedBrackets {
         u32::from(self.is_balanced(tokens))
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         Some(self.of_class(class, sampler, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
         samples.check_token("rule.opening", self.opening)?;
         samples.check_token("rule.closing", self.closing)?;
-        let refused = |key: &str, message: &str| Err(InvalidValue::new(key, message));
-        if self.opening == self.closing {
-            return refused(
-                "rule.closing",
-                "one token opens and closes; name two tokens",
-            );
-        }
+        require(
+            self.opening != self.closing,
+            "rule.closing",
+            || "one token opens and closes; name two tokens",
+        )?;
         if let Some(padding) = self.padding {
             samples.check_token("rule.padding", padding)?;
-            if [self.opening, self.closing].contains(&padding) {
-                return refused("rule.padding", "padding is a bracket; name another token");
-            }
+            let is_bracket = [self.opening, self.closing].contains(&padding);
+            require(
+                !is_bracket,
+                "rule.padding",
+                || "padding is a bracket; name another token",
+            )?;
         }
-        if samples.seq_len < 2 || self.padding.is_none() && samples.seq_len % 2 == 1 {
-            return refused(
-                "seq_len",
-                "a balanced string has an even number of brackets; set an even seq_len, or with rule.padding one of 2 or more",
-            );
-        }
-        Ok(())
+        let has_length = self.padding.is_some() || samples.seq_len.is_multiple_of(2);
+        require(
+            has_length && samples.seq_len >= 2,
+            "seq_len",
+            || "a balanced string has an even number of brackets; set an even seq_len, or with rule.padding one of 2 or more",
+        )
     }
 
     fn describe(&self) -> String {
@@ -152,7 +158,7 @@ impl Rule for BalancedBrackets {
         Some(Generator::Chacha)
     }
 
-    fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw_any(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         let class = rng.next_u32() % 2;
         self.of_class(class, sampler, rng)
     }

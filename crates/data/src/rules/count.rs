@@ -3,8 +3,8 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::choice::{RuleNumber, RuleOffer, Setting};
-use super::reader::Automaton;
+use super::automaton::Automaton;
+use super::offer::{RuleNumber, RuleOffer, Setting};
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -18,7 +18,7 @@ section! {
 }
 
 impl Count {
-    pub(super) const CHOICE: RuleOffer = RuleOffer {
+    pub(super) const OFFER: RuleOffer = RuleOffer {
         title: "count a token",
         question: "how often does token {token} occur?",
         parameters: &[RuleNumber::token("token", "token", 7)],
@@ -37,7 +37,7 @@ impl Rule for Count {
         count.min(n_classes - 1) as u32
     }
 
-    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
         Some(Automaton::counting(
             |_, token| token == self.token,
             n_classes as u32 - 1,
@@ -48,7 +48,13 @@ impl Rule for Count {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         if n_classes == 2 {
             return Some(sampler.with_subsequence(&[self.token], class == 1, rng));
         }

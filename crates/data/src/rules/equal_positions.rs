@@ -1,10 +1,10 @@
 //! The same token at two positions.
 
-use headlight_schema::{InvalidValue, section};
+use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
-use super::choice::{HALF_POSITIVE, RuleNumber, RuleOffer, Setting};
-use super::reader::Automaton;
+use super::automaton::Automaton;
+use super::offer::{HALF_POSITIVE, RuleNumber, RuleOffer, Setting};
 use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -20,7 +20,7 @@ section! {
 }
 
 impl EqualPositions {
-    pub(super) const CHOICE: RuleOffer = RuleOffer {
+    pub(super) const OFFER: RuleOffer = RuleOffer {
         title: "equal positions",
         question: "do positions {first} and {second} hold the same token?",
         parameters: &[
@@ -46,7 +46,7 @@ impl Rule for EqualPositions {
         u32::from(tokens[self.first] == tokens[self.second])
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         let equal = u64::MAX;
         let [first, second] = [self.first.min(self.second), self.first.max(self.second)];
         // The token that the second position must hold, from 1 on.
@@ -66,7 +66,13 @@ impl Rule for EqualPositions {
         Some(vec![self.first, self.second])
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         let mut row = sampler.any(|| rng.next_u32());
         row[self.second] = if class == 1 {
             row[self.first]
@@ -79,12 +85,10 @@ impl Rule for EqualPositions {
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
         samples.check_position("rule.first", self.first)?;
         samples.check_position("rule.second", self.second)?;
-        if self.first == self.second {
-            let second = self.second;
-            let message = format!("position {second} is compared with itself; name two positions");
-            return Err(InvalidValue::new("rule.second", message));
-        }
-        Ok(())
+        let second = self.second;
+        require(self.first != second, "rule.second", || {
+            format!("position {second} is compared with itself; name two positions")
+        })
     }
 
     fn describe(&self) -> String {

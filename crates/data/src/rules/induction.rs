@@ -1,15 +1,13 @@
 //! What followed the last token when it occurred before (Olsson et al. 2022, "In-context Learning and Induction Heads").
 
-use std::ops::Range;
-
-use headlight_schema::{InvalidValue, section};
+use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
-use super::rule::{Drawn, Rule};
+use super::rule::Rule;
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::random::uniform_below;
-use crate::sampler::{Sampler, exchanged};
+use crate::sampler::Sampler;
 
 section! {
     /// The token that followed the last token when it last occurred before is the sample's class.
@@ -40,19 +38,12 @@ impl Rule for Induction {
         place.map(|place| place + before).into_iter().collect()
     }
 
-    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
-        // Tokens that are exchanged exchange their roles.
-        let row = self.compose(false, sampler, rng);
-        let own = self.label_for(&row, sampler.cls, n_classes);
-        Some(exchanged(row, own, class))
-    }
-
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        if samples.seq_len < 2 {
-            let message = "the last token must have occurred before; set a seq_len of 2 or more";
-            return Err(InvalidValue::new("seq_len", message));
-        }
-        Ok(())
+        require(
+            samples.seq_len >= 2,
+            "seq_len",
+            || "the last token must have occurred before; set a seq_len of 2 or more",
+        )
     }
 
     fn describe(&self) -> String {
@@ -67,15 +58,11 @@ impl Rule for Induction {
         "Which token followed the last token before?".to_owned()
     }
 
-    fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {
-        samples.tokens()
+    fn classes_are_tokens(&self) -> bool {
+        true
     }
 
-    fn n_classes(&self, samples: Sampler) -> Option<usize> {
-        Some(samples.vocab_size as usize)
-    }
-
-    fn knows(&self, tokens: &[u32], cls: ClsPlace) -> bool {
+    fn has_label(&self, tokens: &[u32], cls: ClsPlace) -> bool {
         Self::place(cls.without(tokens)).is_some()
     }
 
@@ -83,7 +70,7 @@ impl Rule for Induction {
         Some(Generator::Chacha)
     }
 
-    fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw_any(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         let mut row = sampler.any(|| rng.next_u32());
         let first = usize::from(sampler.cls == ClsPlace::First);
         let last = first + sampler.seq_len - 1;

@@ -4,7 +4,7 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::reader::Automaton;
+use super::automaton::Automaton;
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::{CLS, ClsPlace};
 use crate::sampler::Sampler;
@@ -24,7 +24,7 @@ impl Rule for Majority {
         u32::from(2 * count > tokens.len())
     }
 
-    fn reader(&self, cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         // How many tokens there were, and how many of them count.
         const ONE: u64 = 1 << 32;
         Some(Automaton::new(
@@ -40,7 +40,13 @@ impl Rule for Majority {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         let is_allowed = |count: usize| (2 * count > sampler.seq_len) == (class == 1);
         Some(sampler.with_count(self.token, None, is_allowed, rng))
     }

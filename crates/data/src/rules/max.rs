@@ -1,11 +1,9 @@
 //! The largest token (Gross et al. 2024, "Compact Proofs of Model Performance via Mechanistic Interpretability").
 
-use std::ops::Range;
-
 use headlight_schema::section;
 use rand::Rng;
 
-use super::reader::Automaton;
+use super::automaton::Automaton;
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -23,7 +21,7 @@ impl Rule for Max {
         largest.min(n_classes as u32 - 1)
     }
 
-    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
         Some(Automaton::new(
             |largest, _, token| largest.max(u64::from(token)),
             move |largest| (largest as u32).min(n_classes as u32 - 1),
@@ -35,7 +33,13 @@ impl Rule for Max {
         positions_of(&[largest], tokens)
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         let up_to_it = Sampler {
             vocab_size: class + 1,
             ..sampler
@@ -55,11 +59,7 @@ impl Rule for Max {
         "Which token is the largest?".to_owned()
     }
 
-    fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {
-        samples.tokens()
-    }
-
-    fn n_classes(&self, samples: Sampler) -> Option<usize> {
-        Some(samples.vocab_size as usize)
+    fn classes_are_tokens(&self) -> bool {
+        true
     }
 }

@@ -1,15 +1,15 @@
 //! Label rules: what decides a sample's class. Each rule is a file here, which has all that Headlight knows of it.
 
+mod automaton;
 mod balanced_brackets;
-mod choice;
 mod count;
 mod equal_positions;
 mod induction;
 mod majority;
 mod max;
 mod most_frequent;
+mod offer;
 mod parity;
-mod reader;
 mod rule;
 mod sentence;
 mod sequences;
@@ -23,16 +23,16 @@ use std::ops::Deref;
 use headlight_schema::{Section, Value, Variant};
 use serde::{Deserialize, Serialize};
 
+pub use automaton::Automaton;
 pub use balanced_brackets::BalancedBrackets;
-pub use choice::{CountedThing, RuleNumber, RuleOffer, Setting};
 pub use count::Count;
 pub use equal_positions::EqualPositions;
 pub use induction::Induction;
 pub use majority::Majority;
 pub use max::Max;
 pub use most_frequent::MostFrequent;
+pub use offer::{CountedThing, RuleNumber, RuleOffer, Setting};
 pub use parity::Parity;
-pub use reader::Automaton;
 pub use rule::Rule;
 pub use sentence::Sentence;
 pub use sequences::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
@@ -43,7 +43,7 @@ pub use token_before_token::TokenBeforeToken;
 
 /// Lists the rules, each with its `kind` in configs, and how the page offers it.
 macro_rules! rules {
-    ($($rule:ident = $kind:literal $($choice:path)?,)*) => {
+    ($($rule:ident = $kind:literal $($offer:path)?,)*) => {
         /// A rule that decides a sample's class from its tokens; [`Rule`] is what each of them can tell.
         ///
         /// Positions count `[CLS]`, if samples have it: it is at position 0 or at the end.
@@ -63,7 +63,7 @@ macro_rules! rules {
 
         impl LabelRule {
             /// The kinds of rules that readers of the page can choose, in their order there.
-            pub const CHOICES: &[(&str, RuleOffer)] = &[$($(($kind, $choice),)?)*];
+            pub const OFFERS: &[(&str, RuleOffer)] = &[$($(($kind, $offer),)?)*];
         }
 
         impl Value for LabelRule {
@@ -89,11 +89,11 @@ macro_rules! rules {
 }
 
 rules! {
-    TokenAtPosition = "token-at-position" TokenAtPosition::CHOICE,
-    TokenAnywhere = "token-anywhere" TokenAnywhere::CHOICE,
-    TokenBeforeToken = "token-before-token" TokenBeforeToken::CHOICE,
-    EqualPositions = "equal-positions" EqualPositions::CHOICE,
-    Count = "count" Count::CHOICE,
+    TokenAtPosition = "token-at-position" TokenAtPosition::OFFER,
+    TokenAnywhere = "token-anywhere" TokenAnywhere::OFFER,
+    TokenBeforeToken = "token-before-token" TokenBeforeToken::OFFER,
+    EqualPositions = "equal-positions" EqualPositions::OFFER,
+    Count = "count" Count::OFFER,
     SumMod = "sum-mod",
     Max = "max",
     MostFrequent = "most-frequent",

@@ -1,14 +1,10 @@
 //! The token that occurs most often.
 
-use std::collections::BTreeMap;
-use std::ops::Range;
-
 use headlight_schema::section;
-use rand::Rng;
+use std::collections::BTreeMap;
 
-use super::rule::{Drawn, Rule, positions_of};
+use super::rule::{Rule, positions_of};
 use crate::cls::ClsPlace;
-use crate::sampler::{Sampler, exchanged};
 
 section! {
     /// The token that occurs most often is the sample's class; of several, the one that occurs first.
@@ -32,13 +28,6 @@ impl Rule for MostFrequent {
         positions_of(&[self.label_for(tokens, cls, usize::MAX)], tokens)
     }
 
-    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
-        // Tokens that are exchanged exchange their roles.
-        let row = sampler.any(|| rng.next_u32());
-        let own = self.label_for(&row, sampler.cls, n_classes);
-        Some(exchanged(row, own, class))
-    }
-
     fn describe(&self) -> String {
         "the token that occurs most often".to_owned()
     }
@@ -51,11 +40,7 @@ impl Rule for MostFrequent {
         "Which token occurs most often?".to_owned()
     }
 
-    fn possible_classes(&self, samples: Sampler, _n_classes: usize) -> Range<u32> {
-        samples.tokens()
-    }
-
-    fn n_classes(&self, samples: Sampler) -> Option<usize> {
-        Some(samples.vocab_size as usize)
+    fn classes_are_tokens(&self) -> bool {
+        true
     }
 }

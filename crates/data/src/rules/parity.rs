@@ -4,7 +4,7 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::reader::Automaton;
+use super::automaton::Automaton;
 use super::rule::{Drawn, Rule, check_positions, listed_positions, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -35,7 +35,7 @@ impl Rule for Parity {
         (count % 2) as u32
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         let counts = |position| self.positions.is_empty() || self.positions.contains(&position);
         Some(Automaton::new(
             move |odd, position, token| odd ^ u64::from(counts(position) && token == self.token),
@@ -52,7 +52,13 @@ impl Rule for Parity {
         Some(self.positions.clone()).filter(|positions| !positions.is_empty())
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         let positions = self.fixed_positions();
         let is_allowed = |count: usize| count % 2 == class as usize;
         Some(sampler.with_count(self.token, positions.as_deref(), is_allowed, rng))

@@ -2,17 +2,18 @@
 
 use std::ops::Range;
 
-use headlight_schema::InvalidValue;
+use headlight_schema::{InvalidValue, require};
 use rand::Rng;
 
-use super::reader::Automaton;
+use super::automaton::Automaton;
 use crate::cls::ClsPlace;
+use crate::corpora::Corpus;
 use crate::generator::Generator;
-use crate::sampler::Sampler;
+use crate::sampler::{Sampler, exchanged};
 use crate::task::Task;
 
 /// Samples that are drawn before the search for one of a class gives up. Of the most classes, each has 15 on average.
-const DRAWS: usize = 1_000_000;
+const MAX_DRAWS: usize = 1_000_000;
 
 /// A sample of a class, or that there is none.
 pub(super) type Drawn = Option<Vec<u32>>;
@@ -23,8 +24,8 @@ pub trait Rule {
     /// The class of a sample with `[CLS]` in this place, when there are `n_classes`.
     fn label_for(&self, tokens: &[u32], cls: ClsPlace, n_classes: usize) -> u32;
 
-    /// The same, token by token; `None` for a rule whose states would be too many, and for one that gives some samples no class.
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+    /// An automaton that finds the class token by token; `None` if it would have too many states, or if some samples have no class.
+    fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         None
     }
 
@@ -59,9 +60,21 @@ pub trait Rule {
     }
 
     /// A sample drawn uniformly from all samples of a class that is possible, when there are `n_classes`, unless the rule says how
-    /// else. By default samples are drawn until one is of the class; `None` if the search gives up.
-    fn draw(&self, class: u32, n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
-        let mut drawn = (0..DRAWS).map(|_| sampler.any(|| rng.next_u32()));
+    /// else. By default samples are drawn until one is of the class, and `None` if the search gives up; where classes are tokens, two
+    /// tokens of one sample are exchanged, and so their roles.
+    fn draw_of_class(
+        &self,
+        class: u32,
+        n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
+        if self.classes_are_tokens() {
+            let row = self.draw_any(false, sampler, rng);
+            let own = self.label_for(&row, sampler.cls, n_classes);
+            return Some(exchanged(row, own, class));
+        }
+        let mut drawn = (0..MAX_DRAWS).map(|_| sampler.any(|| rng.next_u32()));
         drawn.find(|row| self.label_for(row, sampler.cls, n_classes) == class)
     }
 
@@ -91,47 +104,61 @@ pub trait Rule {
 
     /// The classes that such samples can have, when there are `n_classes`.
     fn possible_classes(&self, samples: Sampler, n_classes: usize) -> Range<u32> {
+        if self.classes_are_tokens() {
+            return samples.tokens();
+        }
         0..n_classes.min(self.most_classes(samples)) as u32
     }
 
     /// The number of classes, if the rule sets it.
-    fn n_classes(&self, _samples: Sampler) -> Option<usize> {
-        None
+    fn n_classes(&self, samples: Sampler) -> Option<usize> {
+        let vocab_size = samples.vocab_size as usize;
+        self.classes_are_tokens().then_some(vocab_size)
+    }
+
+    /// Whether a sample's class is a token.
+    fn classes_are_tokens(&self) -> bool {
+        false
     }
 
     /// Whether the rule gives a sample a label.
-    fn knows(&self, _tokens: &[u32], _cls: ClsPlace) -> bool {
+    fn has_label(&self, _tokens: &[u32], _cls: ClsPlace) -> bool {
         true
     }
 
-    /// The position of the word that the label is about, if the rule asks about a word.
-    fn asked_position(&self, _tokens: &[u32]) -> Option<usize> {
+    /// The grammar of the samples, if they are sentences.
+    fn corpus(&self) -> Option<Corpus> {
         None
+    }
+
+    /// The position of the word that the label is about, if the rule asks about a word.
+    fn asked_position(&self, tokens: &[u32]) -> Option<usize> {
+        self.corpus()?.asked_position(tokens)
     }
 
     /// The vocabulary of the samples; empty if their tokens are numbers.
     fn words(&self) -> &'static [&'static str] {
-        &[]
+        self.corpus().map_or(&[], Corpus::words)
     }
 
     /// The names of the classes, if the rule gives them.
     fn classes(&self) -> &'static [&'static str] {
-        &[]
+        self.corpus().map_or(&[], Corpus::classes)
     }
 
     /// The length of the longest sample, if the rule sets it.
     fn seq_len(&self) -> Option<usize> {
-        None
+        Some(self.corpus()?.seq_len())
     }
 
     /// The generator without which there are no samples for this rule; `None` if any generator of tokens makes them.
     fn generator(&self) -> Option<Generator> {
-        None
+        self.corpus().map(|_| Generator::Sentences)
     }
 
     /// A sample of the rule's generator, for the held-out split or for the training split; the generator `chacha` draws it where the
     /// config asks for no class.
-    fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw_any(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         sampler.any(|| rng.next_u32())
     }
 }
@@ -156,10 +183,11 @@ pub(super) fn listed_positions(positions: &[usize]) -> String {
 pub(super) fn check_positions(positions: &[usize], samples: Sampler) -> Result<(), InvalidValue> {
     for (place, &position) in positions.iter().enumerate() {
         samples.check_position("rule.positions", position)?;
-        if positions[..place].contains(&position) {
-            let message = format!("position {position} is named twice");
-            return Err(InvalidValue::new("rule.positions", message));
-        }
+        require(
+            !positions[..place].contains(&position),
+            "rule.positions",
+            || format!("position {position} is named twice"),
+        )?;
     }
     Ok(())
 }

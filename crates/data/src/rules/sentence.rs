@@ -1,12 +1,11 @@
 //! What a sentence of a grammar says.
 
-use headlight_schema::{InvalidValue, section};
+use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
 use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::corpora::Corpus;
-use crate::generator::Generator;
 use crate::sampler::Sampler;
 
 section! {
@@ -29,17 +28,21 @@ impl Rule for Sentence {
     }
 
     /// A grammar draws sentences of all classes alike.
-    fn draw(&self, _class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
-        Some(self.compose(false, sampler, rng))
+    fn draw_of_class(
+        &self,
+        _class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
+        Some(self.draw_any(false, sampler, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
         let (seq_len, least) = (samples.seq_len, self.corpus.seq_len());
-        if seq_len < least {
-            let message = format!("seq_len is {seq_len}, but sentences have up to {least} words");
-            return Err(InvalidValue::new("seq_len", message));
-        }
-        Ok(())
+        require(seq_len >= least, "seq_len", || {
+            format!("seq_len is {seq_len}, but sentences have up to {least} words")
+        })
     }
 
     fn describe(&self) -> String {
@@ -58,31 +61,15 @@ impl Rule for Sentence {
         self.corpus.classes().len()
     }
 
-    fn knows(&self, tokens: &[u32], _cls: ClsPlace) -> bool {
+    fn has_label(&self, tokens: &[u32], _cls: ClsPlace) -> bool {
         self.corpus.read_tokens(tokens).is_some()
     }
 
-    fn asked_position(&self, tokens: &[u32]) -> Option<usize> {
-        self.corpus.asked_position(tokens)
+    fn corpus(&self) -> Option<Corpus> {
+        Some(self.corpus)
     }
 
-    fn words(&self) -> &'static [&'static str] {
-        self.corpus.words()
-    }
-
-    fn classes(&self) -> &'static [&'static str] {
-        self.corpus.classes()
-    }
-
-    fn seq_len(&self) -> Option<usize> {
-        Some(self.corpus.seq_len())
-    }
-
-    fn generator(&self) -> Option<Generator> {
-        Some(Generator::Sentences)
-    }
-
-    fn compose(&self, held_out: bool, sampler: Sampler, mut rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw_any(&self, held_out: bool, sampler: Sampler, mut rng: &mut dyn Rng) -> Vec<u32> {
         self.corpus.draw_tokens(held_out, sampler.cls, &mut rng)
     }
 }

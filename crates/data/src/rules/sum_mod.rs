@@ -1,9 +1,9 @@
 //! The sum of tokens modulo a number: modular addition (Power et al. 2022, "Grokking: Generalization Beyond Overfitting on
 //! Small Algorithmic Datasets").
 
-use headlight_schema::{InvalidValue, Range, Section, section};
+use headlight_schema::{InvalidValue, Range, Section, require, section};
 
-use super::reader::Automaton;
+use super::automaton::Automaton;
 use super::rule::{Rule, check_positions, listed_positions};
 use crate::cls::ClsPlace;
 use crate::config::CLASS_LIMIT;
@@ -32,7 +32,7 @@ impl Rule for SumMod {
         ((sum % u64::from(self.modulus)) as u32).min(n_classes as u32 - 1)
     }
 
-    fn reader(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, _cls: ClsPlace, n_classes: usize) -> Option<Automaton<'_>> {
         let modulus = u64::from(self.modulus);
         let counts = |position| self.positions.is_empty() || self.positions.contains(&position);
         Some(Automaton::new(
@@ -71,13 +71,11 @@ impl Rule for SumMod {
         let sums = (count as u64)
             .saturating_mul(u64::from(n_tokens) - 1)
             .saturating_add(1);
-        if sums < u64::from(modulus) {
-            let message = format!(
+        require(sums >= u64::from(modulus), "rule.modulus", || {
+            format!(
                 "the sums of {count} of {n_tokens} tokens do not have all remainders of {modulus}; raise vocab_size, or lower modulus"
-            );
-            return Err(InvalidValue::new("rule.modulus", message));
-        }
-        Ok(())
+            )
+        })
     }
 
     fn describe(&self) -> String {

@@ -3,8 +3,8 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::choice::{HALF_POSITIVE, RuleNumber, RuleOffer};
-use super::reader::Automaton;
+use super::automaton::Automaton;
+use super::offer::{HALF_POSITIVE, RuleNumber, RuleOffer};
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -18,7 +18,7 @@ section! {
 }
 
 impl TokenAnywhere {
-    pub(super) const CHOICE: RuleOffer = RuleOffer {
+    pub(super) const OFFER: RuleOffer = RuleOffer {
         title: "token anywhere",
         question: "is token {token} anywhere?",
         parameters: &[RuleNumber::token("token", "token", 42)],
@@ -32,7 +32,7 @@ impl Rule for TokenAnywhere {
         u32::from(tokens.contains(&self.token))
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         Some(Automaton::counting(|_, token| token == self.token, 1))
     }
 
@@ -40,7 +40,13 @@ impl Rule for TokenAnywhere {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         Some(sampler.with_subsequence(&[self.token], class == 1, rng))
     }
 

@@ -3,8 +3,8 @@
 use headlight_schema::{InvalidValue, section};
 use rand::Rng;
 
-use super::choice::{RuleNumber, RuleOffer};
-use super::reader::Automaton;
+use super::automaton::Automaton;
+use super::offer::{RuleNumber, RuleOffer};
 use super::rule::{Drawn, Rule};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -20,7 +20,7 @@ section! {
 }
 
 impl TokenAtPosition {
-    pub(super) const CHOICE: RuleOffer = RuleOffer {
+    pub(super) const OFFER: RuleOffer = RuleOffer {
         title: "token at position",
         question: "is token {token} at position {position}?",
         parameters: &[
@@ -37,7 +37,7 @@ impl Rule for TokenAtPosition {
         u32::from(tokens[self.position] == self.token)
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         Some(Automaton::counting(
             |position, token| position == self.position && token == self.token,
             1,
@@ -48,7 +48,13 @@ impl Rule for TokenAtPosition {
         Some(vec![self.position])
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         let mut row = sampler.any(|| rng.next_u32());
         row[self.position] = if class == 1 {
             self.token

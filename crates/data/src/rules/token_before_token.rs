@@ -1,10 +1,10 @@
 //! A token somewhere before another.
 
-use headlight_schema::{InvalidValue, section};
+use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
-use super::choice::{HALF_POSITIVE, RuleNumber, RuleOffer, Setting};
-use super::reader::Automaton;
+use super::automaton::Automaton;
+use super::offer::{HALF_POSITIVE, RuleNumber, RuleOffer, Setting};
 use super::rule::{Drawn, Rule, positions_of};
 use crate::cls::ClsPlace;
 use crate::sampler::Sampler;
@@ -20,7 +20,7 @@ section! {
 }
 
 impl TokenBeforeToken {
-    pub(super) const CHOICE: RuleOffer = RuleOffer {
+    pub(super) const OFFER: RuleOffer = RuleOffer {
         title: "token before token",
         question: "does token {first} come before token {second}?",
         parameters: &[
@@ -44,7 +44,7 @@ impl Rule for TokenBeforeToken {
         u32::from(first.is_some_and(|first| tokens[first + 1..].contains(&self.second)))
     }
 
-    fn reader(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
+    fn automaton(&self, _cls: ClsPlace, _n_classes: usize) -> Option<Automaton<'_>> {
         // 1 after the first token, 2 after the second one that follows it.
         Some(Automaton::new(
             |state, _, token| match state {
@@ -60,18 +60,24 @@ impl Rule for TokenBeforeToken {
         positions_of(&[self.first, self.second], tokens)
     }
 
-    fn draw(&self, class: u32, _n_classes: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
+    fn draw_of_class(
+        &self,
+        class: u32,
+        _n_classes: usize,
+        sampler: Sampler,
+        rng: &mut dyn Rng,
+    ) -> Drawn {
         Some(sampler.with_subsequence(&[self.first, self.second], class == 1, rng))
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
         samples.check_token("rule.first", self.first)?;
         samples.check_token("rule.second", self.second)?;
-        if samples.seq_len < 2 {
-            let message = "a rule about the order of two tokens needs a seq_len of 2 or more";
-            return Err(InvalidValue::new("rule", message));
-        }
-        Ok(())
+        require(
+            samples.seq_len >= 2,
+            "rule",
+            || "a rule about the order of two tokens needs a seq_len of 2 or more",
+        )
     }
 
     fn describe(&self) -> String {

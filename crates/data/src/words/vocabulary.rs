@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headlight_schema::{InvalidValue, Range, Section, choices, section};
+use headlight_schema::{InvalidValue, Range, Section, choices, require, section};
 
 /// The token that fills shorter texts.
 pub const PAD: u32 = 1;
@@ -20,7 +20,7 @@ pub(crate) const VALUE_END: char = '\u{1f}';
 pub const SPECIAL: [&str; FIRST_WORD as usize] = ["[CLS]", "[PAD]", "[UNK]"];
 
 /// The most bytes of all words, which the config of each run holds.
-const BYTES_LIMIT: usize = 900_000;
+const MAX_VOCABULARY_BYTES: usize = 900_000;
 
 choices! {
     /// What a token of a text is.
@@ -95,16 +95,14 @@ impl Words {
     /// # Errors
     /// Names the first invalid one, with its key within `[data.words]`.
     pub(crate) fn validate(&self, are_values: bool) -> Result<(), InvalidValue> {
-        let invalid = |key: &str, message: String| Err(InvalidValue::new(key, message));
         self.check_ranges()?;
         let bytes: usize = self.vocabulary.iter().map(|word| word.len() + 4).sum();
-        if bytes > BYTES_LIMIT {
-            let message = format!(
-                "the {} words of the vocabulary have more than {BYTES_LIMIT} bytes; raise min_count or lower max_words",
-                self.vocabulary.len()
-            );
-            return invalid("vocabulary", message);
-        }
+        require(bytes <= MAX_VOCABULARY_BYTES, "vocabulary", || {
+            let count = self.vocabulary.len();
+            format!(
+                "the {count} words of the vocabulary have more than {MAX_VOCABULARY_BYTES} bytes; raise min_count or lower max_words"
+            )
+        })?;
         let mut different = HashSet::new();
         for word in &self.vocabulary {
             let is_broken = |c: char| c.is_control() || c.is_whitespace() && !are_values;
@@ -112,22 +110,15 @@ impl Words {
                 TokenLevel::Word => !word.is_empty() && !word.chars().any(is_broken),
                 TokenLevel::Character => word.chars().count() == 1,
             };
-            if !is_one {
-                let level = self.level.name();
-                return invalid("vocabulary", format!("`{word}` is not one {level}"));
-            }
-            if SPECIAL.contains(&&**word) {
-                return invalid(
-                    "vocabulary",
-                    format!("`{word}` is reserved for a special token; remove it"),
-                );
-            }
-            if !different.insert(word) {
-                return invalid(
-                    "vocabulary",
-                    format!("the vocabulary has the word `{word}` twice"),
-                );
-            }
+            require(is_one, "vocabulary", || {
+                format!("`{word}` is not one {}", self.level.name())
+            })?;
+            require(!SPECIAL.contains(&&**word), "vocabulary", || {
+                format!("`{word}` is reserved for a special token; remove it")
+            })?;
+            require(different.insert(word), "vocabulary", || {
+                format!("the vocabulary has the word `{word}` twice")
+            })?;
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ pub fn config(path: &Path, named: &ColumnNames, files: &Files) -> Result<DataCon
     };
     if let ChosenSamples::Tokens | ChosenSamples::LabelledTokens = choice.samples {
         let rows = table.samples(&choice.columns)?;
-        keys.task = rows.are_each().then_some(Task::TokenClassification);
+        keys.task = rows.has_token_labels().then_some(Task::TokenClassification);
         keys.cls = rows.ends_in_cls().then_some(ClsPlace::Last);
         if !(0..rows.len()).any(|row| rows.is_held_out(row)) {
             keys.held_out = Some((rows.len() / HELD_OUT_PART).max(1));

@@ -6,8 +6,8 @@ use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use headlight_data::files::{FileKeys, Format, Rows, Table as SampleCount};
-use headlight_data::{ColumnNames, Words, part};
+use headlight_data::files::{FileKeys, Format, Rows, Table as SampleTable};
+use headlight_data::{ColumnNames, Words, share_of};
 use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
@@ -20,14 +20,14 @@ const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
 
 /// Dataset files, each of which is read once.
 #[derive(Debug, Default)]
-pub struct Files(RefCell<BTreeMap<PathBuf, Rc<SampleCount>>>);
+pub struct Files(RefCell<BTreeMap<PathBuf, Rc<SampleTable>>>);
 
 impl Files {
     /// The table of a dataset file.
     ///
     /// # Errors
     /// When it cannot be read, is damaged or too large, or its name has another ending.
-    pub fn table(&self, path: &Path) -> Result<Rc<SampleCount>, Failure> {
+    pub fn table(&self, path: &Path) -> Result<Rc<SampleTable>, Failure> {
         let key = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         if let Some(table) = self.0.borrow().get(&key) {
             return Ok(Rc::clone(table));
@@ -45,7 +45,7 @@ impl Files {
             });
             file = unpacked.map_err(|error| Failure::unreadable(path, &error))?;
         }
-        let table = Rc::new(SampleCount::read(file, format, shown(path))?);
+        let table = Rc::new(SampleTable::read(file, format, shown(path))?);
         self.0.borrow_mut().insert(key, Rc::clone(&table));
         Ok(table)
     }
@@ -105,7 +105,7 @@ pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
     }
     let rows = files.rows(&path, &columns)?;
     if let Some(share) = share {
-        keys.held_out = Some(part(rows.len(), share, false));
+        keys.held_out = Some(share_of(rows.len(), share));
     }
     let keys = rows.complete(keys);
     let padding_token = keys.padding_token;

@@ -68,7 +68,7 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failur
     };
     let dataset = dataset(&rows, config)?;
     let knows_all = |rule: &LabelRule| {
-        (0..dataset.len()).all(|sample| rule.knows(dataset.tokens(sample), dataset.cls()))
+        (0..dataset.len()).all(|sample| rule.has_label(dataset.tokens(sample), dataset.cls()))
     };
     Ok(SampleFile {
         labelled: rows.missing_labels(data).is_none() || data.rule.as_ref().is_some_and(knows_all),

@@ -83,11 +83,11 @@ fn predictions(engine: &mut dyn Engine, experiment: &Experiment) -> Predictions 
     let mut part = Predictions::default();
     for samples in Batches::in_order(train, engine.samples_per_pass()).iter() {
         engine.predict(train, samples, &mut part);
-        let answers = samples.len() * train.answers();
+        let answers = samples.len() * train.labels_per_sample();
         // Of answers that do not count, the fused engine may compute none.
         for (index, &sample) in samples.iter().enumerate() {
             for (place, _) in train.counted(sample as usize) {
-                let answer = index * train.answers() + place;
+                let answer = index * train.labels_per_sample() + place;
                 let own = |values: &[f64]| {
                     let each = values.len() / answers;
                     values[answer * each..][..each].to_vec()

@@ -1,6 +1,6 @@
 //! Whether each prefix of brackets is balanced, can become so, or has failed (Weiss et al. 2021, "Thinking Like Transformers").
 
-use headlight_schema::{InvalidValue, Range, section};
+use headlight_schema::{InvalidValue, Range, require, section};
 use rand::Rng;
 
 use super::{Facts, OF_TOKENS, SequenceRule};
@@ -98,13 +98,11 @@ impl SequenceRule for Dyck {
     fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
         Range::at_least(1).check("rule.kinds", &self.kinds)?;
         let needed = u64::from(samples.cls.first_token()) + 2 * u64::from(self.kinds);
-        if u64::from(samples.vocab_size) != needed {
-            let message = format!(
-                "vocab_size is {}, but {} kinds of brackets are {needed} tokens, [CLS] included if samples have it; set vocab_size = {needed}",
-                samples.vocab_size, self.kinds
-            );
-            return Err(InvalidValue::new("vocab_size", message));
-        }
-        Ok(())
+        let (vocab_size, kinds) = (samples.vocab_size, self.kinds);
+        require(u64::from(vocab_size) == needed, "vocab_size", || {
+            format!(
+                "vocab_size is {vocab_size}, but {kinds} kinds of brackets are {needed} tokens, [CLS] included if samples have it; set vocab_size = {needed}"
+            )
+        })
     }
 }

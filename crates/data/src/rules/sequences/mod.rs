@@ -8,7 +8,7 @@ mod repeat;
 mod reverse;
 mod sort;
 
-use headlight_schema::InvalidValue;
+use headlight_schema::{InvalidValue, require};
 use rand::Rng;
 
 pub use double_histogram::DoubleHistogram;
@@ -112,19 +112,21 @@ pub trait SequenceRule {
                 others += 1;
             }
         }
-        if padding.is_some() && padding == end {
-            let message = "one token is padding and end; name two tokens";
-            return Err(InvalidValue::new("rule.end", message));
-        }
-        if samples.n_tokens() <= others {
-            let message = "no token is left beside padding and end; raise vocab_size";
-            return Err(InvalidValue::new("vocab_size", message));
-        }
-        if samples.seq_len < 2 && end.is_some() {
-            let message = "a sample needs a token before its end; set a seq_len of 2 or more";
-            return Err(InvalidValue::new("seq_len", message));
-        }
-        Ok(())
+        require(
+            padding.is_none() || padding != end,
+            "rule.end",
+            || "one token is padding and end; name two tokens",
+        )?;
+        require(
+            samples.n_tokens() > others,
+            "vocab_size",
+            || "no token is left beside padding and end; raise vocab_size",
+        )?;
+        require(
+            samples.seq_len >= 2 || end.is_none(),
+            "seq_len",
+            || "a sample needs a token before its end; set a seq_len of 2 or more",
+        )
     }
 }
 
@@ -192,7 +194,7 @@ impl<T: SequenceRule> Rule for T {
         own.generator.or(is_own.then_some(Generator::Chacha))
     }
 
-    fn compose(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
+    fn draw_any(&self, _held_out: bool, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
         self.draw(sampler, rng)
     }
 }

@@ -1,7 +1,7 @@
 //! A random sequence that is repeated, where each token of a repetition can be copied from the one before (Elhage et al. 2021,
 //! "A Mathematical Framework for Transformer Circuits").
 
-use headlight_schema::{InvalidValue, section};
+use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
 use super::{Facts, OF_TOKENS, SequenceRule};
@@ -81,22 +81,20 @@ impl SequenceRule for Repeat {
     }
 
     fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        let range = 1..samples.seq_len;
-        if !range.contains(&self.period) {
-            let message = format!(
-                "period is {}, and samples have {} tokens, so that nothing repeats; it must be from 1 to seq_len - 1",
-                self.period, samples.seq_len
-            );
-            return Err(InvalidValue::new("rule.period", message));
-        }
-        let longest = self.longest();
-        if longest < self.period || !range.contains(&longest) {
-            let message = format!(
-                "max_period is {longest}; it must be at least the period, {}, and below seq_len, {}",
-                self.period, samples.seq_len
-            );
-            return Err(InvalidValue::new("rule.max_period", message));
-        }
-        Ok(())
+        let (period, longest, seq_len) = (self.period, self.longest(), samples.seq_len);
+        require((1..seq_len).contains(&period), "rule.period", || {
+            format!(
+                "period is {period}, and samples have {seq_len} tokens, so that nothing repeats; it must be from 1 to seq_len - 1"
+            )
+        })?;
+        require(
+            (period..seq_len).contains(&longest),
+            "rule.max_period",
+            || {
+                format!(
+                    "max_period is {longest}; it must be at least the period, {period}, and below seq_len, {seq_len}"
+                )
+            },
+        )
     }
 }

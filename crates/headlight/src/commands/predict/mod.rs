@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         note(sentence);
     }
     let rule = config.data.rule.as_ref();
-    let known = rule.filter(|rule| rule.knows(dataset.tokens(0), dataset.cls()));
+    let known = rule.filter(|rule| rule.has_label(dataset.tokens(0), dataset.cls()));
     let is_labelled = known.is_some() || config.data.task == Task::NextToken;
     let label = known.filter(|_| !dataset.is_per_position());
     let label = label.map(|_| dataset.label(0));

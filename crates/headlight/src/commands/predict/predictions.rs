@@ -88,7 +88,7 @@ impl<'a> Predictions<'a> {
                     each.push(counts.then_some((class, -found.loss)));
                 }
             }
-            if found.place + 1 < dataset.answers() {
+            if found.place + 1 < dataset.labels_per_sample() {
                 return Ok(());
             }
             let probabilities = match found.probabilities {

@@ -187,7 +187,7 @@ fn row(experiment: &Experiment) -> Option<String> {
 fn question(rule: &LabelRule) -> String {
     let filled = || {
         let keys = serde_json::to_value(rule).ok()?;
-        let (_, choice) = LabelRule::CHOICES
+        let (_, choice) = LabelRule::OFFERS
             .iter()
             .find(|(kind, _)| keys["kind"] == **kind)?;
         let mut text = choice.question.to_owned();

@@ -20,7 +20,7 @@ impl<'a> Automaton<'a> {
         }
     }
 
-    /// Of a rule whose class is the number of tokens that count, capped.
+    /// The automaton of a rule whose class is the number of tokens that count, capped at `most`.
     pub(super) fn counting(
         counts: impl Fn(usize, u32) -> bool + Send + Sync + 'a,
         most: u32,
@@ -35,6 +35,6 @@ impl<'a> Automaton<'a> {
 
 impl std::fmt::Debug for Automaton<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Reader")
+        f.write_str("Automaton")
     }
 }

@@ -5,15 +5,15 @@ use serde::Serialize;
 /// A rule that readers of the page can choose.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleOffer {
-    /// Its name.
+    /// The name of the rule on the page.
     pub title: &'static str,
     /// The question that it asks, after "Can a tiny transformer learn:"; a parameter's name in braces stands for its value.
     pub question: &'static str,
-    /// Its numbers.
+    /// The numbers that readers can change.
     pub parameters: &'static [RuleNumber],
     /// The number of classes at first.
     pub n_classes: usize,
-    /// What it needs to be learned, as in the files of `configs`, besides the settings of `notebook.toml`. By chance, few
+    /// The settings with which the rule is learned, as in the files of `configs`, besides the settings of `notebook.toml`. By chance, few
     /// samples would be positive.
     pub needs: &'static [(&'static str, Setting)],
 }
@@ -21,13 +21,13 @@ pub struct RuleOffer {
 /// A number of a rule.
 #[derive(Clone, Copy, Debug)]
 pub struct RuleNumber {
-    /// Its key in configs.
+    /// The key in configs.
     pub key: &'static str,
-    /// Its name beside the field.
+    /// The name beside the field.
     pub name: &'static str,
-    /// What it counts.
+    /// What the number counts.
     pub counts: CountedThing,
-    /// Its value at first, as near as vocabulary and length allow.
+    /// The first value, as near as vocabulary and length allow.
     pub first: u32,
 }
 
