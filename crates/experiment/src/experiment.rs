@@ -186,7 +186,7 @@ pub fn check_model_size(config: &ExperimentConfig) -> Result<(), Error> {
     let weights = attention_weights(config);
     if weights > ATTENTION_LIMIT {
         return Err(Error::Input(format!(
-            "the attention of one sample would have {weights} weights per block, more than \
+            "the attention of one sample would have {weights} attention weights per layer, more than \
              {ATTENTION_LIMIT}; lower data.seq_len or model.n_heads"
         )));
     }
@@ -212,7 +212,7 @@ fn check_step_size(config: &ExperimentConfig, train: &Dataset) -> Result<(), Err
     )))
 }
 
-/// Attention weights of a sample per block.
+/// Attention weights of a sample per layer.
 fn attention_weights(config: &ExperimentConfig) -> usize {
     let positions = config.data.seq_len.saturating_add(1);
     let pairs = positions.saturating_mul(positions);

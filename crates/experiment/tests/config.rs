@@ -287,7 +287,7 @@ fn a_model_has_a_largest_size() {
     config.model.n_heads = 2;
     let message = check_model_size(&config).unwrap_err().to_string();
     assert!(
-        message.contains("33554432 weights per layer, more than 16777216"),
+        message.contains("33554432 attention weights per layer, more than 16777216"),
         "{message}"
     );
 }

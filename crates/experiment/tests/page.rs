@@ -80,7 +80,7 @@ fn texts() -> Value {
 fn the_page_has_what_the_core_describes() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../page/script/src/model/described.ts");
     let parts = [
-        "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment`: what the core describes.\n\nimport type { Choice, Config } from \"./types\";\n".to_owned(),
+        "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment`: what the core describes.\n\nimport type { RuleChoice, Config } from \"./types\";\n".to_owned(),
         object(
             "RULES",
             "Choice",

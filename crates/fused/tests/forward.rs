@@ -376,7 +376,7 @@ fn what_cannot_be_is_refused() {
         assert_eq!(result, Err(expected.to_owned()));
     };
     let (block, head, position) = (
-        "there is no block 2; blocks go from 0 to 1",
+        "there is no layer 2; layers go from 0 to 1",
         "there is no head 3; heads go from 0 to 2",
         "there is no position 6; positions go from 0 to 5",
     );
