@@ -83,7 +83,7 @@ fn the_page_has_what_the_core_describes() {
         "// Written by `UPDATE_GOLDEN=1 cargo test -p headlight-experiment`: what the core describes.\n\nimport type { RuleChoice, Config } from \"./types\";\n".to_owned(),
         object(
             "RULES",
-            "Choice",
+            "RuleChoice",
             choices().map(|(kind, choice)| (kind, Written::from(choice))),
         ),
         object(
