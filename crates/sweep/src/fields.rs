@@ -1,6 +1,6 @@
 //! The table of fields in the row of a run that did not fail, in their order.
 //!
-//! All code that writes, reads, sorts or shows rows iterates over [`fields`]. Rows have those of the measures that their config asks
+//! Code that writes, reads, sorts or shows rows iterates over [`fields`]. Rows have those of the measures that their config asks
 //! for, and all others.
 
 use std::sync::LazyLock;

@@ -87,8 +87,8 @@ impl Origin {
         Some(Self { path, text })
     }
 
-    /// Writes the config of a sweep beside its results file, in place of that of other rows; never in place of a file
-    /// that no sweep wrote. The runs of the sweep add to those that the file names.
+    /// Writes the config of a sweep beside its results file, in place of that of an earlier sweep; never in place of a
+    /// file that no sweep wrote. The runs of the sweep add to those that the file names.
     pub(crate) fn write(
         results: &Path,
         config: &str,

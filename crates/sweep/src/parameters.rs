@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use headlight_architecture::Parameter;
 use headlight_trainer::Failure;
+use headlight_trainer::face::option;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::weights;
 use headlight_trainer::notes::note;
@@ -34,8 +35,12 @@ impl Plan {
         let folder = results.with_file_name(format!("{}.weights", whole(results)));
         if fs::metadata(results).is_ok_and(|file| file.len() > 0) && !folder.is_dir() {
             return Err(Failure::Input(format!(
-                "--save-weights: {} has rows of runs whose parameters were not kept; choose another --out",
-                shown(results)
+                "{} has rows of runs whose parameters were not kept; choose another {}",
+                shown(results),
+                option(
+                    "--out, or leave out --save-weights",
+                    "results file (out=), or leave out save_weights=True"
+                )
             )));
         }
         let session = self.points()[0].session(self.place(0).0)?;

@@ -27,10 +27,10 @@ pub(crate) struct Place {
 }
 
 /// Where a row has a single value: its field; of a metric on a test set, that set and the metric; and its place in lists.
-type Path<'a> = (&'a str, Option<(&'a str, &'a str)>, [Option<usize>; 2]);
+type ValuePath<'a> = (&'a str, Option<(&'a str, &'a str)>, [Option<usize>; 2]);
 
 impl Place {
-    fn of((key, test, element): Path<'_>) -> Self {
+    fn of((key, test, element): ValuePath<'_>) -> Self {
         let known = || fields().iter().position(|field| field.name == key);
         let rank = match key {
             "seed" => 0,
@@ -52,8 +52,7 @@ impl Place {
         }
     }
 
-    fn is_at(&self, (key, test, element): Path<'_>) -> bool {
-        // Empty names in place of none would be slow: comparing them reads memory that does not exist.
+    fn is_at(&self, (key, test, element): ValuePath<'_>) -> bool {
         let own = self.test.as_ref();
         let own = own.map(|(test, _, metric)| (&**test, &**metric));
         self.element == element && self.key == key && own == test
@@ -104,7 +103,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// No places yet, and at most so many.
+    /// An empty numbering of at most `limit` places.
     pub(crate) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -179,8 +178,8 @@ impl Places {
 }
 
 /// The values of a row; of more than `limit`, one more than that.
-fn flatten(row: &Map<String, Value>, limit: usize) -> Vec<(Path<'_>, &Value)> {
-    let mut found: Vec<(Path<'_>, &Value)> = Vec::new();
+fn flatten(row: &Map<String, Value>, limit: usize) -> Vec<(ValuePath<'_>, &Value)> {
+    let mut found: Vec<(ValuePath<'_>, &Value)> = Vec::new();
     for (key, value) in row {
         let tests = value.as_object().filter(|_| key == TESTS);
         for (test, metrics) in tests.into_iter().flatten() {
@@ -197,9 +196,9 @@ fn flatten(row: &Map<String, Value>, limit: usize) -> Vec<(Path<'_>, &Value)> {
 
 /// Adds a value, or the elements of a list or of a list of lists.
 fn add<'a>(
-    found: &mut Vec<(Path<'a>, &'a Value)>,
+    found: &mut Vec<(ValuePath<'a>, &'a Value)>,
     limit: usize,
-    (key, test, mut element): Path<'a>,
+    (key, test, mut element): ValuePath<'a>,
     depth: usize,
     value: &'a Value,
 ) {

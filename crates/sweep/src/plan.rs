@@ -173,7 +173,7 @@ impl Point {
         Session::with_shared(config, Arc::clone(&self.splits), self.device.clone())
     }
 
-    /// The config; its seed is not that of a run.
+    /// The config. Its seed is to be ignored: each run sets its own.
     pub fn config(&self) -> &ExperimentConfig {
         &self.config
     }

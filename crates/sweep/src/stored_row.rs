@@ -62,10 +62,10 @@ impl StoredRow {
             (key.clone(), value)
         };
         if grid(&own) != values.iter().map(written).collect() {
-            return Err("its values of the grid differ from this sweep's".to_owned());
+            return Err("its grid values differ from those of this sweep".to_owned());
         }
         let sets: BTreeSet<&String> = config.tests.iter().map(|set| &set.name).collect();
-        // Of another form, a value would be a text in place of a number, or no text where the hash is.
+        // A value of the wrong type: a text instead of a number, or a hash that is no text.
         let is_right = |field: &Field| match (field.quantity, own.get(&field.name)) {
             (Quantity::Tests, Some(Value::Object(own))) => own.keys().eq(sets.iter().copied()),
             (Quantity::Tests, _) | (_, None) => false,

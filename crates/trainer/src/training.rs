@@ -272,17 +272,20 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
     match failure {
         Failure::Diverged(message) => {
             let _ = page::write(run, None).and_then(|_| run.write_manifest(None));
-            let mut saved = "metrics".to_owned();
-            if let Ok(Some(checkpoint)) = run.checkpoint() {
-                let step = checkpoint.counters.progress.step;
-                saved = format!("the last good checkpoint, of step {step}, and metrics");
-            }
+            let mut saved = String::new();
             let best = run.kept_model(&session.experiment.config);
             if let (true, Some(step)) = (best.is_best, best.step) {
-                saved = format!("best.safetensors, of step {step}, {saved}");
+                saved += &format!("best.safetensors, of step {step}, ");
             }
+            if let Ok(Some(checkpoint)) = run.checkpoint() {
+                let step = checkpoint.counters.progress.step;
+                saved += &format!("the last good checkpoint, of step {step}, ");
+            }
+            let and = if saved.is_empty() { "" } else { "and " };
             let place = shown(run.path());
-            Failure::Diverged(format!("{message}; {saved} so far are in {place}"))
+            Failure::Diverged(format!(
+                "{message}; {saved}{and}metrics so far are in {place}"
+            ))
         }
         Failure::System(message) if run.is_begun() => {
             Failure::System(format!("{message}; {}", run.how_to_resume()))

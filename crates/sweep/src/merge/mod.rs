@@ -134,7 +134,7 @@ fn index<'a>(
             return Err(Failure::Input(format!(
                 "{}, line 1, beside the rows of {}: {reason}; merge each sweep into its own file",
                 shown(path),
-                first.display()
+                shown(first)
             )));
         }
     }
@@ -165,8 +165,8 @@ fn drop_duplicates(
             return Err(Failure::Input(format!(
                 "seed {}{point} has two different rows, in {} and in {}; leave out the wrong file",
                 place.seed,
-                paths[last.file as usize].display(),
-                paths[place.file as usize].display()
+                shown(&paths[last.file as usize]),
+                shown(&paths[place.file as usize])
             )));
         }
     }

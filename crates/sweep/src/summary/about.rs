@@ -32,9 +32,9 @@ pub(super) struct SweepFacts {
 pub(super) enum DecidingPositions {
     /// The same in all samples and at all points of the grid.
     Fixed(Vec<usize>),
-    /// Others at other points of the grid, or none.
+    /// They differ between points of the grid, or do not exist.
     ByPoint,
-    /// Others in each sample.
+    /// They differ from sample to sample.
     BySample,
 }
 

@@ -84,8 +84,8 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
     Table::of_text(title, &how, rows)
 }
 
-/// Plots the share that learned, the loss, the attention and the numbers to be compared by the values of a key: as a curve if
-/// the values are numbers.
+/// Plots the share that learned, the loss, the attention and the compared numbers by the values of a key. Values that are numbers
+/// give a curve.
 pub(super) fn group_panels(
     summary: &Summary,
     key: &str,

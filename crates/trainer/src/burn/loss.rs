@@ -61,7 +61,7 @@ impl Loss {
 
 /// The answers of a batch that count.
 struct Counted {
-    /// Their places among all answers.
+    /// Their indices among all answers.
     places: Vec<i32>,
     labels: Vec<u32>,
     /// The share of each in the loss, if samples are averaged first.
@@ -107,8 +107,8 @@ fn plain(logits: Tensor<2>, answers: &[u32]) -> Tensor<2> {
 }
 
 /// The same from the differences `d_k = z_k - z_y` of the other logits: `log(1 + sum_k exp(d_k))`, where one logit has the
-/// single difference `-z` or `z`. Its gradient by `d_k` is the probability of class k, so that of the true class's logit is
-/// minus their sum; it does not round to 0 as `probability - 1` does. `[answer, 1]`
+/// single difference `-z` or `z`. Its gradient by `d_k` is the probability of class k, so the gradient of the true class's
+/// logit is minus their sum; it does not round to 0 as `probability - 1` does. `[answer, 1]`
 fn accurate(logits: Tensor<2>, answers: &[u32]) -> Tensor<2> {
     let differences = match logits.dims() {
         [_, 1] => signed(logits, answers),

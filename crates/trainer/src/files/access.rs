@@ -9,7 +9,7 @@ use serde::Serialize;
 use tempfile::TempPath;
 
 use crate::Failure;
-use crate::standard::{STANDARD, stored_input};
+use crate::standard::{STANDARD, shown, stored_input};
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
@@ -128,10 +128,7 @@ impl Log {
     /// When it cannot be written.
     pub fn append_line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
         let mut line = serde_json::to_string(value).map_err(|error| {
-            Failure::System(format!(
-                "{} cannot be written: {error}",
-                self.path.display()
-            ))
+            Failure::System(format!("{} cannot be written: {error}", shown(&self.path)))
         })?;
         line.push('\n');
         self.append(line.as_bytes())

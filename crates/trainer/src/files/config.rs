@@ -164,8 +164,8 @@ pub(crate) fn with_absolute_paths(
     Ok(config)
 }
 
-/// The config with the names of its files alone, as dumps, checkpoints and pages have it: they tell nobody where a file was, and
-/// are the same wherever a run is resumed.
+/// The config with file names in place of paths, for dumps, checkpoints and pages: no path leaks, and their bytes are the same
+/// wherever a run is resumed.
 pub(crate) fn with_file_names(mut config: ExperimentConfig) -> ExperimentConfig {
     for path in paths(&mut config) {
         *path = PathBuf::from(path.file_name().unwrap_or_default());

@@ -34,7 +34,7 @@ pub struct SampleFile {
 }
 
 impl SampleFile {
-    /// Says that a label is not the one that the config's rule gives.
+    /// Notes labels that contradict the config's rule.
     pub fn compare_with_rule(&self, config: &DatasetConfig) {
         if let Some(reason) = self.rows.contradiction(&self.dataset, config) {
             let name = self.rows.name();

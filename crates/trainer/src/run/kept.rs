@@ -22,7 +22,7 @@ pub struct KeptModel {
     pub is_best: bool,
     /// The steps that it was trained for; `None` if that is unknown.
     pub step: Option<usize>,
-    /// The steps that the run has taken.
+    /// The last step of the run that was evaluated.
     steps: Option<usize>,
 }
 

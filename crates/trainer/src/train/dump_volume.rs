@@ -20,7 +20,7 @@ const DEFAULT_BYTES: f64 = 20e6;
 /// The part of them that an estimate may reach: numbers that compress badly take a seventh more than estimated.
 const ESTIMATED: f64 = 0.85 * DEFAULT_BYTES;
 
-/// A run that will write more files than this, or more bytes of them, says so.
+/// Above these numbers of files or bytes, a run prints a note.
 const NOTED_FILES: usize = 1000;
 const NOTED_BYTES: f64 = (100 << 20) as f64;
 

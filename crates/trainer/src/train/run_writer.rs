@@ -134,8 +134,8 @@ impl<'a> RunWriter<'a> {
         self.tracker.as_ref()?.best.as_ref()
     }
 
-    /// Writes the best model so far: its weights, then its dump. Those of an earlier step are gone by now (`rewind`), so that
-    /// whatever stops this process, no dump is beside the weights of another step.
+    /// Writes the best model so far: its weights, then its dump. `RunDir::rewind` has removed those of an
+    /// earlier step. So, whatever stops this process, no dump is beside the weights of another step.
     pub(crate) fn write_best(&self) -> Result<(), Failure> {
         let Some(BestModel {
             parameters, step, ..

@@ -236,7 +236,7 @@ pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, 
     if let Some(sentence) = sides_of_padding(splits.train.all_tokens(), config, true) {
         tell("padding", &sentence);
     }
-    // Of the folds of a file, one speaks for all.
+    // All folds share these texts, so the note is made once.
     if let Some(sentence) = splits.texts.and_then(|texts| texts.repetition()) {
         tell("", &sentence);
     }
