@@ -18,6 +18,7 @@ settings=(
     'profile.release.panic="abort"'
     'profile.release.strip="symbols"'
     'profile.release.package.headlight-architecture.opt-level="z"'
+    'profile.release.package.headlight-lab.opt-level="z"'
     'profile.release.package.headlight-fused.opt-level=3'
     'profile.release.package.headlight-fused.codegen-units=1'
 )
