@@ -2,8 +2,8 @@
 
 use std::thread;
 
-use headlight_experiment::Error;
 use headlight_analysis::certificate;
+use headlight_experiment::Error;
 use headlight_trainer::Failure;
 use pyo3::prelude::*;
 

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
 
+use headlight_analysis::generate::{Sampling, generate};
 use headlight_architecture::{NormKind, Parameter, Pooling, Positions, StrongestHead};
 use headlight_data::words::Encoder;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, FrozenModel, Recorded, dims};
-use headlight_analysis::generate::{Sampling, generate};
 use headlight_experiment::metrics::rounded_probabilities;
 use headlight_sweep::work;
 use headlight_trainer::Failure;
-use headlight_trainer::show::explanation::head_of_run;
-use headlight_trainer::notes::note;
-use headlight_trainer::train::dumping::is_masked;
-use headlight_trainer::run::RunDir;
 use headlight_trainer::files::samples;
 use headlight_trainer::files::weights;
+use headlight_trainer::notes::note;
+use headlight_trainer::run::RunDir;
+use headlight_trainer::show::explanation::head_of_run;
+use headlight_trainer::train::dumping::is_masked;
 use numpy::{
     Element, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyReadonlyArrayDyn,
 };
@@ -242,22 +242,22 @@ impl Model {
             .collect())
     }
 
-    /// What the model computes for samples with `[CLS]`: arrays by name. Without `all`, predictions, scores and weights
-    /// alone. `changes` are interventions, see [`Change`].
+    /// What the model computes for samples with `[CLS]`: arrays by name. `recorded` is `all`; `attention`, which is predictions,
+    /// scores and attention weights; or `predictions` alone. `changes` are interventions, see [`Change`].
     fn forward<'py>(
         &self,
         py: Python<'py>,
         tokens: PyReadonlyArray2<'py, u32>,
         changes: Vec<Change>,
-        all: bool,
+        recorded: &str,
     ) -> PyResult<Bound<'py, PyDict>> {
         let tokens = Tokens::of(&tokens);
         let changes = changes.into_iter().map(intervention);
         let changes = changes.collect::<PyResult<Vec<_>>>()?;
-        let recorded = if all {
-            Recorded::All
-        } else {
-            Recorded::Attention
+        let recorded = match recorded {
+            "all" => Recorded::All,
+            "attention" => Recorded::Attention,
+            _ => Recorded::Predictions,
         };
         let computed = py.detach(|| {
             let dataset = self.config.unlabelled(tokens.rows())?;

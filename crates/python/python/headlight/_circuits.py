@@ -65,7 +65,7 @@ class _Stream:
         _check(self.parts_of_model)
         self.model, self.tokens, self.changes = model, tokens, changes
         self.weights = {name: values.astype(np.float64) for name, values in model.parameters().items()}
-        self.arrays = model.forward(tokens, changes, True)
+        self.arrays = model.forward(tokens, changes, "all")
         self.is_single = self.arrays["logits"].ndim == 1
         read = self.parts_of_model["read_position"]
         self.positions = np.arange(tokens.shape[1]) if read is None else np.array([read])

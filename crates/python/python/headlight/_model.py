@@ -61,8 +61,9 @@ class Model:
         arrays = [(name, finite(values, f"the weights `{name}`")) for name, values in weights.items()]
         ours = cls(_headlight.Model(resolve(config, {}), arrays))
         if check is not None:
-            samples, logits = check
-            found, expected = ours(samples).logits, array(logits, "check")
+            if not isinstance(check, (tuple, list)) or len(check) != 2:
+                raise TypeError("check: a pair is needed, samples and their logits")
+            found, expected = ours(check[0]).logits, finite(check[1], "the logits of check")
             if found.shape != expected.shape or not np.allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE):
                 raise ValueError(
                     f"the model's logits are not those of check: the first are {found.flat[:3]} and {expected.flat[:3]}; a matrix [out, in], as in "
@@ -300,10 +301,11 @@ class Output(Changeable):
         # Bytes never change: their array cannot be made writable, as a copy could.
         self._tokens: NDArray[np.uint32] = np.frombuffer(tokens.tobytes(), dtype=np.uint32).reshape(tokens.shape)
         self._all = False
-        self._arrays = model.forward(self._tokens, changes, False)
+        # Attention of many samples takes much memory: only if it is asked for.
+        self._arrays = model.forward(self._tokens, changes, "predictions")
         # The caller gets copies, and can change them.
         self._given: dict[str, NDArray[Any]] = {}
-        self._layers: int = self._arrays["attention_weights"].shape[1]
+        self._layers: int = model.structure()["n_layers"]
 
     @property
     def tokens(self) -> NDArray[np.uint32]:
@@ -325,8 +327,10 @@ class Output(Changeable):
         """An array as the model computed it."""
         stored = self._names.get(name, name)
         if stored not in self._arrays and not self._all:
-            self._arrays = self._model.forward(self._tokens, self._changes, True)
-            self._all = True
+            is_all = stored not in ("attention_scores", "attention_weights")
+            # Other threads may ask meanwhile: nothing is taken away.
+            self._arrays.update(self._model.forward(self._tokens, self._changes, "all" if is_all else "attention"))
+            self._all = self._all or is_all
         if stored == "attention_mask" and stored not in self._arrays:
             raise AttributeError("this output has no `mask`: without padding and a mask, every query may look at every key")
         if stored not in self._arrays:

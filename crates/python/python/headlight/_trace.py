@@ -38,7 +38,7 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
     if len(clean) == 0:
         raise ValueError("there are no samples to trace")
     # The arrays of the outputs are the user's, who may have changed them.
-    ours, theirs = (own._model.forward(own.tokens, own._changes, own is clean) for own in (clean, corrupted))
+    ours, theirs = (own._model.forward(own.tokens, own._changes, "all" if own is clean else "predictions") for own in (clean, corrupted))
     if heads:
         vectors = ours["context"].transpose(1, 2, 3, 0, 4)
     else:
@@ -58,7 +58,7 @@ def trace(clean: Output, corrupted: Output, *, heads: bool = False, logit: int =
     for block, head, position in np.ndindex(vectors.shape[:3]):
         place = f"head.{block}.{head}" if heads else f"output.{block - 1}" if block else "embeddings"
         change = (place, [position], vectors[block, head, position].ravel().tolist())
-        found.append(_logit(corrupted._model.forward(corrupted.tokens, [*corrupted._changes, change], False)["logits"], chosen))
+        found.append(_logit(corrupted._model.forward(corrupted.tokens, [*corrupted._changes, change], "predictions")["logits"], chosen))
     logits = np.moveaxis(np.reshape(found, (*vectors.shape[:3], -1)), -1, 0)
     return Trace(logits if heads else logits[:, :, 0], end, start, clean.words, corrupted.words)
 
