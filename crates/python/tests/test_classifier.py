@@ -100,6 +100,7 @@ WHOLE = [1, 2, 4]
         ({"a": pd.Categorical(["x", "y", "x"]), "b": [True, False, True]}, ["False", "True", "x", "y"]),
         ({"a": pd.Categorical(WHOLE), "b": [7, 8, 9]}, [1, 2, 4, 7, 8, 9]),
         ({"a": [True, False, True], "b": [False, True, True]}, ["False", "True"]),
+        ({"a": np.float16(WHOLE), "b": np.float16(WHOLE)}, [1, 2, 4]),
         # As fractions, the two would be the same.
         ({"a": [2**53, 2**53 + 1, 2**53], "b": [1.0, 2.0, 1.0]}, [1, 2, 2**53, 2**53 + 1]),
     ],

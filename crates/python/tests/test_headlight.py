@@ -12,6 +12,7 @@ from pathlib import Path
 
 import headlight as hl
 import numpy as np
+import pandas as pd
 import pytest
 from ten import TEN
 
@@ -67,6 +68,8 @@ def test_a_run_has_what_a_notebook_asks_for(run):
 def test_the_dump_of_the_run_has_the_same_numbers(run):
     dump = np.load(max((run.path / "attention").glob("*.npz")))
     out = run.model(run.samples)
+    # Attention of many samples takes much memory: it is computed when it is asked for.
+    assert set(out._arrays) == {"logits", "probabilities"}
     arrays = set(dump.files) - {"tokens", "labels", "meta"}
     for name in arrays:
         np.testing.assert_array_equal(getattr(out, name), dump[name])
@@ -205,7 +208,10 @@ def test_samples_of_arrays(names):
     assert list(trained.model.predict([[2, 4, 1, 1, 1], [4, 1, 2, 2, 2]])) == [1, 0]
     # Types and orders in memory do not count.
     given = [np.asfortranarray(tokens.astype(np.uint64)), labels if labels.dtype.kind == "U" else labels.astype(np.uint8)]
-    assert Path(hl.datasets.from_arrays(*given)).read_bytes() == Path(hl.datasets.from_arrays(tokens, labels)).read_bytes()
+    columns = [pd.DataFrame(tokens, dtype="Int64"), labels.astype(np.dtypes.StringDType() if labels.dtype.kind == "U" else object)]
+    for own in (given, columns):
+        assert Path(hl.datasets.from_arrays(*own)).read_bytes() == Path(hl.datasets.from_arrays(tokens, labels)).read_bytes()
+    assert trained.model(columns[0]).logits.tolist() == trained.model(tokens).logits.tolist()
     # Held-out samples may lack a class.
     hl.datasets.from_arrays(tokens, labels, held_out_tokens=tokens[:9], held_out_labels=names[:1] * 9)
 
@@ -229,22 +235,11 @@ def test_a_rule_is_any_function():
         assert set(arrays["tokens"].ravel()) == {0, 1, 2} and (arrays["labels"] == arrays["tokens"].max(1)).all()
     run = hl.train(dict(data=dict(file=file), model=dict(d_model=4), training=dict(epochs=1)))
     assert run.config["data"]["classes"] == ["no", "yes"]
-    with pytest.raises(ValueError, match="differ"):
-        hl.datasets.from_rule(ends_alike, vocab_size=3, seq_len=2, samples=50, held_out=3)
-    with pytest.raises(ValueError, match="samples is 0"):
-        hl.datasets.from_rule(ends_alike, vocab_size=3, seq_len=2, samples=0)
 
 
 def test_weights_go_out_and_in(run):
     again = hl.Model.from_weights({**run.config, "compute": {}}, run.model.weights, check=(run.samples, run.model(run.samples).logits))
     assert again.weights_sha256 == run.weights_sha256
-    weights = dict(run.model.weights)
-    weights.popitem()
-    with pytest.raises(ValueError, match="do not match"):
-        hl.Model.from_weights(run.config, weights)
-    name = next(iter(run.model.weights))
-    with pytest.raises(ValueError, match="finite"):
-        hl.Model.from_weights(run.config, {**run.model.weights, name: np.nan})
 
 
 def test_polars_has_the_table_where_it_is_imported():

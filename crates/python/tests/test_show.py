@@ -61,7 +61,6 @@ def test_a_page_is_saved(run, tmp_path):
         (weights(3) * 2, WORDS, {}, ValueError),
         (weights(3) - 1, WORDS, {}, ValueError),
         (weights(3) * np.nan, WORDS, {}, ValueError),
-        (weights(3).astype(complex), WORDS, {}, TypeError),
         (np.array([["x"] * 3] * 3), WORDS, {}, TypeError),
         (np.empty((0, 0)), [], {}, ValueError),
         ([weights(4, 3), weights(5, 3)], WORDS, {}, ValueError),

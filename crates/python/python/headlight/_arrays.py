@@ -19,11 +19,14 @@ def array(values: Any, name: str) -> NDArray[Any]:
     if any(isinstance(row, np.ma.MaskedArray) and np.ma.is_masked(row) for row in rows):
         raise ValueError(f"{name}: some values are masked; leave these samples out, or fill the values with .filled(...)")
     if hasattr(values, "detach"):
-        # A tensor of PyTorch, which may need gradients.
-        values = values.detach()
+        # A tensor of PyTorch, which may need gradients. NumPy has no bfloat16.
+        values = values.detach().float() if "bfloat16" in str(values.dtype) else values.detach()
     try:
         own = hasattr(values, "__array__") or not hasattr(values, "__dlpack__")
-        return np.asarray(values) if own else np.from_dlpack(values)
+        found = np.asarray(values) if own else np.from_dlpack(values)
+        # Nullable columns of pandas are objects; JAX's bfloat16 is of no kind that NumPy knows.
+        found = np.array(found.tolist()) if found.dtype.kind in "OT" else found
+        return found.astype(np.float32) if found.dtype.kind == "V" and found.dtype.names is None else found
     except ValueError as error:
         if "inhomogeneous" in str(error):
             error = ValueError(f"{name}: the rows have different lengths")

@@ -167,13 +167,11 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The likeliest class. `[sample]`"""
-        found = self._output(X).predicted
-        predicted: NDArray[Any] = self.classes_[found]
+        predicted: NDArray[Any] = self.classes_[self._output(X).predicted]
         return predicted
 
     def _output(self, X: ArrayLike) -> Output:
-        tokens = self.tokens(X)
-        return self.model_(tokens)
+        return self.model_(self.tokens(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -262,6 +260,8 @@ def _categories(X: Any) -> NDArray[Any]:
         _refuse(X, ~np.isfinite(X), missing)
         if (X != np.floor(X)).any():
             raise ValueError(FRACTIONS)
+        # Half precision has no number as large as the bounds below.
+        X = X.astype(np.promote_types(X.dtype, np.float64))
     elif X.dtype.kind not in "iu":
         X = X.astype(object)
         _refuse(X, [[_is_missing(value) for value in row] for row in X], missing)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ._arrays import array
+from ._changes import index
 from ._folders import lasting
 from ._names import is_whole
 from ._texts import check_labels, checked
@@ -34,12 +35,12 @@ class datasets:
         `hl.train(dict(data=dict(file=path), ...))`. Without `path`, the file lives as long as the process.
 
         Labels may also be whole numbers `[sample, token]`, -100 where none counts, for `data.task = "token-classification"`."""
-        arrays = {"tokens": _tokens(tokens), "labels": _labels(labels)}
         if (held_out_tokens is None) != (held_out_labels is None):
             raise ValueError("give both held_out_tokens and held_out_labels, or neither")
+        arrays = {"tokens": _tokens(tokens, "tokens"), "labels": _labels(labels, "labels")}
         if held_out_tokens is not None and held_out_labels is not None:
-            arrays["held_out_tokens"] = _tokens(held_out_tokens)
-            arrays["held_out_labels"] = _labels(held_out_labels)
+            arrays["held_out_tokens"] = _tokens(held_out_tokens, "held_out_tokens")
+            arrays["held_out_labels"] = _labels(held_out_labels, "held_out_labels")
         for split in ("", "held_out_"):
             if f"{split}tokens" in arrays:
                 _paired(f"{split}tokens", arrays[f"{split}tokens"], f"{split}labels", arrays[f"{split}labels"])
@@ -68,7 +69,7 @@ class datasets:
             ValueError: There are too few different samples to hold out so many.
         """
         for name, number, least in (("vocab_size", vocab_size, 2), ("seq_len", seq_len, 1), ("samples", samples, 1), ("held_out", held_out, 0)):
-            if number < least:
+            if index(number, name) < least:
                 raise ValueError(f"{name} is {number}; it must be {least} or more")
         random = np.random.default_rng(seed)
         first = int(cls)
@@ -128,19 +129,18 @@ def _paired(name: str, samples: Sized, other: str, labels: Sized) -> None:
         raise ValueError(f"each sample needs one label, but {name} has {len(samples)} samples and {other} has {len(labels)} labels")
 
 
-def _labels(labels: ArrayLike) -> Any:
-    # NumPy would make names of missing labels.
+def _labels(labels: ArrayLike, name: str) -> Any:
+    # NumPy would make names, or NaN, of missing labels.
     are_each = isinstance(labels, (list, tuple)) and len(labels) > 0 and np.ndim(labels[0]) == 1
-    if isinstance(labels, (list, tuple)) and not are_each:
-        check_labels(labels, "sample")
-    given = array(labels, "labels")
+    are_whole = isinstance(labels, np.ndarray) and labels.dtype.kind in "biuU"
+    if hasattr(labels, "__iter__") and not are_each and not are_whole:
+        check_labels(labels, "held-out sample" if name.startswith("held") else "sample")
+    given = array(labels, name)
     if given.ndim == 2 and given.dtype.kind in "iu":
         return _stored(given, "label")
-    if given.dtype == object and all(isinstance(name, str) for name in given.ravel()):
-        given = given.astype(str)
     if given.dtype.kind not in "biufU" or given.ndim != 1:
         raise TypeError(
-            f"labels must be numbers or names of classes [sample], or whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
+            f"{name} must be numbers or names of classes [sample], or whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
         )
     return _stored(given, "label")
 
@@ -170,12 +170,12 @@ def _number(arrays: dict[str, Any]) -> None:
         arrays[name] = own
 
 
-def _tokens(tokens: ArrayLike) -> Any:
-    given = array(tokens, "tokens")
+def _tokens(tokens: ArrayLike, name: str) -> Any:
+    given = array(tokens, name)
     if not given.size:
-        raise ValueError("tokens are empty; give at least one sample [sample, token]")
+        raise ValueError(f"{name} are empty; give at least one sample [sample, token]")
     if given.dtype.kind not in "iu" or given.ndim != 2:
         raise TypeError(
-            f"tokens must be whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
+            f"{name} must be whole numbers [sample, token]; these have the type {given.dtype} and the shape {given.shape}"
         )
     return _stored(given, "token")
