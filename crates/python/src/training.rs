@@ -6,12 +6,12 @@ use std::sync::mpsc::{self, Sender};
 use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{Ending, Next, Observer, Progress, train as take_steps};
 use headlight_experiment::{Engine, Error};
+use headlight_trainer::files::dataset_file::Files;
+use headlight_trainer::run::RunDir;
+use headlight_trainer::run::environment::SourceCommit;
 use headlight_trainer::train::run_writer::Display;
 use headlight_trainer::train::session::{Session, note_losses};
 use headlight_trainer::train::signals::Signals;
-use headlight_trainer::files::dataset_file::Files;
-use headlight_trainer::run::environment::SourceCommit;
-use headlight_trainer::run::RunDir;
 use headlight_trainer::training::Training;
 use headlight_trainer::{Failure, notes};
 use pyo3::exceptions::PyValueError;
@@ -99,7 +99,10 @@ impl Display for ProgressSender {
 pub(crate) fn at_step(py: Python<'_>, config: &Config, step: usize) -> PyResult<Model> {
     let config = config.config.clone();
     let parameters = watched(py, Listeners::default(), |_, signals: &Signals| {
-        let session = Session::open(config.clone())?;
+        let mut config = config.clone();
+        // They change no weight, and their files may be gone.
+        config.tests.clear();
+        let session = Session::open(config)?;
         let steps = session.experiment.steps();
         if step > steps {
             return Err(Failure::Input(format!(

@@ -88,7 +88,9 @@ def test_a_run_holds_its_samples(tmp_path, kind):
         file = hl.datasets.from_arrays(tokens, labels, path=tmp_path / "mine.npz")
     else:
         file = hl.datasets.from_texts([" ".join(f"w{token}" for token in row) for row in tokens], labels, path=tmp_path / "mine.csv")
-    config = {"data": {"file": file}, "model": {"d_model": 8}, "training": {"epochs": 2}}
+    # No step needs the samples of a test set.
+    tests = [{"name": "more", "file": str(shutil.copy(file, tmp_path / f"more-{os.path.basename(file)}"))}]
+    config = {"data": {"file": file}, "model": {"d_model": 8}, "training": {"epochs": 2}, "tests": tests}
     run, kept = hl.train(config), hl.train(config, run=tmp_path / "kept")
     expected = [run.at(step).weights_sha256 for step in (0, 3, run.steps)]
     assert expected[-1] == run.weights_sha256 == kept.weights_sha256
@@ -99,8 +101,9 @@ def test_a_run_holds_its_samples(tmp_path, kind):
     # A training that is refused changes nothing in the run.
     other = hl.datasets.from_arrays(tokens[::-1], labels[::-1], path=tmp_path / "other.npz")
     with pytest.raises(ValueError, match="kept"):
-        hl.train({**config, "data": {"file": other}}, run=kept.path)
+        hl.train({**config, "data": {"file": other}, "tests": []}, run=kept.path)
     # Other samples are there now, then none.
+    os.remove(tests[0]["file"])
     os.rename(file, tmp_path / f"old-{os.path.basename(file)}")
     for remains in (True, False):
         if remains:
@@ -235,6 +238,8 @@ def test_temporary_folders_end_with_their_owner(tmp_path, monkeypatch):
     (tmp_path / "headlight-mine").mkdir()
     # The next process takes away what is left of the killed one; only the lock of its own folder stays.
     python(f"{fitted}; fitted.run_.html(); del fitted; gc.collect(); assert len(glob.glob('{tmp_path}/headlight-*/*')) == 1")
+    # A system may delete the folder of a process that lives: the process makes another one.
+    python(f"{fitted}; import shutil; shutil.rmtree(fitted.run_.path.parents[1]); hl.train('quick').html()")
     assert os.listdir(tmp_path) == ["headlight-mine"]
 
 

@@ -82,7 +82,7 @@ pub fn find(name: &str) -> Result<Device, String> {
             Some(ready) => format!("; choose `{ready}`"),
             None if fitting.is_empty() => "; `headlight devices` lists all".to_owned(),
             None => format!(
-                "; for `{name}`, build with --features {}",
+                "; for `{name}`, build the program with --features {}",
                 fitting.join(" or ")
             ),
         };

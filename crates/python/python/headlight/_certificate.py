@@ -51,13 +51,13 @@ class Sampled:
 def certificate(model: _headlight.Model, examples: int, progress: bool | None) -> Certificate:
     """Counts the answers of a model."""
     with shown(progress, "thousandth") as report:
-        return Certificate(**json.loads(_headlight.certify(model, examples, None, 0, report)))
+        return Certificate(**json.loads(_headlight.certify(model, index(examples, "examples"), None, 0, report)))
 
 
 def sampled(model: _headlight.Model, count: int, seed: int, progress: bool | None) -> Sampled:
     """Asks a model about random inputs."""
-    if index(count, "count") < 1:
+    if index(count, "count", 2**64) < 1:
         raise ValueError(f"count={count}: at least one input is needed")
     with shown(progress, "thousandth") as report:
-        found = json.loads(_headlight.certify(model, 0, count, seed, report))
+        found = json.loads(_headlight.certify(model, 0, count, index(seed, "seed", 2**64), report))
     return Sampled(found["inputs"], found["wrong"], tuple(found["interval"]))

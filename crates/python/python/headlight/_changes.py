@@ -63,6 +63,8 @@ class Changeable:
             vector: One for all samples `[d_model]`, or one for each `[sample, d_model]`; of a head `d_head` numbers.
             head: Replace the context of this head alone.
         """
+        if place not in ("embeddings", "context", "residual", "output"):
+            raise ValueError(f"place={place!r:.100}: give `embeddings`, `context`, `residual` or `output`; layer= and head= say of which layer and head")
         if place == "embeddings" and layer != 0:
             raise ValueError(
                 f"layer={layer!r:.100}: the embeddings are the input of layer 0 alone; leave layer= out, or patch the `output` of the layer "
@@ -94,12 +96,12 @@ def _vector(values: Any, name: str) -> list[float]:
     return vector
 
 
-def index(value: Any, name: str) -> int:
-    """A layer, a head, a position or a logit, from 0."""
+def index(value: Any, name: str, end: int = 2**32) -> int:
+    """A layer, a head, a position, a count or a seed, from 0."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name}={value!r:.100}: a whole number from 0 is needed")
     number = int(value)
-    if not 0 <= number < 2**32:
+    if not 0 <= number < end:
         raise ValueError(f"{name}={value} is out of range; the first is 0")
     return number
 

@@ -41,7 +41,8 @@ _own: tuple[int, Path, int] | None = None
 def _folder_of_process() -> Path:
     """The folder of this process, which has its other ones."""
     global _own
-    if _own is None or _own[0] != os.getpid():
+    # Systems delete old temporary folders, also of a process that lives.
+    if _own is None or _own[0] != os.getpid() or not _own[1].is_dir():
         _remove_leftovers()
         path = Path(tempfile.mkdtemp(prefix="headlight-"))
         # It has its name once it is locked: until then, no other process takes it for a leftover.
@@ -72,6 +73,5 @@ _held: list[Folder] = []
 
 def lasting() -> Path:
     """A folder that lives as long as the process."""
-    folder = Folder()
-    _held.append(folder)
-    return folder.path
+    _held.append(Folder())
+    return _held[-1].path

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _headlight
+from ._changes import index
 
 
 def generated(
@@ -21,7 +22,7 @@ def generated(
     if not 0 <= temperature < float("inf"):
         raise ValueError(f"temperature={temperature}: it must be 0 or more")
     for name, number, least in (("count", count, 1), ("top_k", top_k, 1), ("seed", seed, 0)):
-        if number is not None and not least <= number < 2**63:
+        if number is not None and index(number, name, 2**63) < least:
             raise ValueError(f"{name}={number}: it must be {least} or more")
     tokens = model.prompt(prompt) if isinstance(prompt, str) else [_token(own) for own in prompt]
     return [own if text is None else text for text, own in model.generate(tokens, count, temperature, top_k, seed)]

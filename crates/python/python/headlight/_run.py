@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _headlight
 from ._certificate import Certificate
+from ._changes import index
 from ._config import resolve, with_file
 from ._explanation import Explanation
 from ._fit import Callback, heard
@@ -191,11 +192,7 @@ class Run(Page):
 
     def at(self, step: int) -> Model:
         """The model after a step. Headlight trains it again from the config."""
-        if not isinstance(step, (int, np.integer)):
-            raise TypeError(f"a step is a whole number, not {step!r}")
-        if step < 0:
-            raise ValueError(f"step {step} is negative; step 0 is the start")
-        if step not in self._at:
+        if index(step, "step") not in self._at:
             if len(self._at) >= 64:
                 self._at.pop(next(iter(self._at)))
             config = self._model._model.config()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Integral
@@ -15,6 +14,7 @@ from . import _headlight
 from ._changes import index
 from ._config import resolve
 from ._fit import Fit
+from ._folders import Folder
 from ._frames import frame
 from ._page import Page, document, picture
 from ._progress import progress as shown
@@ -55,16 +55,16 @@ def sweep(
     if threads is not None and index(threads, "threads") < 1:
         raise ValueError(f"threads={threads}: at least one thread is needed")
     points = json.dumps(points_of({} if grid is None else grid))
-    with tempfile.TemporaryDirectory(prefix="headlight-") as folder:
-        if isinstance(config, Mapping):
-            path: str | os.PathLike[str] = Path(folder) / "config.toml"
-            Path(path).write_text(_headlight.toml_of(sections_json(config)), encoding="utf-8")
-        else:
-            path = config
-        file = Path(folder) / "rows.jsonl" if out is None else Path(out)
-        with shown(progress, "run") as report:
-            _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
-        swept = Sweep(_rows(file), _headlight.sweep_picture(file), _origin(config, sections))
+    folder = Folder()
+    if isinstance(config, Mapping):
+        path: str | os.PathLike[str] = folder.path / "config.toml"
+        Path(path).write_text(_headlight.toml_of(sections_json(config)), encoding="utf-8")
+    else:
+        path = config
+    file = folder.path / "rows.jsonl" if out is None else Path(out)
+    with shown(progress, "run") as report:
+        _headlight.sweep(path, sections_json(sections), (first, end), points, threads, file, report)
+    swept = Sweep(_rows(file), _headlight.sweep_picture(file), _origin(config, sections))
     failed = swept._failed
     if failed:
         warnings.warn(f"{len(failed)} of {len(swept)} runs failed; the first, of seed {failed[0]['seed']}: {failed[0]['error']}", stacklevel=2)
@@ -82,12 +82,8 @@ def seeds_of(seeds: range | int | tuple[int, int]) -> tuple[int, int]:
         first, end = 0, int(seeds)
     else:
         raise TypeError(f"seeds={seeds!r:.100}: give a range, a number of seeds, or a pair of the first seed and the end")
-    if first < 0 or end < 0:
-        raise ValueError(f"seeds={seeds}: the smallest seed is 0")
-    if end > 2**63:
-        raise ValueError(f"seeds={seeds}: the largest seed is 2**63 - 1")
-    if end <= first:
-        raise ValueError(f"seeds={seeds}: at least one seed is needed")
+    if not 0 <= first < end <= 2**63:
+        raise ValueError(f"seeds={seeds}: at least one seed is needed; seeds are from 0 to 2**63 - 1")
     return first, end
 
 

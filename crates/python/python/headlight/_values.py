@@ -57,6 +57,4 @@ def changes_of(seed: int | None, sections: Mapping[str, Any]) -> dict[str, Any]:
 def name_of(source: Source) -> str:
     if isinstance(source, Mapping):
         return "config"
-    path = os.fspath(source)
-    name = os.path.splitext(os.path.basename(path))[0]
-    return name or "config"
+    return os.path.splitext(os.path.basename(os.fspath(source)))[0] or "config"
