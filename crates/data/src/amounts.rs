@@ -50,8 +50,7 @@ pub(crate) fn resolved(
         (Some(_), HeldOut::Number(count)) => return Ok((samples, count)),
         (Some(SampleCount::Fresh), HeldOut::Share(share)) => {
             return Err(format!(
-                "`held_out` is {share:?}, but fresh samples (samples = \"fresh\") have no number that it could be a share \
-                 of; set held_out to a whole number"
+                "`held_out` is {share:?}, but fresh samples (samples = \"fresh\") have no total that it could be a share of; set held_out to a whole number"
             ));
         }
         _ => listed()?,

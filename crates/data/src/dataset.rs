@@ -87,7 +87,7 @@ impl TextCounts {
                 self.cut_texts, self.cut_words
             ));
         }
-        // The vocabulary is made from training texts, whose words it mostly has.
+        // The vocabulary comes from the training texts, so it has most of their words.
         let held_out = (self.held_out_unknown, self.held_out_words);
         let others = (self.unknown - held_out.0, self.words - held_out.1);
         let of_others = if held_out.1 > 0 { " of training" } else { "" };

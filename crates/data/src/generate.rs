@@ -49,7 +49,7 @@ impl DatasetConfig {
                     let row = draws.draw(class, false, &mut rng).ok_or_else(|| {
                         let key = draws.own.positive_rate.map_or("balanced", |_| "positive_rate");
                         let class = class.unwrap_or_default();
-                        let message = format!("no sample of class {class} is found; change {key}, or raise data.vocab_size");
+                        let message = format!("no sample of class {class} was found; change {key}, or raise data.vocab_size");
                         InvalidValue::new(key, message)
                     })?;
                     train.push_labelled(&row, rule, self.n_classes);

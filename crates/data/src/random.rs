@@ -1,4 +1,4 @@
-//! All randomness of Headlight: `ChaCha8(seed, stream)`, on the host.
+//! All randomness of Headlight but that of the generator `numpy`: `ChaCha8(seed, stream)`, on the host.
 //!
 //! The traits and the seeding are `rand`'s. Ranges, fractions and shuffles are written out below:
 //! those of `rand` may give other values for a seed in any minor version, and Headlight promises the

@@ -20,7 +20,7 @@ const MAX_NAME_BYTES: usize = 40;
 const DEFAULT_SAMPLES: usize = 1000;
 
 section! {
-    /// A `[[tests]]` section: samples that the model is tested on besides the held-out ones. What it leaves out is as in `[data]`.
+    /// A `[[tests]]` section: samples that the model is tested on besides the held-out ones. Keys that it leaves out have their values from `[data]`.
     ///
     /// None of them is a training sample, unless they come from a file or each step draws its own samples.
     pub struct TestSet {

@@ -83,8 +83,8 @@ impl TrainingState {
     /// What of the state is NaN or infinite: such a state cannot be trained on.
     pub fn not_finite(&self) -> Option<String> {
         let moments = [
-            ("Adam's mean of gradients", &self.first),
-            ("Adam's mean of squared gradients", &self.second),
+            ("the optimizer's mean of gradients", &self.first),
+            ("the optimizer's mean of squared gradients", &self.second),
         ];
         let parameters = self.parameters.iter();
         let named =

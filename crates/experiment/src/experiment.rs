@@ -179,7 +179,7 @@ pub fn check_model_size(config: &ExperimentConfig) -> Result<(), Error> {
     let parameters = rows * d_model + n_layers * block + hidden;
     if parameters > PARAMETER_LIMIT {
         return Err(Error::Input(format!(
-            "the model would have {parameters} parameters, more than {PARAMETER_LIMIT}; \
+            "the model would have about {parameters} parameters, more than {PARAMETER_LIMIT}; \
              lower data.vocab_size, model.d_model, model.d_head, model.d_ff, model.classifier_hidden or model.n_layers"
         )));
     }

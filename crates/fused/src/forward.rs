@@ -13,7 +13,7 @@ use crate::samples::{Predictions, Samples};
 pub struct Forward {
     /// The extents of its arrays.
     pub dims: Dims,
-    /// Logits, probabilities, losses, and the attention of `[CLS]` in the last block.
+    /// Logits, probabilities, losses, and the attention of the readout position in the last layer.
     pub predictions: Predictions,
     /// Which keys each query may look at; empty if every query may look at all. `[sample, query, key]`
     pub mask: Vec<bool>,

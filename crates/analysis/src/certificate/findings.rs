@@ -18,7 +18,7 @@ const NOTABLE: f64 = 2.0;
 pub struct Certificate {
     /// All inputs.
     pub inputs: u64,
-    /// Those that are answered wrongly.
+    /// The inputs that are answered wrongly.
     pub wrong: u64,
     /// Their share.
     pub share: f64,
@@ -37,7 +37,7 @@ pub struct ClassAnswers {
     pub class: u32,
     /// All of its inputs.
     pub inputs: u64,
-    /// Those that are answered wrongly.
+    /// The inputs that are answered wrongly.
     pub wrong: u64,
     /// The smallest margin; `None` if it has no inputs, or no examples were asked for.
     pub smallest_margin: Option<f64>,

@@ -14,7 +14,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Before so many seconds nothing is estimated.
 const FIRST: f64 = 60.0;
 
-/// More seconds are refused.
+/// A count that would take more seconds than this is refused.
 const MOST: f64 = 3600.0;
 
 /// Is told the share that is done; its error ends the count.

@@ -179,7 +179,7 @@ impl Worker<'_> {
             }
             Some(class) => match self.tally.smallest[class].limit() {
                 limit if limit.is_finite() => (class, limit + near.least, true),
-                // Without a limit all that matters is the order.
+                // Without a limit, only the order matters.
                 _ => (class, margin(&logits, class), false),
             },
         };

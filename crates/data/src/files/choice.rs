@@ -351,7 +351,7 @@ impl Table {
                 let names = listed(&names.collect::<Vec<_>>());
                 refused(
                     to_name,
-                    format!("several columns have usual names: {names}"),
+                    format!("several columns could be it by their names: {names}"),
                 )
             }
             _ => Ok(first),

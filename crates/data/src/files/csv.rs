@@ -92,7 +92,7 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
     table.ok_or_else(|| "the file is empty".to_owned())
 }
 
-/// Refuses quotes that the reader would take for others than they are: one that is never closed, one within a quoted cell, and
+/// Refuses quotes that the reader would misread: one that is never closed, one within a quoted cell, and
 /// in a table of tabs a cell of several lines with tabs, which are the cells up to a later quote.
 fn check_quotes(text: &str, separator: u8) -> Result<(), String> {
     let refused = |line: u32, what: String| {

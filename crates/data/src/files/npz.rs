@@ -171,7 +171,7 @@ fn label(number: f64, names: &[Label]) -> Result<Label, String> {
     }
 }
 
-/// The places of a sample's tokens without the padding after the last one, also before a `[CLS]` at the end. At least one is kept.
+/// The places of a sample's tokens, without the padding after the last token or before a final `[CLS]`. At least one is kept.
 fn kept(sample: &[i64], padding: Option<i64>) -> Vec<usize> {
     let cls = i64::from(CLS);
     let Some(padding) = padding else {

@@ -22,7 +22,7 @@ pub(super) fn text_of(mut reader: impl Read) -> Result<(String, bool), String> {
         if part.is_empty() {
             break;
         }
-        // A file that has no lines is refused before it fills the memory.
+        // A file without line breaks is refused before it fills the memory.
         if part.len() as u64 > LINE_LIMIT && !part.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
         {
             return Err(too_long(line_at(&bytes[..before])));

@@ -140,7 +140,7 @@ impl Rows {
         (self.are_texts() && own.are_texts()).then(|| self.equal(rows, own, &train))
     }
 
-    /// How many of some of these samples equal training samples of a model. `None` if they do not fit the config.
+    /// How many of these rows' samples are equal to training samples of a model. `None` if they do not fit the config.
     pub fn trained_on(
         &self,
         rows: &[usize],

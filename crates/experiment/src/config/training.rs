@@ -138,8 +138,7 @@ choices! {
 choices! {
     /// How a token that occurs several times in a batch enters Adam's mean of squared gradients.
     ///
-    /// `[CLS]` occurs in every sample. Therefore the size of its embedding's steps differs between the two by a
-    /// factor of up to the root of the batch size.
+    /// `[CLS]` occurs in every sample. Therefore the size of its embedding's steps differs between the two choices by a factor of up to the root of the batch size.
     pub enum TokenSecondMoment {
         /// The gradient of each occurrence is squared, as in Keras on TensorFlow.
         ///

@@ -54,7 +54,7 @@ macro_rules! metrics {
 const LESS: Option<BetterValues> = Some(BetterValues::Less);
 const MORE: Option<BetterValues> = Some(BetterValues::More);
 
-// Of each its key, its name in tables, their decimals, its key and its label in rows, whether it is a ratio, and what is better.
+// Of each its key, its name and decimals in tables, its key and its label in rows, whether it is a ratio, and what is better.
 metrics! {
     /// Mean cross-entropy, in nats.
     Loss: "loss", "loss", 5, Some(["final_loss", "final loss"]), true, LESS;

@@ -1,4 +1,4 @@
-//! The outcome of training: whether the model learned its task. Whatever states it takes it from here.
+//! The outcome of training: whether the model learned its task. All code that states the outcome takes it from here.
 
 mod baselines;
 mod judgement;
