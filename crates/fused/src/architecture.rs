@@ -1,5 +1,7 @@
 //! A model as the passes compute it: its config and its inputs, and the tables that follow from them.
 
+use std::ops::Range;
+
 use headlight_architecture::{
     AttentionConfig, Inputs, InvalidValue, ModelConfig, Reads, Scale, Weighting,
 };
@@ -85,6 +87,15 @@ impl Architecture {
         self.dims(0).answers()
     }
 
+    /// The rows of the last layer that the classifier reads, of so many positions.
+    pub(crate) fn last_rows(&self, positions: usize) -> Range<usize> {
+        let read = self.inputs.read_position;
+        match self.reads {
+            Reads::Position => read..read + 1,
+            Reads::Mean | Reads::Every => 0..positions,
+        }
+    }
+
     /// The factor of the products of queries and keys.
     pub(crate) fn scale(&self) -> f32 {
         let (attention, d_head) = (&self.model.attention, self.model.d_head());
@@ -101,9 +112,9 @@ impl Architecture {
         self.mask.is_some() || self.model.attention.padding_token.is_some()
     }
 
-    /// Whether the one-block step computes it: the notebook's model, of which only vocabulary, length, scale and the width, 8 or
+    /// Whether the notebook's engine computes it: the notebook's model, of which only vocabulary, length, scale and the width, 8 or
     /// 16, may differ.
-    pub(crate) fn is_one_block(&self) -> bool {
+    pub(crate) fn is_notebook(&self) -> bool {
         let (model, inputs) = (&self.model, self.inputs);
         let plain = ModelConfig {
             norm_bias: model.norm_bias,
@@ -127,7 +138,7 @@ impl Architecture {
             && matches!(model.d_model, 8 | 16)
     }
 
-    /// Whether the row that the classifier reads can be computed without keys and values (see `blocks::forward`).
+    /// Whether the row that the classifier reads can be computed without keys and values (see `layers/read_row.rs`).
     pub(crate) fn folds_keys(&self) -> bool {
         let attention = &self.model.attention;
         attention.weighting() == Weighting::Softmax

@@ -1,6 +1,6 @@
 //! The arrays of a forward pass: the table that everything iterates over which fills, writes or shows them.
 //!
-//! A new array is an entry at the end of `arrays!`, and the call of `reach` in `blocks` that hands over its values.
+//! A new array is an entry at the end of `arrays!`, and the call of `visit` in `layers` that hands over its values.
 
 use std::ops::{Index, IndexMut};
 
@@ -99,9 +99,9 @@ impl Array {
 pub struct Dims {
     /// Samples.
     pub samples: usize,
-    /// Blocks of the model.
+    /// GeneralEngine of the model.
     pub layers: usize,
-    /// Heads of each block.
+    /// Heads of each layer.
     pub heads: usize,
     /// Positions of a sample, including `[CLS]`.
     pub positions: usize,

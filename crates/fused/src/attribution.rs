@@ -5,22 +5,24 @@
 //! attribution_i = (x_i - x'_i) ∫ dz/dx_i(x' + t (x - x')) dt    over t from 0 to 1
 //! ```
 //!
-//! `x` is the first block's input, `x'` a baseline. The attributions sum to `z(x) - z(x')`; how closely the computed
+//! `x` is the first layer's input, `x'` a baseline. The attributions sum to `z(x) - z(x')`; how closely the computed
 //! ones do says how exact the integral is. The same holds for each part of the path: where it does not yet, the part is
-//! halved. So most points lie where the logit changes fast: near a baseline of zeros, where the norm of the first block
+//! halved. So most points lie where the logit changes fast: near a baseline of zeros, where the norm of the first layer
 //! turns, and at the kinks of rectifiers. Equally distant points needed up to 16,384.
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
-use crate::blocks::{Blocks, Probe, Site};
+use crate::engine::GeneralEngine;
+use crate::hook::{Hook, HookPoint};
 use crate::lanes::{LANES, Lanes};
-use crate::places::padded;
+use crate::parameters::padded;
 use crate::samples::Samples;
+use crate::training::CrossEntropy;
 
 /// Integrated gradients of a sample.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attribution {
-    /// What each number of the first block's input adds to the sum. `[position, d_model]`
+    /// What each number of the first layer's input adds to the sum. `[position, d_model]`
     pub values: Vec<f64>,
     /// The sum of the sample's logits, and that of the baseline's.
     pub logits: [f64; 2],
@@ -81,8 +83,8 @@ pub fn integrated_gradients(
     slopes: &[f32],
     baseline: Option<&[f32]>,
 ) -> Attribution {
-    let mut blocks = Blocks::new(architecture);
-    let parameters = blocks.places().pack(parameters);
+    let mut engine = GeneralEngine::new(architecture, CrossEntropy::default());
+    let parameters = engine.layout().pack(parameters);
     let (positions, d_model) = (architecture.inputs.positions, architecture.model.d_model);
     let zeros = vec![0.0; positions * d_model];
     let baseline = baseline.unwrap_or(&zeros);
@@ -101,7 +103,7 @@ pub fn integrated_gradients(
     let lanes: Vec<Lanes> = slopes.iter().map(|&slope| [slope; LANES]).collect();
     let samples = (samples, &[sample; LANES][..]);
     let mut gradient_at = |path: &mut Path<'_>| {
-        let found = blocks.input_gradient(&parameters, samples, &lanes, false, Some(path));
+        let found = engine.input_gradient(&parameters, samples, &lanes, false, Some(path));
         let mut sum = [0.0; LANES];
         for (&slope, logit) in slopes.iter().zip(found.1) {
             for (sum, &logit) in sum.iter_mut().zip(logit) {
@@ -182,9 +184,9 @@ struct Path<'a> {
     shares: [f32; LANES],
 }
 
-impl Probe for Path<'_> {
-    fn reach(&mut self, site: Site, values: &mut [Lanes]) {
-        if site != Site::Vectors(Array::Embeddings, 0) {
+impl Hook for Path<'_> {
+    fn visit(&mut self, point: HookPoint, values: &mut [Lanes]) {
+        if point != HookPoint::Vectors(Array::Embeddings, 0) {
             return;
         }
         let (width, d_model) = (padded(self.d_model), self.d_model);

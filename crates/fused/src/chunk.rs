@@ -42,4 +42,10 @@ impl<'a> Chunk<'a> {
     pub(crate) fn label(&self, lane: usize, answer: usize, answers: usize) -> u32 {
         self.samples.labels[self.sample(lane) * answers + answer]
     }
+
+    /// The label of an answer in each lane.
+    #[inline(always)]
+    pub(crate) fn labels<const L: usize>(&self, answer: usize, answers: usize) -> [u32; L] {
+        std::array::from_fn(|lane| self.label(lane, answer, answers))
+    }
 }

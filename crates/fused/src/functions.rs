@@ -3,19 +3,13 @@
 
 use headlight_architecture::Activation;
 
-use crate::lanes::exp_of_negative;
+use crate::lanes::{exp_of_negative, larger};
 
 /// An activation's value.
 #[inline(always)]
 pub(crate) fn value_of(activation: Activation, x: f32) -> f32 {
     match activation {
-        Activation::Relu => {
-            if x > 0.0 {
-                x
-            } else {
-                0.0
-            }
-        }
+        Activation::Relu => larger(x, 0.0),
         Activation::Gelu => x * normal_distribution(x),
         Activation::GeluTanh => 0.5 * x * (1.0 + tanh(inner(x))),
         Activation::Silu => x * logistic(x),

@@ -44,7 +44,7 @@ impl Instructions {
 
     /// Whether passes of sixteen samples are compiled, and this set has vectors for them.
     #[inline(always)]
-    pub(crate) fn is_wide(self) -> bool {
+    pub(crate) fn has_sixteen_lanes(self) -> bool {
         cfg!(target_arch = "x86_64") && self == Self::Avx512
     }
 
@@ -100,15 +100,15 @@ fn avx512<B: Body>(body: B, vectors: Avx512) -> B::Output {
 ///
 /// Smaller functions compile faster than one large pass, and a call costs a few nanoseconds. A function that needs the vectors
 /// of its set names them first.
-macro_rules! for_each_set {
+macro_rules! for_each_isa {
     ($(#[$attribute:meta])* $visible:vis fn $($rest:tt)*) => {
-        $crate::instructions::for_each_set! { _vectors, $(#[$attribute])* $visible fn $($rest)* }
+        $crate::instructions::for_each_isa! { _vectors, $(#[$attribute])* $visible fn $($rest)* }
     };
     ($vectors:ident, $(#[$attribute:meta])* $visible:vis fn $name:ident<$life:lifetime>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
-        $crate::instructions::for_each_set! { @ $vectors, 0, [$life], [$life], $(#[$attribute])* $visible fn $name($($argument: $type),*) $body }
+        $crate::instructions::for_each_isa! { @ $vectors, 0, [$life], [$life], $(#[$attribute])* $visible fn $name($($argument: $type),*) $body }
     };
     ($vectors:ident, $(#[$attribute:meta])* $visible:vis fn $name:ident<$life:lifetime, $lanes:ident>($($argument:ident: $type:ty),* $(,)?) $body:block) => {
-        $crate::instructions::for_each_set! { @ $vectors, $lanes, [$life, const $lanes: usize], [$life, $lanes], $(#[$attribute])* $visible fn $name($($argument: $type),*) $body }
+        $crate::instructions::for_each_isa! { @ $vectors, $lanes, [$life, const $lanes: usize], [$life, $lanes], $(#[$attribute])* $visible fn $name($($argument: $type),*) $body }
     };
     (@ $vectors:ident, $lanes:tt, [$($declared:tt)*], [$($used:tt)*], $(#[$attribute:meta])* $visible:vis fn $name:ident($($argument:ident: $type:ty),*) $body:block) => {
         $(#[$attribute])*
@@ -129,7 +129,7 @@ macro_rules! for_each_set {
         }
     };
 }
-pub(crate) use for_each_set;
+pub(crate) use for_each_isa;
 
 /// A computation. Everything that it calls must be inlined into it.
 pub(crate) trait Body {

@@ -4,36 +4,36 @@ use std::ops::Range;
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
-use crate::blocks::Site;
+use crate::hook::HookPoint;
 use crate::lanes::{LANES, Lanes, ZERO};
+use crate::parameters::padded;
 use crate::place::Place;
-use crate::places::padded;
 
 /// A change of what a forward pass computes, for all of its samples.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intervention {
     /// A head gives nothing: its context is 0.
     RemoveHead {
-        /// The block, from 0.
+        /// The layer, from 0.
         layer: usize,
         /// The head, from 0.
         head: usize,
     },
-    /// No query of a block looks at a position.
+    /// No query of a layer looks at a position.
     RemoveKey {
-        /// The block, from 0.
+        /// The layer, from 0.
         layer: usize,
         /// The position.
         position: usize,
     },
-    /// A block's output is its input.
+    /// A layer's output is its input.
     RemoveBlock {
-        /// The block, from 0.
+        /// The layer, from 0.
         layer: usize,
     },
     /// A query's attention weights are these.
     SetWeights {
-        /// The block, from 0.
+        /// The layer, from 0.
         layer: usize,
         /// The head, from 0.
         head: usize,
@@ -108,31 +108,33 @@ impl Intervention {
         }
     }
 
-    /// Changes the values of a site if the intervention concerns it. `stream` is the present block's input, `chunk` the
+    /// Changes the values of a point if the intervention concerns it. `stream` is the present layer's input, `chunk` the
     /// samples of the pass, as places among all samples.
     pub(crate) fn change(
         &self,
-        site: Site,
+        point: HookPoint,
         values: &mut [Lanes],
         stream: &[Lanes],
         chunk: Range<usize>,
         architecture: &Architecture,
     ) {
         let (positions, d_head) = (architecture.inputs.positions, architecture.model.d_head());
-        match (self, site) {
-            (&Self::RemoveHead { layer, head }, Site::Vectors(Array::Context, at))
+        match (self, point) {
+            (&Self::RemoveHead { layer, head }, HookPoint::Vectors(Array::Context, at))
                 if layer == at =>
             {
                 for row in values.chunks_exact_mut(padded(architecture.heads_width())) {
                     row[head * d_head..(head + 1) * d_head].fill(ZERO);
                 }
             }
-            (&Self::RemoveKey { layer, position }, Site::Mask(at)) if layer == at => {
+            (&Self::RemoveKey { layer, position }, HookPoint::Mask(at)) if layer == at => {
                 for row in values.chunks_exact_mut(positions) {
                     row[position] = ZERO;
                 }
             }
-            (&Self::RemoveBlock { layer }, Site::Vectors(Array::Output, at)) if layer == at => {
+            (&Self::RemoveBlock { layer }, HookPoint::Vectors(Array::Output, at))
+                if layer == at =>
+            {
                 values.copy_from_slice(stream);
             }
             (
@@ -142,7 +144,7 @@ impl Intervention {
                     query,
                     weights,
                 },
-                Site::Pairs(Array::Weights, at, of),
+                HookPoint::Pairs(Array::Weights, at, of),
             ) if (*layer, *head) == (at, of) => {
                 let row = &mut values[query * positions..][..positions];
                 for (value, &weight) in row.iter_mut().zip(weights) {
@@ -155,8 +157,8 @@ impl Intervention {
                     position,
                     vector,
                 },
-                site,
-            ) if place.site() == site => {
+                point,
+            ) if place.point() == point => {
                 let columns = place.columns(architecture);
                 let count = columns.len();
                 let width = values.len() / positions;

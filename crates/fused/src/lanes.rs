@@ -9,15 +9,15 @@
 pub(crate) const LANES: usize = 8;
 
 /// Samples that are computed side by side with AVX-512, if there are as many.
-pub(crate) const WIDE: usize = 16;
+pub(crate) const LANES_16: usize = 16;
 
 /// One number for each of some samples.
 pub(crate) type Lanes<const L: usize = LANES> = [f32; L];
 
 pub(crate) const ZERO: Lanes = [0.0; LANES];
 
-/// To be called in a loop over vectors. Otherwise the compiler may take eight turns of the loop side by side, instead
-/// of the eight lanes of one turn, and transpose all that they read and write.
+/// Keeps the compiler from vectorising across the turns of a loop over vectors: it should vectorise across the lanes of one turn.
+/// Otherwise it transposes all that eight turns read and write.
 #[inline(always)]
 pub(crate) fn one_at_a_time() {
     // No instruction, but the compiler does not look through it.

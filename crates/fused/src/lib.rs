@@ -1,9 +1,10 @@
 //! Classifiers of any architecture, hand-derived, with the same bytes on every machine.
 //!
-//! A [`Model`] is the classifier of `headlight-model`: token and position embeddings; blocks of attention with an
-//! output projection, residual and layer norm, and of a feed-forward layer with the same; and the logits. [`Model::step`] computes forward pass, gradient and Adam for a batch. [`Tracer::forward`] computes some samples
-//! with everything on the way, and lets [`Intervention`]s change it. What a model is, and the order of its parameters, say
-//! [`ModelConfig`](headlight_architecture::ModelConfig) and its `layout`.
+//! A [`Model`] is the classifier of `headlight-model`: token and position embeddings; layers of attention with an
+//! output projection, residual and layer norm, and of a feed-forward part with the same; and the logits. [`Model::step`]
+//! computes forward pass, gradient and Adam for a batch. [`Tracer::forward`] computes some samples with everything on the
+//! way, and lets [`Intervention`]s change it. [`ModelConfig`](headlight_architecture::ModelConfig) and its `layout` say what
+//! a model is, and in which order its parameters are.
 //!
 //! ```
 //! use headlight_architecture::{Inputs, ModelConfig};
@@ -22,12 +23,12 @@
 //! # Ok::<(), headlight_architecture::InvalidValue>(())
 //! ```
 //!
-//! # Two passes
+//! # Two engines
 //!
-//! `one_block` computes the notebook's kind of model, one block with `[CLS]` first, with algebra that leaves out keys,
-//! values and all attention rows but one. `blocks` computes every other architecture from pieces. Both hold eight
-//! samples side by side, or sixteen with AVX-512, and each derives its formulas in its own documentation. Several threads may
-//! share a batch of `blocks` ([`Team`]).
+//! `notebook` computes the notebook's kind of model, one layer with `[CLS]` first, with algebra that leaves out keys,
+//! values and all attention rows but one. `engine` computes every other architecture, in passes through `layers`. Both hold
+//! eight samples side by side, or sixteen with AVX-512, and each derives its formulas in its own documentation. Several threads
+//! may share a batch of the second ([`Team`]).
 //!
 //! Adam is Keras's (see [`Adam`]). Where it squares the gradient of each occurrence of a token, it needs
 //! the sum of squared gradients of a token's occurrences beside the sum of gradients.
@@ -46,32 +47,40 @@ mod aligned;
 mod architecture;
 mod arrays;
 mod attribution;
-mod blocks;
 mod chunk;
-mod forward;
+mod engine;
+
 mod functions;
+mod gradients;
+mod hook;
 mod instructions;
 mod interventions;
+mod kernel;
 mod lanes;
+mod layers;
 mod model;
-mod one_block;
+mod notebook;
+mod parameters;
+mod pass;
 mod place;
-mod places;
+mod predictions;
 mod products;
 mod samples;
-mod sums;
 mod team;
+mod trace;
 mod training;
+mod values;
 mod vectors;
+mod worker;
 
 pub use architecture::Architecture;
 pub use arrays::{Array, Arrays, Dims};
 pub use attribution::{Attribution, integrated_gradients};
-pub use forward::{Forward, Recorded, Tracer};
 pub use instructions::Instructions;
 pub use interventions::Intervention;
 pub use model::{Gradient, Model, State};
 pub use place::Place;
 pub use samples::{IGNORED, Predictions, Samples};
 pub use team::{Alone, Team};
+pub use trace::{Forward, Recorded, Tracer};
 pub use training::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};

@@ -2,12 +2,12 @@
 
 use crate::adam::Moments;
 use crate::architecture::Architecture;
-use crate::blocks::Blocks;
+use crate::engine::GeneralEngine;
+use crate::gradients::GradientPart;
 use crate::instructions::{Body, Instructions};
-use crate::one_block::OneBlock;
-use crate::places::Places;
+use crate::notebook::NotebookEngine;
+use crate::parameters::ParameterLayout;
 use crate::samples::{IGNORED, Predictions, Samples};
-use crate::sums::Sums;
 use crate::team::{Alone, Team};
 use crate::training::{CrossEntropy, Training};
 use crate::vectors::Vectors;
@@ -41,7 +41,7 @@ pub struct State {
 #[derive(Clone, Debug)]
 pub struct Model {
     architecture: Architecture,
-    passes: Passes,
+    engine: Engine,
     instructions: Instructions,
     training: Training,
     /// That of the last step's gradient, if it is measured.
@@ -54,19 +54,19 @@ pub struct Model {
     moments: Moments,
 }
 
-/// The passes of a model, and the place of its parameters in memory.
+/// What computes the passes of a model, and knows where its parameters are in memory.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)] // A model has one.
-enum Passes {
-    OneBlock(OneBlock),
-    Blocks(Blocks),
+enum Engine {
+    Notebook(NotebookEngine),
+    General(GeneralEngine),
 }
 
-impl Passes {
-    fn places(&self) -> &Places {
+impl Engine {
+    fn layout(&self) -> &ParameterLayout {
         match self {
-            Self::OneBlock(one_block) => &one_block.places,
-            Self::Blocks(blocks) => blocks.places(),
+            Self::Notebook(notebook) => &notebook.layout,
+            Self::General(general) => general.layout(),
         }
     }
 }
@@ -89,18 +89,18 @@ impl Model {
             parameters.len()
         );
         let has_notebooks_loss = training.cross_entropy == CrossEntropy::default();
-        let one_block = OneBlock::new(&architecture).filter(|_| has_notebooks_loss);
-        let passes = one_block.map_or_else(
-            || Passes::Blocks(Blocks::new(&architecture).with_loss(training.cross_entropy)),
-            Passes::OneBlock,
-        );
-        let parameters = passes.places().pack(parameters);
-        let tokens = passes.places().tokens.range().len();
+        let notebook = NotebookEngine::new(&architecture).filter(|_| has_notebooks_loss);
+        let engine = match notebook {
+            Some(notebook) => Engine::Notebook(notebook),
+            None => Engine::General(GeneralEngine::new(&architecture, training.cross_entropy)),
+        };
+        let parameters = engine.layout().pack(parameters);
+        let tokens = engine.layout().tokens.range().len();
         let squares = usize::from(training.optimizer.is_per_occurrence()) * tokens;
         let len = parameters.len();
         Self {
             architecture,
-            passes,
+            engine,
             instructions: Instructions::best(),
             training,
             gradient_norm: 0.0,
@@ -149,7 +149,7 @@ impl Model {
         let count = self.architecture.parameter_count();
         let parts = [&state.parameters, &state.first, &state.second].map(|part| {
             assert!(part.len() == count, "the model has {count} parameters");
-            self.passes.places().pack(part)
+            self.engine.layout().pack(part)
         });
         let [parameters, first, second] = parts;
         self.parameters = parameters;
@@ -230,11 +230,13 @@ impl Model {
     ) {
         self.check(samples, chosen);
         predictions.clear();
-        let (set, parameters) = (self.instructions, &self.parameters[..]);
-        match &mut self.passes {
-            Passes::OneBlock(one) => one.predict(set, parameters, samples, chosen, predictions),
-            Passes::Blocks(blocks) => {
-                blocks.predict(team, set, parameters, samples, chosen, predictions);
+        let (isa, parameters) = (self.instructions, &self.parameters[..]);
+        match &mut self.engine {
+            Engine::Notebook(notebook) => {
+                notebook.predict(isa, parameters, samples, chosen, predictions)
+            }
+            Engine::General(general) => {
+                general.predict(team, isa, parameters, samples, chosen, predictions);
             }
         }
     }
@@ -243,22 +245,24 @@ impl Model {
     fn differentiate(&mut self, team: &impl Team, samples: Samples<'_>, batch: &[u32]) -> f32 {
         self.check(samples, batch);
         let is_per_occurrence = self.training.optimizer.is_per_occurrence();
-        let sums = Sums {
+        let part = GradientPart {
             start: 0,
             gradient: &mut self.gradient,
             squares: is_per_occurrence.then_some(&mut self.squares),
         };
-        let (set, parameters) = (self.instructions, &self.parameters[..]);
-        match &mut self.passes {
-            Passes::OneBlock(one) => one.differentiate(set, parameters, samples, batch, sums),
-            Passes::Blocks(blocks) => {
-                blocks.differentiate(team, set, parameters, samples, batch, sums)
+        let (isa, parameters) = (self.instructions, &self.parameters[..]);
+        match &mut self.engine {
+            Engine::Notebook(notebook) => {
+                notebook.differentiate(isa, parameters, samples, batch, part)
+            }
+            Engine::General(general) => {
+                general.differentiate(team, isa, parameters, samples, batch, part)
             }
         }
     }
 
     fn unpack(&self, padded: &[f32]) -> Vec<f32> {
-        self.passes.places().unpack(padded)
+        self.engine.layout().unpack(padded)
     }
 
     /// Measures the gradient, and scales it down if it is too long.
@@ -278,13 +282,13 @@ impl Model {
     }
 
     fn parameters_changed(&mut self) {
-        match &mut self.passes {
-            Passes::OneBlock(one_block) => one_block.parameters_changed(),
-            Passes::Blocks(blocks) => blocks.complete(&mut self.parameters),
+        match &mut self.engine {
+            Engine::Notebook(notebook) => notebook.parameters_changed(),
+            Engine::General(general) => general.layout().complete(&mut self.parameters),
         }
     }
 
-    /// Checks everything but the range of tokens, which the passes check.
+    /// Checks everything but the range of tokens, which the engine check.
     fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
         let inputs = self.architecture.inputs;
         let (positions, classes) = (inputs.positions, inputs.n_classes);
@@ -302,7 +306,7 @@ impl Model {
                 labels.iter().all(is_known),
                 "the model has {classes} classes"
             );
-            if let Passes::OneBlock(_) = self.passes {
+            if let Engine::Notebook(_) = self.engine {
                 let first = samples.tokens[sample as usize * positions];
                 assert!(
                     first == 0,

@@ -1,4 +1,4 @@
-//! Places of a forward pass whose vectors can be replaced, and their names.
+//! ParameterLayout of a forward pass whose vectors can be replaced, and their names.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,11 +6,11 @@ use std::str::FromStr;
 
 use crate::architecture::Architecture;
 use crate::arrays::Array;
-use crate::blocks::Site;
+use crate::hook::HookPoint;
 
-/// A place of the forward pass that has a vector for each position. Blocks count from 0.
+/// A place of the forward pass that has a vector for each position. GeneralEngine count from 0.
 ///
-/// As text it is `embeddings`, `context.L`, `head.L.H`, `residual.L` or `output.L`, with block `L` and head `H`.
+/// As text it is `embeddings`, `context.L`, `head.L.H`, `residual.L` or `output.L`, with layer `L` and head `H`.
 ///
 /// ```
 /// use headlight_fused::Place;
@@ -21,15 +21,15 @@ use crate::blocks::Site;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The first block's input.
+    /// The first layer's input.
     Embeddings,
-    /// A block's context, head after head.
+    /// A layer's context, head after head.
     Context(usize),
-    /// The context of a head of a block.
+    /// The context of a head of a layer.
     Head(usize, usize),
-    /// A block's residual, before the norm.
+    /// A layer's residual, before the norm.
     Residual(usize),
-    /// A block's output.
+    /// A layer's output.
     Output(usize),
 }
 
@@ -63,7 +63,7 @@ impl FromStr for Place {
         place.ok_or_else(|| {
             format!(
                 "there is no place `{text}`; the places are embeddings, context.L, head.L.H, residual.L and output.L, with \
-                 block L and head H, both from 0"
+                 layer L and head H, both from 0"
             )
         })
     }
@@ -78,7 +78,7 @@ impl Place {
         Array::Output,
     ];
 
-    /// The place of an array by its name, in a block; only the first block has embeddings.
+    /// The place of an array by its name, in a layer; only the first layer has embeddings.
     pub fn of(array: &str, layer: usize) -> Option<Self> {
         let array = Self::ARRAYS.into_iter().find(|own| own.name() == array)?;
         Some(match array {
@@ -99,7 +99,7 @@ impl Place {
         }
     }
 
-    /// The block; the first one for its input.
+    /// The layer; the first one for its input.
     pub fn layer(self) -> usize {
         match self {
             Self::Embeddings => 0,
@@ -117,7 +117,7 @@ impl Place {
         }
     }
 
-    pub(crate) fn site(self) -> Site {
-        Site::Vectors(self.array(), self.layer())
+    pub(crate) fn point(self) -> HookPoint {
+        HookPoint::Vectors(self.array(), self.layer())
     }
 }

@@ -22,7 +22,7 @@ pub struct Predictions {
     pub probabilities: Vec<f32>,
     /// Cross-entropy with the label, in nats; 0 where none counts. `[sample, answer]`
     pub losses: Vec<f32>,
-    /// Attention of the readout position in the last block, after the softmax, `[sample, head, key]`; if every position is
+    /// Attention of the readout position in the last layer, after the softmax, `[sample, head, key]`; if every position is
     /// read, that of each, `[sample, head, query, key]`.
     pub attention: Vec<f32>,
 }

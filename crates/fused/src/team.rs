@@ -2,7 +2,7 @@
 
 use crate::architecture::Architecture;
 use crate::instructions::Instructions;
-use crate::lanes::{LANES, WIDE};
+use crate::lanes::{LANES, LANES_16};
 use headlight_architecture::Reads;
 
 /// Some threads. What is computed does not depend on their number.
@@ -17,7 +17,7 @@ pub trait Team: Sync {
 impl Architecture {
     /// How many of some threads make a step on a batch faster. To start and to end what they share takes some microseconds.
     pub fn threads_that_pay(&self, batch: usize, threads: usize) -> usize {
-        if self.is_one_block() {
+        if self.is_notebook() {
             return 1;
         }
         let (d, heads) = (self.model.d_model, self.heads_width());
@@ -29,9 +29,9 @@ impl Architecture {
         // A multiplication and an addition each; as many backward by the inputs, and by the weights.
         let operations = 6 * batch * (rows * row + self.answers() * d * self.n_logits());
         // Passes of half the lanes take as long for products of parameters, and are shorter where attention takes most of the time.
-        let is_wide = Instructions::best().is_wide() && self.inputs.positions < 2 * d;
+        let is_wide = Instructions::best().has_sixteen_lanes() && self.inputs.positions < 2 * d;
         threads
-            .min(batch / if is_wide { WIDE } else { LANES })
+            .min(batch / if is_wide { LANES_16 } else { LANES })
             .min(operations / OPERATIONS)
             .max(1)
     }

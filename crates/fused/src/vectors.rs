@@ -2,7 +2,7 @@
 //! itself.
 //!
 //! Most of a pass is plain loops over lanes, which the compiler turns into vectors of any width. Two things it does not do
-//! well. A vector turned by plain loops becomes hundreds of scalar instructions. And sums of products of sixteen lanes become
+//! well. Vectors transposed by plain loops become hundreds of scalar instructions. And sums of products of sixteen lanes become
 //! pairs of short vectors. So a pass gets both from its set of instructions.
 
 use crate::lanes::{LANES, Lanes, ZERO, zip};
@@ -38,7 +38,7 @@ pub(crate) trait Vectors: Copy {
     fn add_product(self, sum: &mut Self::Vector, a: Self::Vector, b: Self::Vector);
 
     /// Eight vectors of eight numbers, transposed: number `j` of vector `i` becomes number `i` of vector `j`.
-    fn turn(self, rows: [Lanes; LANES]) -> [Lanes; LANES];
+    fn transpose(self, rows: [Lanes; LANES]) -> [Lanes; LANES];
 }
 
 /// The instructions that every machine has.
@@ -80,7 +80,7 @@ impl Vectors for Baseline {
     }
 
     #[inline(always)]
-    fn turn(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
+    fn transpose(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
         let mut columns = [ZERO; LANES];
         for (i, row) in rows.iter().enumerate() {
             for (j, number) in row.iter().enumerate() {
@@ -132,7 +132,7 @@ mod x86_64 {
     /// SAFETY of all calls of intrinsics: the machine has the instructions, since `self` exists. A pointer is that of a slice which is
     /// checked to hold a whole vector; the loads and stores need no alignment.
     macro_rules! vectors {
-        ($set:ty, $vector:ty, $lanes:literal, $sums:literal, $load:ident, $store:ident, $splat:ident, $multiply:ident, $add:ident, $turn:item) => {
+        ($set:ty, $vector:ty, $lanes:literal, $sums:literal, $load:ident, $store:ident, $splat:ident, $multiply:ident, $add:ident, $transpose:item) => {
             #[allow(unsafe_code)]
             impl Vectors for $set {
                 const LANES: usize = $lanes;
@@ -172,23 +172,23 @@ mod x86_64 {
                 }
 
                 #[inline(always)]
-                $turn
+                $transpose
             }
         };
     }
 
     vectors! {
         Avx2, __m256, 8, 8, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_set1_ps, _mm256_mul_ps, _mm256_add_ps,
-        fn turn(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
+        fn transpose(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
             // SAFETY: see above.
-            unsafe { turn(self, rows) }
+            unsafe { transpose(self, rows) }
         }
     }
 
     vectors! {
         Avx512, __m512, 16, 16, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_set1_ps, _mm512_mul_ps, _mm512_add_ps,
-        fn turn(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
-            self.0.turn(rows)
+        fn transpose(self, rows: [Lanes; LANES]) -> [Lanes; LANES] {
+            self.0.transpose(rows)
         }
     }
 
@@ -196,7 +196,7 @@ mod x86_64 {
     /// not have its instructions.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn turn(avx2: Avx2, rows: [Lanes; LANES]) -> [Lanes; LANES] {
+    fn transpose(avx2: Avx2, rows: [Lanes; LANES]) -> [Lanes; LANES] {
         let [a, b, c, d, e, f, g, h] = rows.map(|row| avx2.load(&row));
         let [[a, b, c, d], [e, f, g, h]] = [[a, b, c, d], [e, f, g, h]].map(|[a, b, c, d]| {
             let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
@@ -237,5 +237,5 @@ pub(crate) fn rows_of_samples<V: Vectors, const L: usize>(
     for (own, column) in own.iter_mut().zip(&columns[..LANES]) {
         own.copy_from_slice(&column[part * LANES..][..LANES]);
     }
-    vectors.turn(own)
+    vectors.transpose(own)
 }

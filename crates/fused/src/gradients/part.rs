@@ -1,0 +1,80 @@
+//! A part of the gradient of a batch, to which one thread adds.
+
+use std::ops::Range;
+
+use crate::parameters::Matrix;
+
+/// A part of the gradient of all parameters, and of the squares of each occurrence of a token.
+pub(crate) struct GradientPart<'a> {
+    /// The first number of the gradient that is in this part of it.
+    pub(crate) start: usize,
+    pub(crate) gradient: &'a mut [f32],
+    pub(crate) squares: Option<&'a mut [f32]>,
+}
+
+impl<'a> GradientPart<'a> {
+    /// The whole gradient.
+    pub(crate) fn whole(gradient: &'a mut [f32]) -> Self {
+        Self {
+            start: 0,
+            gradient,
+            squares: None,
+        }
+    }
+
+    /// The same part again.
+    pub(crate) fn borrowed(&mut self) -> GradientPart<'_> {
+        GradientPart {
+            start: self.start,
+            gradient: &mut *self.gradient,
+            squares: self.squares.as_deref_mut(),
+        }
+    }
+
+    /// Parts that start at some places of the whole gradient; the last place is its end.
+    pub(crate) fn divided(&mut self, parts: &[usize]) -> Vec<GradientPart<'_>> {
+        let (mut rest, mut squares) = (&mut *self.gradient, self.squares.as_deref_mut());
+        let mut divided = Vec::with_capacity(parts.len() - 1);
+        for ends in parts.windows(2) {
+            let (own, others) = rest.split_at_mut(ends[1] - ends[0]);
+            rest = others;
+            let own_squares = squares.take().map(|all| {
+                let (own, others) = all.split_at_mut(all.len().min(ends[1] - ends[0]));
+                squares = Some(others);
+                own
+            });
+            divided.push(GradientPart {
+                start: ends[0],
+                gradient: own,
+                squares: own_squares,
+            });
+        }
+        divided
+    }
+
+    /// The rows of a matrix that this part of the gradient has.
+    pub(crate) fn rows(&self, slot: Matrix) -> Range<usize> {
+        let whole = slot.range();
+        let end = self.start + self.gradient.len();
+        let row = |at: usize| (at.clamp(whole.start, whole.end) - whole.start) / slot.stride;
+        row(self.start)..row(end)
+    }
+
+    /// The gradient of some rows of a matrix.
+    pub(crate) fn of_rows(&mut self, slot: Matrix, rows: Range<usize>) -> &mut [f32] {
+        let start = slot.range().start + rows.start * slot.stride - self.start;
+        &mut self.gradient[start..][..rows.len() * slot.stride]
+    }
+
+    /// The gradient of some rows of the token embedding, which is first in memory, and their squares, if there are any.
+    pub(crate) fn of_tokens(
+        &mut self,
+        slot: Matrix,
+        rows: Range<usize>,
+    ) -> (&mut [f32], &mut [f32]) {
+        let own = rows.start * slot.stride - self.start..rows.end * slot.stride - self.start;
+        let squares = self.squares.as_deref_mut();
+        let squares = squares.map_or(&mut [][..], |squares| &mut squares[own.clone()]);
+        (&mut self.gradient[own], squares)
+    }
+}

@@ -1,0 +1,73 @@
+//! A layer's feed-forward part: `y = x + f(s W_1 + b_1) W_2 + b_2`, with the activation `f` and `s`, the input `x` or its norm.
+//!
+//! A projection `y = x W + b` gives `dx = dy W^T`, and, summed over positions and samples, `dW = Σ x ⊗ dy` and `db = Σ dy`.
+
+use super::activation::{activate, backward_activation};
+use super::elements::add;
+use crate::arrays::Array;
+use crate::hook::Hook;
+use crate::hook::HookPoint::Vectors;
+use crate::pass::Pass;
+
+impl<const L: usize> Pass<'_, L> {
+    /// From what attention gives on, for some rows, to the layer's output.
+    pub(crate) fn feed_forward(&mut self, layer: usize, rows: usize) {
+        let (k, activation) = (self.kernel, self.architecture.model.activation);
+        let Some(slots) = self.layout.layers[layer].feed_forward else {
+            return;
+        };
+        let own = &mut self.values.layers[layer];
+        let input = &own.attended.output()[..rows * k.sizes.width];
+        own.fed.normalize_before(k, slots.norm, input);
+        k.project(
+            slots.hidden,
+            &own.fed.source(input)[..input.len()],
+            &mut own.hidden.output,
+        );
+        activate(
+            k.isa,
+            activation,
+            &mut own.hidden,
+            rows * slots.hidden.weight.stride,
+        );
+        self.hook.visit(
+            Vectors(Array::FeedForwardHidden, layer),
+            &mut own.hidden.output,
+        );
+        let residual = own.fed.residual_mut();
+        k.project_onto(slots.output, input, &own.hidden.output, residual);
+        self.hook
+            .visit(Vectors(Array::FeedForwardResidual, layer), residual);
+        own.fed.normalize_after(k, slots.norm, rows);
+    }
+
+    /// In `d_layer.stream`, from the gradient of the layer's output to that of what attention gives on.
+    pub(crate) fn backward_feed_forward(&mut self, layer: usize, rows: usize) {
+        let (k, activation) = (self.kernel, self.architecture.model.activation);
+        let Some(slots) = self.layout.layers[layer].feed_forward else {
+            return;
+        };
+        let (values, gradients) = (&mut *self.values, &mut self.gradients);
+        let own = &values.layers[layer];
+        let (count, hidden_width) = (rows * k.sizes.width, slots.hidden.weight.stride);
+        let gradient = &mut values.d_layer.stream[..count];
+        own.fed.backward_after(k, slots.norm, gradient, gradients);
+        // The residual passes its gradient to the input, and to W_2, the activation and W_1.
+        let d_hidden = &mut values.d_layer.hidden[..rows * hidden_width];
+        k.project_back(slots.output, gradient, d_hidden, false);
+        let input = gradients.input(&own.hidden.output[..d_hidden.len()], hidden_width);
+        gradients.linear(input, gradient, slots.output);
+        backward_activation(k.isa, activation, &own.hidden, d_hidden);
+        let source = &own.fed.source(own.attended.output())[..count];
+        let input = gradients.input(source, k.sizes.width);
+        gradients.linear(input, d_hidden, slots.hidden);
+        if values.d_layer.source.is_empty() {
+            k.project_back(slots.hidden, d_hidden, gradient, true);
+        } else {
+            let d_source = &mut values.d_layer.source[..count];
+            k.project_back(slots.hidden, d_hidden, d_source, false);
+            own.fed.backward_before(k, slots.norm, d_source, gradients);
+            add(k.isa, gradient, d_source);
+        }
+    }
+}
