@@ -7,7 +7,7 @@ use headlight_data::Dataset;
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Forward, FrozenModel, Intervention, Place, Recorded};
+use headlight_experiment::fused::{Forward, FrozenModel, Intervention, PatchSite, Recorded};
 
 /// What a config's model computes for samples of a dataset without the words at some positions.
 ///
@@ -24,9 +24,9 @@ pub fn forward_without(
     let model = &config.model;
     let Some(padding) = model.attention.padding_token else {
         let empty = positions.iter().flat_map(|&position| {
-            let remove = move |layer| Intervention::RemoveKey { layer, position };
-            let zeros = Intervention::Replace {
-                place: Place::Embeddings,
+            let remove = move |layer| Intervention::MaskKey { layer, position };
+            let zeros = Intervention::Patch {
+                place: PatchSite::Embeddings,
                 position,
                 vector: vec![0.0; model.d_model],
             };

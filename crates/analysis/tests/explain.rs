@@ -56,7 +56,7 @@ fn words_are_left_out_by_masking_their_keys() {
         for (word, (position, token)) in found.words.iter().zip([(1, 7), (2, 2)]) {
             assert_eq!((word.position, word.token), (position, token));
             assert_eq!(word.text, token.to_string());
-            let remove = [0, 1].map(|layer| Intervention::RemoveKey { layer, position });
+            let remove = [0, 1].map(|layer| Intervention::MaskKey { layer, position });
             let without = likely(&of(&remove).predictions.logits);
             assert!((word.probability_without - without).abs() < 1e-12);
             // Layer 1, its head, the query [CLS].

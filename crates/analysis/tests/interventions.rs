@@ -36,6 +36,6 @@ fn predictions_with_interventions_are_those_of_each_sample() {
         assert_eq!(whole.losses[place], own.losses[0]);
         assert_eq!(whole.attention[4 * place..][..4], own.attention);
     }
-    let without = [Intervention::RemoveHead { layer: 0, head: 0 }];
+    let without = [Intervention::AblateHead { layer: 0, head: 0 }];
     assert_ne!(predicted(&samples, &[2, 0], &without).logits, whole.logits);
 }

@@ -1,6 +1,6 @@
 //! Which values of a model's config go together, and which suit the samples.
 
-use headlight_schema::{InvalidValue, Section};
+use headlight_schema::{ConfigSection, InvalidValue};
 
 use crate::{
     Activation, Inputs, Logits, ModelConfig, NormKind, NormPlace, Pooling, Positions,

@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use headlight_schema::{InvalidValue, Kind, Range, Section, Value, section};
+use headlight_schema::{ConfigSection, InvalidValue, Kind, Range, Value, section};
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::{HeldOut, SampleCount, resolved};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use headlight_schema::{InvalidValue, Range, Section, require, section};
+use headlight_schema::{ConfigSection, InvalidValue, Range, require, section};
 
 use crate::amounts::SampleCount;
 use crate::config::{DatasetConfig, DrawConfig, Source};

@@ -3,7 +3,7 @@
 use headlight_architecture::Parameter;
 use headlight_data::Dataset;
 pub use headlight_fused::{
-    Array, Arrays, Attribution, Dims, Forward, Intervention, Place, Recorded,
+    Array, Arrays, Attribution, Dims, Forward, Intervention, PatchSite, Recorded,
 };
 use headlight_fused::{Model, Samples, State, Team, Tracer, integrated_gradients};
 
@@ -27,7 +27,7 @@ const SAMPLES_PER_PASS: usize = 512;
 pub struct FusedEngine<'a> {
     experiment: &'a Experiment,
     model: Model,
-    predictions: headlight_fused::Predictions,
+    predictions: headlight_fused::BatchPredictions,
     threads: Threads,
 }
 
@@ -42,7 +42,7 @@ impl<'a> FusedEngine<'a> {
         Ok(Self {
             experiment,
             model: Model::new(&architecture(&experiment.config)?, training, &start),
-            predictions: headlight_fused::Predictions::default(),
+            predictions: headlight_fused::BatchPredictions::default(),
             threads: Threads::default(),
         })
     }
@@ -246,7 +246,7 @@ fn samples(dataset: &Dataset) -> Samples<'_> {
 
 /// The engine's predictions as every engine gives them: in f64, with the mean of all heads.
 pub fn widen(
-    own: &headlight_fused::Predictions,
+    own: &headlight_fused::BatchPredictions,
     heads: usize,
     dataset: &Dataset,
     predictions: &mut Predictions,

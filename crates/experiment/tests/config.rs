@@ -7,7 +7,7 @@ use crate::common::{CONFIG, dataset, experiment, parse};
 use headlight_data::{ClsPlace, Dataset, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
 use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
-use headlight_schema::{InvalidValue, Section};
+use headlight_schema::{ConfigSection, InvalidValue};
 
 #[test]
 fn keys_that_are_left_out_have_kerass_defaults() {

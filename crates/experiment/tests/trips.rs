@@ -5,7 +5,7 @@
 
 use crate::common::{CONFIG, parse};
 use headlight_experiment::config::{ExperimentConfig, toml as configs};
-use headlight_schema::{Key, Kind, Section, paths};
+use headlight_schema::{ConfigSection, Key, Kind, paths};
 use proptest::prelude::*;
 
 /// Fewer cases than proptest has by default.

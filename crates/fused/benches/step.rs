@@ -3,7 +3,7 @@
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use headlight_architecture::{Inputs, ModelConfig};
-use headlight_fused::{Adam, Architecture, Instructions, Model, Predictions, Samples};
+use headlight_fused::{Adam, Architecture, BatchPredictions, Instructions, Model, Samples};
 
 fn architecture(model: &ModelConfig, vocab_size: usize) -> Architecture {
     let inputs = Inputs {
@@ -91,7 +91,7 @@ fn step(criterion: &mut Criterion) {
         );
     }
     for (name, mut problem) in [("one block", notebook()), ("two blocks", two_blocks())] {
-        let mut predictions = Predictions::default();
+        let mut predictions = BatchPredictions::default();
         group.bench_function(format!("{name}, evaluation of 8,000 samples"), |bencher| {
             let Problem {
                 model,

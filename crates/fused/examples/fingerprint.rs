@@ -9,7 +9,8 @@ use headlight_architecture::{
     ProjectionKind,
 };
 use headlight_fused::{
-    Adam, AdamW, Architecture, CrossEntropy, Instructions, Model, Optimizer, Samples, Sgd, Training,
+    Adam, AdamW, Architecture, CrossEntropy, Instructions, Model, Optimizer, Samples, Sgd,
+    TrainingSettings,
 };
 
 /// Numbers that need no generator: the fractional parts of multiples of the golden ratio.
@@ -17,7 +18,12 @@ fn spread(index: usize) -> f32 {
     (index as f64 * 0.618_033_988_749_894_9).fract() as f32
 }
 
-fn fingerprint(model: &ModelConfig, inputs: Inputs, training: Training, set: Instructions) -> u64 {
+fn fingerprint(
+    model: &ModelConfig,
+    inputs: Inputs,
+    training: TrainingSettings,
+    set: Instructions,
+) -> u64 {
     let architecture = Architecture::new(model, inputs).unwrap();
     let weights: Vec<f32> = (0..architecture.parameter_count())
         .map(|i| 0.6 * (spread(i) - 0.5))
@@ -52,7 +58,7 @@ fn fingerprint(model: &ModelConfig, inputs: Inputs, training: Training, set: Ins
 }
 
 /// A shape and a training, from the plain ones.
-type Change = fn(&mut ModelConfig, &mut Inputs, &mut Training);
+type Change = fn(&mut ModelConfig, &mut Inputs, &mut TrainingSettings);
 
 fn main() {
     // Six shapes of the notebook's samples, and twelve shapes and trainings that use every part of the engine.
@@ -185,7 +191,7 @@ fn main() {
             n_classes: 2,
             per_position: false,
         };
-        let mut training = Training::from(Adam::default());
+        let mut training = TrainingSettings::from(Adam::default());
         change(&mut model, &mut inputs, &mut training);
         inputs.cls = (!model.tied_embeddings).then_some(inputs.read_position);
         let mut hashes = Instructions::ALL
@@ -204,26 +210,26 @@ const ACCURATE: CrossEntropy = CrossEntropy {
     per_sample: false,
 };
 
-fn adam_w(weight_decay: f64) -> Training {
+fn adam_w(weight_decay: f64) -> TrainingSettings {
     let adam = Adam {
         epsilon: 1e-8,
         ..Adam::default()
     };
-    Training {
+    TrainingSettings {
         optimizer: Optimizer::AdamW(AdamW { adam, weight_decay }),
         cross_entropy: ACCURATE,
-        ..Training::default()
+        ..TrainingSettings::default()
     }
 }
 
-fn sgd() -> Training {
-    Training {
+fn sgd() -> TrainingSettings {
+    TrainingSettings {
         optimizer: Optimizer::Sgd(Sgd {
             learning_rate: 0.05,
             momentum: 0.9,
         }),
         max_grad_norm: Some(1.0),
-        ..Training::default()
+        ..TrainingSettings::default()
     }
 }
 

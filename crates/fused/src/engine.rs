@@ -12,7 +12,7 @@ use crate::kernel::Kernel;
 use crate::lanes::{LANES, LANES_16, Lanes, ZERO};
 use crate::parameters::ParameterLayout;
 use crate::pass::Plan;
-use crate::samples::{IGNORED, Predictions, Samples};
+use crate::samples::{BatchPredictions, IGNORED, Samples};
 use crate::team::Team;
 use crate::training::CrossEntropy;
 use crate::worker::Worker;
@@ -98,7 +98,7 @@ impl GeneralEngine {
         samples: Samples<'_>,
         chosen: &[u32],
         hook: &mut dyn Hook,
-        predictions: &mut Predictions,
+        predictions: &mut BatchPredictions,
     ) {
         let positions = self.plan.architecture.inputs.positions;
         let chunk = Chunk::of(samples, chosen, positions);
@@ -224,7 +224,7 @@ impl GeneralEngine {
         parameters: &[f32],
         samples: Samples<'_>,
         chosen: &[u32],
-        predictions: &mut Predictions,
+        predictions: &mut BatchPredictions,
     ) {
         let chunks = Chunks::new(&self.plan, isa, samples, chosen, team.threads());
         let threads = team.threads().min(chunks.len());

@@ -7,32 +7,32 @@ use crate::arrays::Array;
 use crate::hook::HookPoint;
 use crate::lanes::{LANES, Lanes, ZERO};
 use crate::parameters::padded;
-use crate::place::Place;
+use crate::patch_site::PatchSite;
 
 /// A change of what a forward pass computes, for all of its samples.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Intervention {
     /// A head gives nothing: its context is 0.
-    RemoveHead {
+    AblateHead {
         /// The layer, from 0.
         layer: usize,
         /// The head, from 0.
         head: usize,
     },
     /// No query of a layer looks at a position.
-    RemoveKey {
+    MaskKey {
         /// The layer, from 0.
         layer: usize,
         /// The position.
         position: usize,
     },
     /// A layer's output is its input.
-    RemoveBlock {
+    AblateLayer {
         /// The layer, from 0.
         layer: usize,
     },
     /// A query's attention weights are these.
-    SetWeights {
+    SetAttention {
         /// The layer, from 0.
         layer: usize,
         /// The head, from 0.
@@ -43,9 +43,9 @@ pub enum Intervention {
         weights: Vec<f32>,
     },
     /// The vector of a position is this one, for example that of another sample (patching).
-    Replace {
+    Patch {
         /// Where in the pass.
-        place: Place,
+        place: PatchSite,
         /// The position.
         position: usize,
         /// The vector `[d_model]`, of a context `[n_heads * d_head]`, of a head `[d_head]`; or one for each sample, one after the other.
@@ -61,10 +61,10 @@ impl Intervention {
     pub fn check(&self, architecture: &Architecture, samples: usize) -> Result<(), String> {
         let (model, positions) = (&architecture.model, architecture.inputs.positions);
         let (layer, head, position, numbers) = match self {
-            Self::RemoveHead { layer, head } => (*layer, Some(*head), None, None),
-            Self::RemoveKey { layer, position } => (*layer, None, Some(*position), None),
-            Self::RemoveBlock { layer } => (*layer, None, None, None),
-            Self::SetWeights {
+            Self::AblateHead { layer, head } => (*layer, Some(*head), None, None),
+            Self::MaskKey { layer, position } => (*layer, None, Some(*position), None),
+            Self::AblateLayer { layer } => (*layer, None, None, None),
+            Self::SetAttention {
                 layer,
                 head,
                 query,
@@ -73,7 +73,7 @@ impl Intervention {
                 let numbers = Some((weights.len(), positions));
                 (*layer, Some(*head), Some(*query), numbers)
             }
-            Self::Replace {
+            Self::Patch {
                 place,
                 position,
                 vector,
@@ -81,7 +81,7 @@ impl Intervention {
                 let (given, one) = (vector.len(), place.columns(architecture).len());
                 let needed = if given == one * samples { given } else { one };
                 let head = match place {
-                    Place::Head(_, head) => Some(*head),
+                    PatchSite::Head(_, head) => Some(*head),
                     _ => None,
                 };
                 (place.layer(), head, Some(*position), Some((given, needed)))
@@ -120,25 +120,25 @@ impl Intervention {
     ) {
         let (positions, d_head) = (architecture.inputs.positions, architecture.model.d_head());
         match (self, point) {
-            (&Self::RemoveHead { layer, head }, HookPoint::Vectors(Array::Context, at))
+            (&Self::AblateHead { layer, head }, HookPoint::Vectors(Array::Context, at))
                 if layer == at =>
             {
                 for row in values.chunks_exact_mut(padded(architecture.heads_width())) {
                     row[head * d_head..(head + 1) * d_head].fill(ZERO);
                 }
             }
-            (&Self::RemoveKey { layer, position }, HookPoint::Mask(at)) if layer == at => {
+            (&Self::MaskKey { layer, position }, HookPoint::Mask(at)) if layer == at => {
                 for row in values.chunks_exact_mut(positions) {
                     row[position] = ZERO;
                 }
             }
-            (&Self::RemoveBlock { layer }, HookPoint::Vectors(Array::Output, at))
+            (&Self::AblateLayer { layer }, HookPoint::Vectors(Array::Output, at))
                 if layer == at =>
             {
                 values.copy_from_slice(stream);
             }
             (
-                Self::SetWeights {
+                Self::SetAttention {
                     layer,
                     head,
                     query,
@@ -152,7 +152,7 @@ impl Intervention {
                 }
             }
             (
-                Self::Replace {
+                Self::Patch {
                     place,
                     position,
                     vector,

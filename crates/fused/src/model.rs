@@ -7,9 +7,9 @@ use crate::gradients::GradientPart;
 use crate::instructions::{Body, Instructions};
 use crate::notebook::NotebookEngine;
 use crate::parameters::ParameterLayout;
-use crate::samples::{IGNORED, Predictions, Samples};
+use crate::samples::{BatchPredictions, IGNORED, Samples};
 use crate::team::{Alone, Team};
-use crate::training::{CrossEntropy, Training};
+use crate::training::{CrossEntropy, TrainingSettings};
 use crate::vectors::Vectors;
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
@@ -43,7 +43,7 @@ pub struct Model {
     architecture: Architecture,
     engine: Engine,
     instructions: Instructions,
-    training: Training,
+    training: TrainingSettings,
     /// That of the last step's gradient, if it is measured.
     gradient_norm: f64,
     /// In padded rows, like the vectors below.
@@ -78,7 +78,7 @@ impl Model {
     /// When there are not [`Architecture::parameter_count`] parameters.
     pub fn new(
         architecture: &Architecture,
-        training: impl Into<Training>,
+        training: impl Into<TrainingSettings>,
         parameters: &[f32],
     ) -> Self {
         let (architecture, training) = (architecture.clone(), training.into());
@@ -162,7 +162,7 @@ impl Model {
         self.training.optimizer.set_learning_rate(learning_rate);
     }
 
-    /// The norm of the last step's gradient before it was scaled down, if [`Training`] asks to measure or to limit it.
+    /// The norm of the last step's gradient before it was scaled down, if [`TrainingSettings`] asks to measure or to limit it.
     pub fn gradient_norm(&self) -> Option<f64> {
         self.training.needs_norm().then_some(self.gradient_norm)
     }
@@ -213,7 +213,12 @@ impl Model {
     ///
     /// # Panics
     /// As [`step`](Self::step).
-    pub fn predict(&mut self, samples: Samples<'_>, chosen: &[u32], predictions: &mut Predictions) {
+    pub fn predict(
+        &mut self,
+        samples: Samples<'_>,
+        chosen: &[u32],
+        predictions: &mut BatchPredictions,
+    ) {
         self.predict_with(&Alone, samples, chosen, predictions);
     }
 
@@ -226,7 +231,7 @@ impl Model {
         team: &impl Team,
         samples: Samples<'_>,
         chosen: &[u32],
-        predictions: &mut Predictions,
+        predictions: &mut BatchPredictions,
     ) {
         self.check(samples, chosen);
         predictions.clear();

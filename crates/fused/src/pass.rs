@@ -18,7 +18,7 @@ use crate::gradients::{GradientPart, Gradients, MAX_PASSES_TOGETHER, Terms};
 use crate::hook::{Hook, HookPoint};
 use crate::kernel::Kernel;
 use crate::parameters::ParameterLayout;
-use crate::samples::{IGNORED, Predictions};
+use crate::samples::{BatchPredictions, IGNORED};
 use crate::training::CrossEntropy;
 use crate::values::Values;
 
@@ -97,7 +97,7 @@ impl<'a, const L: usize> Pass<'a, L> {
     }
 
     /// Appends the predictions for the chunk.
-    pub(crate) fn predict(&mut self, chunk: Chunk<'_>, predictions: &mut Predictions) {
+    pub(crate) fn predict(&mut self, chunk: Chunk<'_>, predictions: &mut BatchPredictions) {
         self.forward(chunk, false);
         self.append(
             chunk,

@@ -5,11 +5,16 @@ use headlight_architecture::Reads;
 use crate::chunk::Chunk;
 use crate::lanes::Lanes;
 use crate::pass::Pass;
-use crate::samples::Predictions;
+use crate::samples::BatchPredictions;
 
 impl<const L: usize> Pass<'_, L> {
     /// Appends the predictions of a forward pass, which computed of the last layer all rows or the one that is read.
-    pub(crate) fn append(&self, chunk: Chunk<'_>, all_rows: bool, predictions: &mut Predictions) {
+    pub(crate) fn append(
+        &self,
+        chunk: Chunk<'_>,
+        all_rows: bool,
+        predictions: &mut BatchPredictions,
+    ) {
         let (computed, values) = (self.positions, &self.values.answers);
         let (positions, reads) = (self.architecture.inputs.positions, self.architecture.reads);
         let Some(layer) = self.values.layers.last() else {

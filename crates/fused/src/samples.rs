@@ -15,7 +15,7 @@ pub const IGNORED: u32 = u32::MAX;
 
 /// What a model predicts for some samples.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Predictions {
+pub struct BatchPredictions {
     /// Log-odds of class 1; of several classes, the logit of each. `[sample, answer, logit]`
     pub logits: Vec<f32>,
     /// Probability of class 1; of several classes, that of each. `[sample, answer, logit]`
@@ -27,7 +27,7 @@ pub struct Predictions {
     pub attention: Vec<f32>,
 }
 
-impl Predictions {
+impl BatchPredictions {
     /// Removes all samples, and keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
         for values in [

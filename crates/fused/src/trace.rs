@@ -7,7 +7,7 @@ use crate::hook::{Hook, HookPoint};
 use crate::interventions::Intervention;
 use crate::lanes::{LANES, Lanes, ZERO};
 use crate::parameters::padded;
-use crate::samples::{Predictions, Samples};
+use crate::samples::{BatchPredictions, Samples};
 use crate::training::CrossEntropy;
 
 /// Everything that a model computes for some samples.
@@ -16,7 +16,7 @@ pub struct Forward {
     /// The extents of its arrays.
     pub dims: Dims,
     /// Logits, probabilities, losses, and the attention of the readout position in the last layer.
-    pub predictions: Predictions,
+    pub predictions: BatchPredictions,
     /// Which keys each query may look at; empty if every query may look at all. `[sample, query, key]`
     pub mask: Vec<bool>,
     /// The values of each array that was recorded.
@@ -104,7 +104,7 @@ impl Tracer {
         };
         for chunk in chosen.chunks(LANES) {
             recorder.lanes = chunk.len();
-            let predictions = &mut Predictions::default();
+            let predictions = &mut BatchPredictions::default();
             self.engine
                 .trace(&parameters, samples, chunk, &mut recorder, predictions);
             recorder.forward.predictions.append(predictions);

@@ -2,7 +2,7 @@
 
 /// How a model is trained.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Training {
+pub struct TrainingSettings {
     /// The rule by which a step changes the weights.
     pub optimizer: Optimizer,
     /// The loss.
@@ -80,14 +80,14 @@ impl Default for Optimizer {
     }
 }
 
-impl Training {
+impl TrainingSettings {
     /// Whether a step needs the norm of its gradient.
     pub(crate) fn needs_norm(&self) -> bool {
         self.measures_norm || self.max_grad_norm.is_some()
     }
 }
 
-impl From<Adam> for Training {
+impl From<Adam> for TrainingSettings {
     fn from(adam: Adam) -> Self {
         Self {
             optimizer: Optimizer::Adam(adam),

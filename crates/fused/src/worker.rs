@@ -6,7 +6,7 @@ use crate::gradients::{GradientPart, Mode, Terms};
 use crate::kernel::Kernel;
 use crate::lanes::{LANES, LANES_16};
 use crate::pass::{Pass, Plan};
-use crate::samples::Predictions;
+use crate::samples::BatchPredictions;
 use crate::values::Values;
 
 /// The memory of a thread.
@@ -18,7 +18,7 @@ pub(crate) struct Worker {
     pub(crate) terms: Terms,
     /// The losses of its samples of a batch.
     pub(crate) losses: Vec<f32>,
-    pub(crate) predictions: Predictions,
+    pub(crate) predictions: BatchPredictions,
 }
 
 impl Worker {
@@ -28,7 +28,7 @@ impl Worker {
             wide: None,
             terms: Terms::new(),
             losses: Vec::new(),
-            predictions: Predictions::default(),
+            predictions: BatchPredictions::default(),
         }
     }
 

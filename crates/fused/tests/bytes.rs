@@ -7,7 +7,7 @@ use common::{Problem, adam, any_model, inputs, notebook, one_block, problem};
 use headlight_architecture::{
     Inputs, Mask, ModelConfig, NormPlace, Positions, ProjectionKind, Scale,
 };
-use headlight_fused::{Adam, Alone, Instructions, Model, Predictions, Team};
+use headlight_fused::{Adam, Alone, BatchPredictions, Instructions, Model, Team};
 use proptest::prelude::*;
 
 fn fresh(problem: &Problem) -> Model {
@@ -90,7 +90,7 @@ proptest! {
         let team = Threads(threads);
         let shared = trained_with(&team, &problem, fresh(&problem), batch_size);
         prop_assert_eq!(expected, shared);
-        let (mut alone, mut together) = (Predictions::default(), Predictions::default());
+        let (mut alone, mut together) = (BatchPredictions::default(), BatchPredictions::default());
         let all = problem.all();
         fresh(&problem).predict(problem.samples(), &all[..batch_size], &mut alone);
         fresh(&problem).predict_with(&team, problem.samples(), &all[..batch_size], &mut together);
@@ -118,7 +118,7 @@ impl Team for Threads {
 
 /// What a model predicts for the first samples, to the bit.
 fn predictions(problem: &Problem, mut model: Model, count: usize) -> Vec<u32> {
-    let mut found = Predictions::default();
+    let mut found = BatchPredictions::default();
     model.predict(problem.samples(), &problem.all()[..count], &mut found);
     let all = [
         found.logits,
@@ -135,7 +135,7 @@ fn lanes_do_not_see_each_other() {
     let problem = notebook(37);
     let mut model = fresh(&problem);
     let all: Vec<u32> = (0..37).collect();
-    let (mut together, mut alone) = (Predictions::default(), Predictions::default());
+    let (mut together, mut alone) = (BatchPredictions::default(), BatchPredictions::default());
     model.predict(problem.samples(), &all, &mut together);
     for sample in all {
         model.predict(problem.samples(), &[sample], &mut alone);
@@ -154,7 +154,7 @@ fn predicting_and_differentiating_leave_training_alone() {
     let problem = notebook(96);
     let plain = trained(&problem, fresh(&problem), 16);
     let mut model = fresh(&problem);
-    let mut predictions = Predictions::default();
+    let mut predictions = BatchPredictions::default();
     for batch in (0..96).collect::<Vec<u32>>().chunks(16) {
         model.predict(problem.samples(), &[5, 6, 7], &mut predictions);
         model.gradient(problem.samples(), &[9, 8]);
@@ -203,7 +203,7 @@ fn bytes_are_pinned() {
         }
         let gradient = model.gradient(problem.samples(), &[1, 5, 9]);
         let state = model.state();
-        let mut predictions = Predictions::default();
+        let mut predictions = BatchPredictions::default();
         model.predict(problem.samples(), &[3, 1, 4, 15], &mut predictions);
         for part in [
             &[gradient.loss],

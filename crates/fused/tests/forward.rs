@@ -10,7 +10,7 @@ use common::definition::Values;
 use common::{Problem, any_model, inputs, one_block, problem, trainings};
 use headlight_architecture::{Mask, ModelConfig, Reads};
 use headlight_fused::{
-    Array, Forward, IGNORED, Intervention, Place, Recorded, Tracer, integrated_gradients,
+    Array, Forward, IGNORED, Intervention, PatchSite, Recorded, Tracer, integrated_gradients,
 };
 use proptest::prelude::*;
 
@@ -91,7 +91,7 @@ proptest! {
         };
         let whole = traced(&problem, &[]);
         let others: Vec<f32> = problem.weights.iter().map(|weight| 0.5 - weight).collect();
-        let without = [Intervention::RemoveKey { layer: 0, position: 0 }];
+        let without = [Intervention::MaskKey { layer: 0, position: 0 }];
         pass(&others, &without, Recorded::All);
         prop_assert_eq!(&pass(&problem.weights, &[], Recorded::All), &whole);
         let mut attention = Forward { mask: Vec::new(), ..whole.clone() };
@@ -174,7 +174,7 @@ fn without_a_head_its_rows_of_the_output_projection_do_nothing() {
     let output = start(&problem, "blocks.1.attention.output.weight");
     let rows = 4 * 12;
     changed.weights[output + rows..][..rows].fill(0.0);
-    let ours = traced(&problem, &[Intervention::RemoveHead { layer: 1, head: 1 }]);
+    let ours = traced(&problem, &[Intervention::AblateHead { layer: 1, head: 1 }]);
     assert!(apart(&ours.predictions.logits, &logits(&changed)) < 1e-5);
     assert!(apart(&ours.predictions.logits, &logits(&problem)) > 1e-3);
 }
@@ -195,7 +195,7 @@ fn without_a_block_the_others_remain() {
             .weights
             .drain([first..second, second..end][layer].clone());
         changed.model.n_layers = 1;
-        let ours = traced(&problem, &[Intervention::RemoveBlock { layer }]);
+        let ours = traced(&problem, &[Intervention::AblateLayer { layer }]);
         assert!(apart(&ours.predictions.logits, &logits(&changed)) < 1e-5);
     }
 }
@@ -205,7 +205,7 @@ fn without_a_key_no_query_looks_there() {
     let problem = two_blocks();
     let mut changed = problem.clone();
     changed.model.attention.mask = Mask::Matrix(vec![(0..6).map(|key| key != 4).collect(); 6]);
-    let key = |layer| Intervention::RemoveKey { layer, position: 4 };
+    let key = |layer| Intervention::MaskKey { layer, position: 4 };
     let ours = traced(&problem, &[key(0), key(1)]);
     assert!(apart(&ours.predictions.logits, &logits(&changed)) < 1e-5);
     assert!(ours.mask.is_empty(), "the architecture has no mask");
@@ -227,7 +227,7 @@ fn given_weights_take_the_place_of_a_query_s_own() {
     let problem = two_blocks();
     let mut weights = vec![0.0; 6];
     weights[2] = 1.0;
-    let set = Intervention::SetWeights {
+    let set = Intervention::SetAttention {
         layer: 0,
         head: 2,
         query: 3,
@@ -259,7 +259,7 @@ fn given_weights_take_the_place_of_a_query_s_own() {
     };
     let plain = traced(&first, &[]);
     let own = plain.arrays[Array::Weights][6 * 6 + 12..][..6].to_vec();
-    let set = Intervention::SetWeights {
+    let set = Intervention::SetAttention {
         layer: 0,
         head: 1,
         query: 2,
@@ -274,7 +274,7 @@ fn vectors_of_another_sample_make_its_decision() {
     let plain = traced(&problem, &[]);
     let vector = |values: &[f32], row: usize| values[row * 12..][..12].to_vec();
     let other = 7;
-    let replace = |place, position, vector| Intervention::Replace {
+    let replace = |place, position, vector| Intervention::Patch {
         place,
         position,
         vector,
@@ -284,7 +284,7 @@ fn vectors_of_another_sample_make_its_decision() {
     let input: Vec<_> = (0..6)
         .map(|at| {
             replace(
-                Place::Embeddings,
+                PatchSite::Embeddings,
                 at,
                 vector(&plain.arrays[Array::Embeddings], other * 6 + at),
             )
@@ -292,12 +292,12 @@ fn vectors_of_another_sample_make_its_decision() {
         .collect();
     let last = (other * 2 + 1) * 6;
     let output = [replace(
-        Place::Output(1),
+        PatchSite::Output(1),
         0,
         vector(&plain.arrays[Array::Output], last),
     )];
     let residual = [replace(
-        Place::Residual(1),
+        PatchSite::Residual(1),
         0,
         vector(&plain.arrays[Array::Residual], last),
     )];
@@ -314,7 +314,7 @@ fn vectors_of_another_sample_make_its_decision() {
             plain.arrays[Array::Context][((other * 2 + 1) * 3 + head) * 24..][..4].to_vec()
         })
         .collect();
-    let ours = traced(&problem, &[replace(Place::Context(1), 0, context)]);
+    let ours = traced(&problem, &[replace(PatchSite::Context(1), 0, context)]);
     assert_eq!(ours.predictions.logits[other], logit);
     assert_ne!(ours.predictions.logits, plain.predictions.logits);
 }
@@ -333,8 +333,8 @@ fn each_sample_may_have_a_vector_of_its_own() {
     assert!(count > 8);
     let replaced = traced(
         &problem,
-        &[Intervention::Replace {
-            place: Place::Output(1),
+        &[Intervention::Patch {
+            place: PatchSite::Output(1),
             position: 0,
             vector: of_neighbour(Array::Output, 144, 72, 12),
         }],
@@ -344,8 +344,8 @@ fn each_sample_may_have_a_vector_of_its_own() {
         assert_eq!(replaced.predictions.logits[sample], theirs);
     }
     // All heads one by one are the context of all of them.
-    let heads = [0, 1, 2].map(|head| Intervention::Replace {
-        place: Place::Head(1, head),
+    let heads = [0, 1, 2].map(|head| Intervention::Patch {
+        place: PatchSite::Head(1, head),
         position: 2,
         vector: of_neighbour(Array::Context, 144, 72 + head * 24 + 8, 4),
     });
@@ -358,8 +358,8 @@ fn each_sample_may_have_a_vector_of_its_own() {
         })
         .collect::<Vec<_>>()
         .concat();
-    let whole = Intervention::Replace {
-        place: Place::Context(1),
+    let whole = Intervention::Patch {
+        place: PatchSite::Context(1),
         position: 2,
         vector: context,
     };
@@ -381,13 +381,13 @@ fn what_cannot_be_is_refused() {
         "there is no position 6; positions go from 0 to 5",
     );
     let short = |given, needed| format!("{given} numbers were given; {needed} are needed here");
-    refused(Intervention::RemoveHead { layer: 2, head: 0 }, block);
-    refused(Intervention::RemoveHead { layer: 0, head: 3 }, head);
-    let key = |layer, position| Intervention::RemoveKey { layer, position };
+    refused(Intervention::AblateHead { layer: 2, head: 0 }, block);
+    refused(Intervention::AblateHead { layer: 0, head: 3 }, head);
+    let key = |layer, position| Intervention::MaskKey { layer, position };
     refused(key(2, 0), block);
     refused(key(0, 6), position);
-    refused(Intervention::RemoveBlock { layer: 2 }, block);
-    let set = |layer, head, query, count| Intervention::SetWeights {
+    refused(Intervention::AblateLayer { layer: 2 }, block);
+    let set = |layer, head, query, count| Intervention::SetAttention {
         layer,
         head,
         query,
@@ -397,17 +397,21 @@ fn what_cannot_be_is_refused() {
     refused(set(0, 3, 0, 6), head);
     refused(set(0, 0, 6, 6), position);
     refused(set(0, 0, 0, 5), &short(5, 6));
-    let replace = |place, position, count| Intervention::Replace {
+    let replace = |place, position, count| Intervention::Patch {
         place,
         position,
         vector: vec![0.0; count],
     };
-    refused(replace(Place::Embeddings, 6, 12), position);
-    refused(replace(Place::Embeddings, 0, 11), &short(11, 12));
-    refused(replace(Place::Embeddings, 0, 24), &short(24, 12));
-    refused(replace(Place::Head(1, 2), 0, 12), &short(12, 4));
-    refused(replace(Place::Head(1, 3), 0, 4), head);
-    for place in [Place::Context(2), Place::Residual(2), Place::Output(2)] {
+    refused(replace(PatchSite::Embeddings, 6, 12), position);
+    refused(replace(PatchSite::Embeddings, 0, 11), &short(11, 12));
+    refused(replace(PatchSite::Embeddings, 0, 24), &short(24, 12));
+    refused(replace(PatchSite::Head(1, 2), 0, 12), &short(12, 4));
+    refused(replace(PatchSite::Head(1, 3), 0, 4), head);
+    for place in [
+        PatchSite::Context(2),
+        PatchSite::Residual(2),
+        PatchSite::Output(2),
+    ] {
         refused(replace(place, 0, 12), block);
     }
 }
@@ -470,8 +474,8 @@ fn integrated_gradients_sum_to_the_difference() {
 /// The logit of a sample whose input is replaced.
 fn traced_from(problem: &Problem, sample: usize, input: &[f32]) -> f64 {
     let vectors = input.chunks_exact(problem.model.d_model).enumerate();
-    let replace = vectors.map(|(position, vector)| Intervention::Replace {
-        place: Place::Embeddings,
+    let replace = vectors.map(|(position, vector)| Intervention::Patch {
+        place: PatchSite::Embeddings,
         position,
         vector: vector.to_vec(),
     });

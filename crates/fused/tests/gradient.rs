@@ -6,7 +6,7 @@ mod common;
 use common::definition::Definition;
 use common::{Problem, adam, any_model, inputs, norm, one_block, problem, spread};
 use headlight_architecture::{Inputs, ModelConfig};
-use headlight_fused::{Adam, CrossEntropy, IGNORED, Optimizer, Training};
+use headlight_fused::{Adam, CrossEntropy, IGNORED, Optimizer, TrainingSettings};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
@@ -146,7 +146,7 @@ proptest! {
     /// The norm that a step measures, and shortens the gradient by, is that of the parameters' gradient alone.
     #[test]
     fn the_norm_is_that_of_the_gradient(problem in any_model()) {
-        let training = Training { measures_norm: true, ..adam().into() };
+        let training = TrainingSettings { measures_norm: true, ..adam().into() };
         let mut model = problem.trained_by(training);
         for step in 0..3 {
             let exact = norm(&model.gradient(problem.samples(), &problem.all()).values);
@@ -176,15 +176,15 @@ fn samples_can_count_alike() {
             .map(|own| own.iter().sum::<f64>() / own.len() as f64)
             .collect();
         let expected = means.iter().sum::<f64>() / means.len() as f64;
-        let training = Training {
+        let training = TrainingSettings {
             optimizer: Optimizer::Adam(adam()),
             cross_entropy: CrossEntropy {
                 per_sample: true,
                 ..CrossEntropy::default()
             },
-            ..Training::default()
+            ..TrainingSettings::default()
         };
-        let of = |training: Training, batch: &[u32]| {
+        let of = |training: TrainingSettings, batch: &[u32]| {
             let mut model = problem.trained_by(training);
             model.gradient(problem.samples(), batch)
         };

@@ -6,7 +6,9 @@ mod common;
 use common::definition::Definition;
 use common::{Problem, any_model, inputs, norm, problem};
 use headlight_architecture::{Inputs, ModelConfig};
-use headlight_fused::{Adam, AdamW, CrossEntropy, Optimizer, Predictions, Sgd, Training};
+use headlight_fused::{
+    Adam, AdamW, BatchPredictions, CrossEntropy, Optimizer, Sgd, TrainingSettings,
+};
 use proptest::prelude::*;
 
 fn classes(n_classes: usize) -> Problem {
@@ -17,10 +19,10 @@ fn classes(n_classes: usize) -> Problem {
     problem(ModelConfig::new(8, 2, 1), inputs, 13)
 }
 
-fn of(optimizer: Optimizer) -> Training {
-    Training {
+fn of(optimizer: Optimizer) -> TrainingSettings {
+    TrainingSettings {
         optimizer,
-        ..Training::default()
+        ..TrainingSettings::default()
     }
 }
 
@@ -130,7 +132,7 @@ fn gradients_are_scaled_down_to_the_largest_norm() {
         .gradient(problem.samples(), &problem.all());
     let whole = norm(&gradient.values);
     for (share, factor) in [(0.25, 0.25), (4.0, 1.0)] {
-        let training = Training {
+        let training = TrainingSettings {
             max_grad_norm: Some(share * whole),
             ..plain
         };
@@ -182,7 +184,7 @@ proptest! {
             smoothing,
             ..CrossEntropy::default()
         };
-        let training = Training { cross_entropy, ..Training::default() };
+        let training = TrainingSettings { cross_entropy, ..TrainingSettings::default() };
         let gradient = problem.trained_by(training).gradient(problem.samples(), &problem.all());
         let here = smoothed(&problem, &definition, f64::from(smoothing));
         prop_assert!((f64::from(gradient.loss) - here).abs() < 1e-4 * (1.0 + here), "{} {here}", gradient.loss);
@@ -218,15 +220,15 @@ fn a_sure_model_still_has_a_small_loss_and_gradient() {
                 is_accurate,
                 ..CrossEntropy::default()
             };
-            let mut model = problem.trained_by(Training {
+            let mut model = problem.trained_by(TrainingSettings {
                 cross_entropy,
-                ..Training::default()
+                ..TrainingSettings::default()
             });
             let gradient = model.gradient(problem.samples(), &problem.all());
             let slope = f64::from(gradient.values[bias]);
             if is_accurate {
                 assert!((-slope / exact - 1.0).abs() < 1e-3, "{slope} {exact}");
-                let mut predictions = Predictions::default();
+                let mut predictions = BatchPredictions::default();
                 model.predict(problem.samples(), &problem.all(), &mut predictions);
                 let sum: f64 = predictions.losses.iter().map(|&loss| f64::from(loss)).sum();
                 let mean = sum / problem.labels.len() as f64;

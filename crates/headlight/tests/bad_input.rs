@@ -9,7 +9,7 @@ use crate::common::{
     ended, folder, limited, mentions, quick_run, refused, refuses, refuses_typed, run, text,
 };
 use headlight_experiment::config::ExperimentConfig;
-use headlight_schema::{Section, paths};
+use headlight_schema::{ConfigSection, paths};
 use headlight_trainer::devices::DEVICES;
 
 #[test]

@@ -1,6 +1,6 @@
 //! Interventions as the page writes them.
 
-use headlight_experiment::fused::{Intervention, Place};
+use headlight_experiment::fused::{Intervention, PatchSite};
 use serde::Deserialize;
 
 /// An intervention. One struct, since a tagged enum would need more code to be read: each kind takes the keys that it has,
@@ -54,18 +54,18 @@ impl Change {
             vector,
         } = self;
         Ok(match kind {
-            Kind::RemoveHead => Intervention::RemoveHead { layer, head },
-            Kind::RemoveKey => Intervention::RemoveKey { layer, position },
-            Kind::RemoveBlock => Intervention::RemoveBlock { layer },
-            Kind::SetWeights => Intervention::SetWeights {
+            Kind::RemoveHead => Intervention::AblateHead { layer, head },
+            Kind::RemoveKey => Intervention::MaskKey { layer, position },
+            Kind::RemoveBlock => Intervention::AblateLayer { layer },
+            Kind::SetWeights => Intervention::SetAttention {
                 layer,
                 head,
                 query,
                 weights,
             },
-            Kind::Replace => Intervention::Replace {
+            Kind::Replace => Intervention::Patch {
                 place: place
-                    .and_then(|array| Place::of(&array, layer))
+                    .and_then(|array| PatchSite::of(&array, layer))
                     .ok_or("`replace` needs a place that exists")?,
                 position,
                 vector,

@@ -5,7 +5,7 @@ use crate::common::{ask, told};
 use headlight_architecture::Parameter;
 use headlight_data::{ClsPlace, Dataset, Stream};
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, Intervention, Place, forward};
+use headlight_experiment::fused::{Array, Forward, Intervention, PatchSite, forward};
 use serde_json::{Value, json};
 
 fn config() -> Value {
@@ -63,14 +63,14 @@ fn ask_of(operation: &str, interventions: &Value) -> Value {
 fn interventions() -> Vec<(Value, Intervention)> {
     let shares = vec![0.5, 0.25, 0.25, 0.0];
     let vector = vec![1.0, -2.0, 0.5, 3.0];
-    let replaced = |place: &str, of: Place| {
+    let replaced = |place: &str, of: PatchSite| {
         let written = json!({
             "kind": "replace", "place": place, "layer": 1, "position": 3, "vector": vector,
         });
         let vector = vector.clone();
         (
             written,
-            Intervention::Replace {
+            Intervention::Patch {
                 place: of,
                 position: 3,
                 vector,
@@ -80,32 +80,32 @@ fn interventions() -> Vec<(Value, Intervention)> {
     vec![
         (
             json!({ "kind": "remove_head", "layer": 1, "head": 1 }),
-            Intervention::RemoveHead { layer: 1, head: 1 },
+            Intervention::AblateHead { layer: 1, head: 1 },
         ),
         (
             json!({ "kind": "remove_key", "layer": 0, "position": 2 }),
-            Intervention::RemoveKey {
+            Intervention::MaskKey {
                 layer: 0,
                 position: 2,
             },
         ),
         (
             json!({ "kind": "remove_block", "layer": 0 }),
-            Intervention::RemoveBlock { layer: 0 },
+            Intervention::AblateLayer { layer: 0 },
         ),
         (
             json!({ "kind": "set_weights", "layer": 1, "head": 0, "query": 3, "weights": shares }),
-            Intervention::SetWeights {
+            Intervention::SetAttention {
                 layer: 1,
                 head: 0,
                 query: 3,
                 weights: shares.clone(),
             },
         ),
-        replaced("embeddings", Place::Embeddings),
-        replaced("context", Place::Context(1)),
-        replaced("residual", Place::Residual(1)),
-        replaced("output", Place::Output(1)),
+        replaced("embeddings", PatchSite::Embeddings),
+        replaced("context", PatchSite::Context(1)),
+        replaced("residual", PatchSite::Residual(1)),
+        replaced("output", PatchSite::Output(1)),
     ]
 }
 

@@ -13,7 +13,7 @@ pub use reader::{INFLATED_FREE, INFLATED_RATIO, NpzReader, TEXT_LIMIT};
 
 /// An array of an archive: row-major values and their shape.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array<T> {
+pub struct NpyArray<T> {
     /// The extent of each axis.
     pub shape: Vec<usize>,
     /// Row-major values. Their number is the product of `shape`.

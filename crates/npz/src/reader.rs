@@ -14,7 +14,7 @@ use npyz::{Deserialize, NpyFile, Order};
 use zip::ZipArchive;
 use zip::result::ZipError;
 
-use crate::Array;
+use crate::NpyArray;
 use crate::header;
 
 /// How much memory the members that are read may take in all, in bytes, for an archive of any size.
@@ -77,7 +77,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// When it is missing, damaged, too large, of another type, or column-major.
-    pub fn integers(&mut self, name: &str) -> Result<Array<i64>, String> {
+    pub fn integers(&mut self, name: &str) -> Result<NpyArray<i64>, String> {
         self.decode(name, INTEGERS, integers)
     }
 
@@ -85,7 +85,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// As these.
-    pub fn numbers(&mut self, name: &str) -> Result<Array<f64>, String> {
+    pub fn numbers(&mut self, name: &str) -> Result<NpyArray<f64>, String> {
         let wanted = format!("{FLOATS}, {INTEGERS}");
         self.decode(name, &wanted, |npy, count| {
             match npy.dtype().descr().as_str() {
@@ -103,7 +103,7 @@ impl<R: Read + Seek> NpzReader<R> {
     ///
     /// # Errors
     /// When it is missing, damaged, too large, of another type, or column-major.
-    pub fn floats(&mut self, name: &str) -> Result<Array<f32>, String> {
+    pub fn floats(&mut self, name: &str) -> Result<NpyArray<f32>, String> {
         self.decode(name, FLOATS, |npy, count| {
             match npy.dtype().descr().as_str() {
                 "'<f4'" | "'>f4'" => Some(values(npy, count, |x: f32| x)),
@@ -139,7 +139,7 @@ impl<R: Read + Seek> NpzReader<R> {
         name: &str,
         wanted: &str,
         read: impl FnOnce(NpyFile<Cursor<&[u8]>>, usize) -> Option<io::Result<Vec<T>>>,
-    ) -> Result<Array<T>, String> {
+    ) -> Result<NpyArray<T>, String> {
         let file_name = npyz::npz::file_name_from_array_name(name);
         let bytes = self.member(&file_name, self.left)?;
         let refuse = |reason: String| unreadable(&file_name, reason);
@@ -174,7 +174,7 @@ impl<R: Read + Seek> NpzReader<R> {
             Some(Err(error)) => Err(refuse(error.to_string())),
             Some(Ok(values)) => {
                 self.left -= taken;
-                Ok(Array { shape, values })
+                Ok(NpyArray { shape, values })
             }
         }
     }

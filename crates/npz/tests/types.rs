@@ -4,7 +4,7 @@
 mod common;
 
 use common::{array, header};
-use headlight_npz::{Array, NpzWriter};
+use headlight_npz::{NpyArray, NpzWriter};
 
 /// Arrays of two elements by type and little-endian bytes; the reader gives `values`.
 const INTEGERS: [(&str, &[u8], [i64; 2]); 8] = [
@@ -68,7 +68,7 @@ fn integers_of_each_type_are_read() {
     for (kind, bytes, values) in INTEGERS {
         for (descr, bytes) in both_orders(kind, bytes) {
             let read = array(&header(&descr, "(2,)"), &bytes).integers("a");
-            let expected = Array {
+            let expected = NpyArray {
                 shape: vec![2],
                 values: values.to_vec(),
             };
@@ -167,20 +167,20 @@ fn what_is_written_comes_back() {
         assert!(npz.contains(name));
         assert_eq!(
             npz.integers(name).unwrap(),
-            Array { shape, values },
+            NpyArray { shape, values },
             "{name}"
         );
     }
     assert_eq!(
         npz.floats("f8").unwrap(),
-        Array {
+        NpyArray {
             shape: vec![],
             values: vec![0.5]
         }
     );
     assert_eq!(
         npz.floats("none").unwrap(),
-        Array {
+        NpyArray {
             shape: vec![2, 0],
             values: vec![]
         }

@@ -9,16 +9,16 @@ pub(crate) type Change = (String, Vec<usize>, Vec<f32>);
 
 pub(crate) fn intervention((kind, at, values): Change) -> PyResult<Intervention> {
     Ok(match (kind.as_str(), &at[..]) {
-        ("head", &[layer, head]) => Intervention::RemoveHead { layer, head },
-        ("key", &[layer, position]) => Intervention::RemoveKey { layer, position },
-        ("block", &[layer]) => Intervention::RemoveBlock { layer },
-        ("weights", &[layer, head, query]) => Intervention::SetWeights {
+        ("head", &[layer, head]) => Intervention::AblateHead { layer, head },
+        ("key", &[layer, position]) => Intervention::MaskKey { layer, position },
+        ("block", &[layer]) => Intervention::AblateLayer { layer },
+        ("weights", &[layer, head, query]) => Intervention::SetAttention {
             layer,
             head,
             query,
             weights: values,
         },
-        (place, &[position]) => Intervention::Replace {
+        (place, &[position]) => Intervention::Patch {
             place: place.parse().map_err(PyValueError::new_err::<String>)?,
             position,
             vector: values,

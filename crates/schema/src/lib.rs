@@ -4,7 +4,7 @@
 //! Rust writes it. A field's doc comment is the sentence that documents, hints, editors and `headlight init` show.
 //!
 //! ```
-//! use headlight_schema::{InvalidValue, Range, Section};
+//! use headlight_schema::{InvalidValue, Range, ConfigSection};
 //!
 //! headlight_schema::section! {
 //!     /// How a model is trained.
@@ -43,4 +43,4 @@ pub use choices::sentence;
 pub use invalid::{InvalidValue, require};
 pub use key::{Choice, Key, Kind, Value, Variant, paths};
 pub use range::Range;
-pub use section::{Section, unless_default};
+pub use section::{ConfigSection, unless_default};

@@ -3,7 +3,7 @@
 use crate::{InvalidValue, Key};
 
 /// A section of a config: a struct that [`section!`](crate::section) made.
-pub trait Section {
+pub trait ConfigSection {
     /// What it holds, in one paragraph: its doc comment.
     fn about() -> String;
 
@@ -17,7 +17,7 @@ pub trait Section {
     fn check_ranges(&self) -> Result<(), InvalidValue>;
 }
 
-/// Makes the struct of a section, its serde form, its [`Section`], and its defaults: `Default`, or `with_defaults`, which takes
+/// Makes the struct of a section, its serde form, its [`ConfigSection`], and its defaults: `Default`, or `with_defaults`, which takes
 /// the values of the keys that have none.
 ///
 /// A field is a key. Its doc comment says what the key does; the first paragraph is shown everywhere. These can follow:
@@ -124,7 +124,7 @@ macro_rules! section {
             }
         }
 
-        impl $crate::Section for $name {
+        impl $crate::ConfigSection for $name {
             fn about() -> String {
                 $crate::sentence(&[$($about),*])
             }
@@ -151,7 +151,7 @@ macro_rules! section {
 
         impl $crate::Value for $name {
             fn kind() -> $crate::Kind {
-                $crate::Kind::Section(<Self as $crate::Section>::keys())
+                $crate::Kind::Section(<Self as $crate::ConfigSection>::keys())
             }
 
             fn written(&self) -> Option<String> {

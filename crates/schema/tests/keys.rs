@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use headlight_schema::{
-    InvalidValue, Key, Kind, Range, Section, Value, Variant, choices, paths, section,
+    ConfigSection, InvalidValue, Key, Kind, Range, Value, Variant, choices, paths, section,
 };
 use serde_json::{from_value, json, to_value};
 

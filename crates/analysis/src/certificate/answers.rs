@@ -1,6 +1,6 @@
 //! The engine's own answers.
 
-use headlight_fused::{Model, Predictions, Samples};
+use headlight_fused::{BatchPredictions, Model, Samples};
 
 use headlight_experiment::Error;
 use headlight_experiment::architecture;
@@ -11,7 +11,7 @@ use headlight_experiment::metrics::predicted_class;
 #[derive(Clone, Debug)]
 pub(super) struct Answers {
     model: Model,
-    predictions: Predictions,
+    predictions: BatchPredictions,
     logits: usize,
 }
 
@@ -19,7 +19,7 @@ impl Answers {
     pub(super) fn new(config: &ExperimentConfig, weights: &[f32]) -> Result<Self, Error> {
         Ok(Self {
             model: Model::new(&architecture(config)?, config.training.fused(), weights),
-            predictions: Predictions::default(),
+            predictions: BatchPredictions::default(),
             logits: config.model.n_logits(config.data.n_classes),
         })
     }

@@ -10,7 +10,7 @@ use super::info::{MeasureInfo, MeasureValue};
 use super::subject::Subject;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::fused::{Array, Forward, Intervention, Place, Recorded};
+use headlight_experiment::fused::{Array, Forward, Intervention, PatchSite, Recorded};
 
 /// The most pairs: those of the first samples of class 1.
 const MOST_PAIRS: usize = 64;
@@ -170,8 +170,8 @@ impl Pairs {
             }
             contexts
         };
-        let replace = reads.map(|position| Intervention::Replace {
-            place: Place::Context(layer),
+        let replace = reads.map(|position| Intervention::Patch {
+            place: PatchSite::Context(layer),
             position,
             vector: contexts_at(position),
         });

@@ -32,7 +32,7 @@ fn value(subject: &mut Subject<'_>) -> Result<MeasureValue, Error> {
     let whole = loss(&[])?;
     let mut rises = Vec::new();
     for layer in 0..layers {
-        let rise = |head| Ok(loss(&[Intervention::RemoveHead { layer, head }])? - whole);
+        let rise = |head| Ok(loss(&[Intervention::AblateHead { layer, head }])? - whole);
         rises.push((0..heads).map(rise).collect::<Result<_, Error>>()?);
     }
     Ok(MeasureValue::PerHead(rises))

@@ -20,7 +20,7 @@ mod token_before_token;
 
 use std::ops::Deref;
 
-use headlight_schema::{Section, Value, Variant};
+use headlight_schema::{ConfigSection, Value, Variant};
 use serde::{Deserialize, Serialize};
 
 pub use automaton::Automaton;

@@ -1,7 +1,7 @@
 //! The sum of tokens modulo a number: modular addition (Power et al. 2022, "Grokking: Generalization Beyond Overfitting on
 //! Small Algorithmic Datasets").
 
-use headlight_schema::{InvalidValue, Range, Section, require, section};
+use headlight_schema::{ConfigSection, InvalidValue, Range, require, section};
 
 use super::automaton::Automaton;
 use super::rule::{Rule, check_positions, listed_positions};

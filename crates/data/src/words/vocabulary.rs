@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use headlight_schema::{InvalidValue, Range, Section, choices, require, section};
+use headlight_schema::{ConfigSection, InvalidValue, Range, choices, require, section};
 
 /// The token that fills shorter texts.
 pub const PAD: u32 = 1;

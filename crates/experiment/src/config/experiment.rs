@@ -3,7 +3,7 @@
 use headlight_architecture::{Inputs, ModelConfig, Pooling};
 use headlight_data::words::PAD;
 use headlight_data::{CLS, ClsPlace, Dataset, DatasetConfig, SampleShape, Task, TestSet};
-use headlight_schema::{InvalidValue, Section, section};
+use headlight_schema::{ConfigSection, InvalidValue, section};
 
 use super::compute::ComputeConfig;
 use super::recording::{CheckpointConfig, DumpConfig, ReportConfig};

@@ -1,6 +1,6 @@
 //! A config's text with the sentence of each of its keys.
 
-use headlight_schema::{Key, Kind, Section};
+use headlight_schema::{ConfigSection, Key, Kind};
 use toml::{Table, Value};
 
 use super::ExperimentConfig;

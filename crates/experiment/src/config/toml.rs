@@ -5,7 +5,7 @@ use std::ops::Range;
 use headlight_input::toml_message::{
     TOO_LARGE, Unknown, excerpt, is_too_large, line_and_column, plain,
 };
-use headlight_schema::{InvalidValue, Key, Kind, Section, paths};
+use headlight_schema::{ConfigSection, InvalidValue, Key, Kind, paths};
 use serde::de::IntoDeserializer;
 use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};

@@ -1,7 +1,7 @@
 //! The config of training: epochs, batches, the optimizer, and which model to keep.
 
-use headlight_fused::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, Training};
-use headlight_schema::{InvalidValue, Range, Section, choices, section};
+use headlight_fused::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, TrainingSettings};
+use headlight_schema::{ConfigSection, InvalidValue, Range, choices, section};
 
 use super::adaptable::Adaptable;
 use crate::metrics::Measure;
@@ -160,7 +160,7 @@ impl TrainingConfig {
     }
 
     /// How the fused engine trains.
-    pub fn fused(&self) -> Training {
+    pub fn fused(&self) -> TrainingSettings {
         let adam = Adam {
             learning_rate: self.learning_rate,
             beta_1: self.beta_1,
@@ -179,7 +179,7 @@ impl TrainingConfig {
                 momentum: self.momentum,
             }),
         };
-        Training {
+        TrainingSettings {
             optimizer,
             cross_entropy: CrossEntropy {
                 is_accurate: self.is_accurate(),

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_schema::{Key, Kind, Section, Variant};
+use headlight_schema::{ConfigSection, Key, Kind, Variant};
 
 /// A config as an example, and a table of keys for each section.
 pub(crate) fn text(example: &str) -> String {

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use headlight_experiment::config::{ExperimentConfig, explained, toml};
-use headlight_schema::{Section, paths};
+use headlight_schema::{ConfigSection, paths};
 
 /// The lines of `docs/reference/config.md` between which its generated part is.
 const BEGIN: &str =

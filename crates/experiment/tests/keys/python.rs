@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_schema::{Key, Kind, Section, Variant};
+use headlight_schema::{ConfigSection, Key, Kind, Variant};
 
 const HEAD: &str = r#""""The keys of a config as types, one per section, for type checkers and editors.
 

@@ -1,7 +1,7 @@
 //! The JSON Schema of a config, for editors.
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_schema::{Key, Kind, Range, Section};
+use headlight_schema::{ConfigSection, Key, Kind, Range};
 use serde_json::{Map, Value, from_str, json};
 
 /// The schema, in the draft that editors of TOML know.

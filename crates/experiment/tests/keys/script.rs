@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_schema::{Key, Kind, Section, paths};
+use headlight_schema::{ConfigSection, Key, Kind, paths};
 use serde_json::{Map, Value, json};
 
 /// The module: a constant for each key, with what a control needs to know.

@@ -66,7 +66,7 @@ use crate::gradients::GradientPart;
 use crate::instructions::{Body, Instructions};
 use crate::lanes::{LANES, LANES_16};
 use crate::parameters::ParameterLayout;
-use crate::samples::{Predictions, Samples};
+use crate::samples::{BatchPredictions, Samples};
 use crate::vectors::{Vectors, rows_of_samples};
 use kernel::{Kernel, Plan, Scratch};
 
@@ -125,7 +125,7 @@ impl NotebookEngine {
         parameters: &[f32],
         samples: Samples<'_>,
         chosen: &[u32],
-        predictions: &mut Predictions,
+        predictions: &mut BatchPredictions,
     ) {
         self.run(
             isa,
@@ -158,7 +158,7 @@ impl NotebookEngine {
 /// What is computed of some samples.
 enum Task<'a> {
     Train(GradientPart<'a>),
-    Predict(&'a mut Predictions),
+    Predict(&'a mut BatchPredictions),
 }
 
 /// A computation: the model, its parameters, the samples that were chosen of some, and the task.
@@ -224,7 +224,7 @@ impl<V: Vectors, const D: usize, const L: usize> Kernel<'_, V, D, L> {
 
     /// Appends the predictions of some samples.
     #[inline(always)]
-    fn predict(&mut self, samples: Samples<'_>, chosen: &[u32], into: &mut Predictions) {
+    fn predict(&mut self, samples: Samples<'_>, chosen: &[u32], into: &mut BatchPredictions) {
         for chosen in chosen.chunks(L) {
             self.forward(Chunk::of(samples, chosen, self.plan.positions));
             let (scratch, lanes) = (&*self.scratch, chosen.len());

@@ -9,8 +9,8 @@ mod small;
 use definition::{Definition, Values, draw::Draw};
 use headlight_architecture::{Inputs, ModelConfig, Reads};
 use headlight_fused::{
-    Adam, AdamW, Architecture, CrossEntropy, IGNORED, Model, Optimizer, Predictions, Samples, Sgd,
-    Training,
+    Adam, AdamW, Architecture, BatchPredictions, CrossEntropy, IGNORED, Model, Optimizer, Samples,
+    Sgd, TrainingSettings,
 };
 use proptest::prelude::*;
 pub use small::inputs;
@@ -20,7 +20,7 @@ pub use small::inputs;
 pub struct Problem {
     pub model: ModelConfig,
     pub inputs: Inputs,
-    pub training: Training,
+    pub training: TrainingSettings,
     pub weights: Vec<f32>,
     pub tokens: Vec<u32>,
     pub labels: Vec<u32>,
@@ -122,12 +122,12 @@ impl Problem {
         Definition::new(&self.model, self.inputs, &self.weights)
     }
 
-    pub fn trained_by(&self, training: impl Into<Training>) -> Model {
+    pub fn trained_by(&self, training: impl Into<TrainingSettings>) -> Model {
         Model::new(&self.architecture(), training, &self.weights)
     }
 
-    pub fn predictions(&self) -> Predictions {
-        let mut predictions = Predictions::default();
+    pub fn predictions(&self) -> BatchPredictions {
+        let mut predictions = BatchPredictions::default();
         let mut model = self.trained_by(self.training);
         model.predict(self.samples(), &self.all(), &mut predictions);
         predictions
@@ -198,7 +198,7 @@ pub fn norm(values: &[f32]) -> f64 {
 }
 
 /// Keras's Adam, and three others.
-pub fn trainings() -> [Training; 4] {
+pub fn trainings() -> [TrainingSettings; 4] {
     let sgd = Sgd {
         learning_rate: 0.05,
         momentum: 0.9,
@@ -215,18 +215,18 @@ pub fn trainings() -> [Training; 4] {
         smoothing: 0.1,
         per_sample: false,
     };
-    let of = |optimizer| Training {
+    let of = |optimizer| TrainingSettings {
         optimizer,
-        ..Training::default()
+        ..TrainingSettings::default()
     };
     [
         adam().into(),
         of(Optimizer::Sgd(sgd)),
-        Training {
+        TrainingSettings {
             cross_entropy,
             ..of(Optimizer::AdamW(adam_w))
         },
-        Training {
+        TrainingSettings {
             max_grad_norm: Some(0.5),
             ..of(Optimizer::AdamW(adam_w))
         },

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::fused::{self, Dims, Intervention, Place};
+use headlight_experiment::fused::{self, Dims, Intervention, PatchSite};
 use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::show::page::read_dump;
@@ -34,7 +34,7 @@ pub(crate) struct InterventionArguments {
     /// embeddings, context.L, head.L.H, residual.L or output.L. The dump has one sample, or one for each that is predicted;
     /// can be given several times
     #[arg(long, value_name = "ARRAY:POSITION=FILE", help_heading = HEADING, value_parser = patch)]
-    patch: Vec<(Place, usize, PathBuf)>,
+    patch: Vec<(PatchSite, usize, PathBuf)>,
 }
 
 fn head(text: &str) -> Result<(usize, usize), String> {
@@ -43,7 +43,7 @@ fn head(text: &str) -> Result<(usize, usize), String> {
     numbers.ok_or_else(|| "give a layer and one of its heads, both from 0, such as 0.1".to_owned())
 }
 
-fn patch(text: &str) -> Result<(Place, usize, PathBuf), String> {
+fn patch(text: &str) -> Result<(PatchSite, usize, PathBuf), String> {
     let example = "such as residual.0:3=clean.npz";
     let parts = text.split_once('=').filter(|(_, file)| !file.is_empty());
     let (at, file) =
@@ -54,7 +54,7 @@ fn patch(text: &str) -> Result<(Place, usize, PathBuf), String> {
     let position = position
         .parse()
         .map_err(|_| format!("`{position}` is not a position; positions count from 0"))?;
-    let place = place.parse::<Place>()?;
+    let place = place.parse::<PatchSite>()?;
     Ok((place, position, file.into()))
 }
 
@@ -94,22 +94,22 @@ impl Interventions {
             Ok::<_, Failure>(())
         };
         for &(layer, head) in &arguments.without_head {
-            let own = Intervention::RemoveHead { layer, head };
+            let own = Intervention::AblateHead { layer, head };
             remove(format!("--without-head {layer}.{head}"), vec![own])?;
         }
         for &position in &arguments.without_position {
-            let of = |layer| Intervention::RemoveKey { layer, position };
+            let of = |layer| Intervention::MaskKey { layer, position };
             let own = (0..config.model.n_layers).map(of).collect();
             remove(format!("--without-position {position}"), own)?;
         }
         for &layer in &arguments.without_block {
-            let own = Intervention::RemoveBlock { layer };
+            let own = Intervention::AblateLayer { layer };
             remove(format!("--without-block {layer}"), vec![own])?;
         }
         for (place, position, file) in &arguments.patch {
             let (&place, &position) = (place, position);
             let text = format!("--patch {place}:{position}={}", shown(file));
-            let replaced = |vector| Intervention::Replace {
+            let replaced = |vector| Intervention::Patch {
                 place,
                 position,
                 vector,
@@ -172,10 +172,10 @@ impl Interventions {
     pub(super) fn removal(&self, of: (usize, usize)) -> &'static str {
         let mut all = self.0.iter().flat_map(|one| &one.own);
         let removal = all.find_map(|own| match *own {
-            Intervention::RemoveHead { layer, head } if (layer, head) == of => {
+            Intervention::AblateHead { layer, head } if (layer, head) == of => {
                 Some(": removed, so its attention has no effect")
             }
-            Intervention::RemoveBlock { layer } if layer == of.0 => {
+            Intervention::AblateLayer { layer } if layer == of.0 => {
                 Some(": its layer is removed, so its attention has no effect")
             }
             _ => None,
@@ -207,7 +207,7 @@ fn check(
 fn vectors(
     dump: &AttentionDump,
     config: &ExperimentConfig,
-    place: Place,
+    place: PatchSite,
     position: usize,
 ) -> Result<Vec<f32>, String> {
     let theirs = dump.dims;
@@ -222,15 +222,15 @@ fn vectors(
     // How many vectors a sample has, those that are taken, and their width.
     let (count, taken, width) = match place {
         // [sample, position, d_model]
-        Place::Embeddings => (ours.positions, vec![position], ours.d_model),
+        PatchSite::Embeddings => (ours.positions, vec![position], ours.d_model),
         // [sample, layer, head, position, d_head]
-        Place::Head(layer, own) => (all_heads, vec![head(layer, own)], ours.d_head),
-        Place::Context(layer) => {
+        PatchSite::Head(layer, own) => (all_heads, vec![head(layer, own)], ours.d_head),
+        PatchSite::Context(layer) => {
             let heads = (0..ours.heads).map(|own| head(layer, own));
             (all_heads, heads.collect(), ours.d_head)
         }
         // [sample, layer, position, d_model]
-        Place::Residual(layer) | Place::Output(layer) => {
+        PatchSite::Residual(layer) | PatchSite::Output(layer) => {
             let taken = vec![layer * ours.positions + position];
             (ours.layers * ours.positions, taken, ours.d_model)
         }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_schema::{Key, Kind, Section, Variant, paths};
+use headlight_schema::{ConfigSection, Key, Kind, Variant, paths};
 use headlight_trainer::files::config;
 
 use super::definition::draw::Draw;

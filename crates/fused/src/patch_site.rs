@@ -13,14 +13,14 @@ use crate::hook::HookPoint;
 /// As text it is `embeddings`, `context.L`, `head.L.H`, `residual.L` or `output.L`, with layer `L` and head `H`.
 ///
 /// ```
-/// use headlight_fused::Place;
+/// use headlight_fused::PatchSite;
 ///
-/// assert_eq!("head.0.1".parse(), Ok(Place::Head(0, 1)));
-/// assert_eq!(Place::Residual(2).to_string(), "residual.2");
-/// assert!("head.0".parse::<Place>().is_err());
+/// assert_eq!("head.0.1".parse(), Ok(PatchSite::Head(0, 1)));
+/// assert_eq!(PatchSite::Residual(2).to_string(), "residual.2");
+/// assert!("head.0".parse::<PatchSite>().is_err());
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum PatchSite {
     /// The first layer's input.
     Embeddings,
     /// A layer's context, head after head.
@@ -33,7 +33,7 @@ pub enum Place {
     Output(usize),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PatchSite {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.array().name();
         match self {
@@ -46,7 +46,7 @@ impl fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for PatchSite {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -69,7 +69,7 @@ impl FromStr for Place {
     }
 }
 
-impl Place {
+impl PatchSite {
     /// The arrays whose vectors can be replaced.
     pub const ARRAYS: [Array; 4] = [
         Array::Embeddings,
