@@ -1,5 +1,6 @@
 //! Adam (Kingma and Ba 2015), as Keras and as PyTorch compute it, and what every optimizer keeps between steps.
 
+use crate::instructions::for_each_isa;
 use crate::lanes::{square, zero_below};
 use crate::training::{Adam, AdamW, Optimizer, Sgd};
 
@@ -11,6 +12,22 @@ pub(crate) struct Moments {
     pub(crate) steps: u32,
     /// `beta_1` and `beta_2` to the power of `steps`.
     powers: [f64; 2],
+}
+
+for_each_isa! {
+    /// Moves the parameters against their gradient and sets the gradient to zero. `squares` replaces the squared gradient of the
+    /// first parameters, and is set to zero too.
+    pub(crate) fn update<'a>(
+        moments: &'a mut Moments, optimizer: &'a Optimizer, parameters: &'a mut [f32], gradient: &'a mut [f32],
+        squares: &'a mut [f32],
+    ) {
+        moments.count(optimizer);
+        match optimizer {
+            Optimizer::Adam(adam) => moments.adam(adam, parameters, gradient, squares),
+            Optimizer::AdamW(adam) => moments.adam_w(adam, parameters, gradient),
+            Optimizer::Sgd(sgd) => moments.sgd(sgd, parameters, gradient),
+        }
+    }
 }
 
 impl Moments {
@@ -56,24 +73,6 @@ impl Moments {
         // Powers by multiplication: libraries differ in the last bits of `powf`.
         for (power, beta) in self.powers.iter_mut().zip(betas) {
             *power *= beta;
-        }
-    }
-
-    /// Moves the parameters against their gradient and sets the gradient to zero. `squares` replaces
-    /// the squared gradient of the first parameters, and is set to zero too.
-    #[inline(always)]
-    pub(crate) fn update(
-        &mut self,
-        optimizer: &Optimizer,
-        parameters: &mut [f32],
-        gradient: &mut [f32],
-        squares: &mut [f32],
-    ) {
-        self.count(optimizer);
-        match optimizer {
-            Optimizer::Adam(adam) => self.adam(adam, parameters, gradient, squares),
-            Optimizer::AdamW(adam) => self.adam_w(adam, parameters, gradient),
-            Optimizer::Sgd(sgd) => self.sgd(sgd, parameters, gradient),
         }
     }
 

@@ -1,16 +1,15 @@
 //! A model, its training and its predictions.
 
-use crate::adam::Moments;
+use crate::adam::{Moments, update};
 use crate::architecture::Architecture;
 use crate::engine::GeneralEngine;
 use crate::gradients::GradientPart;
-use crate::instructions::{Body, Instructions};
+use crate::instructions::Instructions;
 use crate::notebook::NotebookEngine;
 use crate::parameters::ParameterLayout;
 use crate::samples::{BatchPredictions, IGNORED, Samples};
 use crate::team::{Alone, Team};
 use crate::training::{CrossEntropy, TrainingSettings};
-use crate::vectors::Vectors;
 
 /// The gradient of a batch's loss, and the squares that Adam uses.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,8 +184,16 @@ impl Model {
         if self.training.needs_norm() {
             self.limit_gradient();
         }
-        let instructions = self.instructions;
-        instructions.run::<0, _>(Update(self));
+        let (moments, optimizer) = (&mut self.moments, &self.training.optimizer);
+        let (parameters, gradient) = (&mut self.parameters, &mut self.gradient);
+        update(
+            self.instructions,
+            moments,
+            optimizer,
+            parameters,
+            gradient,
+            &mut self.squares,
+        );
         self.parameters_changed();
         loss
     }
@@ -293,7 +300,7 @@ impl Model {
         }
     }
 
-    /// Checks everything but the range of tokens, which the engine check.
+    /// Checks everything but the range of tokens, which the engines check.
     fn check(&self, samples: Samples<'_>, chosen: &[u32]) {
         let inputs = self.architecture.inputs;
         let (positions, classes) = (inputs.positions, inputs.n_classes);
@@ -319,23 +326,5 @@ impl Model {
                 );
             }
         }
-    }
-}
-
-/// Moves the parameters against the gradient that the model holds.
-struct Update<'a>(&'a mut Model);
-
-impl Body for Update<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn run(self, _vectors: impl Vectors) {
-        let model = self.0;
-        model.moments.update(
-            &model.training.optimizer,
-            &mut model.parameters,
-            &mut model.gradient,
-            &mut model.squares,
-        );
     }
 }

@@ -28,23 +28,27 @@ pub struct BatchPredictions {
 }
 
 impl BatchPredictions {
+    fn arrays(&mut self) -> [&mut Vec<f32>; 4] {
+        let Self {
+            logits,
+            probabilities,
+            losses,
+            attention,
+        } = self;
+        [logits, probabilities, losses, attention]
+    }
+
     /// Removes all samples, and keeps the allocated memory.
     pub(crate) fn clear(&mut self) {
-        for values in [
-            &mut self.logits,
-            &mut self.probabilities,
-            &mut self.losses,
-            &mut self.attention,
-        ] {
+        for values in self.arrays() {
             values.clear();
         }
     }
 
     /// Moves the predictions of others behind its own.
     pub(crate) fn append(&mut self, others: &mut Self) {
-        self.logits.append(&mut others.logits);
-        self.probabilities.append(&mut others.probabilities);
-        self.losses.append(&mut others.losses);
-        self.attention.append(&mut others.attention);
+        for (own, others) in self.arrays().into_iter().zip(others.arrays()) {
+            own.append(others);
+        }
     }
 }
