@@ -109,17 +109,15 @@ impl Keys {
 /// Whether each of these rows, such as those of a head, is close to uniform attention ([`UNIFORM_BELOW`]). Each comes with
 /// the keys that its query may look at; a row with a single key says nothing, and if no row has more, they are not.
 pub fn is_uniform<'a>(rows: impl IntoIterator<Item = (&'a Keys, &'a [f32])>) -> bool {
-    let mut rows = rows
-        .into_iter()
-        .filter(|(keys, _)| keys.count() > 1)
-        .peekable();
+    let telling = rows.into_iter().filter(|(keys, _)| keys.count() > 1);
+    let mut rows = telling.peekable();
     let is_close = |(keys, weights): (&Keys, &[f32])| {
         keys.rate.is_some() && keys.divergence(weights) < UNIFORM_BELOW
     };
     rows.peek().is_some() && rows.all(is_close)
 }
 
-/// The attention of `[CLS]` in a block for a sample.
+/// The attention of `[CLS]` in a layer for a sample.
 #[derive(Clone, Debug)]
 pub struct Look<'a> {
     /// `[head][key]`
@@ -170,7 +168,7 @@ impl StrongestHead {
     }
 }
 
-/// The strongest head of a block, which is the last one unless a reader chooses another.
+/// The strongest head of a layer, which is the last one unless a reader chooses another.
 ///
 /// It is the head with the largest mean weight on the deciding positions, over samples of label 1 or more. If no such
 /// sample has deciding positions, it is the head with the largest mean divergence from uniform attention, over all
@@ -184,27 +182,18 @@ pub fn strongest_head(looks: &[Look<'_>]) -> Option<StrongestHead> {
         if by_label {
             let paid = |look: &Look<'_>| -> f64 {
                 // A file may name positions that its samples lack.
-                let weights = look
-                    .deciding
-                    .iter()
-                    .filter_map(|&key| look.weights[head].get(key).copied());
-                weights.map(f64::from).sum()
+                let row = look.weights[head];
+                let weights = look.deciding.iter().filter_map(|&key| row.get(key));
+                weights.map(|&weight| f64::from(weight)).sum()
             };
             looks.iter().filter(decided).map(paid).sum()
         } else {
-            let far = looks
-                .iter()
-                .map(|look| look.keys.divergence(look.weights[head]));
-            far.sum()
+            let far = |look: &Look<'_>| look.keys.divergence(look.weights[head]);
+            looks.iter().map(far).sum()
         }
     };
     let strengths: Vec<f64> = (0..heads).map(strength).collect();
-    let strongest = (0..heads).reduce(|best, head| {
-        if strengths[head] > strengths[best] {
-            head
-        } else {
-            best
-        }
-    });
+    let is_better = |best, head| strengths[head] > strengths[best];
+    let strongest = (0..heads).reduce(|best, head| if is_better(best, head) { head } else { best });
     strongest.map(|head| StrongestHead { head, by_label })
 }

@@ -39,18 +39,11 @@ impl ModelConfig {
             gain: self.norm_gain,
             shift: self.has_norm_bias(),
         };
-        list.matrix(
-            "token_embedding",
-            [inputs.vocab_size, d_model],
-            Part::TokenEmbedding,
-        );
+        let table = [inputs.vocab_size, d_model];
+        list.matrix("token_embedding", table, Part::TokenEmbedding);
         if self.positions == Positions::Learned {
-            let rows = self.position_rows(inputs.positions);
-            list.matrix(
-                "position_embedding",
-                [rows, d_model],
-                Part::PositionEmbedding,
-            );
+            let table = [self.position_rows(inputs.positions), d_model];
+            list.matrix("position_embedding", table, Part::PositionEmbedding);
         }
         if self.embedding_norm {
             list.norm("embedding_norm", d_model);
@@ -65,35 +58,23 @@ impl ModelConfig {
                 list.linear(&name, [d_model, heads], *part, attention.bias);
             }
             if attention.output_projection {
-                let name = format!("{block}.attention.output");
-                list.linear(
-                    &name,
-                    [heads, d_model],
-                    Part::AttentionOutput,
-                    attention.output_bias,
-                );
+                let (name, shape) = (format!("{block}.attention.output"), [heads, d_model]);
+                list.linear(&name, shape, Part::AttentionOutput, attention.output_bias);
             }
             let has_norms = self.norm != NormPlace::None;
             if has_norms {
                 list.norm(&format!("{block}.norm"), d_model);
             }
             if self.d_ff > 0 {
-                let name = |part: &str| format!("{block}.feed_forward.{part}");
-                let bias = self.feed_forward_bias;
-                list.linear(
-                    &name("hidden"),
-                    [d_model, self.d_ff],
-                    Part::FeedForwardHidden,
-                    bias,
-                );
-                list.linear(
-                    &name("output"),
-                    [self.d_ff, d_model],
-                    Part::FeedForwardOutput,
-                    bias,
-                );
+                let (name, bias) = (format!("{block}.feed_forward"), self.feed_forward_bias);
+                for (part, shape, of) in [
+                    ("hidden", [d_model, self.d_ff], Part::FeedForwardHidden),
+                    ("output", [self.d_ff, d_model], Part::FeedForwardOutput),
+                ] {
+                    list.linear(&format!("{name}.{part}"), shape, of, bias);
+                }
                 if has_norms {
-                    list.norm(&name("norm"), d_model);
+                    list.norm(&format!("{name}.norm"), d_model);
                 }
             }
         }
@@ -104,12 +85,8 @@ impl ModelConfig {
         let mut width = d_model;
         if self.classifier_hidden > 0 {
             width = self.classifier_hidden;
-            list.linear(
-                "classifier.hidden",
-                [d_model, width],
-                Part::ClassifierHidden,
-                bias,
-            );
+            let shape = [d_model, width];
+            list.linear("classifier.hidden", shape, Part::ClassifierHidden, bias);
         }
         if !self.tied_embeddings {
             list.matrix("classifier.weight", [width, logits], Part::Classifier);

@@ -7,6 +7,17 @@ use crate::{
     ProjectionKind,
 };
 
+/// A rule: whether a config breaks it, the key that is wrong, and the message.
+type Rule<'a> = (bool, &'a str, String);
+
+/// The first rule that is broken.
+fn check<'a>(rules: impl IntoIterator<Item = Rule<'a>>) -> Result<(), InvalidValue> {
+    match rules.into_iter().find(|(is_broken, ..)| *is_broken) {
+        Some((_, key, message)) => Err(InvalidValue::new(key, message)),
+        None => Ok(()),
+    }
+}
+
 impl ModelConfig {
     /// Checks every value.
     ///
@@ -14,133 +25,109 @@ impl ModelConfig {
     /// Names the first invalid value.
     pub fn validate(&self) -> Result<(), InvalidValue> {
         self.check_ranges()?;
-        if self.d_head.is_none() && !self.d_model.is_multiple_of(self.n_heads) {
-            return invalid(
-                "n_heads",
-                format!(
-                    "{} heads do not divide d_model = {} evenly; set d_head, or change one of them",
-                    self.n_heads, self.d_model
-                ),
-            );
-        }
-        let attention = &self.attention;
+        let (d_model, n_heads) = (self.d_model, self.n_heads);
+        check([(
+            self.d_head.is_none() && !d_model.is_multiple_of(n_heads),
+            "n_heads",
+            format!(
+                "{n_heads} heads do not divide d_model = {d_model} evenly; set d_head, or change one of them"
+            ),
+        )])?;
         let within = |invalid: InvalidValue| invalid.within("attention");
-        attention.check_ranges().map_err(within)?;
+        self.attention.check_ranges().map_err(within)?;
+        check(self.attention_rules())?;
+        check(self.part_rules())
+    }
+
+    fn attention_rules(&self) -> [Rule<'static>; 8] {
+        let (attention, d_model) = (&self.attention, self.d_model);
         let factor = attention.factor(self.d_head()) as f32;
-        if !factor.is_finite() {
-            return invalid(
+        let heads = self.n_heads * self.d_head();
+        let is_direct = attention.projections == ProjectionKind::None;
+        let has_other_width = heads != d_model;
+        let divided = format!(
+            "without this projection the heads divide the vector, but n_heads * d_head is {heads} and d_model is {d_model}; \
+             remove d_head"
+        );
+        [
+            (
+                !factor.is_finite(),
                 "attention.scale",
                 format!("scale / temperature is {factor}; it must be a finite float32 number"),
-            );
-        }
-        self.validate_attention()?;
-        self.validate_norms()?;
-        self.validate_positions()?;
-        if self.tied_embeddings && self.classifier_hidden > 0 {
-            return invalid(
-                "tied_embeddings",
-                "a classifier with a hidden layer cannot share the token embedding; set classifier_hidden = 0",
-            );
-        }
-        Ok(())
-    }
-
-    fn validate_attention(&self) -> Result<(), InvalidValue> {
-        let attention = &self.attention;
-        let inner = self.n_heads * self.d_head();
-        let is_direct = attention.projections == ProjectionKind::None;
-        for (is_direct, key) in [
-            (is_direct, "attention.projections"),
-            (!attention.value_projection, "attention.value_projection"),
-            (!attention.output_projection, "attention.output_projection"),
-        ] {
-            if is_direct && inner != self.d_model {
-                return invalid(
-                    key,
-                    format!(
-                        "without this projection the heads divide the vector, but n_heads * d_head is {inner} and d_model is {}; \
-                         remove d_head",
-                        self.d_model
-                    ),
-                );
-            }
-        }
-        if !attention.value_projection && attention.projections != ProjectionKind::Separate {
-            return invalid(
+            ),
+            (
+                is_direct && has_other_width,
+                "attention.projections",
+                divided.clone(),
+            ),
+            (
+                !attention.value_projection && has_other_width,
                 "attention.value_projection",
-                "value_projection = false needs separate projections; set projections = \"separate\"",
-            );
-        }
-        if !attention.bias && is_direct {
-            return invalid(
+                divided.clone(),
+            ),
+            (
+                !attention.output_projection && has_other_width,
+                "attention.output_projection",
+                divided,
+            ),
+            (
+                !attention.value_projection && attention.projections != ProjectionKind::Separate,
+                "attention.value_projection",
+                "value_projection = false needs separate projections; set projections = \"separate\"".into(),
+            ),
+            (
+                !attention.bias && is_direct,
                 "attention.bias",
-                "projections = \"none\" has no biases of queries, keys and values; remove this key",
-            );
-        }
-        if !attention.output_bias && !attention.output_projection {
-            return invalid(
+                "projections = \"none\" has no biases of queries, keys and values; remove this key".into(),
+            ),
+            (
+                !attention.output_bias && !attention.output_projection,
                 "attention.output_bias",
-                "output_projection = false has no bias either; remove this key",
-            );
-        }
-        if !attention.softmax && attention.rate < 1.0 {
-            return invalid(
+                "output_projection = false has no bias either; remove this key".into(),
+            ),
+            (
+                !attention.softmax && attention.rate < 1.0,
                 "attention.rate",
-                "the rate mixes the softmax with constant weights, and softmax is false; remove one of the two",
-            );
-        }
-        Ok(())
+                "the rate mixes the softmax with constant weights, and softmax is false; remove one of the two".into(),
+            ),
+        ]
     }
 
-    fn validate_norms(&self) -> Result<(), InvalidValue> {
+    fn part_rules(&self) -> [Rule<'static>; 8] {
         let has_norms =
             self.norm != NormPlace::None || self.has_final_norm() || self.embedding_norm;
-        for (is_set, key) in [
-            (self.norm_kind != NormKind::Layer, "norm_kind"),
-            (!self.norm_gain, "norm_gain"),
-            (self.norm_bias.is_some(), "norm_bias"),
-        ] {
-            if is_set && !has_norms {
-                return invalid(key, "the model has no norms; remove this key, or set norm");
-            }
-        }
-        if self.d_ff == 0 && self.classifier_hidden == 0 && self.activation != Activation::Relu {
-            return invalid(
+        let no_norms = "the model has no norms; remove this key, or set norm";
+        let d_head = self.d_head();
+        [
+            (self.norm_kind != NormKind::Layer && !has_norms, "norm_kind", no_norms.into()),
+            (!self.norm_gain && !has_norms, "norm_gain", no_norms.into()),
+            (self.norm_bias.is_some() && !has_norms, "norm_bias", no_norms.into()),
+            (
+                self.d_ff == 0 && self.classifier_hidden == 0 && self.activation != Activation::Relu,
                 "activation",
-                "the model has no feed-forward layer that uses it; set d_ff, or remove this key",
-            );
-        }
-        if self.d_ff == 0 && !self.feed_forward_bias {
-            return invalid(
+                "the model has no feed-forward layer that uses it; set d_ff, or remove this key".into(),
+            ),
+            (
+                self.d_ff == 0 && !self.feed_forward_bias,
                 "feed_forward_bias",
-                "the model has no feed-forward layer; set d_ff, or remove this key",
-            );
-        }
-        Ok(())
-    }
-
-    fn validate_positions(&self) -> Result<(), InvalidValue> {
-        if self.positions == Positions::Rotary && !self.d_head().is_multiple_of(2) {
-            let key = if self.d_head.is_some() {
-                "d_head"
-            } else {
-                "positions"
-            };
-            return invalid(
-                key,
-                format!(
-                    "rotary positions pair the halves of a head, and d_head is {}; make it even",
-                    self.d_head()
-                ),
-            );
-        }
-        if self.positions_shared_from.is_some() && self.positions != Positions::Learned {
-            return invalid(
+                "the model has no feed-forward layer; set d_ff, or remove this key".into(),
+            ),
+            (
+                self.positions == Positions::Rotary && !d_head.is_multiple_of(2),
+                if self.d_head.is_some() { "d_head" } else { "positions" },
+                format!("rotary positions pair the halves of a head, and d_head is {d_head}; make it even"),
+            ),
+            (
+                self.positions_shared_from.is_some() && self.positions != Positions::Learned,
                 "positions_shared_from",
-                "only learned positions can share a vector; set positions = \"learned\", or remove this key",
-            );
-        }
-        Ok(())
+                "only learned positions can share a vector; set positions = \"learned\", or remove this key".into(),
+            ),
+            (
+                self.tied_embeddings && self.classifier_hidden > 0,
+                "tied_embeddings",
+                "a classifier with a hidden layer cannot share the token embedding; set classifier_hidden = 0".into(),
+            ),
+        ]
     }
 
     /// Checks the values that depend on the samples.
@@ -148,82 +135,65 @@ impl ModelConfig {
     /// # Errors
     /// Names the first value that is invalid for such samples.
     pub fn validate_for(&self, inputs: Inputs) -> Result<(), InvalidValue> {
-        let positions = inputs.positions;
-        self.attention
-            .mask
-            .matrix(positions, positions)
-            .map_err(|message| {
-                let message = format!("{message}, one per position including [CLS]");
-                InvalidValue::new("attention.mask", message)
-            })?;
-        let last = inputs.vocab_size - 1;
-        let first = u32::from(inputs.cls.is_some());
-        match self.attention.padding_token {
-            Some(token) if token < first || token as usize > last => {
-                let message = format!(
-                    "padding token {token} is outside the vocabulary; samples hold tokens {first} to {last}"
-                );
-                return invalid("attention.padding_token", message);
-            }
-            _ => {}
-        }
-        match self.pooling {
-            Some(_) if inputs.per_position => {
-                return invalid(
-                    "pooling",
-                    "samples have a label per position, and the classifier reads each; remove pooling",
-                );
-            }
-            Some(Pooling::Cls) if inputs.cls.is_none() => {
-                return invalid(
-                    "pooling",
-                    "samples have no [CLS] (data.cls = \"none\"); set pooling to \"last\", \"mean\" or a position",
-                );
-            }
-            Some(Pooling::Position(position)) if position >= positions => {
-                let message = format!(
-                    "samples have no position {position}; theirs are 0 to {}",
-                    positions - 1
-                );
-                return invalid("pooling", message);
-            }
-            _ => {}
-        }
-        if self
-            .positions_shared_from
-            .is_some_and(|from| from >= positions)
-        {
-            let message = format!(
-                "samples have positions 0 to {} only; lower or remove this key",
-                positions - 1
-            );
-            return invalid("positions_shared_from", message);
-        }
-        let n_classes = inputs.n_classes;
-        if self.logits == Logits::PerClass && n_classes != 2 {
-            let message = format!(
-                "{n_classes} classes have a logit each anyway; logits is for two classes; remove it"
-            );
-            return invalid("logits", message);
-        }
-        if self.tied_embeddings {
-            let logits = self.n_logits(n_classes);
-            if logits != inputs.vocab_size {
-                let message = format!(
-                    "class k must be token k, but the numbers of logits ({logits}) and tokens ({}) differ; change data.n_classes, \
-                     data.vocab_size or model.logits, or remove this key",
-                    inputs.vocab_size
-                );
-                return invalid("tied_embeddings", message);
-            }
-        }
+        let (positions, vocab_size) = (inputs.positions, inputs.vocab_size);
+        let mask = self.attention.mask.matrix(positions, positions);
+        mask.map_err(|message| {
+            let message = format!("{message}, one per position including [CLS]");
+            InvalidValue::new("attention.mask", message)
+        })?;
+        let tokens = usize::from(inputs.cls.is_some())..vocab_size;
+        let (first, last) = (tokens.start, vocab_size - 1);
+        let last_position = positions.saturating_sub(1);
+        let padding = self.attention.padding_token;
+        let padding = padding.filter(|&token| !tokens.contains(&(token as usize)));
+        let (outside, padding) = (padding.is_some(), padding.unwrap_or_default());
+        let read = match self.pooling {
+            Some(Pooling::Position(position)) => position,
+            _ => 0,
+        };
+        let (n_classes, logits) = (inputs.n_classes, self.n_logits(inputs.n_classes));
+        check([
+            (
+                outside,
+                "attention.padding_token",
+                format!("padding token {padding} is outside the vocabulary; samples hold tokens {first} to {last}"),
+            ),
+            (
+                self.pooling.is_some() && inputs.per_position,
+                "pooling",
+                "samples have a label per position, and the classifier reads each; remove pooling".into(),
+            ),
+            (
+                self.pooling == Some(Pooling::Cls) && inputs.cls.is_none(),
+                "pooling",
+                "samples have no [CLS] (data.cls = \"none\"); set pooling to \"last\", \"mean\" or a position".into(),
+            ),
+            (
+                read >= positions,
+                "pooling",
+                format!("samples have no position {read}; theirs are 0 to {last_position}"),
+            ),
+            (
+                self.positions_shared_from.is_some_and(|from| from >= positions),
+                "positions_shared_from",
+                format!("samples have positions 0 to {last_position} only; lower or remove this key"),
+            ),
+            (
+                self.logits == Logits::PerClass && n_classes != 2,
+                "logits",
+                format!("{n_classes} classes have a logit each anyway; logits is for two classes; remove it"),
+            ),
+            (
+                self.tied_embeddings && logits != vocab_size,
+                "tied_embeddings",
+                format!(
+                    "class k must be token k, but the numbers of logits ({logits}) and tokens ({vocab_size}) differ; change \
+                     data.n_classes, data.vocab_size or model.logits, or remove this key"
+                ),
+            ),
+        ])?;
         let missing = self.missing_std(inputs);
-        self.init
-            .validate(missing)
-            .map_err(|invalid| invalid.within("init"))
+        let within = |invalid: InvalidValue| invalid.within("init");
+        self.init.validate(missing).map_err(within)
     }
-}
-
-fn invalid(key: &str, message: impl Into<String>) -> Result<(), InvalidValue> {
-    Err(InvalidValue::new(key, message))
 }

@@ -7,7 +7,7 @@
 mod common;
 
 use common::definition::Values;
-use common::{Problem, any_model, inputs, one_block, problem, trainings};
+use common::{Problem, any_model, any_notebook, inputs, problem, trainings};
 use headlight_architecture::{Mask, ModelConfig, Reads};
 use headlight_fused::{
     Array, Forward, IGNORED, Intervention, PatchSite, Recorded, Tracer, integrated_gradients,
@@ -67,7 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn it_predicts_what_the_model_does(problem in prop_oneof![one_block(), any_model()]) {
+    fn it_predicts_what_the_model_does(problem in prop_oneof![any_notebook(), any_model()]) {
         let (all, expected) = (traced(&problem, &[]).predictions, problem.predictions());
         let apart = |ours: &[f32], others: &[f32]| {
             apart(&counted(&problem, ours), &counted(&problem, others))
@@ -82,7 +82,7 @@ proptest! {
     }
 
     #[test]
-    fn passes_that_share_memory_are_the_same(problem in prop_oneof![one_block(), any_model()]) {
+    fn passes_that_share_memory_are_the_same(problem in prop_oneof![any_notebook(), any_model()]) {
         let mut tracer = Tracer::new(&problem.architecture());
         let (samples, chosen) = (problem.samples(), problem.all());
         let mut pass = |weights: &[f32], interventions: &[Intervention], recorded| {

@@ -4,7 +4,7 @@
 mod common;
 
 use common::definition::Definition;
-use common::{Problem, adam, any_model, inputs, norm, one_block, problem, spread};
+use common::{Problem, adam, any_model, any_notebook, inputs, norm, problem, spread};
 use headlight_architecture::{Inputs, ModelConfig};
 use headlight_fused::{Adam, CrossEntropy, IGNORED, Optimizer, TrainingSettings};
 use proptest::prelude::*;
@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn one_block_is_the_definition(problem in one_block()) {
+    fn the_notebooks_engine_is_the_definition(problem in any_notebook()) {
         predictions_are_the_definition(&problem)?;
         gradient_is_the_slope(&problem)?;
     }

@@ -51,7 +51,7 @@ pub fn problem(model: ModelConfig, inputs: Inputs, samples: usize) -> Problem {
 }
 
 /// The notebook's kind of model, which has a step of its own.
-pub fn one_block() -> impl Strategy<Value = Problem> {
+pub fn any_notebook() -> impl Strategy<Value = Problem> {
     any::<u64>().prop_map(|seed| {
         let mut draw = Draw(seed);
         let inputs = inputs(2 + draw.below(18), 1 + draw.below(8));
