@@ -98,11 +98,8 @@ impl<'a> Kernel<'a> {
         let (bias, stride) = (self.numbers(linear.bias), linear.weight.stride);
         let input = &input[..stream.len() / stride * linear.weight.padded_rows];
         shift(self.isa, stream, bias, &mut output[..stream.len()], stride);
-        self.multiply_by(
-            linear.weight,
-            input,
-            Target::of(output, stride).on_top(true),
-        );
+        let into = Target::of(output, stride).on_top(true);
+        self.multiply_by(linear.weight, input, into);
     }
 
     fn multiply_by<const L: usize>(self, weight: Matrix, input: &[Lanes<L>], into: Target<'_, L>) {
@@ -128,7 +125,7 @@ impl<'a> Kernel<'a> {
         self.multiply(sizes, Operand::Rows(gradient, outputs), numbers, into);
     }
 
-    /// `x W + b` in the columns of a head, from a row `x` alone; without a matrix, the row's own columns.
+    /// `x W` in the columns of a head, for a single row `x`; without a matrix, the row's own columns.
     pub(crate) fn project_head<const L: usize>(
         self,
         linear: Option<Linear>,
@@ -140,12 +137,8 @@ impl<'a> Kernel<'a> {
         if let Some(linear) = linear {
             let numbers = &self.numbers(linear.weight)[columns.start..];
             let numbers = Operand::Numbers(numbers, s.heads_width);
-            self.multiply(
-                [1, s.d_model, s.d_head],
-                Operand::Rows(row, s.width),
-                numbers,
-                into,
-            );
+            let (sizes, row) = ([1, s.d_model, s.d_head], Operand::Rows(row, s.width));
+            self.multiply(sizes, row, numbers, into);
         } else {
             into.copy(&row[columns]);
         }
@@ -164,11 +157,9 @@ impl<'a> Kernel<'a> {
         if let Some(linear) = linear {
             let numbers = &self.numbers(linear.weight)[own.start..];
             let numbers = Operand::NumbersTransposed(numbers, s.heads_width);
-            let (columns, into) = (
-                Operand::Rows(columns, s.heads_width),
-                Target::of(row, s.width),
-            );
-            self.multiply([1, s.d_head, s.width], columns, numbers, into.times(factor));
+            let columns = Operand::Rows(columns, s.heads_width);
+            let into = Target::of(row, s.width).times(factor);
+            self.multiply([1, s.d_head, s.width], columns, numbers, into);
         } else {
             row.fill([0.0; L]);
             row[own].copy_from_slice(columns);

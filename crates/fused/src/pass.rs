@@ -133,7 +133,7 @@ impl<'a, const L: usize> Pass<'a, L> {
         self.average_positions(chunk);
         self.read(self.rows_of(last, whole));
         self.classify();
-        self.assess(chunk);
+        self.compute_losses(chunk);
     }
 
     /// Adds the gradient of all parameters but the embeddings, from that of the logits in `d_logits`; leaves that of the first

@@ -57,11 +57,8 @@ impl<const L: usize> Pass<'_, L> {
         let attention = &self.architecture.model.attention;
         let (own, mask) = (&mut self.values.layers[layer].attention, &self.values.mask);
         // A hook has all queries of a head at once.
-        let height = self
-            .hook
-            .as_ref()
-            .map_or(tile_height::<L>(p), |_| rows.len());
-        let hook = &mut self.hook;
+        let (hook, height) = (&mut self.hook, tile_height::<L>(p));
+        let height = hook.as_ref().map_or(height, |_| rows.len());
         for tile in tiles(s, &rows, height) {
             let count = tile.queries.len();
             let allowed = mask.rows(tile.queries.clone(), p);

@@ -24,7 +24,7 @@ use crate::training::CrossEntropy;
 
 impl<const L: usize> Pass<'_, L> {
     /// Probabilities, and losses without smoothing, of every answer.
-    pub(crate) fn assess(&mut self, chunk: Chunk<'_>) {
+    pub(crate) fn compute_losses(&mut self, chunk: Chunk<'_>) {
         let (n_logits, answers) = (self.architecture.n_logits(), self.answers());
         let of_sample = self.architecture.answers();
         let (is_accurate, isa) = (self.cross_entropy.is_accurate, self.kernel.isa);
@@ -35,8 +35,8 @@ impl<const L: usize> Pass<'_, L> {
             let (probabilities, losses) =
                 (&mut values.probabilities[own], &mut values.losses[answer]);
             match logits {
-                [logit] => assess_one(isa, logit, labels, &mut probabilities[0], losses),
-                _ => assess_several(isa, logits, labels, is_accurate, probabilities, losses),
+                [logit] => compute_binary(isa, logit, labels, &mut probabilities[0], losses),
+                _ => compute_categorical(isa, logits, labels, is_accurate, probabilities, losses),
             }
         }
         // Positions that are not computed have no answer.
@@ -166,7 +166,7 @@ fn sum_of_others<const L: usize>(values: &[Lanes<L>], labels: [u32; L]) -> Lanes
 
 for_each_isa! {
     /// The probability of class 1 and the loss, from one logit.
-    fn assess_one<'a, L>(
+    fn compute_binary<'a, L>(
         logit: &'a Lanes<L>, labels: [u32; L], probabilities: &'a mut Lanes<L>, losses: &'a mut Lanes<L>,
     ) {
         for l in 0..L {
@@ -183,7 +183,7 @@ for_each_isa! {
 
 for_each_isa! {
     /// The probability of each class and the loss, from a logit for each.
-    fn assess_several<'a, L>(
+    fn compute_categorical<'a, L>(
         logits: &'a [Lanes<L>], labels: [u32; L], is_accurate: bool, probabilities: &'a mut [Lanes<L>],
         losses: &'a mut Lanes<L>,
     ) {
