@@ -19,6 +19,7 @@ settings=(
     'profile.release.strip="symbols"'
     'profile.release.package.headlight-architecture.opt-level="z"'
     'profile.release.package.headlight-lab.opt-level="z"'
+    'profile.release.package.headlight-lab.strip="symbols"' # Cargo.toml gives it a level: then it inherits no `strip`.
     'profile.release.package.headlight-fused.opt-level=3'
     'profile.release.package.headlight-fused.codegen-units=1'
 )
