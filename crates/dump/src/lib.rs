@@ -95,7 +95,7 @@ impl AttentionDump {
         is_softmax.then_some(rate.unwrap_or(1.0))
     }
 
-    /// The positions of a sample that hold no padding; all, if a sample is padding alone.
+    /// The positions of a sample that hold no padding, and the one that the class is read from; all, if there are none.
     ///
     /// # Panics
     /// When `sample` is out of range.
@@ -103,12 +103,12 @@ impl AttentionDump {
         let padding = self.meta.config.pointer("/model/attention/padding_token");
         let padding = padding.and_then(serde_json::Value::as_i64);
         let tokens = self.tokens(sample);
-        let holds = |&position: &usize| Some(tokens[position]) != padding;
+        let reads_all = self.reads_mean() || self.dims.per_position;
+        let read = (!reads_all).then(|| self.read_position());
+        let holds = |&place: &usize| Some(tokens[place]) != padding || Some(place) == read;
         let all = 0..tokens.len();
-        if all.clone().any(|position| holds(&position)) {
-            return all.filter(holds).collect();
-        }
-        all.collect()
+        let held: Vec<usize> = all.clone().filter(holds).collect();
+        if held.is_empty() { all.collect() } else { held }
     }
 
     /// The mask of a query, if the model has one. `[key]`
@@ -186,9 +186,6 @@ impl AttentionDump {
     /// When `sample` is out of range.
     pub fn shown_position(&self, sample: usize) -> usize {
         let read = self.read_position();
-        if !self.reads_mean() && !self.dims.per_position {
-            return read;
-        }
         let held = self.unpadded(sample);
         if held.contains(&read) {
             return read;

@@ -43,6 +43,12 @@ fn a_mean_is_said_and_does_not_show_padding() {
     let mut dump = dump();
     dump.meta.read_position = Some(3);
     assert_eq!((dump.shown_position(0), dump.mean_note()), (3, ""));
+    // Where one position is read, it is shown with its padding.
+    dump.meta.config = serde_json::json!({"model": {"attention": {"padding_token": 3}}});
+    assert_eq!(
+        (dump.shown_position(1), dump.unpadded(1)),
+        (3, vec![0, 1, 3])
+    );
     dump.meta.config =
         serde_json::json!({"model": {"pooling": "mean", "attention": {"padding_token": 3}}});
     assert!(dump.reads_mean() && !dump.mean_note().is_empty());

@@ -235,15 +235,19 @@ fn a_few_samples_show_nothing() {
             .map(|sample| (sample % 2) as u32)
             .collect::<Vec<u32>>()
     };
-    let of = |count: usize| {
-        let row = scores(1.0, Some(0.98), 0.98, 0.98);
+    let of = |count: usize, f1: f64| {
+        let row = scores(1.0, Some(f1), f1, f1);
         let splits = splits(&all(100), &all(count));
         Outcome::of(&config(0.99), &splits, &[evaluation(0, &row, &row)], None).unwrap()
     };
     let remarks = |outcome: &Outcome| outcome.remarks(|class| class.to_string(), "words").len();
-    assert_eq!(of(9).verdict, Verdict::NoBetterThanBaselines);
-    assert_eq!(of(10).verdict, Verdict::BetterThanBaselines);
-    assert_eq!(remarks(&of(9)), remarks(&of(10)) + 1);
+    assert_eq!(of(9, 0.98).verdict, Verdict::NoBetterThanBaselines);
+    assert_eq!(of(10, 0.98).verdict, Verdict::BetterThanBaselines);
+    assert_eq!(remarks(&of(9, 0.98)), remarks(&of(10, 0.98)) + 1);
+    let lucky = of(9, 1.0);
+    assert_eq!(lucky.verdict, Verdict::NoBetterThanBaselines);
+    assert_eq!(lucky.first_learned_at_step, None);
+    assert_eq!(of(10, 1.0).verdict, Verdict::Learned);
 }
 
 /// Of few samples the sentence also gives the interval.

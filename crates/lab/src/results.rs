@@ -2,7 +2,7 @@
 
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::{EvalMetrics, PAGE};
-use headlight_experiment::outcome::is_learned;
+use headlight_experiment::outcome::{FEWEST, is_learned};
 use headlight_experiment::train::{Progress, train};
 use headlight_experiment::{Engine, Experiment, FusedEngine};
 use serde_json::{Value, json};
@@ -46,7 +46,8 @@ pub(crate) fn results(
     let shown = shown.unwrap_or(&train);
     let judged = held_out.as_ref().unwrap_or(&train);
     let learned_from = experiment.config.report.learned;
-    let learned = is_learned(|metric| judged.metrics[metric], learned_from);
+    let learned = splits.judged().len() >= FEWEST
+        && is_learned(|metric| judged.metrics[metric], learned_from);
     Ok(json!({
         "weights_sha256": format!("{:x}", Sha256::digest(bytes)),
         "step": step,

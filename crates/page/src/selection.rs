@@ -124,12 +124,8 @@ fn vectors_per_sample(dump: &AttentionDump, is_live: bool) -> usize {
 fn cost(dump: &AttentionDump, steps: usize, is_live: bool) -> usize {
     let dims = dump.dims;
     let matrices = dims.layers * dims.heads * dims.positions * dims.positions;
-    // Answers at each position are many numbers; one answer is few beside the matrices.
-    let answers = if dims.per_position {
-        2 * dims.logits * dims.positions
-    } else {
-        0
-    };
+    let places = if dims.per_position { dims.positions } else { 1 };
+    let answers = 2 * dims.logits * places;
     let numbers = steps * (matrices + answers) * 2;
     if is_live {
         return numbers.max(1);

@@ -13,7 +13,7 @@ const OVERFITTING: f64 = 0.05;
 
 /// Fewer judged samples than these cannot show that a model is better than a guess: one sample that is classified
 /// correctly by chance would do.
-pub(super) const FEWEST: usize = 10;
+pub const FEWEST: usize = 10;
 
 /// Attention to the deciding positions that is this close to uniform attention says that nothing is looked for.
 const CLOSE_TO_UNIFORM: f64 = 0.02;
@@ -74,7 +74,7 @@ pub struct Outcome {
 pub enum Verdict {
     /// All training samples, or the held-out ones where each step draws its own, are of one class.
     NothingToLearn,
-    /// [`is_learned`].
+    /// [`is_learned`], on ten samples or more.
     Learned,
     /// The lower end of the interval of its accuracy is above the accuracy of each baseline and above that of a guess among all
     /// classes, on ten samples or more. If it answers with the next token: its loss is below that of counts of pairs.
@@ -117,6 +117,7 @@ impl Outcome {
         let learned_from = config.report.learned;
         let judged = judged(used);
         let samples = splits.judged().len();
+        let is_enough = samples >= FEWEST;
         let accuracy = judged[Metric::Accuracy]?;
         let accuracy_interval = wilson(counted(accuracy, samples), samples);
         let n_classes = config.data.n_classes;
@@ -128,9 +129,9 @@ impl Outcome {
         let of_pairs = asks_next.then(|| bits_of_pairs(splits, n_classes));
         let bits_of_pairs = of_pairs.flatten();
         let only = only(splits.shown().labels());
-        let mut has_learned = metrics
-            .iter()
-            .filter(|row| is_learned(|metric| self::judged(row)[metric], learned_from));
+        let mut has_learned = metrics.iter().filter(|row| {
+            is_enough && is_learned(|metric| self::judged(row)[metric], learned_from)
+        });
         let is_better = if let (Some(bits), Some(of_pairs)) = (bits, bits_of_pairs) {
             // Where chance has a part in what follows, the loss tells, and accuracy little.
             bits < of_pairs
@@ -142,8 +143,9 @@ impl Outcome {
         };
         let verdict = match only {
             Some(_) => Verdict::NothingToLearn,
+            None if !is_enough => Verdict::NoBetterThanBaselines,
             None if is_learned(|metric| judged[metric], learned_from) => Verdict::Learned,
-            None if samples >= FEWEST && is_better => Verdict::BetterThanBaselines,
+            None if is_better => Verdict::BetterThanBaselines,
             None => Verdict::NoBetterThanBaselines,
         };
         Some(Self {

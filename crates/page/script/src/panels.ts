@@ -18,7 +18,7 @@ const all: Tab[] = [
     key: "words",
     title: "Words",
     Panel: WordsTab,
-    suits: () => shownRun.value?.words != null && !shownRun.value.features,
+    suits: () => shownRun.value?.words != null && !shownRun.value.features && !shownRun.value.asksEach,
   },
   {
     key: "generate",

@@ -19,7 +19,7 @@ const MARGIN = 12;
 // Shorter words seldom have a meaning of their own.
 const LETTERS = 4;
 
-/** The word until the reader chooses one: the one after a grammar's marker, or the longer word that most samples hold. */
+/** The word until the reader chooses one: the one after a grammar's marker, or the word that most samples hold, a longer one if there is one. */
 const usual = computed(() => {
   const now = baseRun.value;
   if (!now?.words) return "";
@@ -29,8 +29,11 @@ const usual = computed(() => {
   if (marked) return marked[marked.indexOf(marker) + 1];
   const counts: Record<string, number> = {};
   for (const text of texts.flatMap((words) => [...new Set(words)]))
-    if (text.length >= LETTERS && tokenOf(now, text) !== UNKNOWN) counts[text] = (counts[text] ?? 0) + 1;
-  return Object.keys(counts).reduce((most, text) => (counts[text] > (counts[most] ?? 0) ? text : most), "");
+    if (tokenOf(now, text) !== UNKNOWN) counts[text] = (counts[text] ?? 0) + 1;
+  const [first = ""] = Object.keys(counts).sort(
+    (a, b) => Number(b.length >= LETTERS) - Number(a.length >= LETTERS) || counts[b] - counts[a],
+  );
+  return first;
 });
 const word = computed(() => view.value.word || usual.value);
 // While steps play, a few times a second.
@@ -90,7 +93,7 @@ function Field({ run }: { run: Run }) {
           spellcheck={false}
           aria-describedby="word-said"
           onChange={({ currentTarget }) => {
-            const text = currentTarget.value.trim();
+            const text = run.unit === "character" ? currentTarget.value : currentTarget.value.trim();
             const isKnown = text !== "" && tokenOf(run, text) !== UNKNOWN;
             inputError.value = isKnown ? "" : `“${text}” is not among the ${words.length} words of this run.`;
             if (isKnown) change({ word: text });
