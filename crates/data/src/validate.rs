@@ -248,7 +248,7 @@ impl DatasetConfig {
         require(
             self.cls.is_somewhere(),
             "cls",
-            || "texts need [CLS], which is token 0 of their vocabulary; set cls = \"first\" or \"last\" (model.pooling = \"mean\" then reads the mean over all words and [CLS])",
+            || "texts need [CLS], which is token 0 of their vocabulary; set cls = \"first\" (model.pooling = \"mean\" then reads the mean over all words and [CLS])",
         )?;
         let checked = words.validate(!self.columns.features.is_empty());
         checked.map_err(|invalid| invalid.within("words"))?;

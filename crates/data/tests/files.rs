@@ -175,7 +175,7 @@ no_header.csv    | 1,0,3\n1,0,4\n                                      | line 1:
 twice.csv        | label,token_0,label\n                               | line 1: the header names the column `label` twice
 mistyped.csv     | label,token_2,tokne_1,token_0\n0,1,2,3\n            | line 1: the header names `token_2`, but not token_1
 doubled.csv      | label,token_0,token_00\n0,1,2\n                     | line 1: the header names column token_0 twice
-word.csv         | START train,0,0,three\n                             | line 3: `three` is not a whole number
+word.csv         | START train,0,0,three\n                             | line 3: `three` is not a whole number in digits
 blank.csv        | START \n\ntrain,0,0,x\n                             | line 5: `x`
 windows.csv      | label,token_0\r\n\r\n0,x\r\n                        | line 3: `x`
 old.csv          | label,token_0\r\r0,x\r                              | line 3: `x`

@@ -166,6 +166,8 @@ fn a_config_that_contradicts_its_file_is_told_so() {
     let folder = folder("refused_contradictions");
     let lines = "{\"tokens\":[1,2],\"label\":\"a\"}\n{\"tokens\":[2,1],\"label\":\"b\"}\n";
     fs::write(folder.join("k.jsonl"), lines.repeat(3)).unwrap();
+    let lines = "{\"tokens\":[1,2],\"label\":2}\n{\"tokens\":[1],\"label\":1}\n";
+    fs::write(folder.join("short.jsonl"), lines.repeat(3)).unwrap();
     fs::write(folder.join("n.txt"), "good film\nbad film\n").unwrap();
     let train = ["train", "c.toml", "--run", "run", "--set"];
     for (data, set, parts) in [
@@ -173,6 +175,16 @@ fn a_config_that_contradicts_its_file_is_told_so() {
             "file = \"k.jsonl\"",
             "data.rule={ kind = \"max\" }",
             &["the file's labels have 2 classes", "gives 3"][..],
+        ),
+        (
+            "file = \"short.jsonl\", n_classes = 4",
+            "data.rule={ kind = \"max\" }",
+            &["line 2: the label is 1", "gives 3, padding counted"],
+        ),
+        (
+            "file = \"n.txt\", cls = \"none\"",
+            "data.task=next-token",
+            &["texts need [CLS]", "set cls = \"first\" ("],
         ),
         (
             "file = \"k.jsonl\"",

@@ -132,6 +132,8 @@ fn the_config_stands_beside_the_results() {
         fs::read_to_string(folder.join("mine.config.toml")).unwrap(),
         "# mine\n"
     );
+    let told = typed(&folder, "report mine.jsonl").done().stderr;
+    assert!(told.contains("mine.config.toml is ignored"), "{told}");
 }
 
 /// Samples of different lengths have their own numbers of keys, which rows lack, so the report counts none that look away. The

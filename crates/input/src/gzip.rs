@@ -15,7 +15,7 @@ pub fn gunzip(from: impl Read, into: &mut impl Write, limit: u64) -> io::Result<
     let unpacked = io::copy(&mut decoder, into).map_err(|error| match error.kind() {
         // The kinds that say what the bytes are.
         io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof => {
-            let message = format!("it is not a whole gzip file ({error}); compress it again");
+            let message = format!("it is not one whole gzip file ({error}); compress it again");
             io::Error::new(io::ErrorKind::InvalidData, message)
         }
         _ => error,

@@ -18,10 +18,9 @@ use crate::refusal::told;
 pub(crate) fn described(table: &str, name: &str) -> Answer {
     let table = read(table, name).map_err(|error| error.message)?;
     let choice = table.choose(&ColumnNames::default()).map_err(|error| {
-        let remedy = error
-            .to_name
-            .filter(|key| !error.message.contains(&format!("`{key}`")))
-            .map(|key| format!("; name the column of {key}s `{key}`"));
+        let mut to_name = error.to_name.iter();
+        let key = to_name.find(|key| !error.message.contains(&format!("`{key}`")));
+        let remedy = key.map(|key| format!("; name the column of {key}s `{key}`"));
         error.message + &remedy.unwrap_or_default()
     })?;
     if choice.samples != ChosenSamples::Texts {

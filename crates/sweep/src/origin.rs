@@ -11,7 +11,7 @@ use headlight_trainer::files::access::read_text;
 use headlight_trainer::files::config;
 use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::outputs::{Destination, Output};
-use headlight_trainer::notes::note;
+use headlight_trainer::notes::{note, note_once};
 use headlight_trainer::standard::shown;
 use headlight_trainer::train::session::engine_for;
 use serde::{Deserialize, Serialize};
@@ -77,11 +77,16 @@ impl Extent {
 }
 
 impl Origin {
-    /// The config of the rows with this hash, if it is beside their file.
+    /// The config of the rows with this hash, if it is beside their file. A note tells of a file there that is not.
     pub(crate) fn of(results: &Path, config_sha256: &str) -> Option<Self> {
         let path = config_beside(results);
         let text = read_text(&path, TEXT_LIMIT).ok()?;
-        if marked(&text)? != config_sha256 {
+        if marked(&text) != Some(config_sha256) {
+            let told = format!(
+                "{} is ignored: it is not the config of these rows",
+                shown(&path)
+            );
+            note_once((path, told.clone()), &told);
             return None;
         }
         Some(Self { path, text })

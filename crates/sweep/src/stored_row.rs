@@ -28,6 +28,9 @@ impl StoredRow {
     /// # Errors
     /// When the text is not a row. Names the missing field.
     pub(crate) fn parse(text: String) -> Result<Self, String> {
+        if text.starts_with('\u{feff}') {
+            return Err("it begins with a byte order mark; save the file without one".to_owned());
+        }
         let row: Self = serde_json::from_str(&text).map_err(no_row)?;
         match row.point {
             Some(point) if point >= POINT_LIMIT => Err(format!(

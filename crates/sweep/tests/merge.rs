@@ -175,6 +175,7 @@ fn what_is_not_a_row_is_refused() {
     let out = folder.join("out.jsonl");
     for (line, part) in [
         ("hello", "no row of a sweep"),
+        ("\u{feff}{}", "byte order mark"),
         ("[1]", "no row of a sweep"),
         ("[1]", "a JSON object"),
         ("{} {}", "no row of a sweep"),

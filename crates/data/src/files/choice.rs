@@ -60,20 +60,22 @@ pub enum ChosenSamples {
 pub struct ChoiceError {
     /// What is wrong.
     pub message: String,
-    /// The key whose column the user has to name, `text` or `label`, if that helps.
-    pub to_name: Option<&'static str>,
+    /// The keys whose columns the user has to name, of `text` and `label`, if that helps.
+    pub to_name: &'static [&'static str],
 }
 
-const TEXT: &str = "text";
-const LABEL: &str = "label";
+const NOT_WHOLE: &str = "numbers with fractions or exponents, or above 2^53";
+const TEXT: &[&str] = &["text"];
+const LABEL: &[&str] = &["label"];
+const BOTH: &[&str] = &["label", "text"];
 
 fn refused<T>(
-    to_name: impl Into<Option<&'static str>>,
+    to_name: &'static [&'static str],
     message: impl Into<String>,
 ) -> Result<T, ChoiceError> {
     Err(ChoiceError {
         message: message.into(),
-        to_name: to_name.into(),
+        to_name,
     })
 }
 
@@ -140,7 +142,7 @@ impl Column<'_> {
         match self {
             _ if !self.are_plain => Some("lists or objects"),
             _ if self.filled == 0 => Some("empty"),
-            _ if self.are_numbers && !self.are_whole => Some("numbers with fractions"),
+            _ if self.are_numbers && !self.are_whole => Some(NOT_WHOLE),
             _ if self.different.len() > MAX_VALUES => Some("more than 100 different values"),
             _ if !self.repeats() => Some("most values occur once"),
             _ => None,
@@ -163,8 +165,7 @@ impl Column<'_> {
             _ if !self.are_plain => "holds lists or objects, not labels".to_owned(),
             0 => "has no labels: all its cells are empty".to_owned(),
             _ if self.are_numbers && !self.are_whole => {
-                "holds numbers with fractions or above 2^53, not classes such as low and high"
-                    .to_owned()
+                format!("holds {NOT_WHOLE}, not classes such as low and high")
             }
             _ if different == 1 => format!(
                 "has one label, `{}`; training needs at least two classes",
@@ -191,7 +192,7 @@ impl Table {
     pub fn choose(&self, named: &ColumnNames) -> Result<ColumnChoice, ChoiceError> {
         if let Form::Lines = self.form {
             return refused(
-                None,
+                &[],
                 "a text file has no labels; name it as data.file in a config with data.task = \"next-token\" and \
                  model.attention.mask = \"causal\", or give a .csv, .tsv or .jsonl file with labels",
             );
@@ -226,7 +227,7 @@ impl Table {
         let is_list = |column: &Column<'_>| column.name == "tokens" && column.are_lists();
         if may_be_tokens && !has_tokens && !self.is_json() && columns.iter().any(is_list) {
             return refused(
-                None,
+                &[],
                 "the column `tokens` holds lists of token ids; in a table each token has a column, token_0, token_1 and so on, \
                  and in .jsonl `tokens` may be a list",
             );
@@ -327,7 +328,7 @@ impl Table {
         named: Option<&String>,
         usual: &[&str],
         except: Option<usize>,
-        to_name: &'static str,
+        to_name: &'static [&'static str],
     ) -> Result<Option<usize>, ChoiceError> {
         if let Some(name) = named {
             return match self.find(name) {
@@ -384,7 +385,7 @@ impl Table {
             ),
             [label] => Ok(label),
             _ => refused(
-                LABEL,
+                if is_known { LABEL } else { BOTH },
                 format!(
                     "no column has a usual name of labels, such as `label` or `class`; {}",
                     self.listed()

@@ -297,9 +297,11 @@ impl Rows {
             let by_rule = rule.labels_for(tokens, config.cls, config.n_classes);
             let mut pairs = dataset.counted(row);
             let (place, label) = pairs.find(|&(place, label)| label != by_rule[place])?;
+            let is_padded = (1..config.seq_len).contains(&self.tokens(row).len());
+            let counted = if is_padded { ", padding counted" } else { "" };
             rule.has_label(tokens, config.cls).then(|| {
                 format!(
-                    "{}: the label is {}, but the rule ({}) gives {}",
+                    "{}: the label is {}, but the rule ({}) gives {}{counted}",
                     self.place(row),
                     name(label),
                     rule.describe(),

@@ -304,7 +304,9 @@ impl Table {
                 }
                 (text, None) => {
                     let token = whole_number(text);
-                    tokens.push(token.ok_or_else(|| format!("`{text}` is not a whole number"))?);
+                    tokens.push(
+                        token.ok_or_else(|| format!("`{text}` is not a whole number in digits"))?,
+                    );
                 }
             }
         }
@@ -327,7 +329,8 @@ fn ids(cell: Cell<'_>) -> Result<Vec<i64>, String> {
         } else {
             kind(token).to_owned()
         };
-        token.as_i64().ok_or_else(|| {
+        let id = token.as_i64().or_else(|| whole_number(&shown));
+        id.ok_or_else(|| {
             format!(
                 "`tokens`, value {}: {shown} is not a token id; write a whole number",
                 place + 1

@@ -112,12 +112,10 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
     rows.extend(find(summary).into_iter().map(|run| {
         let why = match run.why {
             Why::NeverLearned => {
-                let (what, value) = if !run.held_out_f1.is_nan() {
-                    ("held-out F1", run.held_out_f1)
-                } else if !run.held_out_final_loss.is_nan() {
-                    ("held-out loss", run.held_out_final_loss)
-                } else {
-                    ("training loss", run.final_loss)
+                let (what, value) = match (run.held_out_f1, run.held_out_final_loss) {
+                    (f1, _) if !f1.is_nan() => ("held-out F1", f1),
+                    (_, loss) if !loss.is_nan() => ("held-out loss", loss),
+                    _ => ("training loss", run.final_loss),
                 };
                 format!("had not learned at the end; {what} {}", three(value))
             }
@@ -127,7 +125,7 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
                 number(Some(median), 0)
             ),
             Why::LooksElsewhere => format!(
-                "attention on {target}: {} for {positive}, {} for {negative}",
+                "looks there less for {positive} than for {negative}: attention on {target} is {} and {}",
                 three(run.attention_positive),
                 three(run.attention_negative)
             ),

@@ -60,16 +60,21 @@ pub fn config(path: &Path, named: &ColumnNames, files: &Files) -> Result<DataCon
     })?;
     let table = files.table(path)?;
     let choice = table.choose(named).map_err(|error| {
-        let remedy = error.to_name.map(|key| {
-            let name = match key {
+        let mut message = error.message;
+        for (key, before) in error
+            .to_name
+            .iter()
+            .zip(["; name the column", ", and that"])
+        {
+            let name = match *key {
                 "text" => option("--text", "data=dict(text=NAME)"),
                 _ => option("--label", "data=dict(label=NAME)"),
             };
-            format!("; name the column of {key}s with {name}")
-        });
+            message += &format!("{before} of {key}s with {name}");
+        }
         FileError {
             name: shown(path),
-            message: error.message + &remedy.unwrap_or_default(),
+            message,
         }
     })?;
     let mut keys = Keys {

@@ -101,7 +101,7 @@ impl SequenceRule for Dyck {
         let (vocab_size, kinds) = (samples.vocab_size, self.kinds);
         require(u64::from(vocab_size) == needed, "vocab_size", || {
             format!(
-                "vocab_size is {vocab_size}, but {kinds} kinds of brackets are {needed} tokens, [CLS] included if samples have it; set vocab_size = {needed}"
+                "vocab_size is {vocab_size}, but brackets with kinds = {kinds} are {needed} tokens, [CLS] included if samples have it; set vocab_size = {needed}"
             )
         })
     }

@@ -140,7 +140,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// Classifies the samples of a file, and tells how many there were, and by which model.
 fn classify(arguments: &Arguments, model: &RunModel, path: &Path) -> Result<(), Failure> {
-    if path != Path::new(STANDARD) && !path.exists() {
+    if path != Path::new(STANDARD) && !path.exists() && !path.is_symlink() {
         return Err(Failure::Input(format!(
             "there is no file {}; for one text, use --text, and for token ids --tokens",
             shown(path)
