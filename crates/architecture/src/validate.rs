@@ -52,8 +52,11 @@ impl ModelConfig {
         [
             (
                 !factor.is_finite(),
-                "attention.scale",
-                format!("scale / temperature is {factor}; it must be a finite float32 number"),
+                match attention.temperature {
+                    1.0 => "attention.scale",
+                    _ => "attention.temperature",
+                },
+                format!("scale / temperature is {factor}; float32 holds up to 3.4e38"),
             ),
             (
                 is_direct && has_other_width,

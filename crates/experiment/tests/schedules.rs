@@ -90,11 +90,10 @@ fn evaluations_are_at_chosen_steps() {
 fn training_ends_with_its_steps_or_its_epochs() {
     let ends = |changes: &[&str]| {
         let training = training(changes);
-        (training.total_steps(3), training.total_epochs(10))
+        training.total_steps(training.steps_per_epoch(10))
     };
     // 10 samples in batches of 4: 3 steps per epoch, 2 epochs.
-    assert_eq!(ends(&[]), (6, 2));
-    assert_eq!(ends(&["training.steps=4"]), (4, 2));
-    assert_eq!(ends(&["training.steps=3"]), (3, 1));
-    assert_eq!(ends(&["training.steps=9"]), (6, 2));
+    assert_eq!(ends(&[]), 6);
+    assert_eq!(ends(&["training.steps=4"]), 4);
+    assert_eq!(ends(&["training.steps=9"]), 6);
 }

@@ -1,9 +1,33 @@
-//! The user's browser.
+//! The user's browser, and the pages that are written for it.
 
 use std::path::Path;
 
-use crate::printing::note;
+use crate::printing::{note, tell};
+use headlight_trainer::Failure;
+use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::shown;
+
+/// Writes a page, and opens it if the user asks for that; `page` makes its text, and says how much it holds.
+pub(crate) fn write(
+    html: &Destination,
+    force: bool,
+    is_opened: bool,
+    page: impl FnOnce() -> Result<(String, String), Failure>,
+) -> Result<(), Failure> {
+    let out = Output::of_format("html", html, force)?;
+    if is_opened && out.is_standard() {
+        let message = "--open opens a file, and `-` is standard output; give --html a file";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let (text, extent) = page()?;
+    out.write_all(text.as_bytes())?;
+    let size = text.len() as f64 / 1000.0;
+    tell(out, &format!("{extent}, {size:.0} KB"))?;
+    if is_opened {
+        open(out.path());
+    }
+    Ok(())
+}
 
 /// Opens a page without waiting for the browser. The page exists even if no browser opens it, so a failure
 /// is only noted.

@@ -78,18 +78,11 @@ fn files_of(path: &Path) -> Vec<PathBuf> {
         path.to_owned()
     };
     let is_config = config.extension().is_some_and(|ending| ending == "toml");
-    let text = is_config.then(|| read_text(&config, TEXT_LIMIT).ok());
-    let table: Table = text
-        .flatten()
-        .unwrap_or_default()
-        .parse()
-        .unwrap_or_default();
+    let text = is_config.then(|| read_text(&config, TEXT_LIMIT).unwrap_or_default());
+    let table: Table = text.unwrap_or_default().parse().unwrap_or_default();
     let mut files = vec![path.to_owned(), config];
     let tests = table.get("tests").and_then(Value::as_array);
-    let sections = table
-        .get("data")
-        .into_iter()
-        .chain(tests.into_iter().flatten());
+    let sections = tests.into_iter().flatten().chain(table.get("data"));
     let named = sections.filter_map(|section| section.get("file"));
     let named = named.filter_map(Value::as_str);
     files.extend(named.map(PathBuf::from));

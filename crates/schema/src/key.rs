@@ -149,6 +149,8 @@ impl Range {
         let mut message = format!("{key} is {written}; it must be {self}");
         if !self.hint.is_empty() {
             message = format!("{message} ({})", self.hint);
+        } else if self.in_float32 && self.to.is_infinite() {
+            message += " (float32 holds 1e-45 to 3.4e38)";
         }
         Err(InvalidValue::new(key, message))
     }

@@ -41,6 +41,13 @@ impl Failure {
 
     /// A failure to write `path`; a missing folder is wrong input, which the user can fix.
     pub fn writing(path: &Path, error: &io::Error) -> Self {
+        // The writer of CSV hides the kind of the system's error.
+        let csv = error
+            .get_ref()
+            .and_then(|own| own.downcast_ref::<csv::Error>());
+        if let Some(csv::ErrorKind::Io(own)) = csv.map(csv::Error::kind) {
+            return Self::writing(path, own);
+        }
         // The system's errors have a number; this one is what the writer says of its contents.
         if error.kind() == io::ErrorKind::InvalidInput && error.raw_os_error().is_none() {
             return Self::Input(format!("cannot write {}: {error}", shown(path)));
@@ -55,7 +62,7 @@ impl Failure {
         }
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                "; free some space and run again"
+                "; free some space, then run again, or resume the run that has begun"
             }
             io::ErrorKind::FileTooLarge => {
                 "; raise the limit on the size of files (`ulimit -f`) and run again"

@@ -1,5 +1,6 @@
 //! `-` as the name of a file: standard input where a command reads, standard output where it writes.
 
+use std::env::temp_dir;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -49,6 +50,15 @@ pub fn shell_word(text: &OsStr) -> String {
     format!("$'{}'", escaped.collect::<String>())
 }
 
+/// A file without a name in the temporary folder. A failure names the folder, and its kind is one of the machine.
+pub(crate) fn temporary() -> io::Result<File> {
+    tempfile::tempfile().map_err(|error| {
+        let (folder, kind) = (temp_dir(), error.kind());
+        let reason = format!("the temporary folder (TMPDIR) {folder:?} takes no file: {kind}");
+        io::Error::new(io::ErrorKind::Unsupported, reason)
+    })
+}
+
 /// Standard input as a file without a name, for readers that need its length, go back in it or open it again.
 pub(crate) fn stored_input(limit: u64) -> io::Result<File> {
     static STORED: Mutex<Option<File>> = Mutex::new(None);
@@ -57,7 +67,7 @@ pub(crate) fn stored_input(limit: u64) -> io::Result<File> {
         file.try_clone()?
     } else {
         let limit = limit.min(FILE_LIMIT);
-        let mut file = tempfile::tempfile()?;
+        let mut file = temporary()?;
         let read = io::copy(&mut io::stdin().lock().take(limit + 1), &mut file)?;
         if read > limit {
             return Err(headlight_input::too_large(limit));

@@ -210,12 +210,6 @@ impl TrainingConfig {
         samples.div_ceil(self.batch_size).max(1)
     }
 
-    /// Epochs of a training with so many samples; the last one may end early.
-    pub fn total_epochs(&self, samples: usize) -> usize {
-        let per_epoch = self.steps_per_epoch(samples);
-        self.total_steps(per_epoch).div_ceil(per_epoch)
-    }
-
     /// Steps of a training whose epochs have this many.
     pub fn total_steps(&self, per_epoch: usize) -> usize {
         let epochs = self

@@ -45,31 +45,26 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         print_json(&json!({"damage": damage, "files": files, "run": run.path()}))?;
     } else if damage.is_empty() {
-        return print(&format!(
-            "all files of the run are as Headlight wrote them: {files}\n"
-        ));
+        let text = format!("all files of the run are as Headlight wrote them: {files}\n");
+        print(&text)?;
     } else {
         for Damage { file, problem } in &damage {
             print(&format!("{file}: {problem}\n"))?;
         }
     }
-    match damage.len() {
-        0 => Ok(()),
-        count => {
-            // Another config trains another model.
-            let has_config = run.is_begun() && damage.iter().all(|own| own.file != CONFIG);
-            let remedy = if has_config {
-                run.how_to_repeat()
-            } else {
-                format!(
-                    "its {CONFIG} is not as it was: to train the run again, you need a copy of that file"
-                )
-            };
-            Err(Failure::Input(format!(
-                "{} of the run in {place} {} missing or changed; {remedy}",
-                counted(count, "file"),
-                if count == 1 { "is" } else { "are" },
-            )))
-        }
+    if damage.is_empty() {
+        return Ok(());
     }
+    // Another config trains another model.
+    let has_config = run.is_begun() && damage.iter().all(|own| own.file != CONFIG);
+    let remedy = if has_config {
+        run.how_to_repeat()
+    } else {
+        format!("its {CONFIG} is not as it was: to train the run again, you need a copy of it")
+    };
+    Err(Failure::Input(format!(
+        "{} of the run in {place} {} missing or changed; {remedy}",
+        counted(damage.len(), "file"),
+        if damage.len() == 1 { "is" } else { "are" },
+    )))
 }

@@ -9,18 +9,10 @@ use serde::Serialize;
 use tempfile::TempPath;
 
 use crate::Failure;
-use crate::standard::{STANDARD, shown, stored_input};
+use crate::standard::{STANDARD, stored_input};
 
 /// The start of the names of files that are still being written.
 pub const TEMPORARY: &str = ".unfinished-";
-
-/// The folder of a file.
-fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    }
-}
 
 /// Writes `path` through a temporary file in the same folder, which is then renamed. A file that is replaced
 /// hands on its permissions.
@@ -66,7 +58,13 @@ fn written(
     // Temporary files are private by default; a result gets the permissions of any other new file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let (file, temporary) = builder.tempfile_in(folder_of(path))?.into_parts();
+    let file = builder.tempfile_in(path.with_file_name("."));
+    // The user knows the name of the file, and not that of the temporary one.
+    let unnamed = |error: io::Error| match error.to_string().split_once(" at path ") {
+        Some((reason, _)) => io::Error::new(error.kind(), reason),
+        None => error,
+    };
+    let (file, temporary) = file.map_err(unnamed)?.into_parts();
     let mut writer = BufWriter::new(file);
     write(&mut writer)?;
     let file = writer
@@ -95,11 +93,8 @@ impl Log {
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(false);
         let file = options.open(path);
-        Self::at(
-            file.map_err(|error| Failure::writing(path, &error))?,
-            path,
-            length,
-        )
+        let file = file.map_err(|error| Failure::writing(path, &error))?;
+        Self::at(file, path, length)
     }
 
     /// Appends after the first `length` bytes of a file that is open for writing; drops the bytes after them.
@@ -127,9 +122,8 @@ impl Log {
     /// # Errors
     /// When it cannot be written.
     pub fn append_line(&mut self, value: &impl Serialize) -> Result<(), Failure> {
-        let mut line = serde_json::to_string(value).map_err(|error| {
-            Failure::System(format!("{} cannot be written: {error}", shown(&self.path)))
-        })?;
+        let line = serde_json::to_string(value);
+        let mut line = line.map_err(|error| Failure::writing(&self.path, &error.into()))?;
         line.push('\n');
         self.append(line.as_bytes())
     }

@@ -65,7 +65,7 @@ pub fn config(name: &Path) -> Result<&'static BuiltInConfig, Failure> {
                 option("headlight train reviews.csv", "hl.train(\"reviews.csv\")")
             ));
         }
-        let name = shown(name);
+        let name = name.display().to_string();
         let near = nearest(&name, CONFIGS.iter().map(|config| config.name));
         let list = option("headlight init --list", "hl.configs()");
         let remedy = match near {

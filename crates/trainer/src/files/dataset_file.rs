@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use crate::Failure;
 use crate::files::access::open;
-use crate::standard::shown;
+use crate::standard::{shown, temporary};
 
 /// The keys of `[data]` that a config of a file may leave out. A run's own config has all of them.
 const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
@@ -38,7 +38,7 @@ impl Files {
         })?;
         let mut file = open(path, FILE_LIMIT)?;
         if path.extension().is_some_and(|ending| ending == "gz") {
-            let unpacked = tempfile::tempfile().and_then(|mut into| {
+            let unpacked = temporary().and_then(|mut into| {
                 gunzip(file, &mut into, FILE_LIMIT)?;
                 into.rewind()?;
                 Ok(into)

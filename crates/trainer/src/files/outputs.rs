@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf, absolute};
 use crate::Failure;
 use crate::files::access::{write_atomically, write_new};
 use crate::files::run_files::is_in_run;
-use crate::standard::{STANDARD, shown};
+use crate::standard::{STANDARD, shown, temporary};
 
 /// Where a user wants a file to be written. Arguments have this type, so that the description of the command line
 /// tells outputs from inputs.
@@ -224,7 +224,7 @@ fn write_through<W: Write>(
     open: impl FnOnce() -> io::Result<W>,
 ) -> Result<(), Failure> {
     let attempt = || -> io::Result<()> {
-        let mut writer = BufWriter::new(tempfile::tempfile()?);
+        let mut writer = BufWriter::new(temporary()?);
         write(&mut writer)?;
         let mut file = writer
             .into_inner()

@@ -54,6 +54,9 @@ impl RunDir {
             return Ok(run);
         }
         check_resumable(path)?;
+        if path.join(LOCK).exists() {
+            Self::locked(path, File::open)?;
+        }
         Err(Failure::Input(format!(
             "the run directory {} already exists, and a run never overwrites another; \
              choose a new one with {}, or resume that run with {}",

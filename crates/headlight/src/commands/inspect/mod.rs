@@ -91,11 +91,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(html) = &arguments.html {
         let sources = [&arguments.source].into_iter().chain(&arguments.others);
-        page::write(sources, html, arguments.output.force)?;
-        if arguments.open {
-            browser::open(html.path());
-        }
-        return Ok(());
+        let page = || page::of(sources);
+        return browser::write(html, arguments.output.force, arguments.open, page);
     }
     if arguments.open {
         return page::open(&arguments.source);

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::printing::{print, tell};
+use crate::printing::print;
 use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::run_files::PAGE;
 use headlight_trainer::run::RunDir;
 use headlight_trainer::show::page::{self, PageSource};
@@ -12,21 +11,13 @@ use headlight_trainer::standard::shown;
 
 use crate::browser;
 
-/// Writes the page of runs and single dumps to `html`.
-pub(super) fn write<'a>(
+/// The page of runs and single dumps, and how much it holds.
+pub(super) fn of<'a>(
     paths: impl Iterator<Item = &'a PathBuf>,
-    html: &Destination,
-    force: bool,
-) -> Result<(), Failure> {
-    let sources: Vec<PageSource> = paths
-        .map(|path| PageSource::open(path))
-        .collect::<Result<_, _>>()?;
-    let out = Output::of_format("html", html, force)?;
-    let page = page::page(&sources)?;
-    let text = page::html(&page)?;
-    out.write_all(text.as_bytes())?;
-    let size = text.len() as f64 / 1000.0;
-    tell(out, &format!("{}, {size:.0} KB", page.extent()))
+) -> Result<(String, String), Failure> {
+    let sources = paths.map(|path| PageSource::open(path));
+    let page = page::page(&sources.collect::<Result<Vec<_>, _>>()?)?;
+    Ok((page::html(&page)?, page.extent()))
 }
 
 /// Opens the page that a run has.
