@@ -99,7 +99,7 @@ impl Array {
 pub struct Dims {
     /// Samples.
     pub samples: usize,
-    /// GeneralEngine of the model.
+    /// Layers of the model.
     pub layers: usize,
     /// Heads of each layer.
     pub heads: usize,

@@ -199,7 +199,7 @@ impl GeneralEngine {
                 let mut own = gradient.divided(parts);
                 let together = plan.passes_together();
                 team.each(&mut own, |_, part| {
-                    add_kept(isa, count, together, pass, part)
+                    add_kept(isa, count, together, pass, part);
                 });
                 *kept_per_pass = workers[0].terms.len() / count.div_ceil(threads);
             }

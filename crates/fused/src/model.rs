@@ -245,7 +245,7 @@ impl Model {
         let (isa, parameters) = (self.instructions, &self.parameters[..]);
         match &mut self.engine {
             Engine::Notebook(notebook) => {
-                notebook.predict(isa, parameters, samples, chosen, predictions)
+                notebook.predict(isa, parameters, samples, chosen, predictions);
             }
             Engine::General(general) => {
                 general.predict(team, isa, parameters, samples, chosen, predictions);

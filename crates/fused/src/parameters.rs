@@ -23,7 +23,7 @@ impl Matrix {
         self.start..self.start + self.padded_rows * self.stride
     }
 
-    /// The slot of the number in a row and a column.
+    /// Where the number in a row and a column is.
     fn at(self, [row, column]: [usize; 2]) -> usize {
         self.start + row * self.stride + column
     }
@@ -65,10 +65,10 @@ pub(crate) struct Layer {
     pub(crate) feed_forward: Option<FeedForward>,
 }
 
-/// The slot of each parameter. Rows and columns are padded with zeros to whole vectors.
+/// The slots of all parameters. Rows and columns are padded with zeros to whole vectors.
 ///
 /// Parts that an architecture lacks have a slot all the same, filled with numbers that have no effect: biases of 0, gains
-/// of 1, an identity in slot of a projection. So the passes know nothing of them.
+/// of 1, an identity in place of a projection. So the passes know nothing of them.
 #[derive(Clone, Debug)]
 pub(crate) struct ParameterLayout {
     pub(crate) tokens: Matrix,
@@ -87,7 +87,7 @@ pub(crate) struct ParameterLayout {
 enum Fixed {
     /// Row-major.
     Table(Vec<f32>),
-    /// The transposed matrix at another slot.
+    /// The transposed matrix of another slot.
     Transposed(Matrix),
     /// From this row on, the row before it.
     RowsFrom(usize),

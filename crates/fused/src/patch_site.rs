@@ -1,4 +1,4 @@
-//! ParameterLayout of a forward pass whose vectors can be replaced, and their names.
+//! Places of a forward pass whose vectors can be replaced, and their names.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use crate::architecture::Architecture;
 use crate::arrays::Array;
 use crate::hook::HookPoint;
 
-/// A place of the forward pass that has a vector for each position. GeneralEngine count from 0.
+/// A place of the forward pass that has a vector for each position. Layers count from 0.
 ///
 /// As text it is `embeddings`, `context.L`, `head.L.H`, `residual.L` or `output.L`, with layer `L` and head `H`.
 ///

@@ -139,7 +139,7 @@ pub(crate) trait Factor: Copy {
     ) -> [V::Vector; N];
 }
 
-/// Factor are a stride apart in memory, and terms side by side.
+/// Neighbours are a stride apart in memory, and terms side by side.
 #[derive(Clone, Copy)]
 pub(crate) struct Strided<'a, E>(pub(crate) &'a [E], pub(crate) usize);
 
@@ -169,7 +169,7 @@ where
     }
 }
 
-/// Factor are side by side in memory, and terms a stride apart.
+/// Neighbours are side by side in memory, and terms a stride apart.
 #[derive(Clone, Copy)]
 pub(crate) struct Contiguous<'a, E>(pub(crate) &'a [E], pub(crate) usize);
 
