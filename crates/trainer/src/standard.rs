@@ -53,8 +53,8 @@ pub fn shell_word(text: &OsStr) -> String {
 /// A file without a name in the temporary folder. A failure names the folder, and its kind is one of the machine.
 pub(crate) fn temporary() -> io::Result<File> {
     tempfile::tempfile().map_err(|error| {
-        let (folder, kind) = (temp_dir(), error.kind());
-        let reason = format!("the temporary folder (TMPDIR) {folder:?} takes no file: {kind}");
+        let (folder, kind) = (quoted(&temp_dir()), error.kind());
+        let reason = format!("the temporary folder (TMPDIR) {folder} takes no file: {kind}");
         io::Error::new(io::ErrorKind::Unsupported, reason)
     })
 }

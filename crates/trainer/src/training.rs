@@ -272,17 +272,17 @@ fn with_remedy(failure: Failure, run: &RunDir, session: &Session) -> Failure {
     match failure {
         Failure::Diverged(message) => {
             let _ = page::write(run, None).and_then(|_| run.write_manifest(None));
-            let mut saved = String::new();
+            let mut saved = Vec::new();
             let best = run.kept_model(&session.experiment.config);
             if let (true, Some(step)) = (best.is_best, best.step) {
-                saved += &format!("best.safetensors, of step {step}, ");
+                saved.push(format!("best.safetensors, of step {step}, "));
             }
             if let Ok(Some(checkpoint)) = run.checkpoint() {
                 let step = checkpoint.counters.progress.step;
-                saved += &format!("the last good checkpoint, of step {step}, ");
+                saved.push(format!("the last good checkpoint, of step {step}, "));
             }
             let and = if saved.is_empty() { "" } else { "and " };
-            let place = shown(run.path());
+            let (saved, place) = (saved.concat(), shown(run.path()));
             Failure::Diverged(format!(
                 "{message}; {saved}{and}metrics so far are in {place}"
             ))

@@ -60,21 +60,18 @@ pub fn config(path: &Path, named: &ColumnNames, files: &Files) -> Result<DataCon
     })?;
     let table = files.table(path)?;
     let choice = table.choose(named).map_err(|error| {
-        let mut message = error.message;
-        for (key, before) in error
-            .to_name
-            .iter()
-            .zip(["; name the column", ", and that"])
-        {
+        let mut message = vec![error.message];
+        let before = ["; name the column", ", and that"];
+        for (key, before) in error.to_name.iter().zip(before) {
             let name = match *key {
                 "text" => option("--text", "data=dict(text=NAME)"),
                 _ => option("--label", "data=dict(label=NAME)"),
             };
-            message += &format!("{before} of {key}s with {name}");
+            message.push(format!("{before} of {key}s with {name}"));
         }
         FileError {
             name: shown(path),
-            message,
+            message: message.concat(),
         }
     })?;
     let mut keys = Keys {
