@@ -117,8 +117,8 @@ const REFUSED: &str = "
 text,plan,size         |       |       | label | its columns are `text`, `plan`, `size`
 plan,size              |       |       | label text | its columns are `plan`, `size`
 id,said                |       |       | label text | `id`, `said`
-text,class,mood        |       |       | label | usual names: `class`, `mood`
-sentence,review,label  |       |       | text  | usual names: `sentence`, `review`
+text,class,mood        |       |       | label | by their names: `class`, `mood`
+sentence,review,label  |       |       | text  | by their names: `sentence`, `review`
 id,said,label          |       |       | text  | `id`, `said`, `label`
 said,a                 |       |       | label | `a` is also a label below
 a,said                 |       |       | label | `a` is also a label below
