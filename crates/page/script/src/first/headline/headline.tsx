@@ -204,7 +204,7 @@ function ExperimentState() {
     ignoredInterventions.value &&
     `Left out, since this ${baseRun.value?.isLive ? "model" : "recording"} cannot have it: ${ignoredInterventions.value}.`;
   return (
-    <p id="training-state" role="status" class="departure">
+    <p id="experiment-state" role="status" class="departure">
       <TrainingState />
       {isShown && modifications.value && (
         <>
