@@ -167,11 +167,13 @@ class AttentionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The likeliest class. `[sample]`"""
-        predicted: NDArray[Any] = self.classes_[self._output(X).predicted]
+        found = self._output(X).predicted
+        predicted: NDArray[Any] = self.classes_[found]
         return predicted
 
     def _output(self, X: ArrayLike) -> Output:
-        return self.model_(self.tokens(X))
+        tokens = self.tokens(X)  # First: it raises NotFittedError where there is no model.
+        return self.model_(tokens)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
