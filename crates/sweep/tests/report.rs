@@ -437,7 +437,7 @@ fn a_run_stands_out_for_what_it_did() {
     let found = table(&[usual, unusual].concat()).unwrap();
     assert_eq!(found.matches("had not learned").count(), 1, "{found}");
     assert_eq!(
-        found.matches("0.250 for label 1 or more").count(),
+        found.matches("is 0.250 and").count(),
         1,
         "{found}"
     );
