@@ -436,11 +436,7 @@ fn a_run_stands_out_for_what_it_did() {
     assert_eq!(table(&usual), None);
     let found = table(&[usual, unusual].concat()).unwrap();
     assert_eq!(found.matches("had not learned").count(), 1, "{found}");
-    assert_eq!(
-        found.matches("is 0.250 and").count(),
-        1,
-        "{found}"
-    );
+    assert_eq!(found.matches("is 0.250 and").count(), 1, "{found}");
     assert_eq!(found.matches("for label 1 or more").count(), 1, "{found}");
 }
 
