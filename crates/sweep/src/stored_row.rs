@@ -68,7 +68,7 @@ impl StoredRow {
             return Err("its grid values differ from those of this sweep".to_owned());
         }
         let sets: BTreeSet<&String> = config.tests.iter().map(|set| &set.name).collect();
-        // A value of the wrong type: a text instead of a number, or a hash that is no text.
+        // Every value but the hash is a number, a list or null; the hash is a text.
         let is_right = |field: &Field| match (field.quantity, own.get(&field.name)) {
             (Quantity::Tests, Some(Value::Object(own))) => own.keys().eq(sets.iter().copied()),
             (Quantity::Tests, _) | (_, None) => false,
