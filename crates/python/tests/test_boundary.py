@@ -136,7 +136,7 @@ DATES = pd.to_datetime(["2020-01-01", "2020-01-02"])
         (lambda run: run.model(np.ones((1, 1, 6), dtype=int)), ValueError, "axes"),
         (lambda run: run.model("text"), ValueError, "token ids"),
         (lambda run: run.model(run.samples).without(), TypeError, "head"),
-        (lambda run: run.model(run.samples).without(head=(9, 0)), ValueError, "block 9"),
+        (lambda run: run.model(run.samples).without(head=(9, 0)), ValueError, "layer 9"),
         (lambda run: run.model(run.samples).without(head=0), TypeError, "head"),
         (lambda run: run.model(run.samples).without(key=70), ValueError, "position"),
         (lambda run: run.model(run.samples).without(key=-1), ValueError, "key=-1"),
