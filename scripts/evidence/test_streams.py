@@ -30,7 +30,7 @@ def numbers() -> list[int]:
         ("generate.rs", "PINNED_ORDER", "u32", shuffled(8, words(0, "shuffle", first_word=1 << 40))),
         ("generate.rs", "PINNED_PAIRS", "u32", pairs()),
         ("fresh.rs", "PINNED_FRESH", "u32", rows(words(7, "fresh", first_word=5 << 40))),
-        ("numbers.rs", "PINNED_NUMBERS", "u32", numbers()),
+        ("generate.rs", "PINNED_NUMBERS", "u32", numbers()),
         ("noise.rs", "PINNED_NOISE", "usize", noise()),
     ],
 )
