@@ -5,7 +5,7 @@ import { runOf } from "./runs.mjs";
 
 // `colour.ts` takes its stops from the page's facts.
 globalThis.document = { getElementById: () => ({ textContent: JSON.stringify({ viridis: [[68, 1, 84], [33, 145, 140], [253, 231, 37]] }) }) };
-const [{ fileName, inName, matrixCsvOf }, { apart, brief, differenceOf, extent, fitting, panelOf, titleOf }] = await load("first/headline/export", "draw/matrices");
+const [{ fileName, inName, matrixCsvOf, matrixJsonOf }, { apart, brief, differenceOf, extent, fitting, panelOf, titleOf }] = await load("first/headline/export", "draw/matrices");
 
 const HOSTILE = '"</text>,<script>&\u0007\ud800';
 
@@ -27,11 +27,11 @@ test("a title names all that is shown, and what departs from the run", () => {
 });
 
 test("a file's name names it too, with letters that every system takes", () => {
-  assert.equal(fileName([shown()]), "attention-a-run-seed-0-sample-10-step-900-layer-0-head-0-weights.csv");
+  assert.equal(fileName([shown()], "svg"), "attention-a-run-seed-0-sample-10-step-900-layer-0-head-0-weights.svg");
   const departed = { ...shown(), place: place(run, { settings: { "data.rule": { kind: "../x", token: 4 } }, changesText: "temperature × 2.00" }) };
-  assert.equal(fileName([departed]), "attention-a-run-seed-0-sample-10-step-900-with-rule-.-x-4-temperature-2.00-layer-0-head-0-weights.csv");
+  assert.equal(fileName([departed], "csv"), "attention-a-run-seed-0-sample-10-step-900-with-rule-.-x-4-temperature-2.00-layer-0-head-0-weights.csv");
   const long = { ...shown(), place: place(run, { changesText: "x ".repeat(300), sample: "own-1-2" }) };
-  assert.ok(fileName([long, long]).length <= 205);
+  assert.ok(fileName([long, long], "json").length <= 205);
   assert.equal(inName("../../é:\u202e*"), "e");
 });
 
@@ -48,12 +48,16 @@ test("a difference is signed, and a forbidden score has none", () => {
   assert.match(apart(now, { ...pinned, positions: 3 }), /one has 2 positions, the other 3/);
 });
 
-test("CSV has each cell, and none for a forbidden one", () => {
+test("CSV and JSON have each cell, and none for a forbidden one", () => {
   const lines = matrixCsvOf([shown()]).trimEnd().split("\n");
   assert.equal(lines[0], "panel,run,sample,step,layer,head,show,experiment_and_interventions,query,query_token,key,key_token,value");
   assert.equal(lines.length, 5);
   assert.equal(lines[1], 'now,"a/run (seed 0)","10",900,0,0,weights,"",0,"[CLS]",0,"[CLS]",1');
   assert.ok(lines[2].endsWith(`,1,"""</text>,<script>&\u0007\ud800",`));
+  const panel = { ...shown(), place: place(run, { changes: { temperature: 2 }, changesText: "temperature × 2.00", settings: { seed: 3 } }) };
+  const { panels: [json] } = JSON.parse(matrixJsonOf([panel]));
+  assert.deepEqual(json.values, [[1, null], [0.25, 0.75]]);
+  assert.deepEqual([json.interventions, json.settings, json.label_positions], [{ temperature: 2 }, { seed: 3 }, [1]]);
 });
 
 test("numbers fit their cells", () => {

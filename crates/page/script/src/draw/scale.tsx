@@ -1,7 +1,7 @@
 // The colours of the matrices: their ranges, and the legend.
 
 import { colours, scaleOf, valueAt, type Scale } from "./colour";
-import { fixed } from "../model/numbers";
+import { fixed, range } from "../model/numbers";
 import { extent, type Cells } from "./matrices";
 import type { Range, Show } from "../model/types";
 
@@ -34,24 +34,21 @@ export function sharedScale(panels: Cells[], range: Range): Scale {
 }
 
 /** The ticks of a scale, from its first to its last colour. */
-function ticksOf(scale: Scale) {
+export function ticksOf(scale: Scale) {
   if (scale.log) return [`1/${scale.to} ×`, "1 ×", `${scale.to} ×`];
   const decimals = scale.to - scale.from < 0.1 ? 4 : 2;
   return [0, 0.5, 1].map((share) => fixed(valueAt(share, scale), decimals));
 }
 
-/** The colours of a scale as a gradient. */
-function gradientOf(scale: Scale) {
-  const shares = Array.from({ length: 17 }, (_, at) => at / 16);
-  return `linear-gradient(to right, ${shares.map((share) => colours(valueAt(share, scale), scale).fill).join(", ")})`;
-}
+/** The colours of a scale, from its first to its last. */
+export const stopsOf = (scale: Scale) => range(17).map((at) => colours(valueAt(at / 16, scale), scale).fill);
 
 export function Legend({ scale }: { scale: Scale }) {
   const ticks = ticksOf(scale);
   return (
     <div class="legend" role="img" aria-label={`Colours: ${scale.name}, from ${ticks[0]} to ${ticks[2]}`}>
       <span>{scale.name}</span>
-      <span class="legend-bar" style={{ backgroundImage: gradientOf(scale) }} />
+      <span class="legend-bar" style={{ backgroundImage: `linear-gradient(to right, ${stopsOf(scale)})` }} />
       <span class="legend-ticks">
         {ticks.map((tick) => (
           <span>{tick}</span>

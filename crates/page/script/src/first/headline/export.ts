@@ -1,7 +1,7 @@
-// The matrices as a file: CSV.
+// The numbers of the matrices as files, and the names of files.
 
 import { modificationsOf, type MatrixPanel, type MatrixPlace } from "../../draw/matrices";
-import { joined } from "../../model/numbers";
+import { joined, range } from "../../model/numbers";
 
 // Names of files may have 255 bytes.
 const MAX_FILE_NAME = 200;
@@ -34,11 +34,11 @@ function placeName(place: MatrixPlace) {
   );
 }
 
-/** The name of the file of these panels. */
-export function fileName([now, pinned]: MatrixPanel[]) {
+/** The name of a file of these panels. */
+export function fileName([now, pinned]: MatrixPanel[], ending: string) {
   const { place } = now;
   const shown = `attention-${placeName(place)}-layer-${place.layer}-head-${place.head}-${place.show}`;
-  return `${(pinned ? `${shown}-beside-${placeName(pinned.place)}` : shown).slice(0, MAX_FILE_NAME).replace(/[-.]+$/, "")}.csv`;
+  return `${(pinned ? `${shown}-beside-${placeName(pinned.place)}` : shown).slice(0, MAX_FILE_NAME).replace(/[-.]+$/, "")}.${ending}`;
 }
 
 /** A number as a file holds it: all digits that a float32 has. */
@@ -63,4 +63,17 @@ export function matrixCsvOf(panels: MatrixPanel[]) {
     });
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** The matrices as lists of rows, `[query][key]`; null where a query may not look at a key. */
+export function matrixJsonOf(panels: MatrixPanel[]) {
+  const shown = panels.map(({ id, place, show, positions, cells, forbidden, tokens, marks }) => {
+    const { run, sample, layer, head, changes, settings } = place;
+    const value = (cell: number) => (forbidden?.[cell] ? null : exact(cells[cell]));
+    const values = range(positions).map((query) => range(positions).map((key) => value(query * positions + key)));
+    const label_positions = range(positions).filter((position) => marks[position]);
+    const where = { panel: id, run: run.name, sample, step: stepOf(place), layer, head, show };
+    return { ...where, interventions: changes, settings, tokens, label_positions, values };
+  });
+  return `${JSON.stringify({ panels: shown })}\n`;
 }

@@ -5,7 +5,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { tomlOf } from "../../model/config";
 import { saveFile, announce } from "../../draw/dom";
 import { csvOf } from "../../model/csv";
-import { fileName, inName, matrixCsvOf } from "./export";
+import { fileName, inName, matrixCsvOf, matrixJsonOf } from "./export";
+import { pngOf, svgOf } from "./picture";
 import { pageFile } from "./page-file";
 import { play } from "../../state/play";
 import { panels } from "../attention/panels";
@@ -95,8 +96,19 @@ function viewWays(): Way[] {
 /** The shown matrices: with a pinned one, that and the difference, too. */
 function matrixWays(): Way[] {
   const shown = panels.peek();
-  const save = () => saved(fileName(shown), new Blob([matrixCsvOf(shown)], { type: "text/csv" }));
-  return shown.length ? [["csv", "Save as CSV", "Their numbers, a line for each cell.", save]] : [];
+  const way = (ending: string, text: string, of: () => BlobPart | Promise<BlobPart>): Way => [
+    ending,
+    `Save as ${ending.toUpperCase()}`,
+    text,
+    async () => saved(fileName(shown, ending), new Blob([await of()])),
+  ];
+  if (!shown.length) return [];
+  return [
+    way("svg", "A picture of the matrices, for documents.", () => svgOf(shown).svg),
+    way("png", "The same picture, in pixels.", () => pngOf(svgOf(shown))),
+    way("csv", "Their numbers, a line for each cell.", () => matrixCsvOf(shown)),
+    way("json", "Their numbers, as lists of rows.", () => matrixJsonOf(shown)),
+  ];
 }
 
 /** What the command line needs to go on with a training of this page. */
