@@ -68,7 +68,7 @@ def zig_libraries(bin_folder: pathlib.Path) -> pathlib.Path:
 
 
 def environment(bin_folder: pathlib.Path) -> dict[str, str]:
-    """The environment of a build that gives the same bytes in every folder: no path and no time of this machine."""
+    """The environment of a build that leaves no path and no time of this machine in a file."""
     cargo = pathlib.Path(os.environ.get("CARGO_HOME", pathlib.Path.home() / ".cargo"))
     remapped = [(ROOT, "headlight"), *((folder, "registry") for folder in sorted((cargo / "registry/src").glob("*")))]
     flags = [f"--remap-path-prefix={path}={name}" for path, name in remapped]
@@ -76,7 +76,6 @@ def environment(bin_folder: pathlib.Path) -> dict[str, str]:
         **os.environ,
         "PATH": os.pathsep.join([str(bin_folder), str(ROOT / "target/tools/bin"), os.environ["PATH"]]),
         "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(flags),
-        "RUSTC_WRAPPER": str(ROOT / "scripts/release/rustc.sh"),
         "SOURCE_DATE_EPOCH": date(),
     }
 

@@ -1,16 +1,16 @@
-//! Keeps the best model so far, by the measure of `training.keep_best`.
+//! Keeps the best model so far, by the criterion of `training.keep_best`.
 
 use headlight_architecture::Parameter;
 
 use crate::config::TrainingConfig;
 use crate::engine::Engine;
-use crate::metrics::{Measure, StepMetrics};
+use crate::metrics::{Criterion, StepMetrics};
 
 /// Keeps the best model, and reports when `training.patience` runs out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestTracker {
-    /// The measure by which models are compared.
-    pub measure: Measure,
+    /// What models are compared by.
+    pub criterion: Criterion,
     patience: usize,
     /// The best model so far.
     pub best: Option<BestModel>,
@@ -19,7 +19,7 @@ pub struct BestTracker {
 /// The best model so far.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BestModel {
-    /// The value of the measure.
+    /// The value of the criterion.
     pub value: f64,
     /// The number of steps that it was trained for.
     pub step: usize,
@@ -30,10 +30,10 @@ pub struct BestModel {
 }
 
 impl BestTracker {
-    /// A tracker for the measure of `keep_best`; `None` if the config has none.
+    /// A tracker for the criterion of `keep_best`; `None` if the config has none.
     pub fn new(config: &TrainingConfig) -> Option<Self> {
         Some(Self {
-            measure: config.keep_best?,
+            criterion: config.keep_best?,
             patience: config.patience,
             best: None,
         })
@@ -42,7 +42,7 @@ impl BestTracker {
     /// Compares an evaluation of the engine's model with the best one so far.
     pub fn update(&mut self, metrics: &StepMetrics, engine: &dyn Engine) {
         let before = self.best.as_ref().map(|best| best.value);
-        if let Some(value) = better(self.measure, metrics, before) {
+        if let Some(value) = better(self.criterion, metrics, before) {
             self.best = Some(BestModel {
                 value,
                 step: metrics.step,
@@ -62,18 +62,18 @@ impl BestTracker {
 }
 
 /// The value of an evaluation, if it is better than the best one before.
-fn better(measure: Measure, metrics: &StepMetrics, before: Option<f64>) -> Option<f64> {
-    let value = metrics.measure(measure);
-    value.filter(|&value| before.is_none_or(|before| measure.is_better(value, before)))
+fn better(criterion: Criterion, metrics: &StepMetrics, before: Option<f64>) -> Option<f64> {
+    let value = metrics.judged_by(criterion);
+    value.filter(|&value| before.is_none_or(|before| criterion.is_better(value, before)))
 }
 
 /// The evaluation of the best model among the rows of a run's `metrics.jsonl`, by its index: what [`BestTracker`] kept.
 /// `None` if the config keeps none, or no evaluation has a value.
 pub fn best_evaluation(config: &TrainingConfig, rows: &[StepMetrics]) -> Option<usize> {
-    let measure = config.keep_best?;
+    let criterion = config.keep_best?;
     let mut best: Option<(usize, f64)> = None;
     for (index, row) in rows.iter().enumerate() {
-        if let Some(value) = better(measure, row, best.map(|(_, value)| value)) {
+        if let Some(value) = better(criterion, row, best.map(|(_, value)| value)) {
             best = Some((index, value));
         }
     }

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::float_cmp)]
 
 use headlight_experiment::metrics::{
-    METRICS, Measure, Metric, StepMetrics, Tally, cross_entropy, probabilities,
+    Criterion, METRICS, Metric, MetricKind, StepMetrics, Tally, cross_entropy, probabilities,
 };
 use serde_json::{Value, from_str, from_value, json, to_value};
 
@@ -28,29 +28,39 @@ fn tally() -> Tally {
 
 #[test]
 fn the_table_names_every_metric() {
-    let table: Vec<_> = METRICS
-        .iter()
-        .map(|info| {
-            (
-                info.name,
-                info.decimals,
-                info.row.map(|[key, _]| key),
-                info.is_ratio,
-            )
-        })
-        .collect();
+    let table = METRICS.map(|info| (info.name, info.decimals, info.row[0], info.kind));
     let expected = [
-        ("loss", 5, Some("final_loss"), true),
-        ("accuracy", 5, Some("accuracy"), true),
-        ("precision", 4, Some("precision"), true),
-        ("recall", 4, Some("recall"), true),
-        ("f1", 4, Some("f1"), true),
-        ("min_positive", 4, Some("min_positive"), false),
-        ("max_negative", 4, Some("max_negative"), false),
-        ("attention_positive", 3, None, false),
-        ("attention_negative", 3, None, false),
-        ("uniform_positive", 3, None, false),
-        ("uniform_negative", 3, None, false),
+        ("loss", 5, "final_loss", MetricKind::Ratio),
+        ("accuracy", 5, "accuracy", MetricKind::Ratio),
+        ("precision", 4, "precision", MetricKind::Ratio),
+        ("recall", 4, "recall", MetricKind::Ratio),
+        ("f1", 4, "f1", MetricKind::Ratio),
+        ("min_positive", 4, "min_positive", MetricKind::Extreme),
+        ("max_negative", 4, "max_negative", MetricKind::Extreme),
+        (
+            "attention_positive",
+            3,
+            "deciding_attention_positive",
+            MetricKind::Attention,
+        ),
+        (
+            "attention_negative",
+            3,
+            "deciding_attention_negative",
+            MetricKind::Attention,
+        ),
+        (
+            "uniform_positive",
+            3,
+            "deciding_uniform_positive",
+            MetricKind::Attention,
+        ),
+        (
+            "uniform_negative",
+            3,
+            "deciding_uniform_negative",
+            MetricKind::Attention,
+        ),
     ];
     assert_eq!(table, expected);
     assert!(METRICS.iter().all(|info| !info.label.is_empty()));
@@ -125,12 +135,12 @@ fn losses_of_log_odds() {
     }
 }
 
-fn measure(name: &str) -> Measure {
+fn criterion(name: &str) -> Criterion {
     from_value(json!(name)).unwrap()
 }
 
 #[test]
-fn measures_are_named_and_compared() {
+fn criteria_are_named_and_compared() {
     for (name, held_out, less_is_better) in [
         ("loss", false, true),
         ("accuracy", false, false),
@@ -139,15 +149,15 @@ fn measures_are_named_and_compared() {
         ("held_out_accuracy", true, false),
         ("held_out_f1", true, false),
     ] {
-        let measure = measure(name);
-        assert_eq!(measure.name(), name);
-        assert_eq!(to_value(measure).unwrap(), json!(name));
-        assert_eq!(measure.is_held_out(), held_out);
-        assert_eq!(measure.is_better(0.25, 0.5), less_is_better);
-        assert_eq!(measure.is_better(0.5, 0.25), !less_is_better);
-        assert!(!measure.is_better(0.5, 0.5));
+        let criterion = criterion(name);
+        assert_eq!(criterion.name(), name);
+        assert_eq!(to_value(criterion).unwrap(), json!(name));
+        assert_eq!(criterion.is_held_out(), held_out);
+        assert_eq!(criterion.is_better(0.25, 0.5), less_is_better);
+        assert_eq!(criterion.is_better(0.5, 0.25), !less_is_better);
+        assert!(!criterion.is_better(0.5, 0.5));
     }
-    let message = from_value::<Measure>(json!("precision"))
+    let message = from_value::<Criterion>(json!("precision"))
         .unwrap_err()
         .to_string();
     assert!(
@@ -184,7 +194,7 @@ fn a_line_has_both_splits() {
         ("held_out_loss", 0.125),
         ("held_out_f1", 1.0),
     ] {
-        assert_eq!(line.measure(measure(name)), Some(expected));
+        assert_eq!(line.judged_by(criterion(name)), Some(expected));
     }
     let read = StepMetrics::read(&value).unwrap();
     assert_eq!(read, line);
@@ -192,7 +202,7 @@ fn a_line_has_both_splits() {
         held_out: None,
         ..line
     };
-    assert_eq!(alone.measure(measure("held_out_loss")), None);
+    assert_eq!(alone.judged_by(criterion("held_out_loss")), None);
     for key in ["epoch", "step", "train_loss", "loss", "accuracy"] {
         let mut less = value.clone();
         less.as_object_mut().unwrap().remove(key);

@@ -287,7 +287,7 @@ fn line(step: usize, loss: f64, held_out: Option<f64>) -> StepMetrics {
 fn the_best_model_is_kept_until_patience_runs_out() {
     let config = parse(&["training.keep_best=held_out_loss", "training.patience=2"]).unwrap();
     let mut tracker = BestTracker::new(&config.training).unwrap();
-    assert_eq!(tracker.measure.name(), "held_out_loss");
+    assert_eq!(tracker.criterion.name(), "held_out_loss");
     let mut engine = Scripted::default();
     // Without the measure nothing happens.
     tracker.update(&line(0, 0.1, None), &engine);

@@ -27,7 +27,7 @@ use headlight_data::{Dataset, Stream, Task};
 use headlight_dump::Array;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_trainer::files::{config, weights};
-use headlight_trainer::train::session;
+use headlight_trainer::train::dataset;
 use serde_json::Value;
 
 use crate::common::{Finished, folder, headlight, json, read_dump};
@@ -200,7 +200,7 @@ fn through_commands(case: &mut Case, draw: &mut Draw, run: &Path) {
         n_logits: config.model.n_logits(inputs.n_classes),
         definition: Definition::new(&config.model, inputs, &parameters),
     };
-    let splits = session::dataset(&config).unwrap();
+    let splits = dataset::dataset(&config).unwrap();
     let judged = splits.judged();
     if let Some(found) = case.ask("evaluate run", &[]) {
         let [loss, right, unsure] = expected.evaluate(judged);

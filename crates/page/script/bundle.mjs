@@ -1,6 +1,7 @@
 // Bundles modules of the page, for the build and for the tests.
 
 import { build } from "esbuild";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { minify } from "terser";
 
@@ -9,7 +10,7 @@ const script = { jsx: "automatic", jsxImportSource: "preact" };
 
 /** The text of a bundle: of its script, or of the styles that its modules import. @param {import("esbuild").BuildOptions} options */
 async function bundle(options, ending = ".js") {
-  const { outputFiles } = await build({ ...script, bundle: true, write: false, outdir: folder, plugins: [worker], target: "es2022", charset: "utf8", legalComments: "none", absWorkingDir: folder, ...options });
+  const { outputFiles } = await build({ ...script, bundle: true, write: false, outdir: folder, plugins: [worker, glossary], target: "es2022", charset: "utf8", legalComments: "none", absWorkingDir: folder, ...options });
   return outputFiles.find(({ path }) => path.endsWith(ending)).text;
 }
 
@@ -19,6 +20,17 @@ const worker = {
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^worker:/ }, ({ path }) => ({ path, namespace: "worker" }));
     onLoad({ filter: /.*/, namespace: "worker" }, async ({ path }) => ({ contents: await scriptOf(`src/engine/${path.slice(7)}.worker.ts`), loader: "text" }));
+  },
+};
+
+// `import terms from "glossary:[CLS],Query"` has the first sentence of each of these terms in the book's glossary.
+const glossary = {
+  name: "glossary",
+  setup({ onResolve, onLoad }) {
+    const text = readFileSync(new URL("../../../docs/learn/glossary.md", import.meta.url), "utf8");
+    const sentenceOf = (term) => text.split(`\n## ${term}\n\n`)[1].match(/^[^]*?[.](?=\s)/)[0].replaceAll("\n", " ");
+    onResolve({ filter: /^glossary:/ }, ({ path }) => ({ path, namespace: "glossary" }));
+    onLoad({ filter: /.*/, namespace: "glossary" }, ({ path }) => ({ contents: JSON.stringify(Object.fromEntries(path.slice(9).split(",").map((term) => [term.toLowerCase(), sentenceOf(term)]))), loader: "json" }));
   },
 };
 

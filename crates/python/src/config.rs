@@ -59,7 +59,7 @@ fn resolve(source: &str, is_json: bool, changes: &str) -> Result<ExperimentConfi
     } else {
         config::load_changed(Path::new(source), changes, &Files::default())?
     };
-    config.compute.engine = headlight_trainer::train::session::engine_for(&config)?;
+    config.compute.engine = headlight_trainer::train::opening::engine_for(&config)?;
     Ok(config)
 }
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use headlight_analysis::measures::info;
 use headlight_experiment::config::{ExperimentConfig, MeasureName};
-use headlight_experiment::metrics::{ByName, METRICS, Metric};
+use headlight_experiment::metrics::{ByName, METRICS, Metric, MetricKind};
 use serde::ser::SerializeMap;
 
 use crate::outcome::RunOutcome;
@@ -74,19 +74,15 @@ fn table() -> Vec<Field> {
             quantity,
         });
     };
-    let metrics = |is_ratio: bool| {
-        let chosen = METRICS.iter().filter(move |info| info.is_ratio == is_ratio);
-        chosen.filter_map(|info| Some((info, info.row?)))
-    };
+    let metrics = |kind| METRICS.iter().filter(move |info| info.kind == kind);
     add("epoch_loss", "", 5, Quantity::EpochLoss);
-    for (info, [name, label]) in metrics(true) {
+    for info in metrics(MetricKind::Ratio) {
+        let [name, label] = info.row;
         add(name, label, info.decimals, Quantity::Train(info.metric));
     }
-    for (info, [name, _]) in metrics(true) {
-        let (name, label) = (
-            format!("held_out_{name}"),
-            format!("held-out {}", info.label),
-        );
+    for info in metrics(MetricKind::Ratio) {
+        let name = format!("held_out_{}", info.row[0]);
+        let label = format!("held-out {}", info.label);
         add(&name, &label, info.decimals, Quantity::HeldOut(info.metric));
     }
     for (held_out, [key, before]) in [(false, ["", ""]), (true, ["held_out_", "held-out "])] {
@@ -94,22 +90,16 @@ fn table() -> Vec<Field> {
         let label = format!("{before}accuracy of whole samples");
         add(&name, &label, 5, Quantity::WholeSamples { held_out });
     }
-    for (info, [name, label]) in metrics(false) {
+    for info in metrics(MetricKind::Extreme) {
+        let [name, label] = info.row;
         add(name, label, info.decimals, Quantity::Train(info.metric));
     }
     for (name, positive) in [("attention_positive", true), ("attention_negative", false)] {
         add(name, "", 3, Quantity::Attention { positive });
     }
-    for info in METRICS.iter().filter(|info| info.row.is_none()) {
-        let label = info.label.replace("uniform", "uniform attention");
-        let label = label.replace(',', " on what decides,");
-        let name = format!("deciding_{}", info.name);
-        add(
-            &name,
-            &label,
-            info.decimals,
-            Quantity::Deciding(info.metric),
-        );
+    for info in metrics(MetricKind::Attention) {
+        let [name, label] = info.row;
+        add(name, label, info.decimals, Quantity::Deciding(info.metric));
     }
     add(
         "learned_at_step",
@@ -127,6 +117,14 @@ fn table() -> Vec<Field> {
 }
 
 impl Field {
+    /// Whether it is a share of samples, or a probability.
+    pub(crate) fn is_share(&self) -> bool {
+        match self.quantity {
+            Quantity::Train(metric) | Quantity::HeldOut(metric) => metric != Metric::Loss,
+            quantity => matches!(quantity, Quantity::WholeSamples { .. }),
+        }
+    }
+
     /// Whether the rows of a config have it.
     pub(crate) fn is_in_rows_of(&self, config: &ExperimentConfig) -> bool {
         match self.quantity {

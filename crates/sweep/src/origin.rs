@@ -13,7 +13,7 @@ use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::notes::{note, note_once};
 use headlight_trainer::standard::shown;
-use headlight_trainer::train::session::engine_for;
+use headlight_trainer::train::opening::engine_for;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

@@ -43,9 +43,17 @@ impl StoredRow {
     /// All that it holds.
     ///
     /// # Errors
-    /// When a number is too large.
+    /// When a number is too large, or no share of 1 where one must be.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, String> {
-        serde_json::from_str(&self.text).map_err(no_row)
+        let own: Map<String, Value> = serde_json::from_str(&self.text).map_err(no_row)?;
+        let is_wrong = |field: &&Field| {
+            let value = own.get(&field.name).and_then(Value::as_f64);
+            field.is_share() && value.is_some_and(|value| !(0.0..=1.0).contains(&value))
+        };
+        match fields().iter().find(is_wrong) {
+            Some(field) => Err(format!("its `{}` is not between 0 and 1", field.name)),
+            None => Ok(own),
+        }
     }
 
     /// Checks that a row holds all that a sweep writes: these values of the grid, and all results that the config asks for, or

@@ -550,6 +550,7 @@ fn rows_out_of_order_or_of_other_values_are_refused() {
     );
     for (from, to, key) in [
         ("\"accuracy\":1.0", "\"accuracy\":\"1\"", "accuracy"),
+        ("\"accuracy\":1.0", "\"accuracy\":7.0", "accuracy"),
         ("\"epoch_loss\":[0.5]", "\"epoch_loss\":0.5", "epoch_loss"),
         (
             "\"epoch_loss\":[0.5]",

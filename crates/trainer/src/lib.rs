@@ -7,6 +7,7 @@
 
 #[cfg(feature = "burn")]
 pub mod burn;
+mod conclusion;
 pub mod devices;
 pub mod face;
 mod failure;

@@ -1,40 +1,25 @@
 //! Training into a run directory, from the start or from a checkpoint, until all of its files are written.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
-
-use headlight_analysis::certificate::Certificate;
-use headlight_analysis::measures::{certified, measured};
+use headlight_experiment::Engine;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::evaluate::assess;
 use headlight_experiment::outcome::Outcome;
 use headlight_experiment::train::{Ending, train};
-use headlight_experiment::{Engine, Error, TrainingState, tested};
 
 use crate::Failure;
+use crate::conclusion::conclude;
 use crate::face::option;
 use crate::files::dataset_file::Files;
-use crate::files::run_files::{CERTIFICATE, PAGE, REPORT, WEIGHTS};
-use crate::notes::note;
 use crate::run::RunDir;
 use crate::run::checkpoint::Checkpoint;
 use crate::run::environment::SourceCommit;
 use crate::show::finished_run::FinishedRun;
 use crate::show::page;
-use crate::show::report::reported_samples;
 use crate::standard::shown;
+use crate::train::dataset::check_data_file;
 use crate::train::dump_volume;
-use crate::train::dumping::{DumpModel, dump, strongest};
 use crate::train::resume;
-use crate::train::run_writer::{Display, RunWriter, origin};
-use crate::train::session::{Session, check_data_file};
-
-/// The inputs of each class in a run's certificate.
-const EXAMPLES: usize = 10;
-
-/// A count that takes longer is announced.
-const SILENT: Duration = Duration::from_secs(3);
+use crate::train::run_writer::{Display, RunWriter};
+use crate::train::session::Session;
 
 /// An experiment that is ready to be trained.
 pub struct Training<'a> {
@@ -166,105 +151,6 @@ impl<'a> Training<'a> {
         };
         work().map_err(|failure| with_remedy(failure, run, session))
     }
-}
-
-/// Writes the last files of a run that has ended or was interrupted. They show the best model, if the run keeps it.
-fn conclude(
-    session: &Session,
-    engine: &mut dyn Engine,
-    run: &RunDir,
-    ending: Ending,
-    writer: RunWriter<'_>,
-    interrupted: &(dyn Fn() -> bool + Sync),
-) -> Result<FinishedRun, Failure> {
-    let experiment = &session.experiment;
-    let config = &writer.config;
-    run.write_losses()?;
-    writer.write_best()?;
-    run.write_weights(WEIGHTS, engine.parameters())?;
-
-    let progress = writer.progress;
-    let best_step = writer.best().map(|best| best.step);
-    if let Some(best) = writer.best() {
-        engine.restore(&TrainingState::of(best.parameters.clone()))?;
-    }
-    let step = best_step.unwrap_or(progress.step);
-    let parameters = engine.parameters();
-    let model = DumpModel {
-        config,
-        parameters: &parameters,
-    };
-    let samples = session.shown_samples(reported_samples(experiment.splits.shown()));
-    let origin = origin(step, experiment);
-    let dump = dump(model, &samples, origin, &session.device, &[])?;
-    let strongest = strongest(model, &experiment.splits, &session.device)?;
-    let judged = experiment.splits.judged();
-    let assessment = assess(engine, judged, config.data.n_classes).ok();
-    let outcome = Outcome::of(config, &experiment.splits, &writer.metrics, best_step);
-    let tests = tested(experiment, engine, |_| true)?;
-    let weights = engine.weights();
-    let was_interrupted = matches!(ending, Ending::Interrupted);
-    // A run is complete without its certificate: `certify` counts at any time. A model that is half trained needs none.
-    let certificate = if was_interrupted {
-        Ok(None)
-    } else {
-        certificate(config, &weights, interrupted)
-    };
-    let is_uncounted = certificate.is_err();
-    let certificate = certificate.unwrap_or_else(|error| {
-        note(&format!("no {CERTIFICATE}: {error}"));
-        None
-    });
-    if let Some(certificate) = &certificate {
-        run.write_json(CERTIFICATE, certificate)?;
-    }
-    let measures = measured(config, &weights, judged, certificate.as_ref())?;
-    // A run is complete without its page: `inspect --html` can write it at any time.
-    let page = page::write(run, outcome.as_ref()).unwrap_or_else(|failure| {
-        note(&format!("no {PAGE}: {failure}"));
-        None
-    });
-    let finished = FinishedRun {
-        step,
-        assessment,
-        outcome,
-        tests,
-        measures,
-        certificate,
-        dump,
-        strongest,
-        parameters,
-        page,
-        progress,
-        was_interrupted,
-        is_uncounted,
-        metrics: writer.metrics,
-        tracker: writer.tracker,
-    };
-    let report = finished.report(experiment);
-    run.write_manifest(Some(&report))?;
-    run.write(REPORT, report.as_bytes())?;
-    Ok(finished)
-}
-
-/// How the model answers all possible inputs, if a measure asks for it.
-fn certificate(
-    config: &ExperimentConfig,
-    weights: &[f32],
-    interrupted: &(dyn Fn() -> bool + Sync),
-) -> Result<Option<Certificate>, Error> {
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    let (began, told) = (Instant::now(), AtomicBool::new(false));
-    certified(config, weights, EXAMPLES, threads, &|_| {
-        if interrupted() {
-            let message = "the count of all inputs was interrupted".to_owned();
-            return Err(Error::Input(message));
-        }
-        if began.elapsed() > SILENT && !told.swap(true, Ordering::Relaxed) {
-            note("training has ended; Headlight counts the answers to all inputs");
-        }
-        Ok(())
-    })
 }
 
 /// Adds to a failure during training what the run directory holds, or how to resume the run.

@@ -32,6 +32,7 @@ pub use format::{Format, write};
 pub use labels::numbers_are_names;
 pub use rows::Rows;
 pub use table::Table;
+pub use texts::HELD_OUT_PART;
 
 use labels::Label;
 use rows::{FoundSample, Place, SampleContent, SampleLabels, is_held_out};

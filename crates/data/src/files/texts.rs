@@ -14,8 +14,8 @@ use crate::words::{Encoder, PAD, UNK, VALUE_END, Words, composed, letters};
 /// The most words of a text that a model takes, unless its config says otherwise: attention grows with their square.
 const MAX_WORDS: usize = 128;
 
-/// Without a number and without splits of its own, a file has this part of its texts held out.
-const HELD_OUT_PART: usize = 5;
+/// Without a number and without splits of its own, a file has this part of its samples held out.
+pub const HELD_OUT_PART: usize = 5;
 
 impl Rows {
     /// As [`complete`](Self::complete), for texts: the vocabulary comes from those that are trained on.

@@ -4,7 +4,7 @@ use headlight_fused::{Adam, AdamW, CrossEntropy, Optimizer, Sgd, TrainingSetting
 use headlight_schema::{ConfigSection, InvalidValue, Range, choices, section};
 
 use super::adaptable::Adaptable;
-use crate::metrics::Measure;
+use crate::metrics::Criterion;
 
 section! {
     /// The `[training]` section: epochs, batches, and the optimizer. The defaults are those of [`Adam`], and the notebook's batch
@@ -94,7 +94,7 @@ section! {
         /// The criterion by which the best model is chosen and kept, beside the last one. If unset, only the last
         /// model is kept.
         #[omit(default)]
-        pub keep_best: Option<Measure> = None,
+        pub keep_best: Option<Criterion> = None,
         /// Training stops after this many evaluations in a row without a better `keep_best`; 0 never stops it.
         pub patience: usize = 0,
     }
@@ -274,7 +274,7 @@ impl TrainingConfig {
         if self.patience > 0 && self.keep_best.is_none() {
             return invalid(
                 "patience",
-                "patience needs training.keep_best; name a measure, such as \"held_out_loss\"",
+                "patience needs training.keep_best; name a criterion, such as \"held_out_loss\"",
             );
         }
         Ok(())

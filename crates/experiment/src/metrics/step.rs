@@ -4,7 +4,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::measure::Measure;
+use super::criterion::Criterion;
 use super::table::{HELD_OUT, METRICS, Metric, MetricInfo};
 use super::values::{ClassMetrics, EvalMetrics, TestMetrics};
 
@@ -61,8 +61,8 @@ impl StepMetrics {
         })
     }
 
-    /// The value of a measure, if it was measured.
-    pub fn measure(&self, Measure { metric, held_out }: Measure) -> Option<f64> {
+    /// The value by which a criterion judges the model; `None` if the split has none.
+    pub fn judged_by(&self, Criterion { metric, held_out }: Criterion) -> Option<f64> {
         if held_out {
             self.held_out.as_ref()?[metric]
         } else {

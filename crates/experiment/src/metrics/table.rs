@@ -14,13 +14,23 @@ pub struct MetricInfo {
     pub label: &'static str,
     /// Digits after the decimal point in tables.
     pub decimals: usize,
-    /// Its key and its label in the rows of a sweep; `None` if it is not part of them. Rows hold a ratio for
-    /// held-out samples too.
-    pub row: Option<[&'static str; 2]>,
-    /// Whether it is a loss or a ratio of counts. The table of a run's report shows these.
-    pub is_ratio: bool,
+    /// Its key in the rows of a sweep, and its label above their columns.
+    pub row: [&'static str; 2],
+    /// What kind of number it is.
+    pub kind: MetricKind,
     /// Whether less or more of it is better; `None` if `training.keep_best` cannot name it.
     pub(super) better: Option<BetterValues>,
+}
+
+/// Kinds of metrics, by where they are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricKind {
+    /// A loss or a ratio of counts: in the table of a run's report, and in rows for held-out samples too.
+    Ratio,
+    /// The most extreme probability of a class.
+    Extreme,
+    /// Attention on the positions that decide the label: only in rows of configs with a rule.
+    Attention,
 }
 
 /// Which values of a metric are better.
@@ -31,7 +41,7 @@ pub(super) enum BetterValues {
 }
 
 macro_rules! metrics {
-    ($($(#[doc = $doc:literal])+ $metric:ident: $name:literal, $label:literal, $decimals:literal, $row:expr, $is_ratio:literal, $better:expr;)+) => {
+    ($($(#[doc = $doc:literal])+ $metric:ident: $name:literal, $label:literal, $decimals:literal, $row:expr, $kind:ident, $better:expr;)+) => {
         /// A metric of a model on a whole split.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Metric {
@@ -45,7 +55,7 @@ macro_rules! metrics {
             label: $label,
             decimals: $decimals,
             row: $row,
-            is_ratio: $is_ratio,
+            kind: MetricKind::$kind,
             better: $better,
         }),+];
     };
@@ -54,32 +64,32 @@ macro_rules! metrics {
 const LESS: Option<BetterValues> = Some(BetterValues::Less);
 const MORE: Option<BetterValues> = Some(BetterValues::More);
 
-// Of each its key, its name and decimals in tables, its key and its label in rows, whether it is a ratio, and what is better.
+// Of each its key, its name and decimals in tables, its key and its label in rows, its kind, and what is better.
 metrics! {
     /// Mean cross-entropy, in nats.
-    Loss: "loss", "loss", 5, Some(["final_loss", "final loss"]), true, LESS;
+    Loss: "loss", "loss", 5, ["final_loss", "final loss"], Ratio, LESS;
     /// Share of samples that are classified correctly.
-    Accuracy: "accuracy", "accuracy", 5, Some(["accuracy"; 2]), true, MORE;
+    Accuracy: "accuracy", "accuracy", 5, ["accuracy"; 2], Ratio, MORE;
     /// Share of true positives among samples classified as positive. With more than two classes, this and the next
     /// two are means over the classes.
-    Precision: "precision", "precision", 4, Some(["precision"; 2]), true, None;
+    Precision: "precision", "precision", 4, ["precision"; 2], Ratio, None;
     /// Share of positive samples that are classified as positive.
-    Recall: "recall", "recall", 4, Some(["recall"; 2]), true, None;
+    Recall: "recall", "recall", 4, ["recall"; 2], Ratio, None;
     /// Harmonic mean of precision and recall.
-    F1: "f1", "F1", 4, Some(["f1", "F1"]), true, MORE;
+    F1: "f1", "F1", 4, ["f1", "F1"], Ratio, MORE;
     /// Smallest probability of a positive sample, of two classes.
-    MinPositive: "min_positive", "smallest probability of a positive", 4, Some(["min_positive", "smallest probability of a positive"]), false, None;
+    MinPositive: "min_positive", "smallest probability of a positive", 4, ["min_positive", "smallest probability of a positive"], Extreme, None;
     /// Largest probability of a negative sample, of two classes.
-    MaxNegative: "max_negative", "largest probability of a negative", 4, Some(["max_negative", "largest probability of a negative"]), false, None;
+    MaxNegative: "max_negative", "largest probability of a negative", 4, ["max_negative", "largest probability of a negative"], Extreme, None;
     /// Attention of `[CLS]` to the positions that decide the label, in the last layer: the sum over these
     /// positions, averaged over heads and samples of every class but 0.
-    AttentionPositive: "attention_positive", "attention, positives", 3, None, false, None;
+    AttentionPositive: "attention_positive", "attention, positives", 3, ["deciding_attention_positive", "attention on what decides, positives"], Attention, None;
     /// The same over samples of class 0.
-    AttentionNegative: "attention_negative", "attention, negatives", 3, None, false, None;
+    AttentionNegative: "attention_negative", "attention, negatives", 3, ["deciding_attention_negative", "attention on what decides, negatives"], Attention, None;
     /// `AttentionPositive` for uniform attention, which is 1 / the keys that `[CLS]` may look at.
-    UniformPositive: "uniform_positive", "uniform, positives", 3, None, false, None;
+    UniformPositive: "uniform_positive", "uniform, positives", 3, ["deciding_uniform_positive", "uniform attention on what decides, positives"], Attention, None;
     /// `AttentionNegative` for uniform attention.
-    UniformNegative: "uniform_negative", "uniform, negatives", 3, None, false, None;
+    UniformNegative: "uniform_negative", "uniform, negatives", 3, ["deciding_uniform_negative", "uniform attention on what decides, negatives"], Attention, None;
 }
 
 /// A column of the terminal's table of a training.

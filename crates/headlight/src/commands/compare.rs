@@ -8,7 +8,7 @@ use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::config::toml::default_of;
-use headlight_experiment::metrics::METRICS;
+use headlight_experiment::metrics::{METRICS, MetricKind};
 use headlight_report::{number, shorten_apart};
 use headlight_trainer::Failure;
 use headlight_trainer::run::RunDir;
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let train = METRICS
         .iter()
         .map(|info| (info.name.to_owned(), info.decimals));
-    let ratios = METRICS.iter().filter(|info| info.is_ratio);
+    let ratios = METRICS.iter().filter(|info| info.kind == MetricKind::Ratio);
     let held_out = ratios.map(|info| (format!("held_out_{}", info.name), info.decimals));
     let first = [("step".to_owned(), 0), ("train_loss".to_owned(), 5)];
     for (name, decimals) in first.into_iter().chain(train).chain(held_out) {

@@ -11,7 +11,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::shell_word;
-use headlight_trainer::train::session::{dataset, fit};
+use headlight_trainer::train::dataset::{dataset, fit};
 
 use crate::arguments::{ConfigArguments, Force};
 use crate::printing::tell;

@@ -21,7 +21,7 @@ use headlight_trainer::files::samples;
 use headlight_trainer::show::assessment::document;
 use headlight_trainer::show::measures::section;
 use headlight_trainer::standard::shown;
-use headlight_trainer::train::session;
+use headlight_trainer::train::dataset;
 use serde::Serialize;
 
 use super::interventions::InterventionArguments;
@@ -186,8 +186,8 @@ fn own(
     config: &ExperimentConfig,
     split: Option<Split>,
 ) -> Result<(Dataset, Option<Split>), Failure> {
-    session::check_data_file(config, "put it back, or give a dataset file after the run")?;
-    let splits = session::dataset_with(config, &Files::default())?;
+    dataset::check_data_file(config, "put it back, or give a dataset file after the run")?;
+    let splits = dataset::dataset_with(config, &Files::default())?;
     let none = splits.held_out.is_empty();
     let refused = match split {
         Some(Split::HeldOut) if none => Some(("held-out", "holds out no samples", "train")),

@@ -11,7 +11,7 @@ use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::show::page::read_dump;
 use headlight_trainer::standard::shown;
-use headlight_trainer::train::session::engine_for;
+use headlight_trainer::train::opening::engine_for;
 use serde_json::{Value, json};
 
 use crate::arguments::place;

@@ -15,8 +15,9 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::dataset_file;
 use headlight_trainer::files::weights;
 use headlight_trainer::run::{KeptModel, RunDir};
+use headlight_trainer::train::dataset::dataset;
 use headlight_trainer::train::opening::open_device;
-use headlight_trainer::train::session::{self, Session};
+use headlight_trainer::train::session::Session;
 
 use super::interventions::{InterventionArguments, Interventions};
 
@@ -93,7 +94,7 @@ impl RunModel {
                 })
             }
             Source::Generated(_) => {
-                let train = session::dataset(&self.config).ok()?.train;
+                let train = dataset(&self.config).ok()?.train;
                 samples.trained_on(rows, &train, data, padding)
             }
         };
@@ -101,16 +102,16 @@ impl RunModel {
     }
 
     /// That the model never saw an unknown word in training, if that is so and a sample has one.
-    pub(super) fn unseen(&self, dataset: &Dataset) -> Option<&'static str> {
+    pub(super) fn unseen(&self, given: &Dataset) -> Option<&'static str> {
         self.config.data.words.as_ref()?;
         let has_unknown = |dataset: &Dataset| {
             (0..dataset.len()).any(|sample| dataset.tokens(sample).contains(&UNK))
         };
-        if !has_unknown(dataset) {
+        if !has_unknown(given) {
             return None;
         }
         // Without the run's own data, nothing is known of them.
-        let own = session::dataset(&self.config).ok()?.train;
+        let own = dataset(&self.config).ok()?.train;
         (!has_unknown(&own)).then_some(
             "the model never saw an unknown word ([UNK]) in training, so its answer is arbitrary",
         )

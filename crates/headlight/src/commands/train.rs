@@ -18,7 +18,8 @@ use headlight_trainer::run::RunDir;
 use headlight_trainer::run::environment::SourceCommit;
 use headlight_trainer::show::finished_run::FinishedRun;
 use headlight_trainer::standard::{STANDARD, quoted, shown};
-use headlight_trainer::train::session::{Session, engine_for, unsupported_by_fused};
+use headlight_trainer::train::opening::{engine_for, unsupported_by_fused};
+use headlight_trainer::train::session::Session;
 use headlight_trainer::train::signals::Signals;
 use headlight_trainer::training::Training;
 

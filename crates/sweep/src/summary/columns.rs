@@ -2,7 +2,7 @@
 
 use headlight_analysis::measures::info;
 use headlight_experiment::config::MeasureName;
-use headlight_experiment::metrics::{METRICS, Metric};
+use headlight_experiment::metrics::{METRICS, Metric, MetricKind};
 use serde_json::{Map, Value};
 
 use crate::fields::{Quantity, fields};
@@ -173,7 +173,7 @@ impl Column {
             Quantity::WeightsSha256 => return None,
             Quantity::Tests => {
                 let (test, _, metric) = place.test.as_ref()?;
-                let mut ratios = METRICS.iter().filter(|info| info.is_ratio);
+                let mut ratios = METRICS.iter().filter(|info| info.kind == MetricKind::Ratio);
                 let (label, decimals) = match ratios.find(|info| info.name == metric) {
                     Some(info) => (info.label, info.decimals),
                     None if metric == "sample_accuracy" => ("accuracy of whole samples", 5),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use headlight_data::files::{ChosenSamples, FileError, Format};
+use headlight_data::files::{ChosenSamples, FileError, Format, HELD_OUT_PART};
 use headlight_data::{ClsPlace, ColumnNames, Task};
 use serde::Serialize;
 
@@ -17,10 +17,6 @@ const SAMPLES: &str = include_str!("../../../../configs/files/samples.toml");
 
 /// Their names. A config cannot be chosen by them, since both need a file.
 pub(super) const NAMES: [&str; 2] = ["texts", "samples"];
-
-/// Without splits of its own, a file of token ids has this part of its samples held out; other files, too, but their
-/// reader does that.
-const HELD_OUT_PART: usize = 5;
 
 /// The config of a data file.
 #[derive(Debug)]
@@ -85,6 +81,7 @@ pub fn config(path: &Path, named: &ColumnNames, files: &Files) -> Result<DataCon
         let rows = table.samples(&choice.columns)?;
         keys.task = rows.has_token_labels().then_some(Task::TokenClassification);
         keys.cls = rows.ends_in_cls().then_some(ClsPlace::Last);
+        // For texts, the reader of the file does so.
         if !(0..rows.len()).any(|row| rows.is_held_out(row)) {
             keys.held_out = Some((rows.len() / HELD_OUT_PART).max(1));
         }

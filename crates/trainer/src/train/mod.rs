@@ -1,5 +1,7 @@
 //! Training: experiments opened with their files and devices, and what a run directory gets of them.
 
+pub mod dataset;
+pub(crate) mod doubts;
 pub mod dump_volume;
 pub mod dumping;
 pub mod opening;

@@ -15,7 +15,7 @@ use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::shown;
-use headlight_trainer::train::session;
+use headlight_trainer::train::dataset;
 
 use table::{Table, quoted};
 
@@ -62,8 +62,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
-    session::check_data_file(config, "put it back")?;
-    let splits = session::dataset(config)?;
+    dataset::check_data_file(config, "put it back")?;
+    let splits = dataset::dataset(config)?;
     let dataset = splits.judged();
     let split = if splits.held_out.is_empty() {
         "training"

@@ -1,6 +1,7 @@
 // A way through computations, a stage at a time or all at once: of each its formula, its numbers and its sentence.
 
 import { fixed } from "../model/numbers";
+import { Explained } from "../draw/explained";
 import { difference } from "./computation";
 import { hasModifier } from "../draw/dom";
 import type { Grid, Stage } from "./stages";
@@ -68,11 +69,15 @@ export function Steps({ stages, at, onMove, children }: StepsProps) {
 function StageOf({ stage, name }: { stage: Stage; name: string }) {
   return (
     <section class="stage" aria-label={name}>
-      <h3>{name}</h3>
+      <h3>
+        <Explained text={name} />
+      </h3>
       <p class="formula">
         <Formula text={stage.formula} />
       </p>
-      <p class="sentence">{stage.sentence}</p>
+      <p class="sentence">
+        <Explained text={stage.sentence} />
+      </p>
       <div class="grids">
         {stage.grids.map((grid) => (
           <NumberGrid grid={grid} key={grid.name} />

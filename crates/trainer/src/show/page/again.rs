@@ -16,7 +16,7 @@ use crate::files::hash::{file_sha256, inputs_sha256};
 use crate::files::run_files::WEIGHTS;
 use crate::run::RunDir;
 use crate::run::checkpoint::Checkpoint;
-use crate::train::session::dataset;
+use crate::train::dataset::dataset;
 use crate::train::test_sets::with_tests;
 
 /// Whether the page can train a run again: the fused engine on a CPU trained it, and its samples follow from its config or

@@ -12,7 +12,8 @@ use super::samples::carried;
 use crate::Failure;
 use crate::files::config::{to_json, with_file_names};
 use crate::standard::shown;
-use crate::train::session::{dataset, engine_for, unsupported_by_fused};
+use crate::train::dataset::dataset;
+use crate::train::opening::{engine_for, unsupported_by_fused};
 
 /// The page that trains a config when it is opened. It depends on the config, and on the samples of its file.
 ///

@@ -9,7 +9,7 @@ use headlight_page::{OwnData, OwnLabel};
 
 use crate::Failure;
 use crate::files::dataset_file;
-use crate::train::session::fit;
+use crate::train::dataset::fit;
 
 /// The most bytes of samples in a page, as JSON.
 const MOST: usize = 200_000;

@@ -1,7 +1,7 @@
 //! How the model does on test sets.
 
 use headlight_data::Splits;
-use headlight_experiment::metrics::{EvalMetrics, METRICS, Metric, TestMetrics};
+use headlight_experiment::metrics::{EvalMetrics, METRICS, Metric, MetricKind, TestMetrics};
 use headlight_report::{Section, Table, number};
 
 /// A row for each test set, after that of the held-out samples; `None` without test sets.
@@ -10,7 +10,7 @@ pub(super) fn section(
     held_out: Option<&EvalMetrics>,
     tests: &[TestMetrics],
 ) -> Option<Section> {
-    let ratios = || METRICS.iter().filter(|info| info.is_ratio);
+    let ratios = || METRICS.iter().filter(|info| info.kind == MetricKind::Ratio);
     let has_whole = splits.train.is_per_position();
     let mut header = vec!["samples", "number"];
     header.extend(ratios().map(|info| info.label));

@@ -1,7 +1,7 @@
 //! The evaluations during training.
 
 use headlight_experiment::config::ExperimentConfig;
-use headlight_experiment::metrics::{METRICS, Metric, StepMetrics};
+use headlight_experiment::metrics::{METRICS, Metric, MetricKind, StepMetrics};
 use headlight_report::{Section, Table, evenly_spread, number};
 
 /// The most evaluations that are shown.
@@ -47,7 +47,7 @@ pub(super) fn sections(
 /// A row for each evaluation; of many, a selection. Fresh samples have no epochs.
 fn evaluations(metrics: &[StepMetrics], is_fresh: bool) -> Table {
     let first = usize::from(is_fresh);
-    let ratios = || METRICS.iter().filter(|info| info.is_ratio);
+    let ratios = || METRICS.iter().filter(|info| info.kind == MetricKind::Ratio);
     let header = ["epoch", "step", "batch loss"].into_iter();
     let header = header.chain(ratios().map(|info| info.label)).skip(first);
     let rows = evenly_spread(metrics.len(), MOST_EVALUATIONS).map(|index| {

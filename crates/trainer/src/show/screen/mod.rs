@@ -19,7 +19,7 @@ use crate::show::certificate;
 use crate::show::finished_run::FinishedRun;
 use crate::show::report::{data_title, f1_of, quoted_answer, test_lines};
 use crate::standard::{quoted, shell_word, shown};
-use crate::train::session::blind_reader;
+use crate::train::doubts::blind_reader;
 
 use model::UsedModel;
 

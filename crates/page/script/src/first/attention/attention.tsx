@@ -1,6 +1,7 @@
 // The attention matrix of the shown sample, step, layer and head, beside a pinned one.
 
 import { interventionsFor } from "../../sources/interventions";
+import { Explained } from "../../draw/explained";
 import { fixed } from "../../model/numbers";
 import { baseRun, current, runs, settingsOf, shownRun } from "../../state/state";
 import { change, view } from "../../state/view";
@@ -126,7 +127,7 @@ export const Attention = () => (
     <Matrices />
     <Foot />
     <p class="hint">
-      Rows are queries (from), columns keys (to).{" "}
+      <Explained text="Each row is a query (from), each column a key (to)." />{" "}
       {shownRun.value?.samples.some(({ marked }) => marked.length) && "◆ decides the label by the rule. "}Click a cell
       or use the arrow keys.
     </p>

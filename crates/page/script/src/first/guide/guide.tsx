@@ -3,6 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { canAsk, canEdit, canPlay, canTrain } from "../../state/abilities";
 import { captionsOf, looksFrom } from "./captions";
+import { Explained } from "../../draw/explained";
 import { guess, awaitsGuess } from "../../state/guess";
 import { play } from "../../state/play";
 import { baseRun } from "../../state/state";
@@ -111,7 +112,7 @@ export function Guide() {
         ›
       </button>
       <p role="status">
-        <b>{caption.title}</b> {text}{" "}
+        <b>{caption.title}</b> <Explained text={text} />{" "}
         {caption.seeds && canTrain.value && (
           <button type="button" class="link" onClick={showSeeds}>
             See other seeds
@@ -139,7 +140,7 @@ function Lead() {
   const list = next.length > 1 ? `${next.slice(0, -1).join(", ")} or ${next.at(-1)}` : next[0];
   return (
     <p id="lead">
-      Arcs show where the model looks. {baseRun.value && looksFrom(baseRun.value)}{" "}
+      Arcs show where the model looks. <Explained text={baseRun.value ? looksFrom(baseRun.value) : ""} />{" "}
       {list.charAt(0).toUpperCase() + list.slice(1)}.
     </p>
   );

@@ -4,6 +4,7 @@ import { Answer } from "./answer";
 import { currentSampleKey, currentQuery, currentSample, current10Hz, currentWeights10Hz } from "../../state/current";
 import { spoken } from "../../state/play";
 import { sentenceOf } from "../../model/sentence";
+import { Explained } from "../../draw/explained";
 import { Tokens } from "./tiles";
 import { isOff } from "../../state/intervene";
 import { inputError, showText } from "../../state/user-samples";
@@ -134,7 +135,7 @@ function Sentence() {
   return (
     now && (
       <p id="sentence" aria-live={spoken.value}>
-        {sentenceOf(now, currentWeights10Hz.value)}
+        <Explained text={sentenceOf(now, currentWeights10Hz.value)} />
         {off || (isFirst && own.whyStrongest)}
       </p>
     )

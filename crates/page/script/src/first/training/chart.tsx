@@ -1,6 +1,7 @@
 // A chart over the steps of a training that is also their scrubber.
 
 import { useSize } from "../../draw/dom";
+import { Explained } from "../../draw/explained";
 import { fixed } from "../../model/numbers";
 import { current } from "../../state/state";
 import { change, changeSoon, settleAddress, view } from "../../state/view";
@@ -32,7 +33,9 @@ export function Chart({ chart }: { chart: ChartModel }) {
   return (
     <figure>
       <figcaption>
-        <b>{chart.title}</b>
+        <b>
+          <Explained text={chart.title} />
+        </b>
         {chart.lines.map((line) => (
           <Key line={line} key={line.label} />
         ))}

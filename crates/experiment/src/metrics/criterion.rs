@@ -1,20 +1,19 @@
-//! Metrics by which models are compared.
+//! The metric by which a training keeps its best model.
 
 use headlight_schema::{Choice, Kind, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::table::{BetterValues, HELD_OUT, METRICS, Metric};
 
-/// A metric, on training or held-out samples, by which models can be compared. Its name is a key of
-/// `metrics.jsonl`.
+/// A metric on training or held-out samples, by which models can be compared. Its name is a key of `metrics.jsonl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measure {
+pub struct Criterion {
     pub(super) metric: Metric,
     pub(super) held_out: bool,
 }
 
-impl Measure {
-    /// All measures.
+impl Criterion {
+    /// All criteria.
     fn all() -> impl Iterator<Item = Self> {
         [false, true].into_iter().flat_map(|held_out| {
             let named = METRICS.iter().filter(|info| info.better.is_some());
@@ -25,7 +24,7 @@ impl Measure {
         })
     }
 
-    /// Whether it is measured on held-out samples.
+    /// Whether it is of the held-out samples.
     pub fn is_held_out(self) -> bool {
         self.held_out
     }
@@ -45,10 +44,10 @@ impl Measure {
     }
 }
 
-impl Value for Measure {
+impl Value for Criterion {
     fn kind() -> Kind {
-        let choice = |measure: Self| Choice {
-            name: measure.name(),
+        let choice = |criterion: Self| Choice {
+            name: criterion.name(),
             sentence: String::new(),
         };
         Kind::Choice(Self::all().map(choice).collect())
@@ -59,20 +58,20 @@ impl Value for Measure {
     }
 }
 
-impl Serialize for Measure {
+impl Serialize for Criterion {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.name())
     }
 }
 
-impl<'de> Deserialize<'de> for Measure {
+impl<'de> Deserialize<'de> for Criterion {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let found = Self::all().find(|measure| measure.name() == text);
+        let found = Self::all().find(|criterion| criterion.name() == text);
         found.ok_or_else(|| {
             let names: Vec<String> = Self::all().map(Self::name).collect();
             let names = names.join(", ");
-            de::Error::custom(format!("unknown measure `{text}`; it can be {names}"))
+            de::Error::custom(format!("unknown metric `{text}`; it can be {names}"))
         })
     }
 }

@@ -1,0 +1,136 @@
+//! The end of a run: its model is judged, and its last files are written.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use headlight_analysis::certificate::Certificate;
+use headlight_analysis::measures::{certified, measured};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_experiment::evaluate::assess;
+use headlight_experiment::outcome::Outcome;
+use headlight_experiment::train::Ending;
+use headlight_experiment::{Engine, Error, TrainingState, tested};
+
+use crate::Failure;
+use crate::files::run_files::{CERTIFICATE, PAGE, REPORT, WEIGHTS};
+use crate::notes::note;
+use crate::run::RunDir;
+use crate::show::finished_run::FinishedRun;
+use crate::show::page;
+use crate::show::report::reported_samples;
+use crate::train::dumping::{DumpModel, dump, strongest};
+use crate::train::run_writer::{RunWriter, origin};
+use crate::train::session::Session;
+
+/// The inputs of each class in a run's certificate.
+const EXAMPLES: usize = 10;
+
+/// A count that takes longer is announced.
+const SILENT: Duration = Duration::from_secs(3);
+
+/// Writes the last files of a run that has ended or was interrupted. They show the best model, if the run keeps it.
+pub(crate) fn conclude(
+    session: &Session,
+    engine: &mut dyn Engine,
+    run: &RunDir,
+    ending: Ending,
+    writer: RunWriter<'_>,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> Result<FinishedRun, Failure> {
+    run.write_losses()?;
+    writer.write_best()?;
+    run.write_weights(WEIGHTS, engine.parameters())?;
+    if let Some(best) = writer.best() {
+        engine.restore(&TrainingState::of(best.parameters.clone()))?;
+    }
+    let finished = judged(session, engine, run, ending, writer, interrupted)?;
+    // A run is complete without its page: `inspect --html` can write it at any time.
+    let page = page::write(run, finished.outcome.as_ref()).unwrap_or_else(|failure| {
+        note(&format!("no {PAGE}: {failure}"));
+        None
+    });
+    let finished = FinishedRun { page, ..finished };
+    let report = finished.report(&session.experiment);
+    run.write_manifest(Some(&report))?;
+    run.write(REPORT, report.as_bytes())?;
+    Ok(finished)
+}
+
+/// What came of a run, by the model that its engine holds; writes the run's certificate.
+fn judged(
+    session: &Session,
+    engine: &mut dyn Engine,
+    run: &RunDir,
+    ending: Ending,
+    writer: RunWriter<'_>,
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> Result<FinishedRun, Failure> {
+    let (experiment, config) = (&session.experiment, &writer.config);
+    let (splits, judged) = (&experiment.splits, experiment.splits.judged());
+    let (parameters, weights) = (engine.parameters(), engine.weights());
+    let best_step = writer.best().map(|best| best.step);
+    let step = best_step.unwrap_or(writer.progress.step);
+    let model = DumpModel {
+        config,
+        parameters: &parameters,
+    };
+    let samples = session.shown_samples(reported_samples(splits.shown()));
+    let was_interrupted = matches!(ending, Ending::Interrupted);
+    // A run is complete without its certificate: `certify` counts at any time. A model that is half trained needs none.
+    let counted = match was_interrupted {
+        true => Ok(None),
+        false => certificate(config, &weights, interrupted),
+    };
+    let is_uncounted = counted.is_err();
+    let certificate = counted.unwrap_or_else(|error| {
+        note(&format!("no {CERTIFICATE}: {error}"));
+        None
+    });
+    if let Some(certificate) = &certificate {
+        run.write_json(CERTIFICATE, certificate)?;
+    }
+    Ok(FinishedRun {
+        step,
+        assessment: assess(engine, judged, config.data.n_classes).ok(),
+        outcome: Outcome::of(config, splits, &writer.metrics, best_step),
+        tests: tested(experiment, engine, |_| true)?,
+        measures: measured(config, &weights, judged, certificate.as_ref())?,
+        dump: dump(
+            model,
+            &samples,
+            origin(step, experiment),
+            &session.device,
+            &[],
+        )?,
+        strongest: strongest(model, splits, &session.device)?,
+        certificate,
+        parameters,
+        page: None,
+        progress: writer.progress,
+        was_interrupted,
+        is_uncounted,
+        metrics: writer.metrics,
+        tracker: writer.tracker,
+    })
+}
+
+/// How the model answers all possible inputs, if a measure asks for it.
+fn certificate(
+    config: &ExperimentConfig,
+    weights: &[f32],
+    interrupted: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Certificate>, Error> {
+    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let (began, told) = (Instant::now(), AtomicBool::new(false));
+    certified(config, weights, EXAMPLES, threads, &|_| {
+        if interrupted() {
+            let message = "the count of all inputs was interrupted".to_owned();
+            return Err(Error::Input(message));
+        }
+        if began.elapsed() > SILENT && !told.swap(true, Ordering::Relaxed) {
+            note("training has ended; Headlight counts the answers to all inputs");
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,91 @@
+//! The dataset of a config: generated, or read from its file.
+
+use headlight_data::files::{FitError, Rows};
+use headlight_data::{Source, Splits};
+use headlight_experiment::config::ExperimentConfig;
+use headlight_schema::InvalidValue;
+
+use crate::Failure;
+use crate::files::dataset_file::Files;
+use crate::files::samples::sides_of_padding;
+use crate::notes::{note, note_once};
+use crate::standard::shown;
+
+/// Reads or generates the dataset of a config, without its test sets.
+///
+/// # Errors
+/// When the dataset cannot be generated, or its file cannot be read.
+pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
+    let Source::File(path) = &config.data.source else {
+        return config.data.generate().map_err(|error| invalid(&error));
+    };
+    fit(&Files::default().rows(path, &config.data.columns)?, config)
+}
+
+/// Checks that the dataset file of a run is still where the run read it.
+///
+/// # Errors
+/// When the file does not exist: names it, and the `remedy`.
+pub fn check_data_file(config: &ExperimentConfig, remedy: &str) -> Result<(), Failure> {
+    match &config.data.source {
+        Source::File(path) if matches!(path.try_exists(), Ok(false)) => Err(Failure::reading(
+            path,
+            format!("the file does not exist; if you moved it, {remedy}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// As [`dataset`], with the files that the command has read; says what a reader should know of the samples.
+///
+/// # Errors
+/// As [`dataset`].
+pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, Failure> {
+    let Source::File(path) = &config.data.source else {
+        return dataset(config);
+    };
+    let rows = files.rows(path, &config.data.columns)?;
+    let splits = fit(&rows, config)?;
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+    let tell = |what: &str, sentence: &str| {
+        let key = (path.clone(), what.to_owned());
+        note_once(key, &format!("{}: {sentence}", rows.name()));
+    };
+    for sentence in rows.notes(&config.data.columns.features) {
+        tell(&sentence, &sentence);
+    }
+    if let Some(sentence) = sides_of_padding(splits.train.all_tokens(), config, true) {
+        tell("padding", &sentence);
+    }
+    // All folds share these texts, so the note is made once.
+    if let Some(sentence) = splits.texts.and_then(|texts| texts.repetition()) {
+        tell("", &sentence);
+    }
+    Ok(splits)
+}
+
+/// The dataset of a config, from the samples of its file.
+///
+/// # Errors
+/// When they do not fit the config.
+pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
+    let splits = rows.fit(&config.data, config.model.attention.padding_token);
+    splits.map_err(|error| match error {
+        FitError::Config(error) => invalid(&error),
+        FitError::File(error) => error.into(),
+    })
+}
+
+/// Notes what was lost of the texts of a file, where no screen shows it after the training.
+pub fn note_losses(config: &ExperimentConfig, splits: &Splits) {
+    let (Some(texts), Source::File(path)) = (&splits.texts, &config.data.source) else {
+        return;
+    };
+    for sentence in texts.losses(config.data.seq_len) {
+        note(&format!("{}: {sentence}", shown(path)));
+    }
+}
+
+fn invalid(invalid: &InvalidValue) -> Failure {
+    Failure::Input(format!("`data.{}`: {}", invalid.key, invalid.message))
+}

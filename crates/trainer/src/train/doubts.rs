@@ -1,0 +1,68 @@
+//! Why a training may learn less than its user expects, told before it begins.
+
+use headlight_data::{ClsPlace, Task};
+use headlight_experiment::Experiment;
+use headlight_experiment::config::ExperimentConfig;
+
+/// All that is to be said of an experiment, a sentence each.
+pub(super) fn doubts(experiment: &Experiment) -> impl Iterator<Item = String> {
+    let sentences = [
+        blind_note(&experiment.config),
+        experiment.unreached_steps(),
+        untrained_classes(experiment),
+    ];
+    sentences.into_iter().flatten()
+}
+
+/// Who reads the samples and may look at no token but itself, if that is so: the readout position, or, with a
+/// label per position, each.
+pub(crate) fn blind_reader(config: &ExperimentConfig) -> Option<String> {
+    let (inputs, attention) = (config.inputs(), &config.model.attention);
+    let is_blind = |query| attention.is_blind(query, inputs.positions);
+    let (is_blind, reader) = if inputs.per_position {
+        let each = "each position".to_owned();
+        ((0..inputs.positions).all(is_blind), each)
+    } else {
+        let reads_one = !config.reads_mean();
+        (reads_one && is_blind(inputs.read_position), config.reader())
+    };
+    (is_blind && inputs.positions > 1).then_some(reader)
+}
+
+/// That what samples hold cannot be learned from, since the reader is blind, and what to do.
+fn blind_note(config: &ExperimentConfig) -> Option<String> {
+    let reader = blind_reader(config)?;
+    let (samples, remedy) = match (config.reads_cls(), config.data.cls) {
+        (true, ClsPlace::First) => ("its samples", ", or data.cls = \"last\""),
+        (true, _) => ("its samples", ", or data.cls = \"first\""),
+        _ if config.data.task.is_per_position() => ("the rest of its samples", ""),
+        _ => ("the rest of its samples", ", or model.pooling"),
+    };
+    Some(format!(
+        "the mask lets {reader} look at no token but itself, so the model cannot read {samples}; choose another \
+         model.attention.mask{remedy}"
+    ))
+}
+
+/// The most classes that a note names.
+const MOST_NAMED: usize = 5;
+
+/// The classes of held-out samples that no training sample has, as a sentence.
+fn untrained_classes(experiment: &Experiment) -> Option<String> {
+    let (data, splits) = (&experiment.config.data, &experiment.splits);
+    if data.task == Task::NextToken || splits.train.is_empty() {
+        return None;
+    }
+    let [train, held_out] =
+        [&splits.train, &splits.held_out].map(|part| part.class_counts(data.n_classes));
+    let untrained = (0..data.n_classes as u32)
+        .filter(|&class| train[class as usize] == 0 && held_out[class as usize] > 0);
+    let names: Vec<String> = untrained.map(|class| data.class_name(class)).collect();
+    let more = match names.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = names[..names.len().min(MOST_NAMED)].join(", ");
+    (!names.is_empty())
+        .then(|| format!("no training sample has these classes of held-out samples: {named}{more}"))
+}
