@@ -20,9 +20,6 @@ matplotlib.rcParams["svg.hashsalt"] = "headlight"
 matplotlib.rcParams["svg.fonttype"] = "none"
 import matplotlib.pyplot as plt  # noqa: E402
 
-AGREES, DIFFERS = "agrees", "differs"
-NOT_COMPARABLE, NOT_PUBLISHED = "not comparable", "no published value found"
-
 
 class Study:
     """A plan, and the rows of its parts."""
@@ -45,22 +42,22 @@ class Study:
         return table if len(table) > len(rows) else rows.join(table[table.columns.difference(rows.columns)])
 
     def write(self, findings: list[str], how: list[str], compared: list[list[str]], panels: list) -> None:
-        """Writes the page and its figures."""
+        """Writes the page and its figures. `compared` is empty if nothing was published."""
         counts = [(part["name"], len(self.parts[part["name"]]), runs(part)) for part in self.plan["part"]]
         source = [self.plan["source"] + "."]
         if any(found < planned for _, found, planned in counts):
             source.append("This page is not of all runs of the plan, so what it says can change.")
         trained = ", ".join(f"{found:,} of `{name}`" for name, found, _ in counts)
-        repeat = f"`headlight reproduce {self.plan['name']}` trains these runs: {trained}."
-        header = ["quantity", "published", "ours", "95% interval", "verdict"]
+        name = self.plan["name"]
+        repeat = f"`headlight reproduce {name}` trains these runs: {trained}. In a clone, `python -m studies.{name}.page` makes this page of the committed rows."
+        beside = ["## Published and ours", table(["quantity", "published", "ours", "95% interval"], compared)] if compared else []
         blocks = [
             "# " + self.plan["question"],
             *source,
             "## Findings",
             *findings,
             f"![The figures]({self.page.name}.svg)",
-            "## Published and ours",
-            table(header, compared, left=["verdict"]),
+            *beside,
             "## How to repeat it",
             repeat,
             *how,
@@ -182,17 +179,12 @@ def between(interval: tuple[float, float] | None, form: str = ".3f") -> str:
     return "–" if interval is None else " to ".join(format(end, form) for end in interval)
 
 
-def table(header: list[str], rows: list[list], left: list[str] = ()) -> str:
+def table(header: list[str], rows: list[list]) -> str:
     """A table in Markdown: the first column to the left, numbers to the right."""
     lines = [list(map(str, line)) for line in [header, *rows]]
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
-    to_left = [index == 0 or name in left for index, name in enumerate(header)]
-    align = list(zip(widths, to_left, strict=True))
-    rule = ["-" * (width + 2) if is_left else "-" * (width + 1) + ":" for width, is_left in align]
-    cells = [
-        [cell.ljust(width) if is_left else cell.rjust(width) for cell, (width, is_left) in zip(line, align, strict=True)]
-        for line in lines
-    ]
+    rule = ["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]
+    cells = [[line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])] for line in lines]
     texts = ["| " + " | ".join(line) + " |" for line in cells]
     return "\n".join([texts[0], "|" + "|".join(rule) + "|", *texts[1:]])
 
