@@ -77,8 +77,8 @@ study.write(
     [
         "The model is the taught one, with [CLS] as the start token. No recipe was published. Ours is AdamW with a learning rate that falls from "
         "0.001 over 5,000 steps; `small` has width 16, a rate of 0.003 and 2,000 steps. Half of the strings are balanced.",
-        "In up to 64 balanced held-out strings, the context of one head is replaced by that of the same string with one bracket turned (unequal "
-        "totals), or with two brackets exchanged so that a prefix falls below zero (wrong order). A head carries a failure if this alone gives "
+        "In up to 64 balanced held-out strings, the context of one head is replaced by that of a changed string. One bracket is turned (unequal "
+        "totals), or two are exchanged so that a prefix falls below zero (wrong order). A head carries a failure if this alone gives "
         "at least half of the fall of the log-odds.",
         "The criterion was committed before the runs. A model has learned if it answers 99% of 1,000 held-out strings. What earlier layers compute "
         "is not tested.",

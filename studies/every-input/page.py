@@ -74,8 +74,8 @@ findings = [
     f"The dataset matters most. {len(datasets)} datasets are drawn alike. In the {len(medians[False])} where no negative training sample has token 42 "
     f"at three or more positions, the medians over seeds are {without}. In the {len(medians[True])} where one or two of 8,000 have, they are "
     f"{with_some}. The split was made after the first counts had been seen.",
-    f"Three changes do not clearly help. 24 epochs in place of 3 give fewer wrong inputs in {by_epochs} seeds whose number changes; a weight decay "
-    f"of 0.1 with AdamW, in {by_decay}; and as many positive samples as negative ones, in {by_positives}.",
+    f"Three changes do not clearly help. 24 epochs in place of 3 give fewer wrong inputs in {by_epochs} seeds whose number changes. A weight decay "
+    f"of 0.1 with AdamW does so in {by_decay}, and as many positive samples as negative ones in {by_positives}.",
     "One column of every sweep tells much: the rank correlation of `max_negative`, the largest probability of a negative training sample, with "
     f"the wrong inputs is {correlation('max_negative')}. That of the held-out loss is {correlation('held_out_final_loss')}.",
 ]

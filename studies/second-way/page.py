@@ -28,7 +28,8 @@ little, much = c.median(by_values[turn < 0.05]), c.median(by_values[turn >= 0.15
 findings = [
     f"{n:,} of {len(rows):,} seeds learn the task. {away.sum():,} of them, {share(away)}, look away: [CLS] attends less to position 3 when it holds "
     "token 42.",
-    "Their answer needs no change of attention. A sample without token 42 keeps its attention weights and takes the values of its pair. Then its "
+    "Their answer needs no change of attention. A pair is a held-out sample with token 42 at position 3, and the same sample with another token "
+    "there. Let the sample without token 42 keep its attention weights and take the values of the other one. Then its "
     f"logit moves by at least 90% of the difference in {(by_values[away] >= 0.9).sum():,} of these seeds, and by "
     f"{100 * c.median(by_values[away]):.0f}% in the median. They attend to the position: {c.median(with_42[away]):.2f} with token 42 and "
     f"{c.median(without[away]):.2f} without, in the median, where uniform attention is 0.14.",
@@ -44,7 +45,7 @@ if prediction is not None:
     best = prediction.iloc[-1]
     findings.append(
         f"Initial weights predict looking away moderately. On {best.tested:,.0f} seeds that were not used to fit, the area under the ROC curve is "
-        f"{best.area:.3f} ({c.between((best.low, best.high))}), below the threshold of 0.9 that was set."
+        f"{best.area:.3f} ({c.between((best.low, best.high))}), below the threshold of 0.9."
     )
 
 shown = np.clip(by_values, -0.2, 1.2)
@@ -52,8 +53,7 @@ label = "share of the answer that values alone carry"
 study.write(
     findings,
     [
-        "Model and recipe are the notebook's. A pair is a held-out sample with token 42 at position 3, and the same sample with another token "
-        "there. The answer is the mean difference of a pair's logits. "
+        "Model and recipe are the notebook's. The answer is the mean difference of a pair's logits. "
         '"Values alone": in the sample without 42, the context is computed with the other sample\'s values and its own attention weights; '
         '"weights alone" is the reverse. Attention is that of [CLS] on position 3, over the training samples.',
         "Method and threshold of the prediction were committed before these runs: logistic regression on 13 numbers of initial weights, their "
