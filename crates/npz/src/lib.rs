@@ -5,11 +5,11 @@ mod reader;
 
 use std::io::{self, Cursor, Write};
 
-use npyz::{AutoSerialize, WriterBuilder};
+use npyz::{AutoSerialize, DType, Serialize, WriterBuilder};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-pub use reader::{INFLATED_FREE, INFLATED_RATIO, NpzReader, TEXT_LIMIT};
+pub use reader::{INFLATED_FREE, INFLATED_RATIO, NpzReader, TEXT_MEMBER_LIMIT};
 
 /// An array of an archive: row-major values and their shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,10 +30,22 @@ pub struct NpyArray<T> {
 pub fn npy<T: AutoSerialize + Copy>(shape: &[usize], values: &[T]) -> io::Result<Vec<u8>> {
     let count: usize = shape.iter().product();
     assert_eq!(count, values.len(), "shape {shape:?}");
+    encode(T::default_dtype(), shape, values)
+}
+
+fn npy_of_texts(shape: &[usize], texts: &[impl AsRef<str>]) -> io::Result<Vec<u8>> {
+    let texts: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+    let width = texts.iter().map(|text| text.chars().count()).max();
+    let dtype = format!("<U{}", width.unwrap_or(0));
+    let dtype = dtype.parse().map_err(io::Error::other)?;
+    encode(DType::new_scalar(dtype), shape, &texts)
+}
+
+fn encode<T: Serialize + Copy>(dtype: DType, shape: &[usize], values: &[T]) -> io::Result<Vec<u8>> {
     let shape: Vec<u64> = shape.iter().map(|&extent| extent as u64).collect();
     let mut bytes = Vec::new();
     let mut npy = npyz::WriteOptions::new()
-        .default_dtype()
+        .dtype(dtype)
         .shape(&shape)
         .writer(&mut bytes)
         .begin_nd()?;
@@ -84,7 +96,7 @@ impl NpzWriter {
     /// When the archive is too large for its format.
     pub fn string(&mut self, name: &str, text: &str) -> io::Result<()> {
         let file_name = npyz::npz::file_name_from_array_name(name);
-        self.bytes(&file_name, &header::string(text))
+        self.bytes(&file_name, &npy_of_texts(&[], &[text])?)
     }
 
     /// Adds texts as the array `name`, a list of strings.
@@ -93,7 +105,7 @@ impl NpzWriter {
     /// When the archive is too large for its format.
     pub fn strings(&mut self, name: &str, texts: &[impl AsRef<str>]) -> io::Result<()> {
         let file_name = npyz::npz::file_name_from_array_name(name);
-        self.bytes(&file_name, &header::strings(texts))
+        self.bytes(&file_name, &npy_of_texts(&[texts.len()], texts)?)
     }
 
     /// Adds a file.
@@ -101,7 +113,10 @@ impl NpzWriter {
     /// # Errors
     /// When the archive is too large for its format.
     pub fn bytes(&mut self, file_name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.start(file_name)?;
+        let options = SimpleFileOptions::DEFAULT
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(zip::DateTime::DEFAULT);
+        self.0.start_file(file_name, options)?;
         self.0.write_all(bytes)
     }
 
@@ -111,12 +126,5 @@ impl NpzWriter {
     /// When the archive is too large for its format.
     pub fn finish(self) -> io::Result<Vec<u8>> {
         Ok(self.0.finish()?.into_inner())
-    }
-
-    fn start(&mut self, file_name: &str) -> io::Result<()> {
-        let options = SimpleFileOptions::DEFAULT
-            .compression_method(CompressionMethod::Deflated)
-            .last_modified_time(zip::DateTime::DEFAULT);
-        Ok(self.0.start_file(file_name, options)?)
     }
 }

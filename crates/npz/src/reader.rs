@@ -25,7 +25,7 @@ pub const INFLATED_FREE: u64 = 64 << 20;
 pub const INFLATED_RATIO: u64 = 32;
 
 /// The largest text member, in bytes.
-pub const TEXT_LIMIT: u64 = 4 << 20;
+pub const TEXT_MEMBER_LIMIT: u64 = 4 << 20;
 
 /// How much of an archive is read to find its members, in bytes.
 const DIRECTORY_LIMIT: u64 = 4 << 20;
@@ -116,22 +116,39 @@ impl<R: Read + Seek> NpzReader<R> {
     /// The text of the array `name`, a string without dimensions.
     ///
     /// # Errors
-    /// When it is missing, damaged, of another type, or has more characters than [`TEXT_LIMIT`].
+    /// When it is missing, damaged, of another type, or has more characters than [`TEXT_MEMBER_LIMIT`].
     pub fn string(&mut self, name: &str) -> Result<String, String> {
-        let file_name = npyz::npz::file_name_from_array_name(name);
-        let bytes = self.member(&file_name, 4 * TEXT_LIMIT)?;
-        header::text(&bytes).map_err(|reason| unreadable(&file_name, reason))
+        let read = self.texts(name, 4 * TEXT_MEMBER_LIMIT)?;
+        match <[String; 1]>::try_from(read.values) {
+            Ok([text]) if read.shape.is_empty() => Ok(text),
+            _ => Err(unreadable(
+                &npyz::npz::file_name_from_array_name(name),
+                "it is not a string without dimensions",
+            )),
+        }
     }
 
     /// The texts of the array `name`, a list of strings.
     ///
     /// # Errors
-    /// When it is missing, damaged, of another type, or larger than a quarter of [`TEXT_LIMIT`].
+    /// When it is missing, damaged, of another type, or larger than a quarter of [`TEXT_MEMBER_LIMIT`].
     pub fn strings(&mut self, name: &str) -> Result<Vec<String>, String> {
-        let file_name = npyz::npz::file_name_from_array_name(name);
         // Each text takes more memory than its characters.
-        let bytes = self.member(&file_name, TEXT_LIMIT / 4)?;
-        header::texts(&bytes).map_err(|reason| unreadable(&file_name, reason))
+        let read = self.texts(name, TEXT_MEMBER_LIMIT / 4)?;
+        match read.shape[..] {
+            [_] => Ok(read.values),
+            _ => Err(unreadable(
+                &npyz::npz::file_name_from_array_name(name),
+                "it is not a list of strings",
+            )),
+        }
+    }
+
+    fn texts(&mut self, name: &str, limit: u64) -> Result<NpyArray<String>, String> {
+        self.decode_up_to(limit, name, "str", |npy, count| {
+            let is_text = npy.dtype().descr().starts_with("'<U");
+            is_text.then(|| values(npy, count, |text: String| text))
+        })
     }
 
     fn decode<T>(
@@ -140,8 +157,19 @@ impl<R: Read + Seek> NpzReader<R> {
         wanted: &str,
         read: impl FnOnce(NpyFile<Cursor<&[u8]>>, usize) -> Option<io::Result<Vec<T>>>,
     ) -> Result<NpyArray<T>, String> {
+        self.decode_up_to(self.left, name, wanted, read)
+    }
+
+    /// The array `name`, whose member has at most `limit` bytes.
+    fn decode_up_to<T>(
+        &mut self,
+        limit: u64,
+        name: &str,
+        wanted: &str,
+        read: impl FnOnce(NpyFile<Cursor<&[u8]>>, usize) -> Option<io::Result<Vec<T>>>,
+    ) -> Result<NpyArray<T>, String> {
         let file_name = npyz::npz::file_name_from_array_name(name);
-        let bytes = self.member(&file_name, self.left)?;
+        let bytes = self.member(&file_name, limit)?;
         let refuse = |reason: String| unreadable(&file_name, reason);
         let start = header::check(&bytes).map_err(refuse)?;
         let npy = NpyFile::new(Cursor::new(bytes.as_slice()));

@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use headlight_npz::{NpzReader, NpzWriter, TEXT_LIMIT};
+use headlight_npz::{NpzReader, NpzWriter, TEXT_MEMBER_LIMIT};
 use proptest::prelude::*;
 
 fn archive() -> Vec<u8> {
@@ -67,10 +67,10 @@ fn lists_of_strings_come_back() {
     // Without characters, a header could declare any number of strings.
     npz.strings("blank", &["", ""]).unwrap();
     npz.array("number", &[], &[1_i64]).unwrap();
-    npz.string("long", &"a".repeat(TEXT_LIMIT as usize / 2))
+    npz.string("long", &"a".repeat(TEXT_MEMBER_LIMIT as usize / 2))
         .unwrap();
     // In UTF-32, this is more than a quarter of the limit.
-    let long = "a".repeat(TEXT_LIMIT as usize / 14);
+    let long = "a".repeat(TEXT_MEMBER_LIMIT as usize / 14);
     npz.strings("long list", &[long]).unwrap();
     let bytes = npz.finish().unwrap();
     let mut npz = NpzReader::new(std::io::Cursor::new(bytes)).unwrap();
@@ -79,7 +79,10 @@ fn lists_of_strings_come_back() {
         assert!(npz.strings(name).is_err(), "{name}");
     }
     assert_eq!(npz.string("one").unwrap(), "text");
-    assert_eq!(npz.string("long").unwrap().len() as u64, TEXT_LIMIT / 2);
+    assert_eq!(
+        npz.string("long").unwrap().len() as u64,
+        TEXT_MEMBER_LIMIT / 2
+    );
     for name in ["names", "numbers", "number"] {
         assert!(npz.string(name).is_err(), "{name}");
     }

@@ -6,7 +6,7 @@ mod common;
 use std::io::Cursor;
 
 use common::{archive, array, header, npy, reader};
-use headlight_npz::{INFLATED_FREE, NpzReader, NpzWriter, TEXT_LIMIT};
+use headlight_npz::{INFLATED_FREE, NpzReader, NpzWriter, TEXT_MEMBER_LIMIT};
 
 /// Compressed arrays of zeros: their type, its width in bytes, and their lengths.
 fn zeros(kind: &str, width: usize, counts: &[usize]) -> NpzReader<Cursor<Vec<u8>>> {
@@ -55,8 +55,8 @@ fn archives_inflate_only_so_far() {
 
 #[test]
 fn texts_are_read_up_to_their_limit() {
-    assert_eq!(TEXT_LIMIT, 4 << 20);
-    let most = TEXT_LIMIT as usize - 64;
+    assert_eq!(TEXT_MEMBER_LIMIT, 4 << 20);
+    let most = TEXT_MEMBER_LIMIT as usize - 64;
     let mut npz = NpzWriter::new();
     npz.string("most", &" ".repeat(most)).unwrap();
     npz.string("more", &" ".repeat(most + 65)).unwrap();

@@ -108,13 +108,7 @@ impl Rule for BalancedBrackets {
         u32::from(self.is_balanced(tokens))
     }
 
-    fn draw_of_class(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         Some(self.of_class(class, sampler, rng))
     }
 

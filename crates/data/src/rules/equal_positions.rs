@@ -66,13 +66,7 @@ impl Rule for EqualPositions {
         Some(vec![self.first, self.second])
     }
 
-    fn draw_of_class(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let mut row = sampler.any(|| rng.next_u32());
         row[self.second] = if class == 1 {
             row[self.first]

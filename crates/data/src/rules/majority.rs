@@ -40,13 +40,7 @@ impl Rule for Majority {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw_of_class(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let is_allowed = |count: usize| (2 * count > sampler.seq_len) == (class == 1);
         Some(sampler.with_count(self.token, None, is_allowed, rng))
     }

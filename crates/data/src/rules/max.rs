@@ -33,13 +33,7 @@ impl Rule for Max {
         positions_of(&[largest], tokens)
     }
 
-    fn draw_of_class(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let up_to_it = Sampler {
             vocab_size: class + 1,
             ..sampler

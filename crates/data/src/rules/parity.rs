@@ -52,13 +52,7 @@ impl Rule for Parity {
         Some(self.positions.clone()).filter(|positions| !positions.is_empty())
     }
 
-    fn draw_of_class(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let positions = self.fixed_positions();
         let is_allowed = |count: usize| count % 2 == class as usize;
         Some(sampler.with_count(self.token, positions.as_deref(), is_allowed, rng))

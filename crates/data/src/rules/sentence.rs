@@ -28,13 +28,7 @@ impl Rule for Sentence {
     }
 
     /// A grammar draws sentences of all classes alike.
-    fn draw_of_class(
-        &self,
-        _class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, _: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         Some(self.draw_any(false, sampler, rng))
     }
 

@@ -40,13 +40,7 @@ impl Rule for TokenAnywhere {
         positions_of(&[self.token], tokens)
     }
 
-    fn draw_of_class(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         Some(sampler.with_subsequence(&[self.token], class == 1, rng))
     }
 

@@ -48,13 +48,7 @@ impl Rule for TokenAtPosition {
         Some(vec![self.position])
     }
 
-    fn draw_of_class(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         let mut row = sampler.any(|| rng.next_u32());
         row[self.position] = if class == 1 {
             self.token

@@ -60,13 +60,7 @@ impl Rule for TokenBeforeToken {
         positions_of(&[self.first, self.second], tokens)
     }
 
-    fn draw_of_class(
-        &self,
-        class: u32,
-        _n_classes: usize,
-        sampler: Sampler,
-        rng: &mut dyn Rng,
-    ) -> Drawn {
+    fn draw_of_class(&self, class: u32, _: usize, sampler: Sampler, rng: &mut dyn Rng) -> Drawn {
         Some(sampler.with_subsequence(&[self.first, self.second], class == 1, rng))
     }
 
