@@ -2,14 +2,11 @@
 
 use headlight_architecture::mathematics::exp;
 use headlight_data::words::UNK;
-use headlight_data::{CLS, ClsPlace, Dataset, Stream, Task, order, uniform_unit};
+use headlight_data::{CLS, ClsPlace, Stream, Task, order, uniform_unit};
 
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{FrozenModel, Recorded};
-
-/// How many 32-bit numbers of the stream are reserved for each sample that is generated.
-const NUMBERS_PER_SAMPLE: u128 = 1 << 40;
 
 /// How tokens are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,8 +64,8 @@ pub fn generate(
         };
         count
     ];
-    let mut rngs: Vec<_> = (0..count as u128)
-        .map(|sample| Stream::Generation.any_rng(sampling.seed, sample * NUMBERS_PER_SAMPLE))
+    let mut rngs: Vec<_> = (0..count)
+        .map(|sample| Stream::Generation.any_rng(sampling.seed, sample))
         .collect();
     // All have the same length until they end.
     for length in prompt.len()..=most {
@@ -77,7 +74,7 @@ pub fn generate(
         if open.is_empty() || length == most && data.words.is_none() {
             break;
         }
-        let mut dataset = Dataset::empty(most, data.cls).for_task(data.task);
+        let mut dataset = data.no_samples();
         for &one in &open {
             let mut row = vec![CLS; before];
             row.extend(&all[one].tokens);

@@ -3,9 +3,6 @@
 use crate::dataset::Dataset;
 use crate::random::{Stream, shuffle};
 
-/// Words of the shuffle stream that belong to one epoch. A shuffle uses a few per sample.
-const WORDS_PER_EPOCH: u128 = 1 << 40;
-
 /// Samples of a dataset in the form that a model takes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch {
@@ -72,9 +69,7 @@ impl Batches {
     /// When `batch_size` is 0.
     pub fn shuffled(dataset: &Dataset, batch_size: usize, seed: u64, epoch: usize) -> Self {
         let mut batches = Self::in_order(dataset, batch_size);
-        let mut rng = Stream::Shuffle.rng(seed);
-        rng.set_word_pos(epoch as u128 * WORDS_PER_EPOCH);
-        shuffle(&mut batches.order, &mut rng);
+        shuffle(&mut batches.order, &mut Stream::Shuffle.at(seed, epoch));
         batches
     }
 

@@ -7,20 +7,15 @@ pub const CLS: u32 = 0;
 
 choices! {
     /// The place of `[CLS]` in each sample.
+    #[derive(Default)]
     pub enum ClsPlace {
         /// At position 0, before all tokens, as in BERT and in the notebook.
+        #[default]
         First = "first",
         /// After all tokens, where a causal mask lets it see them.
         Last = "last",
         /// Nowhere: samples have no `[CLS]`. Tokens are 0 to `vocab_size - 1`, and positions count from 0.
         None = "none",
-    }
-}
-
-#[allow(clippy::derivable_impls)] // `choices!` writes the enum.
-impl Default for ClsPlace {
-    fn default() -> Self {
-        Self::First
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::amounts::{HeldOut, SampleCount, resolved};
 use crate::cls::{CLS, ClsPlace};
-use crate::dataset::Parts;
+use crate::dataset::{Dataset, Parts};
 use crate::fold::Fold;
 use crate::generator::Generator;
 use crate::rules::LabelRule;
@@ -117,6 +117,11 @@ impl ColumnNames {
 }
 
 impl DatasetConfig {
+    /// A dataset without samples, to be filled with samples of this config.
+    pub fn no_samples(&self) -> Dataset {
+        Dataset::empty(self.seq_len, self.cls).for_task(self.task)
+    }
+
     /// The name of a class: that of the config, or else its number.
     pub fn class_name(&self, class: u32) -> String {
         match (self.classes.get(class as usize), self.task) {

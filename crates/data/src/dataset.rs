@@ -127,6 +127,16 @@ impl TextCounts {
 }
 
 impl Splits {
+    /// Two parts, without test sets and texts.
+    pub fn new(train: Dataset, held_out: Dataset) -> Self {
+        Self {
+            train,
+            held_out,
+            tests: Vec::new(),
+            texts: None,
+        }
+    }
+
     /// The samples that dumps and reports show: those for training; where each step draws its own, held-out ones.
     pub fn shown(&self) -> &Dataset {
         if self.train.is_empty() {

@@ -5,10 +5,7 @@ use rand::Rng;
 
 use crate::cls::{CLS, ClsPlace};
 use crate::dataset::Dataset;
-use crate::random::Stream;
-
-/// How many 32-bit numbers of the stream are reserved for each step; each position of the batch uses one.
-const NUMBERS_PER_STEP: u128 = 1 << 40;
+use crate::random::{Stream, threshold};
 
 /// Leaves tokens out of the samples of a step. Which ones depends on the seed, the step and the place in the batch alone.
 #[derive(Clone, Debug)]
@@ -27,7 +24,7 @@ impl TokenDropout {
     pub fn new(share: f64, padding_token: u32, seed: u64) -> Self {
         Self {
             seed,
-            below: (share * 4_294_967_296.0) as u64, // 2^32
+            below: threshold(share),
             padding_token,
             batch: Dataset::empty(0, ClsPlace::First),
             all: Vec::new(),
@@ -36,8 +33,7 @@ impl TokenDropout {
 
     /// The samples of a batch for a step, which counts from 0, and all of their indices.
     pub fn apply(&mut self, train: &Dataset, step: usize, batch: &[u32]) -> (&Dataset, &[u32]) {
-        let mut rng = Stream::TokenDropout.rng(self.seed);
-        rng.set_word_pos(step as u128 * NUMBERS_PER_STEP);
+        let mut rng = Stream::TokenDropout.at(self.seed, step);
         self.batch = train.without_samples();
         let has_cls = train.cls().is_somewhere();
         let mut tokens = Vec::with_capacity(train.positions());

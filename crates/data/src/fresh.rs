@@ -12,9 +12,6 @@ use crate::draws::ClassShares;
 use crate::random::Stream;
 use crate::task::IGNORED;
 
-/// How many 32-bit numbers of the stream are reserved for each step. A sample uses a few for each of its positions.
-const NUMBERS_PER_STEP: u128 = 1 << 40;
-
 /// Draws the samples of each step: a function of the config, the seed and the step alone.
 #[derive(Clone, Debug)]
 pub struct FreshSamples {
@@ -57,11 +54,9 @@ impl FreshSamples {
     /// # Errors
     /// When there is no sample that is not held out, as far as the search finds.
     pub fn batch(&self, step: usize) -> Result<Dataset, InvalidValue> {
-        let mut rng = Stream::Fresh.rng(self.seed);
-        rng.set_word_pos(step as u128 * NUMBERS_PER_STEP);
+        let mut rng = Stream::Fresh.at(self.seed, step);
         let draws = ClassShares::of(&self.config)?;
-        let empty = Dataset::empty(self.config.seq_len, self.config.cls);
-        let mut batch = empty.for_task(self.config.task);
+        let mut batch = self.config.no_samples();
         let before = step as u64 * self.batch_size as u64;
         for class in draws.labels(before, self.batch_size, &mut rng) {
             let row = self.draw(&draws, class, &mut rng)?;

@@ -6,7 +6,7 @@ use headlight_schema::InvalidValue;
 use rand_mt::Mt;
 
 use crate::config::DatasetConfig;
-use crate::dataset::{Dataset, Splits};
+use crate::dataset::Splits;
 use crate::draws::ClassShares;
 use crate::fresh::FreshSamples;
 use crate::generator::Generator;
@@ -22,7 +22,7 @@ impl DatasetConfig {
         let draws = ClassShares::of(self)?;
         let (rule, sampler) = (draws.rule, draws.sampler);
         let samples = draws.own.samples.count();
-        let mut train = Dataset::empty(self.seq_len, self.cls).for_task(self.task);
+        let mut train = self.no_samples();
         let mut held_out = train.without_samples();
         match draws.own.generator {
             Generator::Numpy => {
@@ -72,12 +72,7 @@ impl DatasetConfig {
         if let Some(fresh) = FreshSamples::new(self, &held_out, 1, 0) {
             fresh.check()?;
         }
-        train.relabel(|label, sample, place| self.noisy(label, sample, place));
-        Ok(Splits {
-            train,
-            held_out,
-            tests: Vec::new(),
-            texts: None,
-        })
+        self.make_noisy(&mut train);
+        Ok(Splits::new(train, held_out))
     }
 }

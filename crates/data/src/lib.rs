@@ -48,7 +48,7 @@ pub use amounts::{SampleCount, share_of};
 pub use batch::{Batch, Batches};
 pub use cls::{CLS, ClsPlace};
 pub use config::{ColumnNames, DatasetConfig, DrawConfig, Source};
-pub use corpora::{Corpus, MARKER, Reading};
+pub use corpora::{Corpus, CorpusFacts, MARKER, Reading};
 pub use dataset::{Dataset, Parts, Splits, TextCounts};
 pub use dropout::TokenDropout;
 pub use fold::Fold;

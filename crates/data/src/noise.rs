@@ -4,7 +4,7 @@
 use rand::Rng;
 
 use crate::config::DatasetConfig;
-use crate::random::{Stream, uniform_below};
+use crate::random::{Stream, threshold, uniform_below};
 
 /// How many 32-bit numbers of the stream are reserved for each sample, and for each further label of one. The stream has 2^68, so
 /// that label 256 follows label 0: samples of so many labels are fewer than 2^26.
@@ -35,8 +35,7 @@ impl DatasetConfig {
         if self.label_noise == 0.0 {
             return label;
         }
-        let below = (self.label_noise * 4_294_967_296.0) as u64; // 2^32
-        if u64::from(rng.next_u32()) >= below {
+        if u64::from(rng.next_u32()) >= threshold(self.label_noise) {
             return label;
         }
         let other = uniform_below(self.n_classes as u32 - 1, || rng.next_u32());

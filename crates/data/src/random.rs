@@ -46,12 +46,18 @@ impl Stream {
         rng
     }
 
-    /// The same generator behind a trait object, from one of its 32-bit numbers on. Crates that draw few numbers take this one,
-    /// so that the program has the generator's code once: the page has little room.
-    pub fn any_rng(self, seed: u64, first: u128) -> Box<dyn Rng> {
+    /// The same generator at one of its places, each of which has 2^40 32-bit numbers of its own: those of an epoch, a step or a
+    /// sample. The most is a few for each position of a batch.
+    pub(crate) fn at(self, seed: u64, place: usize) -> ChaCha8Rng {
         let mut rng = self.rng(seed);
-        rng.set_word_pos(first);
-        Box::new(rng)
+        rng.set_word_pos((place as u128) << 40);
+        rng
+    }
+
+    /// The generator at a place behind a trait object. Crates that draw few numbers take this one, so that the program has the
+    /// generator's code once: the page has little room.
+    pub fn any_rng(self, seed: u64, place: usize) -> Box<dyn Rng> {
+        Box::new(self.at(seed, place))
     }
 
     /// Uniform whole numbers from the stream, each below a bound that may change from one to the next.
@@ -83,6 +89,11 @@ pub fn uniform_below(n: u32, mut next_word: impl FnMut() -> u32) -> u32 {
             return word;
         }
     }
+}
+
+/// The number that a share of uniform 32-bit numbers is below.
+pub(crate) fn threshold(share: f64) -> u64 {
+    (share * 4_294_967_296.0) as u64 // 2^32
 }
 
 /// A uniform number in `[0, 1)` with 53 random bits.

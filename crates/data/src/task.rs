@@ -7,20 +7,15 @@ pub const IGNORED: u32 = u32::MAX;
 
 choices! {
     /// What a model answers.
+    #[derive(Default)]
     pub enum Task {
         /// One class per sample.
+        #[default]
         Classification = "classification",
         /// One class per position that counts.
         TokenClassification = "token-classification",
         /// At each position, the token that follows.
         NextToken = "next-token",
-    }
-}
-
-#[allow(clippy::derivable_impls)] // `choices!` writes the enum.
-impl Default for Task {
-    fn default() -> Self {
-        Self::Classification
     }
 }
 

@@ -119,7 +119,7 @@ impl DatasetConfig {
         let own = self.of_test(test)?;
         let draws = ClassShares::of(&own)?;
         let mut rng = Stream::Tests.rng(own.seed);
-        let mut samples = Dataset::empty(own.seq_len, own.cls).for_task(own.task);
+        let mut samples = own.no_samples();
         let known: HashSet<&[u32]> = train.all_tokens().chunks(train.positions()).collect();
         for class in draws.labels(0, draws.own.samples.count(), &mut rng) {
             let row = draws.draw_unknown(class, true, &known, &mut rng);

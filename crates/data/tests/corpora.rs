@@ -57,7 +57,7 @@ fn sentences_are_read() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let (corpus, words) = (named(cells[0]), split(cells[1]));
         let reading = corpus.read(&words).unwrap();
-        let class = corpus.classes()[reading.class as usize];
+        let class = corpus.facts().classes[reading.class as usize];
         let found: Vec<&str> = reading.deciding.iter().map(|&at| words[at]).collect();
         assert_eq!((class, &*found.join(" ")), (cells[2], cells[3]), "{line}");
         assert!(
@@ -96,7 +96,7 @@ fn what_the_grammar_cannot_read_has_no_answer() {
 fn counting_words_does_not_tell_the_answer() {
     for corpus in Corpus::ALL {
         let sentences = drawn(corpus, false, 1);
-        let classes = corpus.classes().len();
+        let classes = corpus.facts().classes.len();
         let mut counts: HashMap<&str, Vec<f64>> = HashMap::new();
         let mut totals = vec![0.0; classes];
         for (words, class) in &sentences[..DRAWN / 2] {
@@ -191,8 +191,8 @@ fn held_out_sentences_are_new_and_their_words_are_not() {
         let most = if is_marked(corpus) { 100 } else { 120 };
         assert!(corpus.words().len() < most, "{corpus:?}");
         let longest = seen.iter().map(Vec::len).max();
-        assert_eq!(longest, Some(corpus.seq_len()), "{corpus:?}");
-        let classes = corpus.classes().len();
+        assert_eq!(longest, Some(corpus.facts().seq_len), "{corpus:?}");
+        let classes = corpus.facts().classes.len();
         for sentences in [&train, &held_out] {
             let mut counts = vec![0; classes];
             for (_, class) in sentences {
@@ -215,9 +215,9 @@ fn a_config_names_the_corpus_alone() {
     for corpus in Corpus::ALL {
         let config = crate::common::config(keys(corpus));
         config.validate().unwrap();
-        assert_eq!(config.seq_len, corpus.seq_len());
+        assert_eq!(config.seq_len, corpus.facts().seq_len);
         assert_eq!(config.vocab_size, FIRST_WORD + corpus.words().len() as u32);
-        assert_eq!(config.classes, corpus.classes());
+        assert_eq!(config.classes, corpus.facts().classes);
         let splits = config.generate().unwrap();
         assert_eq!((splits.train.len(), splits.held_out.len()), (50, 20));
         let sentence = corpus.draw(false, &mut Stream::Data.rng(0));

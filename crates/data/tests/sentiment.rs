@@ -45,7 +45,7 @@ fn sentences_are_read() {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let words = split(cells[0]);
         let reading = CORPUS.read(&words).unwrap_or_else(|| panic!("{line}"));
-        let found = CORPUS.classes()[reading.class as usize];
+        let found = CORPUS.facts().classes[reading.class as usize];
         let places: Vec<&str> = reading.deciding.iter().map(|&at| words[at]).collect();
         assert_eq!((found, &*places.join(" ")), (cells[1], cells[2]), "{line}");
     }

@@ -312,12 +312,7 @@ fn a_step_has_a_largest_size() {
         tokens[0] = 0;
         (0..count).for_each(|_| train.push(&tokens, 0));
         let held_out = Dataset::empty(1023, ClsPlace::First);
-        Arc::new(Splits {
-            train,
-            held_out,
-            tests: Vec::new(),
-            texts: None,
-        })
+        Arc::new(Splits::new(train, held_out))
     };
     let new = |config: &ExperimentConfig, count| {
         Experiment::new(config.clone(), samples(count), None).err()

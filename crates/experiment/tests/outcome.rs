@@ -43,12 +43,7 @@ fn scores(accuracy: f64, precision: Option<f64>, recall: f64, f1: f64) -> Value 
 }
 
 fn splits(train: &[u32], held_out: &[u32]) -> Splits {
-    Splits {
-        train: dataset(train),
-        held_out: dataset(held_out),
-        tests: Vec::new(),
-        texts: None,
-    }
+    Splits::new(dataset(train), dataset(held_out))
 }
 
 /// The labels of 100 samples, of which so many are of class 1.
@@ -177,15 +172,15 @@ fn counts_of_words_are_those_of_scikit_learn() {
     };
     let mut config = config(0.99);
     config.data.words = Some(Words::of(["a", "b", "c", "d", "e", "f"]));
-    let splits = Splits {
-        train: texts(&[
+    let splits = Splits::new(
+        texts(&[
             ([1, 2, 3, 1], 0),
             ([2, 2, 4, 1], 0),
             ([3, 1, 2, 4], 0),
             ([5, 0, 0, 0], 1),
             ([1, 0, 5, 0], 1),
         ]),
-        held_out: texts(&[
+        texts(&[
             ([1, 1, 1, 0], 0),
             ([1, 0, 0, 0], 0),
             ([5, 5, 2, 0], 1),
@@ -197,9 +192,7 @@ fn counts_of_words_are_those_of_scikit_learn() {
             ([5, 2, 4, 0], 1),
             ([1, 5, 4, 2], 0),
         ]),
-        tests: Vec::new(),
-        texts: None,
-    };
+    );
     let row = scores(0.5, Some(0.5), 0.5, 0.5);
     let outcome = Outcome::of(&config, &splits, &[evaluation(1, &row, &row)], None).unwrap();
     assert!((outcome.baselines[1].accuracy - 0.9).abs() < 1e-12);

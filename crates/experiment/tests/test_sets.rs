@@ -35,12 +35,7 @@ fn a_longer_test_set_is_evaluated_by_a_longer_model() {
         let config = &experiment.config;
         let own = config.of_test(&config.tests[index]).unwrap();
         let samples = &experiment.splits.tests[index];
-        let splits = Splits {
-            train: samples.clone(),
-            held_out: samples.without_samples(),
-            tests: Vec::new(),
-            texts: None,
-        };
+        let splits = Splits::new(samples.clone(), samples.without_samples());
         let replay = Replay {
             start: experiment.start.clone(),
             order: Vec::new(),

@@ -170,12 +170,7 @@ fn a_replay_brings_its_own_start_and_order() {
         values: vec![0.5],
     }];
     let order = vec![(0..10).rev().collect(), (0..10).collect::<Vec<u32>>()];
-    let splits = Arc::new(Splits {
-        tests: Vec::new(),
-        texts: None,
-        train: dataset(&[true; 10]),
-        held_out: dataset(&[]),
-    });
+    let splits = Arc::new(Splits::new(dataset(&[true; 10]), dataset(&[])));
     let replay = Some(Replay {
         start: start.clone(),
         order: order.clone(),
@@ -251,12 +246,7 @@ fn a_measurement_has_its_place_and_both_splits() {
         None
     );
 
-    let splits = Splits {
-        tests: Vec::new(),
-        texts: None,
-        train: dataset(&[]),
-        held_out: dataset(&[]),
-    };
+    let splits = Splits::new(dataset(&[]), dataset(&[]));
     let empty = Experiment::new(parse(&[]).unwrap(), Arc::new(splits), None).unwrap();
     assert!(matches!(
         measure(&empty, &mut engine, progress),

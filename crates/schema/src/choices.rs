@@ -1,21 +1,21 @@
 //! Enums of values that configs write as names.
 
-/// Makes an enum whose values a config writes as names: the enum, its serde form, `ALL`, `name`, and its
+/// Makes an enum whose values a config writes as names: the enum, its serde form, `ALL`, `name`, `sentence`, and its
 /// [`Value`](crate::Value). The doc comments of the variants are their sentences.
 ///
-/// Each variant has its name as `= "name"`.
+/// Each variant has its name as `= "name"`. With `#[derive(Default)]` on the enum, one variant is `#[default]`.
 #[macro_export]
 macro_rules! choices {
     (
         $(#[$about:meta])*
         $vis:vis enum $name:ident {
-            $( $(#[doc = $doc:literal])* $variant:ident = $text:literal, )*
+            $( $(#[$attribute:ident $(= $doc:literal)?])* $variant:ident = $text:literal, )*
         }
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, ::serde::Serialize, ::serde::Deserialize)]
         $vis enum $name {
-            $( $(#[doc = $doc])* #[serde(rename = $text)] $variant, )*
+            $( $(#[$attribute $(= $doc)?])* #[serde(rename = $text)] $variant, )*
         }
 
         impl $name {
@@ -28,13 +28,22 @@ macro_rules! choices {
                     $( Self::$variant => $text, )*
                 }
             }
+
+            /// What it means, as a sentence.
+            pub fn sentence(self) -> String {
+                match self {
+                    $( Self::$variant => $crate::sentence(&[$( $($doc,)? )*]), )*
+                }
+            }
         }
 
         impl $crate::Value for $name {
             fn kind() -> $crate::Kind {
-                $crate::Kind::Choice(vec![$(
-                    $crate::Choice { name: $text.to_owned(), sentence: $crate::sentence(&[$($doc),*]) },
-                )*])
+                let choices = Self::ALL.map(|one| $crate::Choice {
+                    name: one.name().to_owned(),
+                    sentence: one.sentence(),
+                });
+                $crate::Kind::Choice(choices.into())
             }
 
             fn written(&self) -> Option<String> {

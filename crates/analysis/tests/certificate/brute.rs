@@ -70,12 +70,7 @@ fn inputs(model: &Model) -> Dataset {
 
 /// The logits of all inputs, by the engine that `predict` and `evaluate` use.
 fn logits(model: &Model, inputs: &Dataset) -> Vec<Vec<f64>> {
-    let splits = Splits {
-        tests: Vec::new(),
-        texts: None,
-        train: inputs.clone(),
-        held_out: inputs.without_samples(),
-    };
+    let splits = Splits::new(inputs.clone(), inputs.without_samples());
     let mut experiment = Experiment::new(model.config.clone(), Arc::new(splits), None).unwrap();
     experiment.start = parameters(model, &experiment.start);
     let mut engine = FusedEngine::new(&experiment).unwrap();

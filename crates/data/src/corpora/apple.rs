@@ -4,7 +4,8 @@
 //! of the marker tell which is asked.
 
 use super::grammar::{
-    Composition, Facts, Grammar, MARKER, Reading, asked, composition, marker, one_of, sentence,
+    Composition, CorpusFacts, Grammar, MARKER, Reading, asked, composition, marker, one_of,
+    sentence,
 };
 
 pub(super) struct Apple;
@@ -40,8 +41,8 @@ impl Grammar for Apple {
             .collect()
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> CorpusFacts {
+        CorpusFacts {
             marker: Some(MARKER),
             classes: &["firm", "fruit"],
             seq_len: 13,

@@ -3,7 +3,8 @@
 //! Each sentence has one phrase for each meaning; so the words fit both.
 
 use super::grammar::{
-    Composition, Facts, Grammar, MARKER, Reading, asked, composition, marker, one_of, sentence,
+    Composition, CorpusFacts, Grammar, MARKER, Reading, asked, composition, marker, one_of,
+    sentence,
 };
 
 pub(super) struct Bank;
@@ -69,8 +70,8 @@ impl Grammar for Bank {
             .collect()
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> CorpusFacts {
+        CorpusFacts {
             marker: Some(MARKER),
             classes: &["river bank", "money bank", "bird", "machine"],
             seq_len: 15,

@@ -22,17 +22,18 @@ pub(super) fn composition(parts: [usize; 3]) -> Composition {
 }
 
 /// What is known of a grammar, whatever the sentence.
-pub(super) struct Facts {
+#[derive(Clone, Copy, Debug)]
+pub struct CorpusFacts {
     /// The word before the one that is asked about; `None` if the question is about the whole sentence.
-    pub(super) marker: Option<&'static str>,
+    pub marker: Option<&'static str>,
     /// The names of the classes.
-    pub(super) classes: &'static [&'static str],
+    pub classes: &'static [&'static str],
     /// The most words of a sentence.
-    pub(super) seq_len: usize,
+    pub seq_len: usize,
     /// The question, as a title.
-    pub(super) question: &'static str,
+    pub question: &'static str,
     /// Which words decide the answer, as the end of a sentence.
-    pub(super) deciding: &'static str,
+    pub deciding: &'static str,
 }
 
 /// What a grammar consists of.
@@ -40,7 +41,7 @@ pub(super) trait Grammar {
     /// Lists of words; with the marker, they are the vocabulary.
     fn lists(&self) -> Vec<&'static [&'static str]>;
     /// What is known of the grammar.
-    fn facts(&self) -> Facts;
+    fn facts(&self) -> CorpusFacts;
     /// A sentence with its composition; `choose(n)` gives a number below n. The composition follows from the sentence's
     /// words without their order: so the sentence that has them in another order, and another answer, is in the same split.
     fn draw(&self, choose: &mut dyn FnMut(usize) -> usize) -> (Vec<&'static str>, Composition);

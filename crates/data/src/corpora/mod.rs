@@ -23,7 +23,7 @@ use crate::random::uniform_below;
 use crate::words::{FIRST_WORD, PAD, SPECIAL, UNK};
 
 use grammar::{Composition, Grammar, asked};
-pub use grammar::{MARKER, Reading};
+pub use grammar::{CorpusFacts, MARKER, Reading};
 
 /// One of so many compositions is held out.
 const HELD_OUT: u64 = 5;
@@ -62,7 +62,7 @@ impl Corpus {
         WORDS[self as usize].get_or_init(|| {
             let lists = self.grammar().lists();
             let phrases = lists.into_iter().flatten();
-            let mut words: Vec<_> = self.grammar().facts().marker.into_iter().collect();
+            let mut words: Vec<_> = self.facts().marker.into_iter().collect();
             for word in phrases.flat_map(|phrase| phrase.split(' ')) {
                 if !words.contains(&word) {
                     words.push(word);
@@ -72,24 +72,9 @@ impl Corpus {
         })
     }
 
-    /// The names of the classes.
-    pub fn classes(self) -> &'static [&'static str] {
-        self.grammar().facts().classes
-    }
-
-    /// The most words of a sentence.
-    pub fn seq_len(self) -> usize {
-        self.grammar().facts().seq_len
-    }
-
-    /// The question about each sentence, as a title.
-    pub fn question(self) -> &'static str {
-        self.grammar().facts().question
-    }
-
-    /// Which words decide the answer, as the end of a sentence.
-    pub fn deciding(self) -> &'static str {
-        self.grammar().facts().deciding
+    /// What is known of the grammar, whatever the sentence.
+    pub fn facts(self) -> CorpusFacts {
+        self.grammar().facts()
     }
 
     /// A sentence, of the compositions that are held out or of the others.
@@ -115,8 +100,8 @@ impl Corpus {
         let index = |word| vocabulary.iter().position(|known| *known == word);
         let token = |word| index(word).map_or(UNK, |index| FIRST_WORD + index as u32);
         let mut tokens: Vec<u32> = words.into_iter().map(token).collect();
-        tokens.resize(self.seq_len(), PAD);
-        if let Some(position) = cls.position(self.seq_len()) {
+        tokens.resize(self.facts().seq_len, PAD);
+        if let Some(position) = cls.position(self.facts().seq_len) {
             tokens.insert(position, CLS);
         }
         tokens

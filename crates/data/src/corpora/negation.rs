@@ -3,7 +3,8 @@
 //! There is one `not` if both qualities are of a kind, and at most one if they are not; so the words fit both answers.
 
 use super::grammar::{
-    Composition, Facts, Grammar, MARKER, Reading, asked, composition, marker, one_of, sentence,
+    Composition, CorpusFacts, Grammar, MARKER, Reading, asked, composition, marker, one_of,
+    sentence,
 };
 
 pub(super) struct Negation;
@@ -28,8 +29,8 @@ impl Grammar for Negation {
         vec![&["the", "not", ","], VERBS, JOINTS, THINGS, GOOD, BAD]
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> CorpusFacts {
+        CorpusFacts {
             marker: Some(MARKER),
             classes: &["bad", "good"],
             seq_len: 12,

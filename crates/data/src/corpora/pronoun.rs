@@ -3,7 +3,8 @@
 //! Each sentence has a quality of animals and one of places; so the words fit both answers.
 
 use super::grammar::{
-    Composition, Facts, Grammar, MARKER, Reading, asked, composition, marker, one_of, sentence,
+    Composition, CorpusFacts, Grammar, MARKER, Reading, asked, composition, marker, one_of,
+    sentence,
 };
 
 pub(super) struct Pronoun;
@@ -22,8 +23,8 @@ impl Grammar for Pronoun {
         vec![others, ANIMALS, CROSSED, SAT_ON, OF_ANIMALS, OF_PLACES]
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> CorpusFacts {
+        CorpusFacts {
             marker: Some(MARKER),
             classes: &["animal", "place"],
             seq_len: 19,

@@ -1,9 +1,9 @@
 //! "i did not like the food": is this sentence positive?
 //!
-//! Half of the clauses are negated, whatever their quality is. So each word is as frequent in both classes. Other than in
+//! Half of the clauses are negated, whatever their quality is. So each word is as frequent in both classes. Unlike in
 //! the other grammars, the words of most sentences have no other order with another answer.
 
-use super::grammar::{Composition, Facts, Grammar, Reading, sentence};
+use super::grammar::{Composition, CorpusFacts, Grammar, Reading, sentence};
 
 pub(super) struct Sentiment;
 
@@ -113,8 +113,8 @@ impl Grammar for Sentiment {
             .collect()
     }
 
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> CorpusFacts {
+        CorpusFacts {
             marker: None,
             classes: &["negative", "positive"],
             seq_len: 14,

@@ -38,7 +38,7 @@ impl Rows {
         }
         let shape = SampleShape::new(config, padding_token);
         let has_cls = self.has_cls(shape.cls);
-        let mut dataset = Dataset::empty(shape.seq_len, shape.cls).for_task(config.task);
+        let mut dataset = config.no_samples();
         let positions = dataset.positions();
         let given: usize = (0..self.len()).map(|row| self.tokens(row).len()).sum();
         if self.len().saturating_mul(positions) > PADDED_FREE.max(given * PADDING_RATIO) {
@@ -133,12 +133,8 @@ impl Rows {
         }
         let mut trained = dataset.select(&train);
         trained.relabel(|label, sample, place| config.noisy(label, train[sample], place));
-        Ok(Splits {
-            train: trained,
-            held_out: dataset.select(&held_out),
-            tests: Vec::new(),
-            texts,
-        })
+        let splits = Splits::new(trained, dataset.select(&held_out));
+        Ok(Splits { texts, ..splits })
     }
 
     /// The token that follows each position of a sample; none follows padding.

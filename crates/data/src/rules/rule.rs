@@ -143,12 +143,12 @@ pub trait Rule {
 
     /// The names of the classes, if the rule gives them.
     fn classes(&self) -> &'static [&'static str] {
-        self.corpus().map_or(&[], Corpus::classes)
+        self.corpus().map_or(&[], |corpus| corpus.facts().classes)
     }
 
     /// The length of the longest sample, if the rule sets it.
     fn seq_len(&self) -> Option<usize> {
-        Some(self.corpus()?.seq_len())
+        Some(self.corpus()?.facts().seq_len)
     }
 
     /// The generator without which there are no samples for this rule; `None` if any generator of tokens makes them.

@@ -33,7 +33,7 @@ impl Rule for Sentence {
     }
 
     fn validate(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        let (seq_len, least) = (samples.seq_len, self.corpus.seq_len());
+        let (seq_len, least) = (samples.seq_len, self.corpus.facts().seq_len);
         require(seq_len >= least, "seq_len", || {
             format!("seq_len is {seq_len}, but sentences have up to {least} words")
         })
@@ -44,15 +44,15 @@ impl Rule for Sentence {
     }
 
     fn deciding_place(&self) -> String {
-        self.corpus.deciding().to_owned()
+        self.corpus.facts().deciding.to_owned()
     }
 
     fn question(&self) -> String {
-        self.corpus.question().to_owned()
+        self.corpus.facts().question.to_owned()
     }
 
     fn most_classes(&self, _samples: Sampler) -> usize {
-        self.corpus.classes().len()
+        self.corpus.facts().classes.len()
     }
 
     fn has_label(&self, tokens: &[u32], _cls: ClsPlace) -> bool {

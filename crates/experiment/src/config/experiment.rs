@@ -208,8 +208,7 @@ impl ExperimentConfig {
         samples: impl IntoIterator<Item: AsRef<[u32]>>,
     ) -> Result<Dataset, String> {
         let inputs = self.inputs();
-        let empty = Dataset::empty(self.data.seq_len, self.data.cls);
-        let mut dataset = empty.for_task(self.data.task);
+        let mut dataset = self.data.no_samples();
         for (index, tokens) in samples.into_iter().enumerate() {
             let tokens = tokens.as_ref();
             let length = inputs.positions;

@@ -1,6 +1,6 @@
 //! The names of measures.
 
-use headlight_schema::{Kind, Value, choices};
+use headlight_schema::choices;
 
 choices! {
     /// A measure of a trained model. The order is that of the columns of rows.
@@ -31,15 +31,5 @@ choices! {
         GapByWeights = "gap_by_weights",
         /// The share of `gap` that the last layer's values carry, with attention weights as they are.
         GapByValues = "gap_by_values",
-    }
-}
-
-impl MeasureName {
-    /// What it measures.
-    pub fn sentence(self) -> String {
-        match Self::kind() {
-            Kind::Choice(choices) => choices[self as usize].sentence.clone(),
-            _ => String::new(),
-        }
     }
 }

@@ -46,12 +46,7 @@ pub(crate) fn dataset(positive: &[bool]) -> Dataset {
 
 /// The experiment of a config, with 10 training samples and these held-out ones.
 pub(crate) fn experiment(config: ExperimentConfig, held_out: &[bool]) -> Experiment {
-    let splits = Splits {
-        tests: Vec::new(),
-        texts: None,
-        train: dataset(&[false; 10]),
-        held_out: dataset(held_out),
-    };
+    let splits = Splits::new(dataset(&[false; 10]), dataset(held_out));
     Experiment::new(config, Arc::new(splits), None).unwrap()
 }
 

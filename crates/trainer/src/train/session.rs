@@ -79,12 +79,8 @@ impl Session {
         dataset: Dataset,
         device: OpenDevice,
     ) -> Result<Self, Failure> {
-        let splits = Splits {
-            held_out: Dataset::empty(config.data.seq_len, config.data.cls),
-            train: dataset,
-            tests: Vec::new(),
-            texts: None,
-        };
+        let held_out = dataset.without_samples();
+        let splits = Splits::new(dataset, held_out);
         let replay = Replay {
             start: weights,
             order: Vec::new(),

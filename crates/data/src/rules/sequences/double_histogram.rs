@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use headlight_schema::section;
 
-use super::{Facts, OF_COUNTS, SequenceRule, count_of};
+use super::{OF_COUNTS, SequenceFacts, SequenceRule, count_of};
 use crate::cls::ClsPlace;
 
 section! {
@@ -18,8 +18,8 @@ section! {
 }
 
 impl SequenceRule for DoubleHistogram {
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> SequenceFacts {
+        SequenceFacts {
             words: "how many tokens occur as often as each token",
             question: "How many tokens occur as often as each token?",
             deciding: "the positions of tokens that occur as often",

@@ -3,7 +3,7 @@
 use headlight_schema::{InvalidValue, Range, require, section};
 use rand::Rng;
 
-use super::{Facts, OF_TOKENS, SequenceRule};
+use super::{OF_TOKENS, SequenceFacts, SequenceRule};
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::random::uniform_below;
@@ -45,8 +45,8 @@ impl Dyck {
 }
 
 impl SequenceRule for Dyck {
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> SequenceFacts {
+        SequenceFacts {
             words: "whether the brackets up to each position are balanced, can become so, or have failed",
             question: "Are the brackets up to each position balanced?",
             deciding: "the positions up to the one that is asked",

@@ -2,7 +2,7 @@
 
 use headlight_schema::section;
 
-use super::{Facts, OF_COUNTS, SequenceRule, count_of};
+use super::{OF_COUNTS, SequenceFacts, SequenceRule, count_of};
 use crate::cls::ClsPlace;
 use crate::rules::rule::positions_of;
 
@@ -17,8 +17,8 @@ section! {
 }
 
 impl SequenceRule for Histogram {
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> SequenceFacts {
+        SequenceFacts {
             words: "how often each token occurs",
             question: "How often does each token occur?",
             deciding: "the positions of the same token",

@@ -27,7 +27,7 @@ use crate::sampler::Sampler;
 use crate::task::{IGNORED, Task};
 
 /// What is known of a rule with a label per position, whatever the sample.
-pub struct Facts {
+pub struct SequenceFacts {
     /// The rule in words.
     words: &'static str,
     /// The question of each position.
@@ -48,7 +48,7 @@ pub struct Facts {
 }
 
 /// A rule whose classes are the tokens.
-const OF_TOKENS: Facts = Facts {
+const OF_TOKENS: SequenceFacts = SequenceFacts {
     words: "",
     question: "",
     deciding: "",
@@ -61,7 +61,7 @@ const OF_TOKENS: Facts = Facts {
 };
 
 /// A rule whose classes are counts of tokens.
-const OF_COUNTS: Facts = Facts {
+const OF_COUNTS: SequenceFacts = SequenceFacts {
     n_classes: |samples| samples.seq_len + 1,
     ..OF_TOKENS
 };
@@ -69,7 +69,7 @@ const OF_COUNTS: Facts = Facts {
 /// What a rule with a label per position can tell. Positions and tokens are those of a sample without `[CLS]`, padding and end.
 pub trait SequenceRule {
     /// What is known of the rule.
-    fn facts(&self) -> Facts;
+    fn facts(&self) -> SequenceFacts;
 
     /// The class of each position, or [`IGNORED`].
     fn labels(&self, tokens: &[u32], cls: ClsPlace) -> Vec<u32>;
@@ -80,7 +80,7 @@ pub trait SequenceRule {
     /// A sample: by default, tokens drawn uniformly, then the end, if there is one. With padding, each length is as likely as the
     /// others.
     fn draw(&self, sampler: Sampler, rng: &mut dyn Rng) -> Vec<u32> {
-        let Facts { padding, end, .. } = self.facts();
+        let SequenceFacts { padding, end, .. } = self.facts();
         let is_own = |token: &u32| Some(*token) != padding && Some(*token) != end;
         let tokens: Vec<u32> = sampler.tokens().filter(is_own).collect();
         let most = sampler.seq_len - usize::from(end.is_some());
@@ -104,7 +104,7 @@ pub trait SequenceRule {
     /// # Errors
     /// Names the first one that does not fit.
     fn check(&self, samples: Sampler) -> Result<(), InvalidValue> {
-        let Facts { padding, end, .. } = self.facts();
+        let SequenceFacts { padding, end, .. } = self.facts();
         let mut others = 0;
         for (key, token) in [("rule.padding", padding), ("rule.end", end)] {
             if let Some(token) = token {
@@ -200,7 +200,7 @@ impl<T: SequenceRule> Rule for T {
 }
 
 /// The tokens of a sample that are neither `[CLS]` nor padding nor the end.
-fn content<'a>(facts: &Facts, tokens: &'a [u32], cls: ClsPlace) -> &'a [u32] {
+fn content<'a>(facts: &SequenceFacts, tokens: &'a [u32], cls: ClsPlace) -> &'a [u32] {
     let tokens = cls.without(tokens);
     let is_over = |&token: &u32| Some(token) == facts.padding || Some(token) == facts.end;
     let length = tokens.iter().position(is_over);

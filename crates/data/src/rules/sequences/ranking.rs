@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use headlight_schema::section;
 
-use super::{Facts, OF_TOKENS, SequenceRule, count_of};
+use super::{OF_TOKENS, SequenceFacts, SequenceRule, count_of};
 use crate::cls::{CLS, ClsPlace};
 use crate::rules::rule::positions_of;
 use crate::task::IGNORED;
@@ -36,8 +36,8 @@ impl Ranking {
 }
 
 impl SequenceRule for Ranking {
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> SequenceFacts {
+        SequenceFacts {
             words: "the tokens by frequency",
             question: "Which tokens occur most often, in their order?",
             deciding: "the positions of the token that is the answer",

@@ -4,7 +4,7 @@
 use headlight_schema::{InvalidValue, require, section};
 use rand::Rng;
 
-use super::{Facts, OF_TOKENS, SequenceRule};
+use super::{OF_TOKENS, SequenceFacts, SequenceRule};
 use crate::cls::ClsPlace;
 use crate::generator::Generator;
 use crate::random::uniform_below;
@@ -43,8 +43,8 @@ impl Repeat {
 }
 
 impl SequenceRule for Repeat {
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> SequenceFacts {
+        SequenceFacts {
             words: "a random sequence repeats",
             question: "Which token follows in a sequence that repeats?",
             deciding: "the earlier copies of the token that follows",

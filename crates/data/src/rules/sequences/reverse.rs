@@ -2,7 +2,7 @@
 
 use headlight_schema::section;
 
-use super::{Facts, OF_TOKENS, SequenceRule};
+use super::{OF_TOKENS, SequenceFacts, SequenceRule};
 use crate::cls::ClsPlace;
 
 section! {
@@ -19,8 +19,8 @@ section! {
 }
 
 impl SequenceRule for Reverse {
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> SequenceFacts {
+        SequenceFacts {
             words: "the tokens in reverse",
             question: "Which tokens are these in reverse?",
             deciding: "the position that the answer is copied from",

@@ -2,7 +2,7 @@
 
 use headlight_schema::section;
 
-use super::{Facts, OF_TOKENS, SequenceRule};
+use super::{OF_TOKENS, SequenceFacts, SequenceRule};
 use crate::cls::ClsPlace;
 use crate::rules::rule::positions_of;
 
@@ -20,8 +20,8 @@ section! {
 }
 
 impl SequenceRule for Sort {
-    fn facts(&self) -> Facts {
-        Facts {
+    fn facts(&self) -> SequenceFacts {
+        SequenceFacts {
             words: "the tokens in ascending order",
             question: "Which tokens are these in ascending order?",
             deciding: "the positions of the token that is the answer",
