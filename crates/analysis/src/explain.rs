@@ -24,7 +24,7 @@ pub struct Explanation {
     /// The last layer.
     pub layer: usize,
     /// Its strongest head, whose attention is shown: that from `[CLS]`, or from the readout position
-    /// ([`ExperimentConfig::shown_position`]). So are all weights below.
+    /// ([`ExperimentConfig::readout_position`]). So are all weights below.
     pub head: StrongestHead,
     /// Which head that is, and why, as a sentence; `None` of a model with one.
     pub which_head: Option<String>,
@@ -123,20 +123,16 @@ pub fn leave_out(
     let mut frozen = FrozenModel::new(config)?;
     let tokens = dataset.tokens(sample as usize);
     let (layer, inputs) = (config.model.n_layers - 1, config.inputs());
-    let (read, cls) = (config.shown_position(tokens), inputs.cls);
+    let (read, cls) = (config.readout_position(tokens), inputs.cls);
     let whole = frozen.forward(weights, dataset, &[sample], &[], Recorded::Attention)?;
     let logits = |logits: &[f32]| -> Vec<f64> { logits.iter().map(|&one| one.into()).collect() };
     let own_logits = logits(&whole.predictions.logits);
     if !own_logits.iter().all(|logit| logit.is_finite()) {
-        let message = "training diverged: the model's output is NaN or infinite";
-        return Err(Error::Diverged(message.to_owned()));
+        return Err(Error::not_finite(""));
     }
     let predicted = predicted_class(&own_logits);
 
-    let row_of = |head: usize| {
-        let start = ((layer * config.model.n_heads + head) * tokens.len() + read) * tokens.len();
-        &whole.arrays[Array::Weights][start..start + tokens.len()]
-    };
+    let row_of = |head: usize| whole.at(Array::Weights, &[0, layer, head, read]);
     let look = Look::alone(
         (0..config.model.n_heads).map(row_of).collect(),
         config.model.attention.keys(read, tokens),

@@ -90,8 +90,7 @@ pub fn generate(
             let own = (place * positions + last) * logits;
             let own = &forward.predictions.logits[own..][..logits];
             if !own.iter().all(|logit| logit.is_finite()) {
-                let message = "the model's output is NaN or infinite; its parameters are too large";
-                return Err(Error::Input(message.to_owned()));
+                return Err(Error::not_finite(""));
             }
             let may = |token: u32| may_follow(config, token);
             let (token, log_probability) =

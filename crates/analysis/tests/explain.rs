@@ -188,7 +188,7 @@ fn without_cls_all_positions_are_words() {
         let gradients = found.words.iter().map(|word| word.gradient).sum::<f64>();
         let parts = gradients + found.gradients.baseline;
         assert!((parts - found.gradients.logit).abs() < 1e-4, "{found:?}");
-        assert_eq!(config.reader(), format!("position {read}"));
+        assert_eq!(config.readout_name(), format!("position {read}"));
     }
 }
 

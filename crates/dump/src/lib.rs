@@ -134,7 +134,7 @@ impl AttentionDump {
             return StrongestHead::FIRST;
         }
         let looks: Vec<Look<'_>> = (0..self.dims.samples)
-            .map(|sample| (sample, self.shown_position(sample)))
+            .map(|sample| (sample, self.readout_position(sample)))
             .map(|(sample, read)| Look {
                 weights: (0..self.dims.heads)
                     .map(|head| &self.weights(sample, layer, head)[read * positions..][..positions])
@@ -184,7 +184,7 @@ impl AttentionDump {
     ///
     /// # Panics
     /// When `sample` is out of range.
-    pub fn shown_position(&self, sample: usize) -> usize {
+    pub fn readout_position(&self, sample: usize) -> usize {
         let read = self.read_position();
         let held = self.unpadded(sample);
         if held.contains(&read) {
@@ -193,14 +193,14 @@ impl AttentionDump {
         held.last().copied().unwrap_or(read)
     }
 
-    /// The [`shown_position`](Self::shown_position), as messages name it: `[CLS]`, or its number.
+    /// The [`readout_position`](Self::readout_position), as messages name it: `[CLS]`, or its number.
     ///
     /// # Panics
     /// When `sample` is out of range.
-    pub fn reader(&self, sample: usize) -> String {
+    pub fn readout_name(&self, sample: usize) -> String {
         match self.meta.read_position {
             None => "[CLS]".to_owned(),
-            Some(_) => format!("position {}", self.shown_position(sample)),
+            Some(_) => format!("position {}", self.readout_position(sample)),
         }
     }
 
@@ -235,7 +235,7 @@ impl AttentionDump {
     /// The place of a sample's answer among all; with an answer per position, that of the position that is shown.
     pub(crate) fn answer(&self, sample: usize) -> usize {
         if self.dims.per_position {
-            sample * self.dims.positions + self.shown_position(sample)
+            sample * self.dims.positions + self.readout_position(sample)
         } else {
             sample
         }

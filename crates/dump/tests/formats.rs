@@ -52,7 +52,10 @@ fn the_position_that_the_class_is_read_from() {
         assert_eq!((dump.cls(), dump.read_position()), (cls, 3));
     }
     dump.meta.read_position = None;
-    assert_eq!((dump.cls(), dump.reader(0)), (Some(0), "[CLS]".to_owned()));
+    assert_eq!(
+        (dump.cls(), dump.readout_name(0)),
+        (Some(0), "[CLS]".to_owned())
+    );
     let mut without = plain();
     without.tokens.fill(5);
     assert_eq!(without.read_position(), 0);

@@ -42,19 +42,19 @@ fn the_strongest_head_is_that_of_the_shown_row() {
 fn a_mean_is_said_and_does_not_show_padding() {
     let mut dump = dump();
     dump.meta.read_position = Some(3);
-    assert_eq!((dump.shown_position(0), dump.mean_note()), (3, ""));
+    assert_eq!((dump.readout_position(0), dump.mean_note()), (3, ""));
     // Where one position is read, it is shown with its padding.
     dump.meta.config = serde_json::json!({"model": {"attention": {"padding_token": 3}}});
     assert_eq!(
-        (dump.shown_position(1), dump.unpadded(1)),
+        (dump.readout_position(1), dump.unpadded(1)),
         (3, vec![0, 1, 3])
     );
     dump.meta.config =
         serde_json::json!({"model": {"pooling": "mean", "attention": {"padding_token": 3}}});
     assert!(dump.reads_mean() && !dump.mean_note().is_empty());
     // The second sample ends in two tokens of padding.
-    assert_eq!([0, 1].map(|sample| dump.shown_position(sample)), [3, 1]);
-    assert_eq!(dump.reader(1), "position 1");
+    assert_eq!([0, 1].map(|sample| dump.readout_position(sample)), [3, 1]);
+    assert_eq!(dump.readout_name(1), "position 1");
     dump.tokens[4..].fill(3);
-    assert_eq!(dump.shown_position(1), 3);
+    assert_eq!(dump.readout_position(1), 3);
 }

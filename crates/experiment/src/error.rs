@@ -11,6 +11,15 @@ pub enum Error {
     Diverged(String),
 }
 
+impl Error {
+    /// The error of a model whose output is NaN or infinite; `place` is empty, or a space and the output's input.
+    pub fn not_finite(place: &str) -> Self {
+        Self::Diverged(format!(
+            "the model's output{place} is not finite: its parameters are damaged, or training diverged"
+        ))
+    }
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (Self::Input(message) | Self::Diverged(message)) = self;

@@ -1,5 +1,7 @@
 //! Evaluates a model on a split.
 
+use std::convert::Infallible;
+
 use headlight_data::{Batches, Dataset, IGNORED};
 
 use crate::config::ExperimentConfig;
@@ -7,12 +9,12 @@ use crate::engine::{Predictions, Predictor};
 use crate::error::Error;
 use crate::metrics::{Assessment, EvalMetrics, Outcomes, Tally, predicted_class};
 
-/// The metrics of a model on a split, and the attention of `[CLS]` there.
+/// The metrics of a model on a split, and the attention of the readout position there.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
     /// All metrics.
     pub metrics: EvalMetrics,
-    /// Attention of `[CLS]` to each position, in the last layer, mean over heads and over positive
+    /// Attention of the readout position to each position, in the last layer, mean over heads and over positive
     /// samples, those of every class but 0; `None` without such samples. `[position]`
     pub attention_positive: Option<Vec<f64>>,
     /// The same over negative samples.
@@ -22,7 +24,7 @@ pub struct Evaluation {
 /// Evaluates a model on all samples of a split; `None` if the split is empty.
 ///
 /// The config's rule gives the positions that decide a sample's label. Without one, the attention to them is not
-/// measured, nor is uniform attention, which is that over the keys that `[CLS]` may look at.
+/// measured, nor is uniform attention, which is that over the keys that the readout position may look at.
 pub fn evaluate(
     model: &mut dyn Predictor,
     dataset: &Dataset,
@@ -45,60 +47,42 @@ pub fn evaluate(
     let positions = dataset.positions();
     let mut tally = Tally::new(n_classes);
     let [mut positive, mut negative] = [Row::new(positions), Row::new(positions)];
-    let mut predictions = Predictions::default();
-    for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
-        model.predict(dataset, samples, &mut predictions);
-        let answers = dataset.labels_per_sample();
-        let n_logits = predictions.logits.len() / (samples.len() * answers);
-        for (index, &sample) in samples.iter().enumerate() {
-            let mut is_right = None;
-            for (place, label) in dataset.counted(sample as usize) {
-                let answer = index * answers + place;
-                let logits = answer * n_logits..(answer + 1) * n_logits;
-                let own = &predictions.logits[logits.clone()];
-                tally.add(
-                    own,
-                    &predictions.probabilities[logits],
-                    predictions.losses[answer],
-                    label,
-                );
-                if dataset.is_per_position() {
-                    let is_own = predicted_class(own) == label;
-                    is_right = Some(is_right.unwrap_or(true) && is_own);
-                }
-                let row = &predictions.attention[answer * positions..(answer + 1) * positions];
-                let is_positive = label != 0;
-                if is_positive {
-                    &mut positive
-                } else {
-                    &mut negative
-                }
-                .add(row);
-                let Some((rule, attention, config)) = ruled else {
-                    continue;
-                };
-                let paid =
-                    |deciding: &[usize]| deciding.iter().map(|&position| row[position]).sum();
-                if let Some((deciding, uniform)) = &same {
-                    tally.add_attention(label, paid(deciding), *uniform);
-                    continue;
-                }
-                let tokens = dataset.tokens(sample as usize);
-                let query = if dataset.is_per_position() {
-                    place
-                } else {
-                    config.shown_position(tokens)
-                };
-                let deciding = rule.deciding_at(tokens, dataset.cls(), query);
-                if deciding.is_empty() {
-                    continue;
-                }
-                let uniform = attention.keys(query, tokens).uniform(&deciding);
-                tally.add_attention(label, paid(&deciding), uniform);
-            }
-            tally.add_whole(is_right);
+    let Ok(()) = each_prediction(model, dataset, |found| {
+        if found.is_last {
+            tally.add_whole(found.all_right);
         }
-    }
+        let (label, row) = (found.label, found.attention);
+        if label == IGNORED {
+            return Ok::<_, Infallible>(());
+        }
+        tally.add(found.logits, found.probabilities, found.loss, label);
+        if label == 0 {
+            &mut negative
+        } else {
+            &mut positive
+        }
+        .add(row);
+        let Some((rule, attention, config)) = ruled else {
+            return Ok(());
+        };
+        let paid = |deciding: &[usize]| deciding.iter().map(|&position| row[position]).sum();
+        if let Some((deciding, uniform)) = &same {
+            tally.add_attention(label, paid(deciding), *uniform);
+            return Ok(());
+        }
+        let tokens = dataset.tokens(found.sample);
+        let query = if dataset.is_per_position() {
+            found.place
+        } else {
+            config.readout_position(tokens)
+        };
+        let deciding = rule.deciding_at(tokens, dataset.cls(), query);
+        if !deciding.is_empty() {
+            let uniform = attention.keys(query, tokens).uniform(&deciding);
+            tally.add_attention(label, paid(&deciding), uniform);
+        }
+        Ok(())
+    });
     Some(Evaluation {
         metrics: tally.metrics()?,
         attention_positive: positive.mean(),
@@ -116,18 +100,12 @@ pub fn assess(
     n_classes: usize,
 ) -> Result<Assessment, Error> {
     let mut outcomes = Outcomes::new(n_classes);
-    let mut is_right = None;
     predict_each(model, dataset, |found| {
-        let label = dataset.labels_of(found.sample)[found.place];
-        if label != IGNORED {
-            outcomes.add(found.logits, found.probabilities, found.loss, label);
-            if dataset.is_per_position() {
-                let is_own = predicted_class(found.logits) == label;
-                is_right = Some(is_right.unwrap_or(true) && is_own);
-            }
+        if found.label != IGNORED {
+            outcomes.add(found.logits, found.probabilities, found.loss, found.label);
         }
-        if found.place + 1 == dataset.labels_per_sample() {
-            outcomes.add_whole(is_right.take());
+        if found.is_last {
+            outcomes.add_whole(found.all_right);
         }
         Ok::<_, Error>(())
     })?;
@@ -142,12 +120,20 @@ pub struct Prediction<'a> {
     pub sample: usize,
     /// The position that it is of, if samples have a label per position; else 0.
     pub place: usize,
+    /// Its label; [`IGNORED`] where none counts.
+    label: u32,
+    /// Whether it is the last of its sample.
+    is_last: bool,
+    /// Whether all labels of the sample up to this one that count are right; `None` if none counts, or samples have one label.
+    all_right: Option<bool>,
     /// As [`Predictions::logits`]. `[logit]`
     pub logits: &'a [f64],
     /// As [`Predictions::probabilities`]. `[logit]`
     pub probabilities: &'a [f64],
     /// As [`Predictions::losses`].
     pub loss: f64,
+    /// As [`Predictions::attention`]. `[position]`
+    attention: &'a [f64],
 }
 
 /// Predicts all samples of a dataset, in their order; with a label per position, each position.
@@ -159,32 +145,47 @@ pub fn predict_each<E: From<Error>>(
     dataset: &Dataset,
     mut each: impl FnMut(Prediction<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
+    each_prediction(model, dataset, |found| {
+        if !found.logits.iter().all(|logit| logit.is_finite()) {
+            return Err(Error::not_finite(&format!(" for sample {}", found.sample)).into());
+        }
+        each(found)
+    })
+}
+
+/// Predicts all samples as [`predict_each`] does, whatever their outputs are.
+fn each_prediction<E>(
+    model: &mut dyn Predictor,
+    dataset: &Dataset,
+    mut each: impl FnMut(Prediction<'_>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut predictions = Predictions::default();
+    let (answers, positions) = (dataset.labels_per_sample(), dataset.positions());
     for samples in Batches::in_order(dataset, model.samples_per_pass()).iter() {
         model.predict(dataset, samples, &mut predictions);
-        let answers = dataset.labels_per_sample();
         let n_logits = predictions.logits.len() / (samples.len() * answers);
-        let logits = predictions.logits.chunks(n_logits);
-        let outputs = logits.zip(predictions.probabilities.chunks(n_logits));
-        let places = samples
-            .iter()
-            .flat_map(|&sample| (0..answers).map(move |place| (sample, place)));
-        for (((sample, place), &loss), (logits, probabilities)) in
-            places.zip(&predictions.losses).zip(outputs)
-        {
-            if !logits.iter().all(|logit| logit.is_finite()) {
-                let message = format!(
-                    "the model's output for sample {sample} is not finite: its weights are damaged, or training diverged"
-                );
-                return Err(Error::Input(message).into());
+        for (index, &sample) in samples.iter().enumerate() {
+            let sample = sample as usize;
+            let mut all_right = None;
+            for (place, &label) in dataset.labels_of(sample).iter().enumerate() {
+                let answer = index * answers + place;
+                let logits = &predictions.logits[answer * n_logits..][..n_logits];
+                if dataset.is_per_position() && label != IGNORED {
+                    let is_right = predicted_class(logits) == label;
+                    all_right = Some(all_right.unwrap_or(true) && is_right);
+                }
+                each(Prediction {
+                    sample,
+                    place,
+                    label,
+                    is_last: place + 1 == answers,
+                    all_right,
+                    logits,
+                    probabilities: &predictions.probabilities[answer * n_logits..][..n_logits],
+                    loss: predictions.losses[answer],
+                    attention: &predictions.attention[answer * positions..][..positions],
+                })?;
             }
-            each(Prediction {
-                sample: sample as usize,
-                place,
-                logits,
-                probabilities,
-                loss,
-            })?;
         }
     }
     Ok(())

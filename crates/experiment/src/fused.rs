@@ -229,7 +229,8 @@ impl FrozenModel {
             )));
         }
         if !weights.iter().all(|weight| weight.is_finite()) {
-            let message = "training diverged: a weight is NaN or infinite";
+            let message =
+                "a parameter is NaN or infinite: the weights file is damaged, or training diverged";
             return Err(Error::Diverged(message.to_owned()));
         }
         Ok(())
@@ -292,12 +293,11 @@ impl Predictor for FusedEngine<'_> {
     fn samples_per_pass(&self) -> usize {
         // Where every position is read, predictions hold the attention of each.
         let config = &self.experiment.config;
-        let most = if config.data.task.is_per_position() {
+        if config.data.task.is_per_position() {
             samples_per_pass(config)
         } else {
             SAMPLES_PER_PASS
-        };
-        most.min(SAMPLES_PER_PASS)
+        }
     }
 }
 

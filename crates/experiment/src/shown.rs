@@ -30,7 +30,7 @@ impl ExperimentConfig {
     }
 
     /// The position of a sample whose attention is shown. It is not padding, unless the classifier reads just that.
-    pub fn shown_position(&self, tokens: &[u32]) -> usize {
+    pub fn readout_position(&self, tokens: &[u32]) -> usize {
         let read = self.inputs().read_position;
         let padding = self.model.attention.padding_token;
         let reads_all = self.reads_mean() || self.data.task.is_per_position();
@@ -42,24 +42,24 @@ impl ExperimentConfig {
     }
 
     /// The position whose attention is shown, as messages name it.
-    pub fn shown_reader(&self) -> String {
+    pub fn shown_readout_name(&self) -> String {
         let reads_all = self.reads_mean() || self.data.task.is_per_position();
         let [_, last] = self.data.cls.ends(self.data.seq_len);
         let may_be_padding = self.model.attention.padding_token.is_some();
         if reads_all && may_be_padding && self.inputs().read_position == last {
             "the last token".to_owned()
         } else {
-            self.reader()
+            self.readout_name()
         }
     }
 
     /// The position whose attention is measured, as messages name it: the one that is shown or, with a label per position, each that
     /// counts.
-    pub fn measured_reader(&self) -> String {
+    pub fn measured_readout_name(&self) -> String {
         if self.data.task.is_per_position() {
             "the positions that count".to_owned()
         } else {
-            self.shown_reader()
+            self.shown_readout_name()
         }
     }
 
@@ -68,7 +68,7 @@ impl ExperimentConfig {
         if self.data.task.is_per_position() {
             return Some(format!(
                 "The model answers at each position; the attention shown is that of {}, one of them",
-                self.shown_reader()
+                self.shown_readout_name()
             ));
         }
         let unpadded = match self.model.attention.padding_token {
@@ -78,7 +78,7 @@ impl ExperimentConfig {
         self.reads_mean().then(|| {
             format!(
                 "The class is read from the mean of all positions{unpadded}; the attention shown is that of {}, one of them",
-                self.shown_reader()
+                self.shown_readout_name()
             )
         })
     }

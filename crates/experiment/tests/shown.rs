@@ -15,28 +15,31 @@ fn padding_is_not_shown_for_the_mean() {
     let last = config(&[none, "model.pooling=last", padding]);
     assert!(!last.reads_mean() && last.mean_note().is_none());
     assert_eq!(
-        (last.shown_position(&[1, 2, 8]), &*last.shown_reader()),
+        (
+            last.readout_position(&[1, 2, 8]),
+            &*last.shown_readout_name()
+        ),
         (2, "position 2")
     );
     let padded = config(&[none, mean, padding]);
     assert!(padded.reads_mean() && padded.mean_note().is_some());
-    assert_eq!(padded.shown_position(&[1, 2, 8]), 1);
-    assert_eq!(padded.shown_position(&[1, 2, 3]), 2);
-    assert_eq!(padded.shown_position(&[8, 8, 8]), 2);
-    assert_eq!(padded.shown_reader(), "the last token");
+    assert_eq!(padded.readout_position(&[1, 2, 8]), 1);
+    assert_eq!(padded.readout_position(&[1, 2, 3]), 2);
+    assert_eq!(padded.readout_position(&[8, 8, 8]), 2);
+    assert_eq!(padded.shown_readout_name(), "the last token");
     let unpadded = config(&[none, mean]);
     assert_eq!(
         (
-            unpadded.shown_position(&[1, 2, 8]),
-            &*unpadded.shown_reader()
+            unpadded.readout_position(&[1, 2, 8]),
+            &*unpadded.shown_readout_name()
         ),
         (2, "position 2")
     );
     let with_cls = config(&[mean, padding]);
     assert_eq!(
         (
-            with_cls.shown_position(&[0, 1, 8, 8]),
-            &*with_cls.shown_reader()
+            with_cls.readout_position(&[0, 1, 8, 8]),
+            &*with_cls.shown_readout_name()
         ),
         (0, "[CLS]")
     );

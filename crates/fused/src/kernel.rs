@@ -65,7 +65,10 @@ impl<'a> Kernel<'a> {
             parameters,
             sizes: Sizes::of(architecture),
             scale: architecture.scale(),
-            is_rms: architecture.model.norm_kind == NormKind::Rms,
+            is_rms: match architecture.model.norm_kind {
+                NormKind::Layer => false,
+                NormKind::Rms => true,
+            },
             eps: architecture.model.layer_norm_eps as f32,
         }
     }

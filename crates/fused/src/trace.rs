@@ -23,6 +23,25 @@ pub struct Forward {
     pub arrays: Arrays,
 }
 
+impl Forward {
+    /// The values of an array that was recorded at a place: an index for each of some of its axes, from the first on.
+    ///
+    /// # Panics
+    /// When the array has no such place, or was not recorded.
+    pub fn at(&self, array: Array, place: &[usize]) -> &[f32] {
+        let shape = array.shape(self.dims);
+        let (outer, inner) = shape.split_at(place.len());
+        let (index, size) = (
+            outer
+                .iter()
+                .zip(place)
+                .fold(0, |index, (extent, at)| index * extent + at),
+            inner.iter().product::<usize>(),
+        );
+        &self.arrays[array][index * size..][..size]
+    }
+}
+
 /// What a forward pass records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {

@@ -130,7 +130,7 @@ impl TrainingDisplay {
     /// The display of a training that starts at step `start`, of this config.
     pub(crate) fn new(steps: usize, start: usize, config: &ExperimentConfig) -> Self {
         let is_fresh = config.data.is_fresh();
-        let (reader, heads) = (config.measured_reader(), config.model.n_heads);
+        let (reader, heads) = (config.measured_readout_name(), config.model.n_heads);
         let bar = progress_bar(steps, start, "steps");
         let mut legend = legend(&reader, heads, is_fresh);
         if config.reads_mean() {

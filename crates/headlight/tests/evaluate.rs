@@ -275,15 +275,15 @@ fn weights_can_be_given_and_must_give_numbers() {
     parameters.iter_mut().for_each(overflow);
     fs::write(&damaged, weights::encode(parameters).unwrap()).unwrap();
     let evaluate = ["evaluate", text(&path), "--weights", text(&damaged)];
-    refuses(&folder, &evaluate, &["sample 0", "weights"]);
+    refuses(&folder, &evaluate, &["sample 0", "parameters"]);
     let samples = folder.join("samples.txt");
     fs::write(&samples, "0 1 2 3 4 5 6\n").unwrap();
     let out = folder.join("predictions.csv");
     let predict = ["predict", text(&path), "--weights", text(&damaged)];
     let of_file = [&predict[..], &[text(&samples)]].concat();
-    refuses(&folder, &of_file, &["sample 0", "weights"]);
+    refuses(&folder, &of_file, &["sample 0", "parameters"]);
     let to_file = [&of_file[..], &["--out", text(&out)]].concat();
-    refuses(&folder, &to_file, &["sample 0", "weights"]);
+    refuses(&folder, &to_file, &["sample 0", "parameters"]);
 }
 
 #[test]

@@ -42,12 +42,13 @@ pub(crate) fn certify(
             }
         };
         let threads = thread::available_parallelism().map_or(1, usize::from);
+        let of_given_model = |error| Failure::from(error).of_given_model();
         let json = if let Some(count) = sample {
-            let sampled = certificate::sample(config, &weights, count, seed, &watch)?;
-            serde_json::to_string(&sampled)
+            let sampled = certificate::sample(config, &weights, count, seed, &watch);
+            serde_json::to_string(&sampled.map_err(of_given_model)?)
         } else {
-            let found = certificate::certify(config, &weights, examples, threads, &watch)?;
-            serde_json::to_string(&found)
+            let found = certificate::certify(config, &weights, examples, threads, &watch);
+            serde_json::to_string(&found.map_err(of_given_model)?)
         };
         json.map_err(|error| Failure::System(error.to_string()))
     })

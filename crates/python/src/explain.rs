@@ -27,7 +27,7 @@ pub(crate) fn explain(
         let (head, text) = (model.head_of_run(), text.as_deref());
         explanation::of_sample(config, &model.parameters, &dataset, text, head)
     });
-    let explained = explained.map_err(raised)?;
+    let explained = explained.map_err(|failure| raised(failure.of_given_model()))?;
     let table = explanation::table(&explained, config);
     let json = explanation::json(&explained, &config.data).to_string();
     Ok((json, table.text(COLUMNS)))

@@ -178,7 +178,11 @@ impl Model {
         parts.set_item("d_ff", model.d_ff)?;
         parts.set_item("norm", model.norm.name())?;
         parts.set_item("final_norm", model.has_final_norm())?;
-        parts.set_item("rms", model.norm_kind == NormKind::Rms)?;
+        let is_rms = match model.norm_kind {
+            NormKind::Layer => false,
+            NormKind::Rms => true,
+        };
+        parts.set_item("rms", is_rms)?;
         // As the engine rounds it.
         parts.set_item("eps", model.layer_norm_eps as f32)?;
         parts.set_item("rotary", model.positions == Positions::Rotary)?;

@@ -39,6 +39,15 @@ impl Failure {
         }
     }
 
+    /// The same where a model is given, not trained: parameters that compute NaN are wrong input.
+    #[must_use]
+    pub fn of_given_model(self) -> Self {
+        match self {
+            Self::Diverged(message) => Self::Input(message),
+            other => other,
+        }
+    }
+
     /// A failure to write `path`; a missing folder is wrong input, which the user can fix.
     pub fn writing(path: &Path, error: &io::Error) -> Self {
         // The writer of CSV hides the kind of the system's error.

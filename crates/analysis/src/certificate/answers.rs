@@ -39,7 +39,10 @@ impl Answers {
         let answer = |((logits, &label), tokens): ((&[f32], &u32), &[u32])| {
             if logits.iter().any(|logit| !logit.is_finite()) {
                 let tokens: Vec<String> = tokens.iter().map(u32::to_string).collect();
-                return Err(not_finite(&format!(" for the input {}", tokens.join(" "))));
+                return Err(Error::not_finite(&format!(
+                    " for the input {}",
+                    tokens.join(" ")
+                )));
             }
             let logits: Vec<f64> = logits.iter().map(|&logit| f64::from(logit)).collect();
             Ok((predicted_class(&logits), margin(&logits, label as usize)))
@@ -47,13 +50,6 @@ impl Answers {
         let samples = tokens.chunks_exact(tokens.len() / labels.len());
         logits.zip(labels).zip(samples).map(answer).collect()
     }
-}
-
-/// The error of a model that overflows.
-pub(super) fn not_finite(place: &str) -> Error {
-    Error::Input(format!(
-        "the model's output{place} is not finite: its weights are damaged, or training diverged"
-    ))
 }
 
 /// A label's logit less the largest other one; with one logit, the log-odds of the label.

@@ -20,34 +20,27 @@ pub(super) fn tokens(config: &ExperimentConfig) -> Vec<Range<u32>> {
 
 /// How many inputs are possible; `None` if they are too many to count.
 pub fn inputs(config: &ExperimentConfig) -> Option<u64> {
-    let counts: Vec<u64> = tokens(config)
-        .iter()
-        .map(|tokens| tokens.len() as u64)
-        .collect();
-    counts.into_iter().try_fold(1_u64, u64::checked_mul)
+    tokens(config).iter().try_fold(1_u64, |product, tokens| {
+        product.checked_mul(tokens.len() as u64)
+    })
 }
 
-/// The rule that gives every input its class.
-fn rule(config: &ExperimentConfig) -> Result<&LabelRule, String> {
-    const NEEDS: &str = "needs a rule that labels every possible input (data.rule)";
-    let Some(rule) = &config.data.rule else {
-        return Err(format!("{NEEDS}; a file labels only its own samples"));
-    };
-    match rule.generator() {
-        None => Ok(rule),
-        Some(_) => Err(format!("{NEEDS}; this config's rule labels only some")),
-    }
-}
-
-/// The rule of a config whose inputs can be drawn at random.
+/// The rule of a config whose inputs can be drawn at random: it gives every input its class.
 ///
 /// # Errors
 /// As the rest of a sentence about a certificate.
 pub fn check_rule(config: &ExperimentConfig) -> Result<&LabelRule, String> {
+    const NEEDS: &str = "needs a rule that labels every possible input (data.rule)";
     if config.data.task != Task::Classification {
         return Err("needs samples with one label (data.task = \"classification\")".to_owned());
     }
-    rule(config)
+    match &config.data.rule {
+        None => Err(format!("{NEEDS}; a file labels only its own samples")),
+        Some(rule) if rule.generator().is_some() => {
+            Err(format!("{NEEDS}; this config's rule labels only some"))
+        }
+        Some(rule) => Ok(rule),
+    }
 }
 
 /// The rule of a config whose model has a certificate.

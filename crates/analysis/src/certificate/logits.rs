@@ -71,7 +71,11 @@ impl Logits {
             offsets,
             square,
             eps,
-            is_centred: norm.is_some() && model.norm_kind != NormKind::Rms,
+            is_centred: norm.is_some()
+                && match model.norm_kind {
+                    NormKind::Layer => true,
+                    NormKind::Rms => false,
+                },
         })
     }
 

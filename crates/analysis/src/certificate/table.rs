@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use headlight_architecture::mathematics::exp;
 
-use super::answers::not_finite;
 use super::logits::{Logits, centre, dot, parameter};
 use super::region::{Place, Region, range};
 use super::search::Search;
@@ -96,8 +95,6 @@ impl<'a> Table<'a> {
             let dataset = config.unlabelled(samples).map_err(Error::Input)?;
             let chosen: Vec<u32> = (0..some.len() as u32).collect();
             let forward = frozen.forward(weights, &dataset, &chosen, &[], Recorded::All)?;
-            let [scores, values, embeddings] = [Array::Scores, Array::Value, Array::Embeddings]
-                .map(|array| &forward.arrays[array][..]);
             for sample in 0..some.len() {
                 for (position, rows) in rows.iter_mut().enumerate() {
                     // Other positions may hold more tokens.
@@ -107,15 +104,14 @@ impl<'a> Table<'a> {
                     let is_seen = config.model.attention.mask.allows(read, position);
                     let mut row = Vec::with_capacity(heads * (1 + width));
                     for head in 0..heads {
-                        let place = (sample * heads + head) * positions;
-                        let score = scores[(place + read) * positions + position];
+                        let score = forward.at(Array::Scores, &[sample, 0, head, read])[position];
                         row.push(if is_seen {
                             f64::from(score)
                         } else {
                             f64::NEG_INFINITY
                         });
                         let mut moved = vec![0.0; width];
-                        let values = &values[(place + position) * d_head..][..d_head];
+                        let values = forward.at(Array::Value, &[sample, 0, head, position]);
                         for (i, &value) in (head * d_head..).zip(values) {
                             match &output {
                                 Some(output) => {
@@ -128,7 +124,7 @@ impl<'a> Table<'a> {
                         row.extend(moved);
                     }
                     if position == read {
-                        let own = &embeddings[(sample * positions + read) * width..][..width];
+                        let own = forward.at(Array::Embeddings, &[sample, read]);
                         base = own.iter().map(|&cell| f64::from(cell)).collect();
                         add(&mut base, bias.as_deref().unwrap_or_default());
                     }
@@ -141,7 +137,7 @@ impl<'a> Table<'a> {
             .into_iter()
             .any(|cell| cell.is_nan() || *cell == f64::INFINITY)
         {
-            return Err(not_finite(""));
+            return Err(Error::not_finite(""));
         }
         if !exponentials(&mut rows, 1 + width) {
             return Ok(None);

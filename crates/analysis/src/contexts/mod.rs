@@ -82,21 +82,16 @@ pub fn levels(
     let mut blocks: Vec<ContextLevel> = (0..layers)
         .map(|block| level(&format!("block_{block}")))
         .collect();
-    let positions = dataset.positions();
     for found in occurrences {
         // The embedding of tokens comes first in the model's order.
         let own = found.token as usize * width;
         word.vectors.extend(&weights[own..own + width]);
         let all = frozen.forward(weights, dataset, &[found.sample], &[], Recorded::All)?;
-        let at = |layer: usize| {
-            let start = (layer * positions + found.position) * width;
-            start..start + width
-        };
-        position
-            .vectors
-            .extend(&all.arrays[Array::Embeddings][at(0)]);
+        let own = all.at(Array::Embeddings, &[0, found.position]);
+        position.vectors.extend(own);
         for (layer, block) in blocks.iter_mut().enumerate() {
-            block.vectors.extend(&all.arrays[Array::Output][at(layer)]);
+            let own = all.at(Array::Output, &[0, layer, found.position]);
+            block.vectors.extend(own);
         }
     }
     let mut levels = vec![word];

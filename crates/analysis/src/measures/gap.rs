@@ -18,7 +18,10 @@ const MOST_PAIRS: usize = 64;
 /// Why a config's models have no gap, as the rest of a sentence about a measure.
 fn check(config: &ExperimentConfig) -> Result<(), String> {
     if config.data.task != Task::Classification || config.data.n_classes != 2 {
-        return Err("compares two classes".to_owned());
+        let n_classes = config.data.n_classes;
+        return Err(format!(
+            "needs two classes and one label per sample, and this config has {n_classes} classes"
+        ));
     }
     let rule = config.data.rule.as_ref();
     match rule.and_then(|rule| rule.fixed_positions()) {
@@ -145,20 +148,17 @@ impl Pairs {
             (&zero, &one)
         };
         let model = &subject.config.model;
-        let (layers, heads, d_head) = (model.n_layers, model.n_heads, model.d_head());
-        let (layer, positions) = (layers - 1, self.one.positions());
+        let (layer, heads, d_head) = (model.n_layers - 1, model.n_heads, model.d_head());
         let reads = match subject.config.inputs().read_position {
-            _ if subject.config.reads_mean() => 0..positions,
+            _ if subject.config.reads_mean() => 0..self.one.positions(),
             read => read..read + 1,
         };
         let contexts_at = |read: usize| {
             let mut contexts = Vec::new();
             for pair in 0..self.chosen.len() {
                 for head in 0..heads {
-                    let matrix = (pair * layers + layer) * heads + head;
-                    let row = (matrix * positions + read) * positions;
-                    let row = &weights.arrays[Array::Weights][row..row + positions];
-                    let values = &values.arrays[Array::Value][matrix * positions * d_head..];
+                    let row = weights.at(Array::Weights, &[pair, layer, head, read]);
+                    let values = values.at(Array::Value, &[pair, layer, head]);
                     let mut context = vec![0.0; d_head];
                     for (weight, value) in row.iter().zip(values.chunks(d_head)) {
                         for (context, value) in context.iter_mut().zip(value) {

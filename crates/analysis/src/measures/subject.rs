@@ -74,20 +74,15 @@ impl<'a> Subject<'a> {
         sample: u32,
         [layer, head]: [usize; 2],
     ) -> &'f [f32] {
-        let model = &self.config.model;
-        let positions = self.samples.positions();
-        let query = self
-            .config
-            .shown_position(self.samples.tokens(sample as usize));
-        let matrix = (index * model.n_layers + layer) * model.n_heads + head;
-        let start = (matrix * positions + query) * positions;
-        &forward.arrays[Array::Weights][start..start + positions]
+        let tokens = self.samples.tokens(sample as usize);
+        let query = self.config.readout_position(tokens);
+        forward.at(Array::Weights, &[index, layer, head, query])
     }
 
     /// The keys that the readout position may look at.
     pub(super) fn keys(&self, sample: u32) -> Keys {
         let tokens = self.samples.tokens(sample as usize);
-        let query = self.config.shown_position(tokens);
+        let query = self.config.readout_position(tokens);
         self.config.model.attention.keys(query, tokens)
     }
 

@@ -185,7 +185,7 @@ impl ExperimentConfig {
     }
 
     /// The readout position, as messages name it: `[CLS]`, or its number.
-    pub fn reader(&self) -> String {
+    pub fn readout_name(&self) -> String {
         if self.reads_cls() {
             "[CLS]".to_owned()
         } else {

@@ -60,7 +60,7 @@ pub struct Outcome {
     /// Whether attention to the deciding positions is still close to uniform. `false` if they are unknown, or if there are no
     /// other keys.
     pub uniform_attention: bool,
-    /// The position whose attention that is, as sentences name it: [`ExperimentConfig::reader`].
+    /// The position whose attention that is, as sentences name it: [`ExperimentConfig::readout_name`].
     #[serde(skip)]
     pub reader: String,
     /// Whether each step drew its own samples.
@@ -169,7 +169,7 @@ impl Outcome {
             overfitting: overfitting(used, splits, accuracy_interval),
             uniform_attention: only.is_none()
                 && is_uniform(if is_fresh { judged } else { &used.train }),
-            reader: config.reader(),
+            reader: config.readout_name(),
             is_fresh,
         })
     }

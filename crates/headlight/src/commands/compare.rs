@@ -125,7 +125,7 @@ fn legend(runs: &[Summary]) -> String {
             let _ = write!(
                 legend,
                 "\n{name}: the class is read from the mean of all positions;\nattention is that of {}",
-                config.measured_reader()
+                config.measured_readout_name()
             );
         }
     }

@@ -88,10 +88,7 @@ impl Command {
         if let Self::Train(_) | Self::Sweep(_) | Self::Reproduce(_) = self {
             return result;
         }
-        // No other command trains a model of its own: weights that compute NaN are wrong input.
-        result.map_err(|failure| match failure {
-            Failure::Diverged(message) => Failure::Input(message),
-            other => other,
-        })
+        // No other command trains a model of its own.
+        result.map_err(Failure::of_given_model)
     }
 }

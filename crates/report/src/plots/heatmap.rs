@@ -98,7 +98,7 @@ impl Heatmap {
                 .iter()
                 .filter_map(kept)
                 .collect(),
-            read: kept(&dump.shown_position(sample)).unwrap_or(0),
+            read: kept(&dump.readout_position(sample)).unwrap_or(0),
             keys: positions.iter().map(keys).collect(),
             layers: layers.to_vec(),
             heads: heads.to_vec(),

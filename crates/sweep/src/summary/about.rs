@@ -70,7 +70,7 @@ impl SweepFacts {
         let fixed = |config: &ExperimentConfig| config.data.rule.as_ref()?.fixed_positions();
         Self {
             classes: common(configs, class_names).unwrap_or(unknown.classes),
-            reader: common(configs, ExperimentConfig::measured_reader)
+            reader: common(configs, ExperimentConfig::measured_readout_name)
                 .unwrap_or_else(|| "the readout position".to_owned()),
             reads_mean: configs.iter().any(ExperimentConfig::reads_mean),
             task: first.data.task,

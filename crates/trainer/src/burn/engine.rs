@@ -89,7 +89,7 @@ impl Predictor for BurnEngine<'_> {
             let weights = last.attention.weights.clone();
             let (inputs, config) = (&self.model.inputs, &self.experiment.config);
             let (positions, read) = (inputs.positions, inputs.read_position);
-            let shown = |&sample: &u32| config.shown_position(dataset.tokens(sample as usize));
+            let shown = |&sample: &u32| config.readout_position(dataset.tokens(sample as usize));
             let shown: Vec<usize> = samples.iter().map(shown).collect();
             let is_one = !inputs.per_position && shown.iter().all(|&position| position == read);
             let queries = if is_one { read..read + 1 } else { 0..positions };

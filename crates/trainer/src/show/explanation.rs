@@ -186,7 +186,7 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
         format!(
             "attention: the weight of {} in layer {}, head {}, in multiples of uniform attention (1/{keys}).\
              {which_head}{uniform}{mean}",
-            config.shown_reader(),
+            config.shown_readout_name(),
             own.layer,
             own.head.head
         ),

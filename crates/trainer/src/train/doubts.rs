@@ -24,7 +24,10 @@ pub(crate) fn blind_reader(config: &ExperimentConfig) -> Option<String> {
         ((0..inputs.positions).all(is_blind), each)
     } else {
         let reads_one = !config.reads_mean();
-        (reads_one && is_blind(inputs.read_position), config.reader())
+        (
+            reads_one && is_blind(inputs.read_position),
+            config.readout_name(),
+        )
     };
     (is_blind && inputs.positions > 1).then_some(reader)
 }

@@ -158,7 +158,7 @@ fn empty(
     let token_strings = token_strings.map(|&token| (token, data.token_text(token, padding)));
     let deciding = |sample| {
         let (tokens, rule) = (tokens(sample), data.rule.as_ref());
-        let query = config.shown_position(tokens);
+        let query = config.readout_position(tokens);
         rule.map_or_else(Vec::new, |rule: &LabelRule| {
             rule.deciding_at(tokens, data.cls, query)
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Splits};
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Engine, Experiment, FusedEngine, Replay, check_model_size};
+use headlight_experiment::{Engine, Experiment, FusedEngine, Replay};
 
 use crate::Failure;
 use crate::devices::OpenDevice;
@@ -61,7 +61,6 @@ impl Session {
         splits: Arc<Splits>,
         device: OpenDevice,
     ) -> Result<Self, Failure> {
-        check_model_size(&config)?;
         Ok(Self {
             experiment: Experiment::new(config, splits, None)?,
             device,

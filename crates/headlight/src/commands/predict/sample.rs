@@ -89,7 +89,7 @@ pub(super) fn as_json(
 /// The attention of the readout position. `[key]`
 fn row_of_reader(dump: &AttentionDump, layer: usize, head: usize) -> &[f32] {
     let positions = dump.dims.positions;
-    &dump.weights(0, layer, head)[dump.shown_position(0) * positions..][..positions]
+    &dump.weights(0, layer, head)[dump.readout_position(0) * positions..][..positions]
 }
 
 /// The texts of the sample's tokens.
@@ -149,7 +149,7 @@ pub(super) fn describe(
 /// The attention of the readout position in each head that is not removed.
 pub(super) fn heads(dump: &AttentionDump, interventions: &Interventions) -> String {
     let mut text = String::new();
-    let (names, reader) = (words(dump), dump.reader(0));
+    let (names, reader) = (words(dump), dump.readout_name(0));
     let note = dump.mean_note();
     let all =
         (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));

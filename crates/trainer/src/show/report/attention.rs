@@ -58,7 +58,7 @@ fn means(
     metrics: &EvalMetrics,
     of: &str,
 ) -> Vec<Section> {
-    let reader = config.measured_reader();
+    let reader = config.measured_readout_name();
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
     if metrics.classes.is_empty() {
         return vec![Section::of_paragraph(format!(
@@ -163,7 +163,7 @@ fn one_head(dump: &AttentionDump, shown: usize, layer: usize, head: usize) -> Se
     let keys = main_keys(&heatmap);
     let keys = format!(
         "{title} of {}, the largest of {count} positions: {keys}.",
-        dump.reader(shown)
+        dump.readout_name(shown)
     );
     Section::titled("", [keys].into_iter().chain(uniform), [])
 }

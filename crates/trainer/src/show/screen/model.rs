@@ -76,7 +76,7 @@ impl<'a> UsedModel<'a> {
             let (frozen, own) = (&mut self.frozen, (config, &self.weights[..]));
             let forward = forward_without(frozen, own, dataset, &chosen, without, recorded)?;
             let said = samples.iter().enumerate().map(|(place, &sample)| {
-                let read = config.shown_position(dataset.tokens(sample));
+                let read = config.readout_position(dataset.tokens(sample));
                 said_of(&forward, place, sample, read)
             });
             all.extend(said);

@@ -88,7 +88,7 @@ fn means(
     let inputs = config.inputs();
     let keys_of = |said: &SamplePrediction| {
         let tokens = judged.tokens(said.sample);
-        let read = config.shown_position(tokens);
+        let read = config.readout_position(tokens);
         config.model.attention.keys(read, tokens)
     };
     // Samples of different lengths have no uniform attention in common, and their weights no common measure.
@@ -124,7 +124,7 @@ fn means(
     }
     let split = model.split();
     let samples = counted_of(judged, data.n_classes, all.len(), split);
-    let (layer, reader) = (config.model.n_layers - 1, config.shown_reader());
+    let (layer, reader) = (config.model.n_layers - 1, config.shown_readout_name());
     Weights {
         title: match common {
             Some(keys) => format!(
@@ -170,7 +170,7 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
     let sample = samples.positives().next().unwrap_or(0);
     let mut dumped = dump.meta.samples.iter();
     let dumped = dumped.position(|&own| own == Some(sample)).unwrap_or(0);
-    let (positions, read) = (dump.dims.positions, dump.shown_position(dumped));
+    let (positions, read) = (dump.dims.positions, dump.readout_position(dumped));
     let weights = dump.weights(dumped, dump.dims.layers - 1, head);
     let row = |query: usize| &weights[query * positions..][..positions];
     let shown = dump.unpadded(dumped);
