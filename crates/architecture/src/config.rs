@@ -146,7 +146,7 @@ pub struct Inputs {
     pub per_position: bool,
 }
 
-/// What the classifier reads of the last block's output.
+/// What the classifier reads of the last layer's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// The vector of one position.
@@ -158,7 +158,7 @@ pub enum Reads {
 }
 
 section! {
-    /// The `[model.attention]` section, which applies to all blocks.
+    /// The `[model.attention]` section, which applies to all layers.
     pub struct AttentionConfig {
         /// The projections that compute queries, keys and values.
         pub projections: ProjectionKind = ProjectionKind::Separate,
@@ -243,7 +243,7 @@ impl ModelConfig {
         self.d_head.unwrap_or(self.d_model / self.n_heads)
     }
 
-    /// Whether the last block's output is normalised.
+    /// Whether the last layer's output is normalised.
     pub fn has_final_norm(&self) -> bool {
         self.final_norm.unwrap_or(self.norm == NormPlace::Pre)
     }

@@ -117,12 +117,12 @@ pub fn is_uniform<'a>(rows: impl IntoIterator<Item = (&'a Keys, &'a [f32])>) -> 
     rows.peek().is_some() && rows.all(is_close)
 }
 
-/// The attention of `[CLS]` in a layer for a sample.
+/// The attention of the readout position in a layer for a sample.
 #[derive(Clone, Debug)]
 pub struct Look<'a> {
     /// `[head][key]`
     pub weights: Vec<&'a [f32]>,
-    /// The keys that `[CLS]` may look at.
+    /// The keys that the readout position may look at.
     pub keys: Keys,
     /// The sample's class, if it is known.
     pub label: Option<u32>,

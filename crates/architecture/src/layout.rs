@@ -3,9 +3,7 @@
 //! A name is a path in the model (`blocks.0.attention.query.weight`); matrices are `[in, out]`, as in Keras. What a
 //! scheme of `[model.init]` draws is in `scheme.rs`.
 
-use crate::initial::Initial;
-use crate::part::Part;
-use crate::scheme::Draw;
+use crate::init::{Draw, Initial, Part};
 use crate::{Inputs, ModelConfig, NormPlace, Positions, ProjectionKind};
 
 /// A parameter without its values.

@@ -15,21 +15,16 @@
 //! assert_eq!(parameters.iter().map(|parameter| parameter.values.len()).sum::<usize>(), 777);
 //! ```
 
-mod arrange;
 mod config;
 mod init;
-mod initial;
 mod keys;
 mod layout;
 mod mask;
 pub mod mathematics;
 mod parameter;
-mod part;
 mod pooling;
 mod positions;
 mod scale;
-mod scheme;
-mod start;
 mod summary;
 mod validate;
 
@@ -38,8 +33,7 @@ pub use config::{
     Reads, Weighting,
 };
 pub use headlight_schema::InvalidValue;
-pub use init::{InitConfig, Scheme, Std, StdConfig};
-pub use initial::Initial;
+pub use init::{InitConfig, Initial, Scheme, Std, StdConfig};
 pub use keys::{Keys, Look, StrongestHead, UNIFORM_BELOW, is_uniform, strongest_head};
 pub use layout::Layout;
 pub use mask::Mask;

@@ -1,9 +1,9 @@
-//! Which vector of the last block the classifier reads.
+//! Which vector of the last layer the classifier reads.
 
 use headlight_schema::{Kind, Value, choices};
 use serde::{Deserialize, Serialize};
 
-/// Which vector of the last block the classifier reads.
+/// Which vector of the last layer the classifier reads.
 ///
 /// In TOML `"cls"`, `"last"`, `"mean"`, or a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,11 +1,9 @@
-//! The config of initial weights: schemes, and standard deviations by parameter.
+//! The config of initial weights: schemes, and standard deviations by part of a model.
 
 use std::fmt;
 
 use headlight_schema::{InvalidValue, Kind, Value, choices, section};
 use serde::{Deserialize, Serialize};
-
-use crate::part::Part;
 
 section! {
     /// The `[model.init]` section: how weights are drawn.
@@ -199,5 +197,31 @@ impl From<Std> for Written {
             None => Self::Number(std.factor),
             Some(_) => Self::Text(std.to_string()),
         }
+    }
+}
+
+/// A part of a model that has a matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    TokenEmbedding,
+    PositionEmbedding,
+    /// Also the projection that queries, keys and values share.
+    Query,
+    Key,
+    Value,
+    AttentionOutput,
+    FeedForwardHidden,
+    FeedForwardOutput,
+    ClassifierHidden,
+    Classifier,
+}
+
+impl Part {
+    pub(crate) fn is_embedding(self) -> bool {
+        matches!(self, Self::TokenEmbedding | Self::PositionEmbedding)
+    }
+
+    pub(crate) fn is_of_query_key_or_value(self) -> bool {
+        matches!(self, Self::Query | Self::Key | Self::Value)
     }
 }

@@ -9,9 +9,8 @@
 //!   `0.8 / sqrt(d_model)`, biases 0.
 //! - `normal`: every matrix normal with the config's standard deviation, biases 0.
 
-use crate::init::{Scheme, Size, Std};
-use crate::initial::Initial;
-use crate::part::Part;
+use super::config::{Part, Scheme, Size, Std};
+use super::draw::Initial;
 use crate::{Inputs, ModelConfig};
 
 const EMBEDDING_LIMIT: f32 = 0.05;
