@@ -172,11 +172,7 @@ fn configs_without_a_measure_say_why() {
             &[r#"data.rule={ kind = "token-anywhere", token = 4 }"#],
             "the same positions decide in every sample",
         ),
-        (
-            "sums",
-            &[r#"report.measures=["gap"]"#],
-            "compares two classes",
-        ),
+        ("sums", &[r#"report.measures=["gap"]"#], "needs two classes"),
         (
             "sums",
             &[r#"report.measures=["roundness"]"#],

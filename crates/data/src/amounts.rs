@@ -75,7 +75,7 @@ pub(crate) fn resolved(
     };
     match samples {
         Some(SampleCount::Number(given)) if given != train => Err(format!(
-            "`samples` is {given}, but the share in `held_out` leaves {train} of {} samples to train on; remove samples, \
+            "`samples` is {given}, but the share in `held_out` leaves {train} of {} samples to train on; remove the key `samples`, \
              or set held_out to a whole number",
             train + held_out
         )),

@@ -317,8 +317,8 @@ impl TryFrom<Keys> for DatasetConfig {
         let (vocab_size, seq_len, cls) = (keys.vocab_size, keys.seq_len, keys.cls);
         let sampler = move || {
             Ok::<_, String>(Sampler {
-                vocab_size: vocab_size.ok_or("missing field `vocab_size`")?,
-                seq_len: seq_len.ok_or("missing field `seq_len`")?,
+                vocab_size: vocab_size.ok_or("missing key `vocab_size`")?,
+                seq_len: seq_len.ok_or("missing key `seq_len`")?,
                 cls,
             })
         };

@@ -142,7 +142,7 @@ impl DatasetConfig {
         require(
             sentences[0] == sentences[1],
             "generator",
-            || "generator = \"sentences\" and rule.kind = \"sentence\" belong together; set both or neither",
+            || "generator = \"sentences\" and rule.kind = \"sentence\" need each other; set both or neither",
         )?;
         let needed = needed.unwrap_or(generator);
         require(needed == generator, "generator", || {

@@ -5,7 +5,7 @@ use std::io::Cursor;
 
 use crate::common::{completed, read, read_columns};
 use headlight_data::files::{
-    ChosenSamples, ColumnChoice, DatasetFile, FileKeys, Format, Rows, Table, write,
+    ChosenSamples, ColumnChoice, DatasetToWrite, FileKeys, Format, Rows, SampleTable, write,
 };
 use headlight_data::words::PAD;
 use headlight_data::{ColumnNames, DatasetConfig, Splits};
@@ -29,7 +29,7 @@ fn chosen(
     text: &str,
     named: &ColumnNames,
 ) -> Result<ColumnChoice, (String, &'static [&'static str])> {
-    let table = Table::read(Cursor::new(text), format, "mine").unwrap();
+    let table = SampleTable::read(Cursor::new(text), format, "mine").unwrap();
     let choice = table.choose(named);
     choice.map_err(|error| (error.message, error.to_name))
 }
@@ -117,8 +117,8 @@ const REFUSED: &str = "
 text,plan,size         |       |       | label | its columns are `text`, `plan`, `size`
 plan,size              |       |       | label text | its columns are `plan`, `size`
 id,said                |       |       | label text | `id`, `said`
-text,class,mood        |       |       | label | by their names: `class`, `mood`
-sentence,review,label  |       |       | text  | by their names: `sentence`, `review`
+text,class,mood        |       |       | label | have a usual name: `class`, `mood`
+sentence,review,label  |       |       | text  | have a usual name: `sentence`, `review`
 id,said,label          |       |       | text  | `id`, `said`, `label`
 said,a                 |       |       | label | `a` is also a label below
 a,said                 |       |       | label | `a` is also a label below
@@ -187,7 +187,7 @@ fn other_formats_have_the_same_choice() {
     );
     let mut npz = headlight_npz::NpzWriter::new();
     npz.array("tokens", &[1, 1], &[1_i64]).unwrap();
-    let npz = Table::read(Cursor::new(npz.finish().unwrap()), Format::Npz, "mine").unwrap();
+    let npz = SampleTable::read(Cursor::new(npz.finish().unwrap()), Format::Npz, "mine").unwrap();
     assert_eq!(
         npz.choose(&ColumnNames::default()).unwrap().columns,
         ColumnNames::default()
@@ -280,7 +280,7 @@ fn two_keys_of_one_name_are_not_written() {
     let rows = of_features(Format::Csv, csv).unwrap();
     let (mut config, splits) = fitted(&rows, Some(0));
     let written = |config: &DatasetConfig| {
-        let contents = DatasetFile {
+        let contents = DatasetToWrite {
             splits: &splits,
             config,
             padding_token: Some(PAD),

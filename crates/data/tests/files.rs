@@ -7,7 +7,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use crate::common::{anywhere, completed, config, read};
-use headlight_data::files::{FileError, FileKeys, FitError, Format, Rows, Table, listed};
+use headlight_data::files::{FileError, FileKeys, FitError, Format, Rows, SampleTable, tokens};
 use headlight_data::{
     ClsPlace, ColumnNames, DatasetConfig, DrawConfig, Generator, IGNORED, Source, Splits,
 };
@@ -29,12 +29,12 @@ fn written(format: Format) -> Vec<u8> {
 /// The rows of bytes whose format the file name gives.
 fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Rows, FileError> {
     let format = Format::of(Path::new(name))?;
-    Table::read(Cursor::new(bytes), format, name)?.samples(&ColumnNames::default())
+    SampleTable::read(Cursor::new(bytes), format, name)?.samples(&ColumnNames::default())
 }
 
 /// Lines of token ids.
 fn read_lines(text: &str) -> Result<Rows, FileError> {
-    Table::read(Cursor::new(text), Format::Txt, "new.txt")?.lines(false)
+    SampleTable::read(Cursor::new(text), Format::Txt, "new.txt")?.lines(false)
 }
 
 /// The splits of a file, with what the file itself says.
@@ -197,13 +197,13 @@ one_class.csv    | START val,1,1,3\n                                   | all tra
 empty.csv        | split,label,token_0,token_1\n                       | no samples
 nothing.csv      |                                                     | the file is empty
 held_out.csv     | split,label,token_0\ntest,0,1\nval,1,1\n            | no training samples
-open.csv         | label,token_0,note\n1,2,ok\n0,3,"oops\n1,4,a\n0,5,b\n | line 3: the quote is never closed
-open_end.csv     | label,token_0,note\n1,2,ok\n0,"3                    | line 3: the quote is never closed
-open_merged.csv  | label\tnote\ttoken_0\n0\t"a\t1\n1\tb"\t2\n               | line 2: its quote closes in line 3
-inside.csv       | label,token_0,note\n1,2,"one" two\n0,3,x\n           | line 2: its quote closes in line 2, within
+open.csv         | label,token_0,note\n1,2,ok\n0,3,"oops\n1,4,a\n0,5,b\n | line 3: the quoted cell that begins here never ends
+open_end.csv     | label,token_0,note\n1,2,ok\n0,"3                    | line 3: the quoted cell that begins here never ends
+open_merged.csv  | label\tnote\ttoken_0\n0\t"a\t1\n1\tb"\t2\n               | line 2: the quoted cell that begins here ends in line 3
+inside.csv       | label,token_0,note\n1,2,"one" two\n0,3,x\n           | line 2: the quoted cell that begins here ends in line 2 before
 declared.csv     | sep=|\nlabel|token_0\n0|x\n                         | line 3: `x`
 zeros.csv        | l\0a\0b\0                                            | it is UTF-16 text
-open_header.csv  | label,"token_0\n1,2\n                               | line 1: the quote is never closed
+open_header.csv  | label,"token_0\n1,2\n                               | line 1: the quoted cell that begins here never ends
 key.jsonl        | \n{"label":0,"token":[0,1]}\n                       | line 2: the line has neither `text` nor `tokens`
 labels.jsonl     | {"tokens":[1]}\n\n{"label":0,"tokens":[1]}\n        | line 1: the sample has no label
 list.jsonl       | {"label":[],"tokens":[1]}\n                         | line 1: the label
@@ -241,7 +241,7 @@ fn bad_files_are_named_with_their_place() {
         refused(cells[0], text, cells[2]);
     }
     let latin = b"label,token_0\na,1\nna\xefve,2\n";
-    refused("latin.csv", latin, "line 3: it is not UTF-8");
+    refused("latin.csv", latin, "line 3: byte");
     for bytes in [b"\xff\xfel\0a\0", b"\xfe\xff\0l\0a"] {
         refused("utf16.csv", bytes, "it is UTF-16 text");
     }
@@ -740,7 +740,7 @@ fn listed_samples_are_those_of_a_csv_file() {
         .collect();
     let list = |samples: &[(Vec<i64>, &'static str, &'static str)]| {
         let samples = samples.iter();
-        listed(
+        tokens(
             samples.map(|(tokens, label, split)| (&tokens[..], *label, *split)),
             "a list",
         )
@@ -748,7 +748,7 @@ fn listed_samples_are_those_of_a_csv_file() {
     let given = samples
         .iter()
         .map(|(tokens, label, split)| (&tokens[..], *label, *split));
-    let found = listed(given, "a list").unwrap().fit(&of_file(0), None);
+    let found = tokens(given, "a list").unwrap().fit(&of_file(0), None);
     let file = read(csv, Format::Csv).unwrap();
     assert_eq!(found, file.fit(&of_file(0), None));
     assert_eq!(found.unwrap(), splits());
@@ -780,7 +780,7 @@ fn listed_samples_are_those_of_a_csv_file() {
 #[test]
 fn the_next_token_may_be_given() {
     let given = [(&[3_i64, 1, 2][..], "0", "train"), (&[1, 2], "0", "train")];
-    let rows = listed(given.into_iter(), "the samples").unwrap();
+    let rows = tokens(given.into_iter(), "the samples").unwrap();
     let config = config(json!({
         "task": "next-token", "file": "f", "vocab_size": 5, "seq_len": 3, "n_classes": 5, "cls": "none", "held_out": 0,
     }));
@@ -792,7 +792,7 @@ fn the_next_token_may_be_given() {
         labels(rows.followed_by(vec![2, 3])),
         [vec![1, 2, 2], vec![2, 3, IGNORED]]
     );
-    let rows = listed(given.into_iter(), "the samples").unwrap();
+    let rows = tokens(given.into_iter(), "the samples").unwrap();
     assert_eq!(
         labels(rows),
         [vec![1, 2, IGNORED], vec![2, IGNORED, IGNORED]]

@@ -1,7 +1,7 @@
 //! Rules with a label per position, and samples with such labels in files.
 
 use crate::common::{read, written};
-use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, write};
+use headlight_data::files::{DatasetToWrite, FileKeys, Format, Rows, write};
 use headlight_data::rules::{DoubleHistogram, Dyck, Histogram, Ranking, Repeat, Reverse, Sort};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig, IGNORED, LabelRule, Task};
 use headlight_npz::NpzWriter;
@@ -252,7 +252,7 @@ fn labels_of_tokens_are_read_and_written() {
                 (&splits.train, &splits.held_out)
             );
         }
-        let contents = DatasetFile {
+        let contents = DatasetToWrite {
             splits,
             config,
             padding_token: Some(4),
@@ -382,7 +382,7 @@ fn the_next_token_follows_in_texts_and_tokens() {
     let config = of_file(&ids, Task::NextToken, &json!({"held_out": 0}));
     let splits = ids.fit(&config, Some(4)).unwrap();
     let mut bytes = Vec::new();
-    let contents = DatasetFile {
+    let contents = DatasetToWrite {
         splits: &splits,
         config: &config,
         padding_token: Some(4),

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::io::Cursor;
 
 use crate::common::{completed, read, read_columns};
-use headlight_data::files::{FileKeys, Format, Rows, Table};
+use headlight_data::files::{FileKeys, Format, Rows, SampleTable};
 use headlight_data::words::{Encoder, FIRST_WORD, PAD, TokenLevel, UNK};
 use headlight_data::{ColumnNames, DatasetConfig, Splits, Task, TextCounts, Words};
 
@@ -98,7 +98,7 @@ fn what_is_cut_unknown_or_empty_is_counted() {
     assert_eq!(splits.texts, Some(expected));
     assert_eq!(expected.losses(3).len(), 2);
     let new = Cursor::new("\n \u{200b} \nbad bad");
-    let new = Table::read(new, Format::Txt, "new.txt").unwrap();
+    let new = SampleTable::read(new, Format::Txt, "new.txt").unwrap();
     let new = new.lines(true).unwrap();
     let (tokens, counts) = new.tokenized(&config).unwrap();
     assert_eq!((tokens.len(), counts.empty, counts.words), (3, 2, 2));

@@ -4,7 +4,7 @@
 
 use crate::common::{read, read_columns};
 
-use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, write};
+use headlight_data::files::{DatasetToWrite, FileKeys, Format, Rows, write};
 use headlight_data::{ClsPlace, ColumnNames, DatasetConfig, LabelRule, Source, Splits, Words};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
@@ -148,7 +148,7 @@ fn completed(rows: &Rows, keys: FileKeys, columns: &ColumnNames) -> (DatasetConf
     (keys.config("file", columns.clone()), padding_token)
 }
 
-fn written(contents: DatasetFile<'_>, format: Format) -> Vec<u8> {
+fn written(contents: DatasetToWrite<'_>, format: Format) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(contents, format, &mut bytes).unwrap();
     bytes
@@ -200,7 +200,7 @@ proptest! {
         let splits = rows.fit(&config, padding_token);
         prop_assume!(splits.is_ok(), "{:?}", splits);
         let splits = splits.unwrap();
-        let contents = DatasetFile { splits: &splits, config: &config, padding_token, rows: Some(&rows) };
+        let contents = DatasetToWrite { splits: &splits, config: &config, padding_token, rows: Some(&rows) };
         let copied = DatasetConfig { held_out: 0, fold: None, ..config.clone() };
         for format in [Format::Csv, Format::Jsonl] {
             let bytes = written(contents, format);
@@ -228,7 +228,7 @@ proptest! {
         let config: DatasetConfig = serde_json::from_value(config).unwrap();
         let splits = config.generate().unwrap();
         let padding_token = Some(1);
-        let contents = DatasetFile { splits: &splits, config: &config, padding_token, rows: None };
+        let contents = DatasetToWrite { splits: &splits, config: &config, padding_token, rows: None };
         for format in [Format::Csv, Format::Jsonl, Format::Npz] {
             let rows = read(written(contents, format), format).unwrap();
             let from_file = DatasetConfig { source: Source::File("file".into()), held_out: 0, ..config.clone() };

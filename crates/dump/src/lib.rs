@@ -118,16 +118,16 @@ impl AttentionDump {
         Some(&mask[(sample * positions + query) * positions..][..positions])
     }
 
-    /// The last block, and its [strongest head](strongest_head): where to look first.
+    /// The last layer, and its [strongest head](strongest_head): where to look first.
     pub fn strongest(&self) -> (usize, StrongestHead) {
         let layer = self.dims.layers.saturating_sub(1);
         (layer, self.strongest_head(layer))
     }
 
-    /// The [strongest head](strongest_head) of a block; the first in a dump without attention.
+    /// The [strongest head](strongest_head) of a layer; the first in a dump without attention.
     ///
     /// # Panics
-    /// When there is no such block.
+    /// When there is no such layer.
     pub fn strongest_head(&self, layer: usize) -> StrongestHead {
         let positions = self.dims.positions;
         if self.arrays[Array::Weights].is_empty() {

@@ -14,7 +14,7 @@ const PARAMETER_LIMIT: u128 = 1 << 28;
 /// The most attention weights per layer in one forward pass without gradients.
 const ATTENTION_LIMIT: usize = 1 << 24;
 
-/// The most attention weights in one training step, over all blocks.
+/// The most attention weights in one training step, over all layers.
 const STEP_LIMIT: usize = 1 << 26;
 
 /// A config, its samples, and the initial weights.

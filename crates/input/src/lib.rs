@@ -75,7 +75,7 @@ pub fn read_all(file: File, limit: u64) -> io::Result<Vec<u8>> {
 pub fn check_kind(path: &Path) -> io::Result<()> {
     let kind = fs::metadata(path).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => error,
-        _ if path.is_symlink() => refused("its links lead nowhere"),
+        _ if path.is_symlink() => refused("it is a link to a file that does not exist"),
         _ => error,
     })?;
     if kind.is_dir() {

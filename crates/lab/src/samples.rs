@@ -1,6 +1,6 @@
 //! Samples from the page: those of an experiment, and those to look at.
 
-use headlight_data::files::{FitError, listed};
+use headlight_data::files::{self, FitError};
 use headlight_data::{CLS, Dataset, IGNORED, Source, Splits, Task};
 use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
@@ -76,7 +76,7 @@ impl GivenSamples {
             let split = splits.map_or("train", |splits| &splits[index]);
             (&self.tokens[index][..], &labels[index][..], split)
         });
-        let mut rows = listed(samples, "the samples").map_err(|error| error.to_string())?;
+        let mut rows = files::tokens(samples, "the samples").map_err(|error| error.to_string())?;
         // The label of a text whose next token is asked is the token that follows it.
         if config.data.task == Task::NextToken && config.data.words.is_some() {
             let following = labels.iter().map(|label| label.parse());

@@ -2,7 +2,9 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{ChosenSamples, FileError, FileKeys, FitError, Format, Rows, Table};
+use headlight_data::files::{
+    ChosenSamples, FileError, FileKeys, FitError, Format, Rows, SampleTable,
+};
 use headlight_data::words::UNK;
 use headlight_data::{CLS, ColumnNames, Dataset, DatasetConfig, Splits};
 use headlight_experiment::Experiment;
@@ -69,8 +71,8 @@ pub(crate) fn rows(table: &str, columns: &ColumnNames, name: &str) -> Result<Row
     rows.map_err(|error| error.message)
 }
 
-fn read(table: &str, name: &str) -> Result<Table, FileError> {
-    Table::read(Cursor::new(table), Format::Csv, name)
+fn read(table: &str, name: &str) -> Result<SampleTable, FileError> {
+    SampleTable::read(Cursor::new(table), Format::Csv, name)
 }
 
 /// The samples of an experiment.

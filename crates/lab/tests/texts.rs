@@ -162,7 +162,7 @@ fn tables_that_cannot_be_trained_on_are_refused_in_a_sentence() {
             "label,text\na,one two\na,two one\nb,three\nb,four\n",
             "give 5 or more",
         ),
-        ("label,text\na,\"one two\nb,three\n", "never closed"),
+        ("label,text\na,\"one two\nb,three\n", "never ends"),
         (
             "a,b,label\none two three,four five six,x\none two four,six five six,x\nfive six seven,one one one,y\n",
             "name the column of texts `text`",

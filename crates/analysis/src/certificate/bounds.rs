@@ -20,7 +20,7 @@
 //! are at most sums of such ratios of largest lengths.
 
 use super::logits::dot;
-use super::region::{Place, Region, range};
+use super::region::{PositionTokens, Region, range};
 use super::table::{Table, add, add_times};
 
 /// The middle of a region.
@@ -69,7 +69,7 @@ impl<'a> Centre<'a> {
     /// over all others that is above `threshold + scaled / s`. The larger, the farther. `[position][token]`
     pub(super) fn least(&self, class: usize, threshold: f64, scaled: f64) -> Vec<Vec<f64>> {
         let bend = self.bend();
-        let of_place = |place: &Place| vec![f64::INFINITY; place.tokens.len()];
+        let of_place = |place: &PositionTokens| vec![f64::INFINITY; place.tokens.len()];
         let mut found: Vec<_> = self.places().map(of_place).collect();
         for other in (0..self.table.logits.offsets.len()).filter(|&other| other != class) {
             let own = self.over([class, other], threshold, scaled, bend);
@@ -84,7 +84,7 @@ impl<'a> Centre<'a> {
         found
     }
 
-    fn places(&self) -> impl Iterator<Item = &Place> {
+    fn places(&self) -> impl Iterator<Item = &PositionTokens> {
         self.region.places.iter().map(AsRef::as_ref)
     }
 
@@ -119,7 +119,7 @@ impl<'a> Centre<'a> {
         // G · c is F(c) less what K ε adds.
         let height = dot(&slope, &self.y) + steep * logits.eps / self.size - scaled;
         let bent = bend * (-steep).max(0.0);
-        let of_place = |place: &Place| vec![-bent; place.tokens.len()];
+        let of_place = |place: &PositionTokens| vec![-bent; place.tokens.len()];
         let mut totals: Vec<_> = self.places().map(of_place).collect();
         for (head, mean) in self.means.iter().enumerate() {
             let first = head * (1 + base.len());

@@ -10,7 +10,6 @@ mod answers;
 mod bounds;
 mod check;
 mod findings;
-mod labels;
 mod logits;
 mod near;
 mod progress;
@@ -18,6 +17,7 @@ mod region;
 mod sample;
 mod search;
 mod smallest;
+mod states;
 mod table;
 mod walk;
 
@@ -30,11 +30,11 @@ use answers::Answers;
 use check::tokens;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
-use labels::Labels;
 use logits::Logits;
 use near::Near;
 use progress::Progress;
 use search::{Search, Tally};
+use states::StateTable;
 use table::Table;
 use walk::{Goal, Model, walk};
 
@@ -56,7 +56,7 @@ pub fn certify(
     let data = &config.data;
     let tokens = tokens(config);
     let reader = rule.automaton(data.cls, data.n_classes);
-    let labels = reader.and_then(|reader| Labels::new(&reader, &tokens, data.n_classes));
+    let labels = reader.and_then(|reader| StateTable::new(&reader, &tokens, data.n_classes));
     let inputs = inputs(config).unwrap_or(u64::MAX);
     let search = Search {
         config,

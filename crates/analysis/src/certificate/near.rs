@@ -11,7 +11,7 @@ use headlight_experiment::Error;
 /// The least distance.
 const NEAR: f64 = 1e-4;
 
-/// What is added to it is so many times the largest difference that is found among random inputs.
+/// The distance is [`NEAR`] and so many times the largest difference between the table's margins and the engine's among random inputs.
 const TIMES: f64 = 16.0;
 
 /// Random inputs, and those of them that share the token at the readout position.

@@ -68,8 +68,7 @@ impl<'a> Progress<'a> {
                 _ => "more than a year".to_owned(),
             };
             return Err(Error::Input(format!(
-                "the count of all {} inputs would take {long}, which is above the limit of one hour; estimate the share of wrong \
-                 answers with `headlight certify --sample N`, which asks the model about N random inputs",
+                "the count of all {} inputs would take {long}, which is above the limit of one hour; ask about random inputs instead",
                 grouped(&self.all)
             )));
         }

@@ -6,7 +6,7 @@ use headlight_experiment::Error;
 
 /// The tokens that a position holds, and what each of them adds to the answer (`table.rs`).
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct PositionTokens {
     pub(super) tokens: Vec<u32>,
     /// Rows of tokens as columns; none where the engine answers every input. `[head, 1 + width][token]`
     pub(super) columns: Vec<f64>,
@@ -14,7 +14,7 @@ pub(super) struct Place {
     pub(super) ranges: Vec<[f64; 2]>,
 }
 
-impl Place {
+impl PositionTokens {
     pub(super) fn new(tokens: Vec<u32>, columns: Vec<f64>) -> Self {
         let ranges = columns.chunks_exact(tokens.len());
         Self {
@@ -50,7 +50,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     /// `[position]`
-    pub(super) places: Vec<Arc<Place>>,
+    pub(super) places: Vec<Arc<PositionTokens>>,
 }
 
 impl Region {

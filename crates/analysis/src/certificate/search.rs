@@ -6,10 +6,10 @@ use std::sync::Arc;
 use headlight_data::LabelRule;
 
 use super::answers::Answers;
-use super::labels::Labels;
 use super::progress::Progress;
-use super::region::{Place, Region};
+use super::region::{PositionTokens, Region};
 use super::smallest::{Example, Smallest};
+use super::states::StateTable;
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
 
@@ -17,7 +17,7 @@ use headlight_experiment::config::ExperimentConfig;
 pub(super) struct Search<'a> {
     pub(super) config: &'a ExperimentConfig,
     pub(super) rule: &'a LabelRule,
-    pub(super) labels: Option<&'a Labels>,
+    pub(super) labels: Option<&'a StateTable>,
     /// Those that each position may hold.
     pub(super) tokens: &'a [Range<u32>],
     pub(super) answers: &'a Answers,
@@ -45,7 +45,7 @@ impl Search<'_> {
                 Some(own) if position == read => vec![own],
                 _ => all.clone().collect(),
             };
-            Arc::new(Place::new(tokens, Vec::new()))
+            Arc::new(PositionTokens::new(tokens, Vec::new()))
         };
         Region {
             places: self.tokens.iter().enumerate().map(place).collect(),

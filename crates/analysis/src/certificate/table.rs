@@ -14,7 +14,7 @@ use std::sync::Arc;
 use headlight_architecture::mathematics::exp;
 
 use super::logits::{Logits, centre, dot, parameter};
-use super::region::{Place, Region, range};
+use super::region::{PositionTokens, Region, range};
 use super::search::Search;
 use headlight_experiment::Error;
 use headlight_experiment::fused::{Array, FrozenModel, Recorded};
@@ -150,7 +150,10 @@ impl<'a> Table<'a> {
         }
         let place = |(position, rows): (usize, &Vec<Vec<f64>>)| {
             let cells = (0..rows[0].len()).flat_map(|i| rows.iter().map(move |row| row[i]));
-            Arc::new(Place::new(sets[position].to_vec(), cells.collect()))
+            Arc::new(PositionTokens::new(
+                sets[position].to_vec(),
+                cells.collect(),
+            ))
         };
         let places = rows.iter().enumerate().map(place).collect();
         Ok(Some(Self {

@@ -19,7 +19,7 @@ const TOGETHER: usize = 64;
 /// A region of so few inputs is not divided, since each can be computed.
 const FEW: u64 = 64;
 
-/// Nor is one of so few, where the engine answers each; and their labels can be found one by one.
+/// Where the engine answers each input, a region of so few is not divided either, and labels are found one by one.
 const PART: u64 = 1 << 14;
 
 /// Regions that threads take from one list, if there are so many.

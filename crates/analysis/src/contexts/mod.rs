@@ -1,4 +1,4 @@
-//! Vectors that move: a word alone, and where it occurs, after each block.
+//! Vectors that move: a word alone, and where it occurs, after each layer.
 
 mod plane;
 

@@ -81,7 +81,7 @@ impl Grammar for Apple {
         if words.get(asked) != Some(&"apple") {
             return None;
         }
-        // Its own verb follows, and what it does that to; the verb of somebody else stands before the article and the marker.
+        // The verb of the apple follows it, and then an object. If somebody else acts, the verb stands before the article and the marker.
         let is = |lists: [&[&str]; 2], at: usize, meaning: usize| {
             words
                 .get(at)

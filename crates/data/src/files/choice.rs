@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::labels::whole_number;
 use super::samples::token_number;
-use super::table::{CellKind, Form, Table, listed};
+use super::table::{CellKind, Form, SampleTable, listed};
 use crate::config::ColumnNames;
 
 /// Names that columns of labels usually have. The first one goes before the others.
@@ -111,7 +111,7 @@ impl ColumnChoice {
 }
 
 /// What a column holds in the rows that fill it.
-struct Column<'a> {
+struct ColumnContent<'a> {
     name: &'a str,
     filled: usize,
     different: HashSet<&'a str>,
@@ -123,7 +123,7 @@ struct Column<'a> {
     first: &'a str,
 }
 
-impl Column<'_> {
+impl ColumnContent<'_> {
     /// Whether its values are names or whole numbers that occur again.
     fn repeats(&self) -> bool {
         let different = self.different.len();
@@ -184,7 +184,7 @@ impl Column<'_> {
     }
 }
 
-impl Table {
+impl SampleTable {
     /// Chooses the columns of samples and labels.
     ///
     /// # Errors
@@ -198,16 +198,17 @@ impl Table {
             );
         }
         let columns = self.contents();
-        let is_tokens = |column: &Column<'_>| match self.form {
+        let is_tokens = |column: &ColumnContent<'_>| match self.form {
             Form::Objects(_) => column.name == "tokens" && !column.are_plain,
             _ => token_number(column.name).is_some(),
         };
         let is_of_arrays = matches!(self.form, Form::Arrays(_));
         let may_be_tokens = named.text.is_none() && named.features.is_empty();
         let has_tokens = may_be_tokens && (is_of_arrays || columns.iter().any(is_tokens));
-        let is_label =
-            |column: &Column<'_>| column.name == named.label_name() && column.filled == self.len();
-        let is_labels = |column: &Column<'_>| column.name == "labels" && !column.are_plain;
+        let is_label = |column: &ColumnContent<'_>| {
+            column.name == named.label_name() && column.filled == self.len()
+        };
+        let is_labels = |column: &ColumnContent<'_>| column.name == "labels" && !column.are_plain;
         let has_token_labels =
             has_tokens && columns.iter().any(is_labels) && !columns.iter().any(is_label);
         let mut chosen = ColumnChoice {
@@ -224,7 +225,7 @@ impl Table {
         if has_token_labels || has_tokens && is_of_arrays {
             return Ok(chosen);
         }
-        let is_list = |column: &Column<'_>| column.name == "tokens" && column.are_lists();
+        let is_list = |column: &ColumnContent<'_>| column.name == "tokens" && column.are_lists();
         if may_be_tokens && !has_tokens && !self.is_json() && columns.iter().any(is_list) {
             return refused(
                 &[],
@@ -239,7 +240,7 @@ impl Table {
         }
         let is_known = has_tokens || text.is_some() || !named.features.is_empty();
         let label = self.called(named.label.as_ref(), &LABELS, text, LABEL)?;
-        let mut rest: Vec<&Column<'_>> = Vec::new();
+        let mut rest: Vec<&ColumnContent<'_>> = Vec::new();
         for (index, column) in columns.iter().enumerate() {
             let is_sample = has_tokens && is_tokens(column)
                 || named.features.iter().any(|name| name == column.name);
@@ -293,8 +294,8 @@ impl Table {
     }
 
     /// What the columns hold.
-    fn contents(&self) -> Vec<Column<'_>> {
-        let column = |name| Column {
+    fn contents(&self) -> Vec<ColumnContent<'_>> {
+        let column = |name| ColumnContent {
             name,
             filled: 0,
             different: HashSet::new(),
@@ -303,7 +304,8 @@ impl Table {
             are_plain: true,
             first: "",
         };
-        let mut columns: Vec<Column<'_>> = self.columns.iter().map(|name| column(name)).collect();
+        let mut columns: Vec<ColumnContent<'_>> =
+            self.columns.iter().map(|name| column(name)).collect();
         for cell in (0..self.len()).flat_map(|row| self.cells(row)) {
             let column = &mut columns[cell.column];
             let text = cell.text.trim();
@@ -352,7 +354,7 @@ impl Table {
                 let names = listed(&names.collect::<Vec<_>>());
                 refused(
                     to_name,
-                    format!("several columns could be it by their names: {names}"),
+                    format!("several columns have a usual name: {names}"),
                 )
             }
             _ => Ok(first),
@@ -362,10 +364,10 @@ impl Table {
     /// The column of labels among those that are left: the only one beside samples, or else, of two, the one that repeats.
     fn left_as_label<'a, 'b>(
         &self,
-        rest: &[&'a Column<'b>],
+        rest: &[&'a ColumnContent<'b>],
         is_known: bool,
-    ) -> Result<&'a Column<'b>, ChoiceError> {
-        let found: Vec<&Column<'_>> = match rest {
+    ) -> Result<&'a ColumnContent<'b>, ChoiceError> {
+        let found: Vec<&ColumnContent<'_>> = match rest {
             [only] if is_known => vec![only],
             [_, _] if !is_known => rest
                 .iter()
@@ -387,7 +389,7 @@ impl Table {
             _ => refused(
                 if is_known { LABEL } else { BOTH },
                 format!(
-                    "no column has a usual name of labels, such as `label` or `class`; {}",
+                    "no column is named as labels usually are, such as `label` or `class`; {}",
                     self.listed()
                 ),
             ),

@@ -46,6 +46,15 @@ pub struct FileKeys {
 }
 
 impl FileKeys {
+    /// Whether they leave nothing to a file with these columns, as those of a run's own config.
+    pub fn are_complete(&self, columns: &ColumnNames) -> bool {
+        let has_sizes =
+            self.vocab_size.is_some() && self.seq_len.is_some() && self.n_classes.is_some();
+        let is_of_tokens = columns.text.is_none() && columns.features.is_empty();
+        let has_words = |words: &Words| !words.vocabulary.is_empty();
+        has_sizes && self.words.as_ref().map_or(is_of_tokens, has_words)
+    }
+
     /// The config of a file's samples, to which these keys are [complete](Rows::complete).
     pub fn config(self, file: impl Into<PathBuf>, columns: ColumnNames) -> DatasetConfig {
         DatasetConfig {

@@ -15,7 +15,7 @@ use crate::words::{VALUE_END, Words};
 
 /// Splits, and the config that gives them their meaning.
 #[derive(Clone, Copy, Debug)]
-pub struct DatasetFile<'a> {
+pub struct DatasetToWrite<'a> {
     /// The samples.
     pub splits: &'a Splits,
     /// The config of the samples.
@@ -26,7 +26,7 @@ pub struct DatasetFile<'a> {
     pub rows: Option<&'a Rows>,
 }
 
-impl<'a> DatasetFile<'a> {
+impl<'a> DatasetToWrite<'a> {
     /// The cells of all samples, those of training first: split, labels, and what the sample holds.
     ///
     /// # Errors

@@ -7,8 +7,8 @@ use csv::{QuoteStyle, ReaderBuilder, StringRecord, Terminator, WriterBuilder};
 use headlight_input::LINE_LIMIT;
 use serde_json::Value;
 
-use super::contents::{DatasetFile, refused, twice};
-use super::table::{CellKind, Form, Table};
+use super::contents::{DatasetToWrite, refused, twice};
+use super::table::{CellKind, Form, SampleTable};
 use super::text::too_long;
 use crate::task::Task;
 
@@ -16,7 +16,7 @@ use crate::task::Task;
 const SEPARATORS: [u8; 3] = [b',', b';', b'\t'];
 
 /// Reads a CSV or TSV file.
-pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Table, String> {
+pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<SampleTable, String> {
     let first = text.split('\n').next().unwrap_or_default();
     let separator = match first
         .trim_end_matches('\r')
@@ -39,7 +39,7 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
         .delimiter(separator)
         .terminator(Terminator::Any(b'\n'))
         .from_reader(text.as_bytes());
-    let mut table: Option<Table> = None;
+    let mut table: Option<SampleTable> = None;
     let mut record = StringRecord::new();
     while csv
         .read_record(&mut record)
@@ -73,7 +73,7 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
                     "line {line}: the header names the column `{name}` twice"
                 ));
             }
-            table = Some(Table::new(name, form, columns));
+            table = Some(SampleTable::new(name, form, columns));
             continue;
         };
         let count = table.columns.len();
@@ -97,7 +97,7 @@ pub(super) fn read(mut text: String, is_marked: bool, name: &str) -> Result<Tabl
 fn check_quotes(text: &str, separator: u8) -> Result<(), String> {
     let refused = |line: u32, what: String| {
         Err(format!(
-            "line {line}: {what}; in a cell that begins with a quote, write each quote of its text twice, and one more at both ends"
+            "line {line}: {what}; double each quote inside a quoted cell"
         ))
     };
     let (mut line, mut is_start, mut opened, mut has_tab) = (1, true, None, false);
@@ -114,7 +114,9 @@ fn check_quotes(text: &str, separator: u8) -> Result<(), String> {
                 if !is_end || has_tab && line > first {
                     return refused(
                         first,
-                        format!("its quote closes in line {line}, within or after other cells"),
+                        format!(
+                            "the quoted cell that begins here ends in line {line} before the end of its cell"
+                        ),
                     );
                 }
             }
@@ -125,7 +127,10 @@ fn check_quotes(text: &str, separator: u8) -> Result<(), String> {
         is_start = opened.is_none() && (byte == separator || byte == b'\n');
     }
     opened.map_or(Ok(()), |line| {
-        refused(line, "the quote is never closed".to_owned())
+        refused(
+            line,
+            "the quoted cell that begins here never ends".to_owned(),
+        )
     })
 }
 
@@ -152,7 +157,7 @@ fn separator(text: &str) -> u8 {
 }
 
 /// The names that a text has between separators in its first line, if it is a header.
-pub fn header_names(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn header_names(text: &str) -> impl Iterator<Item = &str> {
     let line = text.split(['\n', '\r']).next().unwrap_or_default();
     let names = line.split(char::from(separator(line)));
     names.map(|name| name.trim().trim_matches('"'))
@@ -183,7 +188,7 @@ pub fn write_header(
     Ok(csv.flush()?)
 }
 
-pub(super) fn write(contents: DatasetFile<'_>, mut writer: impl Write) -> io::Result<()> {
+pub(super) fn write(contents: DatasetToWrite<'_>, mut writer: impl Write) -> io::Result<()> {
     if contents.config.task == Task::TokenClassification {
         return Err(refused(
             "samples have a label per token, which CSV has no place for; choose .npz or .jsonl",

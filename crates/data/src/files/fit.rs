@@ -47,7 +47,7 @@ impl Rows {
             return Err(self.refuse(
                 longest,
                 &format!(
-                    "if all samples were padded to {} tokens, the file would be over {PADDING_RATIO} times as large; leave out the longest samples",
+                    "padding all samples to {} tokens would make the file over {PADDING_RATIO} times as large; remove the longest samples",
                     shape.seq_len
                 ),
             ));

@@ -4,11 +4,13 @@ use std::fmt;
 use std::io::{BufReader, Read, Seek, Write};
 use std::path::Path;
 
-use super::contents::{DatasetFile, refused};
+use super::contents::{DatasetToWrite, refused};
+use super::csv::header_names;
 use super::error::FileError;
-use super::table::{Form, Table};
+use super::table::{Form, SampleTable};
 use super::text::text_of;
 use super::{csv, jsonl, npz, text};
+use crate::config::DatasetConfig;
 
 /// A dataset file's format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,15 +26,32 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format of a file to read, by its name: also `.tsv`, which is CSV with tabs, and any of these with `.gz`.
-    /// `None` if it is not a dataset file.
-    pub fn to_read(path: &Path) -> Option<Self> {
+    /// The format of a file to read, by its name, and whether it is packed: also `.tsv`, which is CSV with tabs, and any of these
+    /// with `.gz`. `None` if it is not a dataset file.
+    pub fn to_read(path: &Path) -> Option<(Self, bool)> {
         let name = path.file_name()?.to_str()?;
-        let name = name.strip_suffix(".gz").unwrap_or(name);
-        match name.rsplit_once('.') {
-            Some((_, "tsv")) => Some(Self::Csv),
-            Some((_, "txt")) => Some(Self::Txt),
-            _ => Self::of(Path::new(name)).ok(),
+        let unpacked = name.strip_suffix(".gz");
+        let format = match unpacked.unwrap_or(name).rsplit_once('.') {
+            Some((_, "tsv")) => Self::Csv,
+            Some((_, "txt")) => Self::Txt,
+            _ => Self::of(Path::new(unpacked.unwrap_or(name))).ok()?,
+        };
+        Some((format, unpacked.is_some()))
+    }
+
+    /// The format of samples without a name, by their first bytes; `data` is the config that takes them.
+    pub fn of_start(start: &[u8], data: &DatasetConfig) -> Self {
+        let start = String::from_utf8_lossy(start).to_ascii_lowercase();
+        let text = start.trim_start_matches('\u{feff}').trim_start();
+        let first = data.columns.features.first();
+        let own = first.map_or(data.columns.text_name(), String::as_str);
+        let own = own.to_ascii_lowercase();
+        match text.split(['\n', '\r']).next().unwrap_or_default() {
+            line if line.starts_with("pk") => Self::Npz,
+            line if line.starts_with('{') => Self::Jsonl,
+            line if line.contains("token_") || line.starts_with("sep=") => Self::Csv,
+            line if data.words.is_some() && header_names(line).any(|name| name == own) => Self::Csv,
+            _ => Self::Txt,
         }
     }
 
@@ -53,7 +72,7 @@ impl Format {
     }
 }
 
-impl Table {
+impl SampleTable {
     /// Reads a dataset file. `name` is what messages call it.
     ///
     /// # Errors
@@ -93,7 +112,11 @@ impl Table {
 ///
 /// # Errors
 /// When writing fails.
-pub fn write(contents: DatasetFile<'_>, format: Format, writer: impl Write) -> std::io::Result<()> {
+pub fn write(
+    contents: DatasetToWrite<'_>,
+    format: Format,
+    writer: impl Write,
+) -> std::io::Result<()> {
     contents.check_classes()?;
     match format {
         Format::Npz => npz::write(contents, writer),

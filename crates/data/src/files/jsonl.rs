@@ -11,13 +11,13 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::contents::DatasetFile;
-use super::table::{CellKind, Form, Table};
+use super::contents::DatasetToWrite;
+use super::table::{CellKind, Form, SampleTable};
 use super::text::lines;
 
 /// Reads a file of objects.
-pub(super) fn read(text: &str, name: &str) -> Result<Table, String> {
-    let mut table = Table::new(name, Form::Lines, Vec::new());
+pub(super) fn read(text: &str, name: &str) -> Result<SampleTable, String> {
+    let mut table = SampleTable::new(name, Form::Lines, Vec::new());
     let mut indices: HashMap<String, usize> = HashMap::new();
     let mut objects = Vec::new();
     for (number, line) in lines(text) {
@@ -118,7 +118,7 @@ impl Serialize for Row<'_> {
     }
 }
 
-pub(super) fn write(contents: DatasetFile<'_>, writer: impl Write) -> io::Result<()> {
+pub(super) fn write(contents: DatasetToWrite<'_>, writer: impl Write) -> io::Result<()> {
     let names = contents.names(["tokens".to_owned()].into_iter())?;
     let mut writer = BufWriter::new(writer);
     for cells in contents.samples()? {

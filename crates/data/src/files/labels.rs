@@ -90,7 +90,7 @@ pub fn numbers_are_names(config: &DatasetConfig) -> bool {
 
 fn not_a_class(number: impl fmt::Display) -> String {
     format!(
-        "label {number} is not a class; labels are names, or whole numbers of at most {NUMBER_LIMIT}"
+        "label {number} is not a class; write labels as names, or as whole numbers from 0 to {NUMBER_LIMIT}"
     )
 }
 

@@ -1,6 +1,6 @@
 //! Dataset files: npz, CSV and JSONL, written and read back; and samples as lines of text.
 //!
-//! A file is read once into a [`Table`]. [`Table::choose`] finds its columns, and [`Table::samples`] gives [`Rows`]: token ids
+//! A file is read once into a [`SampleTable`]. [`SampleTable::choose`] finds its columns, and [`SampleTable::samples`] gives [`Rows`]: token ids
 //! or texts, with a label and a split. [`Rows::complete`] answers the keys that a config leaves out, and [`Rows::fit`] makes
 //! the samples of an experiment from them.
 
@@ -25,13 +25,13 @@ use std::fmt;
 
 pub use choice::{ChoiceError, ChosenSamples, ColumnChoice, LABELS, TEXTS};
 pub use complete::FileKeys;
-pub use contents::DatasetFile;
-pub use csv::{header_names, write_header};
+pub use contents::DatasetToWrite;
+pub use csv::write_header;
 pub use error::{FileError, FitError};
 pub use format::{Format, write};
 pub use labels::numbers_are_names;
 pub use rows::Rows;
-pub use table::Table;
+pub use table::SampleTable;
 pub use texts::HELD_OUT_PART;
 
 use labels::Label;
@@ -56,8 +56,8 @@ pub fn texts<'a>(
 /// Messages call them `name`, and count them from line 1.
 ///
 /// # Errors
-/// As [`Table::samples`].
-pub fn listed<'a>(
+/// As [`SampleTable::samples`].
+pub fn tokens<'a>(
     samples: impl Iterator<Item = (&'a [i64], &'a str, &'a str)>,
     name: impl fmt::Display,
 ) -> Result<Rows, FileError> {

@@ -2,12 +2,12 @@
 
 use std::io::{Error, Read, Seek, Write};
 
-use super::contents::DatasetFile;
+use super::contents::DatasetToWrite;
 use super::rows::Rows;
 
 const REFUSED: &str = "npz files are not read or written in WebAssembly; use CSV or JSONL";
 
-pub(super) fn write(_contents: DatasetFile<'_>, _writer: impl Write) -> std::io::Result<()> {
+pub(super) fn write(_contents: DatasetToWrite<'_>, _writer: impl Write) -> std::io::Result<()> {
     Err(Error::other(REFUSED))
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Read, Seek, Write};
 
 use headlight_npz::{NpzReader, NpzWriter};
 
-use super::contents::DatasetFile;
+use super::contents::DatasetToWrite;
 use super::labels::Label;
 use super::rows::{FoundSample, NOT_COUNTED, Place, Rows, SampleContent, SampleLabels, token_id};
 use crate::cls::CLS;
@@ -19,9 +19,9 @@ const CLASSES: &str = "classes";
 const PADDING_TOKEN: &str = "padding_token";
 
 /// Writes the samples with their padding.
-pub(super) fn write(contents: DatasetFile<'_>, mut writer: impl Write) -> io::Result<()> {
+pub(super) fn write(contents: DatasetToWrite<'_>, mut writer: impl Write) -> io::Result<()> {
     let mut npz = NpzWriter::new();
-    let DatasetFile {
+    let DatasetToWrite {
         splits,
         config,
         padding_token,

@@ -6,7 +6,7 @@ use super::error::FileError;
 use super::jsonl::{content, kind};
 use super::labels::{Label, whole_number};
 use super::rows::{FoundSample, Rows, SampleContent, SampleLabels, is_held_out, value};
-use super::table::{Cell, CellKind, Form, Table};
+use super::table::{Cell, CellKind, Form, SampleTable};
 use crate::config::ColumnNames;
 use crate::order::order;
 
@@ -31,7 +31,7 @@ struct Marks {
     split: Option<usize>,
 }
 
-impl Table {
+impl SampleTable {
     /// The samples of the columns that a config names.
     ///
     /// # Errors
@@ -39,7 +39,7 @@ impl Table {
     pub fn samples(&self, named: &ColumnNames) -> Result<Rows, FileError> {
         if !self.has_columns() && *named != ColumnNames::default() {
             return Err(self.refuse(
-                "data.text, data.label and data.features name columns of CSV or keys of JSONL, which it does not have; remove them"
+                "data.text, data.label and data.features name columns of CSV or keys of JSONL, and this file has neither; remove these keys"
             ));
         }
         match &self.form {
@@ -106,7 +106,7 @@ impl Table {
         let mut rows = self.collect(|row| self.sample(row, &columns, &marks).map(Some))?;
         rows.unlabelled = named.label.as_ref().filter(|_| marks.label.is_none()).map(|name| {
             format!(
-                "it has no column `{name}`, in which data.label expects the labels; add it, or rename the column of labels; {}",
+                "it has no column `{name}`, which data.label names; add it, or set data.label to the column of labels; {}",
                 self.listed()
             )
         });

@@ -5,7 +5,7 @@ use super::rows::{Place, Rows};
 
 /// A dataset file that was read.
 #[derive(Debug)]
-pub struct Table {
+pub struct SampleTable {
     /// What messages call the file.
     pub(super) name: String,
     pub(super) form: Form,
@@ -73,7 +73,7 @@ struct Row {
     start: u32,
 }
 
-impl Table {
+impl SampleTable {
     pub(super) fn new(name: &str, form: Form, columns: Vec<String>) -> Self {
         Self {
             name: name.to_owned(),

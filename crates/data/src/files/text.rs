@@ -4,7 +4,7 @@ use std::io::Read;
 
 use headlight_input::{LINE_LIMIT, size};
 
-use super::table::{CellKind, Form, Table};
+use super::table::{CellKind, Form, SampleTable};
 
 /// By which spreadsheets know UTF-8.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -39,7 +39,7 @@ pub(super) fn text_of(mut reader: impl Read) -> Result<(String, bool), String> {
         let start = valid.iter().rposition(|&byte| byte == b'\n');
         let byte = valid.len() - start.map_or(0, |end| end + 1) + 1;
         let line = line_at(valid);
-        format!("line {line}: it is not UTF-8 text: its byte {byte} does not fit; save the file as UTF-8")
+        format!("line {line}: byte {byte} is not UTF-8 text; save the file as UTF-8")
     })?;
     let (mut text, is_marked) = match text.strip_prefix(BYTE_ORDER_MARK) {
         Some(rest) => (rest.to_owned(), true),
@@ -69,8 +69,8 @@ pub(super) fn lines(text: &str) -> impl Iterator<Item = (u32, &str)> {
 }
 
 /// Reads each line as a row of one cell.
-pub(super) fn read(text: &str, name: &str) -> Table {
-    let mut table = Table::new(name, Form::Lines, vec!["text".to_owned()]);
+pub(super) fn read(text: &str, name: &str) -> SampleTable {
+    let mut table = SampleTable::new(name, Form::Lines, vec!["text".to_owned()]);
     // A text that ends with a line break has no line after it, and an empty one has none.
     let all = lines(text.strip_suffix('\n').unwrap_or(text));
     for (number, line) in all.take_while(|_| !text.is_empty()) {

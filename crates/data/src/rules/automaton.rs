@@ -1,7 +1,7 @@
 //! Rules that read a sample token by token.
 
 /// How a rule finds a sample's class in one pass from its first position to its last, `[CLS]` included. The state is 0 before the first
-/// token. Beginnings of samples between which no later token makes a difference have the same state.
+/// token. Two beginnings of samples have the same state if any later tokens lead both to the same class.
 pub struct Automaton<'a> {
     /// The state after a token at a position.
     pub step: Box<dyn Fn(u64, usize, u32) -> u64 + Send + Sync + 'a>,
@@ -30,11 +30,5 @@ impl<'a> Automaton<'a> {
             move |count, position, token| most.min(count + u64::from(counts(position, token))),
             |count| count as u32,
         )
-    }
-}
-
-impl std::fmt::Debug for Automaton<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Automaton")
     }
 }

@@ -114,7 +114,7 @@ impl<'a> Encoder<'a> {
         }
         let lacking = lacking.join(", ");
         Err(format!(
-            "the vocabulary lacks {lacking}; leave that out of the text"
+            "the vocabulary lacks {lacking}; leave them out of the text"
         ))
     }
 }

@@ -16,7 +16,7 @@ pub const FIRST_WORD: u32 = 3;
 /// Ends each value of a sample of columns, whose values are its words. No word has this character.
 pub(crate) const VALUE_END: char = '\u{1f}';
 
-/// The names of the tokens before it.
+/// The names of the tokens before [`FIRST_WORD`].
 pub const SPECIAL: [&str; FIRST_WORD as usize] = ["[CLS]", "[PAD]", "[UNK]"];
 
 /// The most bytes of all words, which the config of each run holds.

@@ -3,7 +3,9 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{DatasetFile, FileError, FileKeys, Format, Rows, Table, write};
+use headlight_data::files::{
+    DatasetToWrite, FileError, FileKeys, Format, Rows, SampleTable, write,
+};
 use headlight_data::rules::{
     Count, EqualPositions, Parity, SumMod, TokenAnywhere, TokenAtPosition, TokenBeforeToken,
 };
@@ -46,7 +48,7 @@ pub fn read_columns(
     format: Format,
     columns: &ColumnNames,
 ) -> Result<Rows, FileError> {
-    Table::read(Cursor::new(bytes), format, "file")?.samples(columns)
+    SampleTable::read(Cursor::new(bytes), format, "file")?.samples(columns)
 }
 
 /// The samples of a file whose columns have the usual names.
@@ -68,7 +70,7 @@ pub fn written(
     padding_token: Option<u32>,
     format: Format,
 ) -> Vec<u8> {
-    let contents = DatasetFile {
+    let contents = DatasetToWrite {
         splits,
         config,
         padding_token,

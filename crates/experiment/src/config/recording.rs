@@ -21,7 +21,7 @@ section! {
         /// Epochs between dumps; 0 writes only those of the first and the last step. The default is 0 where a run would write
         /// more than 20 MB of dumps.
         pub every_epochs: Adaptable = Adaptable::by_default(1),
-        /// Steps between dumps; 0 disables them. Above 1 GiB of dumps, `train` needs `--force`.
+        /// Steps between dumps; 0 disables them. Above 1 GiB of dumps, training begins only if it is forced.
         pub every_steps: usize = 0,
         /// The formats to write each dump in.
         pub formats: Vec<DumpFormat> = vec![DumpFormat::Npz],
@@ -82,7 +82,7 @@ section! {
         /// none are held out.
         #[range(Range::SHARE)]
         pub learned: f64 = LEARNED,
-        /// Measures of how the trained model works: each is a column of a sweep's rows, and `headlight evaluate` shows them.
+        /// Measures of how the trained model works: each is a column of a sweep's rows, and an evaluation shows them.
         #[omit(default)]
         pub measures: Vec<MeasureName> = Vec::new(),
     }

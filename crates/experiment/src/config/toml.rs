@@ -330,7 +330,7 @@ fn misshapen(given: &Table, keys: &[Key]) -> Option<(String, &'static str)> {
             (Kind::List(of), given) => match (&**of, given) {
                 (Kind::Section(_), Value::Table(_)) => Some((
                     name.to_owned(),
-                    "is a list of sections; write its name in double brackets",
+                    "is a list of sections; write its name in double brackets, as in [[tests]]",
                 )),
                 (Kind::Section(keys), Value::Array(all)) => {
                     let sections = all.iter().enumerate();

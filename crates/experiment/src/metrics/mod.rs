@@ -1,4 +1,4 @@
-//! Metrics of a classifier, and of the attention of `[CLS]` to the positions that decide the label.
+//! Metrics of a classifier, and of the attention of the readout position to the positions that decide the label.
 //!
 //! [`METRICS`] lists every metric of training once. All code that shows, writes or reads metrics iterates over it.
 //! An [`Assessment`] is what `headlight evaluate` shows of a trained model.

@@ -81,12 +81,12 @@ metrics! {
     MinPositive: "min_positive", "smallest probability of a positive", 4, ["min_positive", "smallest probability of a positive"], Extreme, None;
     /// Largest probability of a negative sample, of two classes.
     MaxNegative: "max_negative", "largest probability of a negative", 4, ["max_negative", "largest probability of a negative"], Extreme, None;
-    /// Attention of `[CLS]` to the positions that decide the label, in the last layer: the sum over these
+    /// Attention of the readout position to the positions that decide the label, in the last layer: the sum over these
     /// positions, averaged over heads and samples of every class but 0.
     AttentionPositive: "attention_positive", "attention, positives", 3, ["deciding_attention_positive", "attention on what decides, positives"], Attention, None;
     /// The same over samples of class 0.
     AttentionNegative: "attention_negative", "attention, negatives", 3, ["deciding_attention_negative", "attention on what decides, negatives"], Attention, None;
-    /// `AttentionPositive` for uniform attention, which is 1 / the keys that `[CLS]` may look at.
+    /// `AttentionPositive` for uniform attention, which is 1 / the keys that the readout position may look at.
     UniformPositive: "uniform_positive", "uniform, positives", 3, ["deciding_uniform_positive", "uniform attention on what decides, positives"], Attention, None;
     /// `AttentionNegative` for uniform attention.
     UniformNegative: "uniform_negative", "uniform, negatives", 3, ["deciding_uniform_negative", "uniform attention on what decides, negatives"], Attention, None;

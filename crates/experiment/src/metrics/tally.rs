@@ -25,7 +25,7 @@ pub struct Tally {
 struct Attention {
     samples: usize,
     paid: f64,
-    /// The samples in which `[CLS]` may look at a key.
+    /// The samples in which the readout position may look at a key.
     with_keys: usize,
     uniform: f64,
 }
@@ -70,7 +70,7 @@ impl Tally {
     }
 
     /// Adds a sample's attention to the positions that decide its label, as paid and if it were uniform; `None` if
-    /// `[CLS]` may look at no key.
+    /// the readout position may look at no key.
     ///
     /// # Panics
     /// When there is no such class.

@@ -42,7 +42,7 @@ pub struct ClassMetrics {
     pub recall: Option<f64>,
     /// Harmonic mean of precision and recall.
     pub f1: Option<f64>,
-    /// Attention of `[CLS]` to the positions that decide the label, as for all samples.
+    /// Attention of the readout position to the positions that decide the label, as for all samples.
     pub attention: Option<f64>,
     /// The same for uniform attention.
     pub uniform: Option<f64>,

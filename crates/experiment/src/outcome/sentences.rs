@@ -127,7 +127,7 @@ impl Outcome {
         if self.samples < FEWEST && self.learned().is_some() {
             let samples = samples_text(self.samples);
             remarks.push(format!(
-                "{samples} cannot tell a good model from a lucky one; hold out {FEWEST} or more"
+                "The model is judged on {samples}, too few to tell a good model from a lucky one; hold out {FEWEST} or more"
             ));
         }
         let rivals = self.baselines.iter().filter(|other| self.is_rival(other));
@@ -137,7 +137,7 @@ impl Outcome {
         if !rivals.is_empty() {
             let (accuracy, [low, high]) = (self.accuracy, self.accuracy_interval);
             remarks.push(format!(
-                "Accuracy, {accuracy:.3} ({low:.3} to {high:.3}), is not clearly above that of {}",
+                "Accuracy is {accuracy:.3} (95% interval {low:.3} to {high:.3}), which is not clearly above that of {}",
                 rivals.join(", nor of ")
             ));
         }
@@ -149,7 +149,7 @@ impl Outcome {
         }
         if let Some(overfitting) = self.overfitting {
             remarks.push(format!(
-                "Overfitting: accuracy is {:.3} on the training samples, {:.3} on held-out ones",
+                "Overfitting: accuracy is {:.3} on the training samples and {:.3} on held-out ones",
                 overfitting.train_accuracy, self.accuracy
             ));
         }

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use headlight_data::files::{DatasetFile, FileKeys, Format, Rows, Table, write};
+use headlight_data::files::{DatasetToWrite, FileKeys, Format, Rows, SampleTable, write};
 use headlight_data::{ColumnNames, DatasetConfig};
 
 /// The config of a file that a config says nothing about, and its padding token.
@@ -13,7 +13,7 @@ fn config(rows: &Rows, columns: ColumnNames) -> (DatasetConfig, Option<u32>) {
 }
 
 fn read(bytes: &[u8], format: Format) {
-    let Ok(table) = Table::read(Cursor::new(bytes), format, "") else {
+    let Ok(table) = SampleTable::read(Cursor::new(bytes), format, "") else {
         return;
     };
     // With the columns that Headlight chooses.
@@ -31,14 +31,14 @@ fn read(bytes: &[u8], format: Format) {
     // Whatever can be trained on can be written and read again.
     if let Ok(splits) = rows.fit(&config, padding_token) {
         let mut again = Vec::new();
-        let contents = DatasetFile {
+        let contents = DatasetToWrite {
             splits: &splits,
             config: &config,
             padding_token,
             rows: Some(&rows),
         };
         write(contents, format, &mut again).unwrap();
-        let table = Table::read(Cursor::new(again), format, "").unwrap();
+        let table = SampleTable::read(Cursor::new(again), format, "").unwrap();
         let rows = table.samples(&ColumnNames::default()).unwrap();
         let config = DatasetConfig {
             held_out: 0,

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 use clap::Args;
-use headlight_data::files::{self, DatasetFile, Format};
+use headlight_data::files::{self, DatasetToWrite, Format};
 use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Task, Words};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_report::counted;
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(rows) => fit(rows, &config)?,
         None => dataset(&config)?,
     };
-    let contents = DatasetFile {
+    let contents = DatasetToWrite {
         splits: &splits,
         config: &config.data,
         padding_token: config.model.attention.padding_token,

@@ -322,7 +322,7 @@ class Dump(TypedDict, total=False):
     every_epochs: Whole
     """Epochs between dumps; 0 writes only those of the first and the last step. The default is 0 where a run would write more than 20 MB of dumps."""
     every_steps: Whole
-    """Steps between dumps; 0 disables them. Above 1 GiB of dumps, `train` needs `--force`."""
+    """Steps between dumps; 0 disables them. Above 1 GiB of dumps, training begins only if it is forced."""
     formats: Sequence[str] | NDArray[Any]
     """The formats to write each dump in."""
 
@@ -344,7 +344,7 @@ class Report(TypedDict, total=False):
     learned: Number
     """The F1 from which a model counts as one that learned its task: on held-out samples, or on training samples if none are held out."""
     measures: Sequence[str] | NDArray[Any]
-    """Measures of how the trained model works: each is a column of a sweep's rows, and `headlight evaluate` shows them."""
+    """Measures of how the trained model works: each is a column of a sweep's rows, and an evaluation shows them."""
 
 
 class Compute(TypedDict, total=False):

@@ -6,17 +6,14 @@ use std::io::Seek;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use headlight_data::files::{FileKeys, Format, Rows, Table as SampleTable};
-use headlight_data::{ColumnNames, Words, share_of};
+use headlight_data::files::{FileKeys, Format, Rows, SampleTable};
+use headlight_data::{ColumnNames, share_of};
 use headlight_input::{FILE_LIMIT, gunzip};
 use toml::{Table, Value};
 
 use crate::Failure;
 use crate::files::access::open;
 use crate::standard::{shown, temporary};
-
-/// The keys of `[data]` that a config of a file may leave out. A run's own config has all of them.
-const KEYS: [&str; 3] = ["vocab_size", "seq_len", "n_classes"];
 
 /// Dataset files, each of which is read once.
 #[derive(Debug, Default)]
@@ -32,12 +29,12 @@ impl Files {
         if let Some(table) = self.0.borrow().get(&key) {
             return Ok(Rc::clone(table));
         }
-        let format = Format::to_read(path).ok_or_else(|| {
+        let (format, is_packed) = Format::to_read(path).ok_or_else(|| {
             let reason = "unknown file extension; use .npz, .csv, .tsv, .jsonl or .txt, or one of these with .gz";
             Failure::reading(path, reason)
         })?;
         let mut file = open(path, FILE_LIMIT)?;
-        if path.extension().is_some_and(|ending| ending == "gz") {
+        if is_packed {
             let unpacked = temporary().and_then(|mut into| {
                 gunzip(file, &mut into, FILE_LIMIT)?;
                 into.rewind()?;
@@ -97,10 +94,7 @@ pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
         return Ok(());
     };
     keys.padding_token = padding_token;
-    let is_complete = KEYS.iter().all(|&key| data.contains_key(key));
-    let has_words = |words: &Words| !words.vocabulary.is_empty();
-    let is_of_tokens = columns.text.is_none() && columns.features.is_empty();
-    if is_complete && share.is_none() && keys.words.as_ref().map_or(is_of_tokens, has_words) {
+    if share.is_none() && keys.are_complete(&columns) {
         return Ok(());
     }
     let rows = files.rows(&path, &columns)?;

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read, Seek};
 use std::path::Path;
 use std::rc::Rc;
 
-use headlight_data::files::{self, FileError, Format, Rows, Table, header_names};
+use headlight_data::files::{self, FileError, Format, Rows, SampleTable};
 use headlight_data::words::composed;
 use headlight_data::{ColumnNames, Dataset, DatasetConfig, LabelRule, Source};
 use headlight_experiment::config::ExperimentConfig;
@@ -30,7 +30,7 @@ pub struct SampleFile {
     /// The samples as the file has them.
     pub rows: Rows,
     /// The file.
-    pub table: Rc<Table>,
+    pub table: Rc<SampleTable>,
 }
 
 impl SampleFile {
@@ -92,13 +92,13 @@ pub fn read_labelled(path: &Path, config: &ExperimentConfig) -> Result<SampleFil
 }
 
 /// The table of a file; on standard input, its start tells the format.
-fn table(path: &Path, data: &DatasetConfig) -> Result<Rc<Table>, Failure> {
+fn table(path: &Path, data: &DatasetConfig) -> Result<Rc<SampleTable>, Failure> {
     if path != Path::new(STANDARD) {
         return Files::default().table(path);
     }
     let mut file = open(path, FILE_LIMIT)?;
     let format = format_of(&mut file, data).map_err(|error| Failure::unreadable(path, &error))?;
-    Ok(Rc::new(Table::read(file, format, shown(path))?))
+    Ok(Rc::new(SampleTable::read(file, format, shown(path))?))
 }
 
 /// The format of a file without a name, by its start.
@@ -106,21 +106,7 @@ fn format_of(file: &mut File, data: &DatasetConfig) -> std::io::Result<Format> {
     let mut start = Vec::new();
     file.take(START).read_to_end(&mut start)?;
     file.rewind()?;
-    let start = String::from_utf8_lossy(&start).to_ascii_lowercase();
-    let text = start.trim_start_matches('\u{feff}').trim_start();
-    let columns = &data.columns;
-    let own = columns
-        .features
-        .first()
-        .map_or(columns.text_name(), String::as_str);
-    let own = own.to_ascii_lowercase();
-    Ok(match text.split(['\n', '\r']).next().unwrap_or_default() {
-        line if line.starts_with("pk") => Format::Npz,
-        line if line.starts_with('{') => Format::Jsonl,
-        line if line.contains("token_") || line.starts_with("sep=") => Format::Csv,
-        line if data.words.is_some() && header_names(line).any(|name| name == own) => Format::Csv,
-        _ => Format::Txt,
-    })
+    Ok(Format::of_start(&start, data))
 }
 
 /// Reads texts with the words of a run. Messages call them `name`, and do not number the first.
@@ -158,8 +144,8 @@ pub fn parse_texts<'a>(
     Ok(dataset.map_err(unnumbered)?)
 }
 
-fn table_of(text: String, format: Format, name: &str) -> Result<Table, FileError> {
-    Table::read(Cursor::new(text), format, name)
+fn table_of(text: String, format: Format, name: &str) -> Result<SampleTable, FileError> {
+    SampleTable::read(Cursor::new(text), format, name)
 }
 
 /// The first line of a table of columns.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use headlight_data::DatasetConfig;
-use headlight_data::files::{Table, write_header};
+use headlight_data::files::{SampleTable, write_header};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::Output;
 use headlight_trainer::files::samples::{self, SampleFile};
@@ -73,7 +73,7 @@ pub(super) fn write(model: &RunModel, path: &Path, out: Output<'_>) -> Result<Co
 
 /// Writes a row for each sample; without a separator, with that of the file.
 fn write_cells(
-    table: &Table,
+    table: &SampleTable,
     predictions: &Predictions<'_>,
     file: &mut dyn Write,
     separator: Option<u8>,
@@ -110,7 +110,7 @@ fn write_cells(
 
 /// Writes an object for each sample.
 fn write_objects(
-    table: &Table,
+    table: &SampleTable,
     predictions: &Predictions<'_>,
     file: &mut dyn Write,
 ) -> io::Result<()> {
@@ -140,7 +140,7 @@ fn opened(line: &str) -> String {
 }
 
 /// Refuses a file with a column of a prediction's name.
-fn refuse_taken(path: &Path, config: &DatasetConfig, table: &Table) -> Result<(), Failure> {
+fn refuse_taken(path: &Path, config: &DatasetConfig, table: &SampleTable) -> Result<(), Failure> {
     let predicted = prediction_names(config);
     match predicted.iter().find(|name| table.columns().contains(name)) {
         None => Ok(()),

@@ -13,7 +13,7 @@ const MOST_CELLS: usize = 1 << 22;
 
 /// Which state follows which. Samples are given by the tokens that each position may hold.
 #[derive(Clone, Debug)]
-pub(super) struct Labels {
+pub(super) struct StateTable {
     positions: Vec<Position>,
     /// The class of each last state.
     ends: Vec<u32>,
@@ -59,7 +59,7 @@ impl Position {
     }
 }
 
-impl Labels {
+impl StateTable {
     /// Those of a rule over all samples; `None` if it has too many states.
     pub(super) fn new(
         reader: &Automaton<'_>,
