@@ -36,8 +36,8 @@ pub struct Explanation {
     pub words: Vec<Word>,
     /// The words of the text that the sample has no room for.
     pub cut: Vec<String>,
-    /// What integrated gradients explain.
-    pub gradients: Gradients,
+    /// What integrated gradients explain, if they were asked for.
+    pub gradients: Option<Gradients>,
 }
 
 /// A word of a sample.
@@ -59,13 +59,14 @@ pub struct Word {
     pub probability_without: f64,
     /// The class that is predicted if the word is left out.
     pub predicted_without: u32,
-    /// What the word's input adds to the logit: integrated gradients, summed over the input's numbers.
-    pub gradient: f64,
+    /// What the word's input adds to the logit: integrated gradients, summed over the input's numbers; `None` if they were not asked
+    /// for.
+    pub gradient: Option<f64>,
 }
 
 /// Integrated gradients of a sample, from an input of zeros: `logit = baseline + cls + the words' gradients`, up to the
 /// error of the integral.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gradients {
     /// The logit of the predicted class; of two classes, its log-odds.
     pub logit: f64,
@@ -77,7 +78,7 @@ pub struct Gradients {
 
 /// Explains the prediction of a sample. `written` has the words of its text as the user wrote them, those that are cut
 /// among them; for samples of tokens it is empty. `head` is the strongest one in the samples that the model's run shows, if it is
-/// known.
+/// known. Without integrated gradients, it takes a small part of the time.
 ///
 /// # Errors
 /// When the weights do not match the config, or the model's output is not finite.
@@ -88,31 +89,7 @@ pub fn explain(
     sample: u32,
     written: &[String],
     head: Option<StrongestHead>,
-) -> Result<Explanation, Error> {
-    let mut own = leave_out(config, weights, dataset, sample, written, head)?;
-    let (gradients, per_position) = gradients(config, weights, dataset, sample, own.predicted)?;
-    for word in &mut own.words {
-        word.gradient = per_position[word.position];
-    }
-    let cls = config.inputs().cls;
-    own.gradients = Gradients {
-        cls: cls.map_or(0.0, |cls| per_position[cls]),
-        ..gradients
-    };
-    Ok(own)
-}
-
-/// As [`explain`], in a small part of the time, with 0 for integrated gradients.
-///
-/// # Errors
-/// As [`explain`].
-pub fn leave_out(
-    config: &ExperimentConfig,
-    weights: &[f32],
-    dataset: &Dataset,
-    sample: u32,
-    written: &[String],
-    head: Option<StrongestHead>,
+    with_gradients: bool,
 ) -> Result<Explanation, Error> {
     if dataset.is_per_position() {
         return Err(Error::Input(
@@ -145,6 +122,8 @@ pub fn leave_out(
     let uniform = look.keys.each();
     let is_uniform = is_uniform([(&look.keys, row)]);
 
+    let gradients = with_gradients.then(|| gradients(config, weights, dataset, sample, predicted));
+    let (gradients, per_position) = gradients.transpose()?.unzip();
     let padding = config.model.attention.padding_token;
     let positions = (0..tokens.len()).filter(|&position| Some(position) != cls);
     let mut words = Vec::new();
@@ -171,7 +150,7 @@ pub fn leave_out(
             attention: times.filter(|_| look.keys.has(position)),
             probability_without: probability(&without, predicted),
             predicted_without: predicted_class(&without),
-            gradient: 0.0,
+            gradient: per_position.as_ref().map(|own| own[position]),
         });
     }
     Ok(Explanation {
@@ -184,7 +163,7 @@ pub fn leave_out(
         uniform,
         cut: written.iter().skip(config.data.seq_len).cloned().collect(),
         words,
-        gradients: Gradients::default(),
+        gradients,
     })
 }
 
@@ -215,11 +194,13 @@ fn gradients(
     let width = found.values.len() / positions;
     let per_position = found.values.chunks(width);
     let per_position = per_position.map(|values| values.iter().sum::<f64>());
+    let per_position: Vec<f64> = per_position.collect();
     let [logit, baseline] = found.logits;
+    let cls = config.inputs().cls.map_or(0.0, |cls| per_position[cls]);
     let gradients = Gradients {
         logit,
         baseline,
-        cls: 0.0,
+        cls,
     };
-    Ok((gradients, per_position.collect()))
+    Ok((gradients, per_position))
 }

@@ -37,7 +37,7 @@ pub fn of_sample(
 ) -> Result<Explanation, Failure> {
     let weights = Parameter::weights(parameters);
     let written = text.map_or_else(Vec::new, |text| written(text, &config.data));
-    Ok(explain(config, &weights, dataset, 0, &written, head)?)
+    Ok(explain(config, &weights, dataset, 0, &written, head, true)?)
 }
 
 /// The strongest head of a model in the samples that its run dumps; `None` if they are not at hand, or the model has one head.
@@ -71,6 +71,7 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
             "integrated_gradients": word.gradient,
         })
     };
+    let gradients = explanation.gradients;
     json!({
         "predicted": class(explanation.predicted),
         "probability": explanation.probability,
@@ -80,9 +81,9 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
         "close_to_uniform": explanation.is_uniform,
         "words": explanation.words.iter().map(word).collect::<Vec<_>>(),
         "cut": explanation.cut,
-        "logit": explanation.gradients.logit,
-        "baseline_logit": explanation.gradients.baseline,
-        "integrated_gradients_of_cls": explanation.gradients.cls,
+        "logit": gradients.map(|own| own.logit),
+        "baseline_logit": gradients.map(|own| own.baseline),
+        "integrated_gradients_of_cls": gradients.map(|own| own.cls),
     })
 }
 
@@ -96,7 +97,7 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
     let change = |word: &Word| word.probability_without - own.probability;
     let title = |first: &str, second: &str| [first.to_owned(), second.to_owned()];
     let changes_class = |word: &Word| word.predicted_without != own.predicted;
-    let columns = vec![
+    let mut columns = vec![
         BarColumn {
             title: title("attention", "× uniform"),
             texts: each(&|word| number(word.attention, MULTIPLE)),
@@ -118,13 +119,16 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
             bars: bars(&change),
             full: FULL_CHANGE,
         },
-        BarColumn {
-            title: title("integrated", "gradients"),
-            texts: each(&|word| signed(word.gradient, GRADIENT)),
-            bars: bars(&|word| word.gradient),
-            full: FULL_GRADIENT,
-        },
     ];
+    if own.gradients.is_some() {
+        let gradient = |word: &Word| word.gradient.unwrap_or(0.0);
+        columns.push(BarColumn {
+            title: title("integrated", "gradients"),
+            texts: each(&|word| signed(gradient(word), GRADIENT)),
+            bars: bars(&gradient),
+            full: FULL_GRADIENT,
+        });
+    }
     let (rows, place) = match data.words {
         Some(_) if !data.columns.features.is_empty() => ("value", String::new()),
         Some(_) => ("word", String::new()),
@@ -160,10 +164,6 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
         " The class is read from the mean of all positions, not from this one alone."
     } else {
         ""
-    };
-    let from_cls = match data.cls {
-        ClsPlace::None => String::new(),
-        _ => format!("{} from [CLS] and ", signed(own.gradients.cls, GRADIENT)),
     };
     let quantity = match data.n_classes {
         2 => "log-odds",
@@ -202,13 +202,19 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
                 ""
             }
         ),
-        format!(
+    ];
+    if let Some(gradients) = own.gradients {
+        let from_cls = match data.cls {
+            ClsPlace::None => String::new(),
+            _ => format!("{} from [CLS] and ", signed(gradients.cls, GRADIENT)),
+        };
+        notes.push(format!(
             "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {from_cls}{} \
              for an input of zeros, is the {quantity}: {}.",
-            signed(own.gradients.baseline, GRADIENT),
-            signed(own.gradients.logit, GRADIENT)
-        ),
-    ];
+            signed(gradients.baseline, GRADIENT),
+            signed(gradients.logit, GRADIENT)
+        ));
+    }
     if own.words.iter().any(|word| word.is_unknown) {
         notes.push(
             format!("unknown: the vocabulary lacks the {word}, so that the model sees [UNK], as for any other such {word}."),

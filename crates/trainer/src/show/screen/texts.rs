@@ -1,6 +1,6 @@
 //! Texts: the words that decided in one that the model classifies correctly, and in one that it does not.
 
-use headlight_analysis::explain::{Explanation, leave_out};
+use headlight_analysis::explain::{Explanation, explain};
 use headlight_architecture::StrongestHead;
 use headlight_data::Dataset;
 use headlight_experiment::Error;
@@ -70,7 +70,7 @@ fn explained(
     head: StrongestHead,
 ) -> Result<Explained, Error> {
     let (config, weights, head) = (model.config(), &model.weights, Some(head));
-    let own = leave_out(config, weights, judged, sample as u32, &[], head)?;
+    let own = explain(config, weights, judged, sample as u32, &[], head, false)?;
     // Those alone that the model may look at.
     let mut words = Vec::new();
     for word in &own.words {
