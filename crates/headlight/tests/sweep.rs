@@ -188,6 +188,34 @@ fn a_grid_varies_keys_and_a_failing_run_does_not_stop_the_rest() {
     }
 }
 
+/// The training samples have finite outputs, and other inputs, which the measure asks about, do not.
+#[test]
+fn a_model_whose_certificate_overflows_is_a_failed_run() {
+    let folder = folder("sweep_overflow");
+    let (config, out) = (folder.join("config.toml"), folder.join("rows.jsonl"));
+    let text_of_config = r#"
+        data = { vocab_size = 60, seq_len = 2, samples = 2, generator = "chacha", rule = { kind = "token-anywhere", token = 3 } }
+        model = { d_model = 8, n_heads = 1, n_layers = 1, norm = "none", d_ff = 64, init = { scheme = "normal", std = { all = 9e5, query = 0.0, key = 0.0 } } }
+        training = { epochs = 1, batch_size = 4, optimizer = "sgd", learning_rate = 1e-35 }
+        report = { measures = ["wrong_inputs"] }
+    "#;
+    fs::write(&config, text_of_config).unwrap();
+    let ended = run(&[
+        "sweep",
+        text(&config),
+        "--seeds",
+        "2..3",
+        "--out",
+        text(&out),
+    ]);
+    assert_eq!(ended.code, Some(3));
+    let rows = rows(&out);
+    assert!(
+        rows[0]["error"].as_str().unwrap().contains("not finite"),
+        "{rows:?}"
+    );
+}
+
 #[test]
 fn pictures_and_numbers_end_a_sweep() {
     let folder = folder("sweep_summary");
