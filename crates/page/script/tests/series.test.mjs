@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./page.mjs";
-const [{ niceTop, pathOf, placeAt, runningMean, ticksOf, wideOf }] = await load("first/training/series");
+const [{ cutText, niceTop, pathOf, placeAt, runningMean, settledFrom, ticksOf, wideOf }] = await load("first/training/series");
 
 const line = (count, of) => Array.from({ length: count }, (_, at) => [at, of(at)]);
 
@@ -14,7 +14,8 @@ test("an axis ends at a round value that is not below the highest", () => {
   for (const most of [0.004, 0.23, 0.3, 1, 1.27, 7, 90]) {
     assert.ok(niceTop(most) >= most * 0.999 && niceTop(most) <= 1.7 * most, `${most}: ${niceTop(most)}`);
   }
-  assert.equal(niceTop(0), 1);
+  assert.deepEqual([niceTop(0), ...[0.25, 0.5].map((top) => cutText([[1, 0.5], [2, 0.1]], top))], [1, " (above 0.25 cut)", ""]);
+  assert.deepEqual([[2, 0, 2, 2], [2, 0], [2]].map((values) => settledFrom(values, (value) => value > 1)), [2, 2, 0]);
 });
 
 test("the last point that is not after a time", () => {

@@ -37,17 +37,15 @@ test("a rule fits the length, the place of [CLS] and the vocabulary", () => {
 });
 
 /** A run in which [CLS] gives `shares[at]` to position 1 in positives, and `others[at]` in negatives. */
-const lookingOf = (shares, others = shares, { marked = [1], chance = 0.9, tokens = { 7: "seven" }, config = undefined } = {}) => runOf(
+const lookingOf = (shares, others = shares, { marked = [1], chance = 0.9, tokens = { 7: "seven" }, config = undefined, heads = 1, source = {} } = {}) => runOf(
   {
-    name: "run", steps: shares.map((_, at) => 10 * at), token_strings: tokens, config,
+    name: "run", steps: shares.map((_, at) => 10 * at), token_strings: tokens, config, heads,
     samples: [{ number: 4, label: 1, tokens: [0, 7, 8], marked }, { number: 5, label: 0, tokens: [0, 9, 8], marked }],
   },
   {
-    row: (name, at, sample) => {
-      const share = (sample.label ? shares : others)[at];
-      return Float64Array.of((1 - share) / 2, share, (1 - share) / 2);
-    },
+    row: (name, at, sample) => ((share) => Float64Array.of((1 - share) / 2, share, (1 - share) / 2))((sample.label ? shares : others)[at]),
     results: (name, at, sample) => [name === "logits" ? (sample.label ? 1 : -1) * (chance - 0.5) : chance],
+    ...source,
   },
 );
 
@@ -63,6 +61,13 @@ test("the sentence names the share, the position, its token and uniform attentio
   assert.match(sentence(lookingOf([0.3, 0.99], undefined, { marked: [1, 2] })), /gives 99% and 0\.5% of its attention to positions 1 and 2 \(tokens seven and 8\), .* 33% to each\.$/);
 });
 
+test("uniform attention leaves out a closed position, a blind query looks at itself alone, and heads may look less than uniformly", () => {
+  const closed = (...keys) => lookingOf([0.3, 0.5], undefined, { marked: [1, 2], source: { allows: (sample, query, key) => !keys.includes(key) } });
+  assert.deepEqual([/ give 50% and 0%\./.test(sentence(closed(2))), sentence(closed(1, 2))], [true, "The mask lets [CLS] look at no token but itself."]);
+  const whys = [0.5, 0.3].map((share) => lookingOf([share], undefined, { heads: 2 }).whyStrongest.includes("though no head looks there more than uniformly"));
+  assert.deepEqual([closed(1, 2), closed(2)].map((run) => titles(run).length).concat(whys), [0, 5, false, true]);
+});
+
 test("without a position that decides, the sentence says so", () => {
   const looks = "At step 10, [CLS] gives the most attention, 57%, to position 1 (token seven).";
   assert.equal(sentence(lookingOf([0.3, 0.57], undefined, { marked: [] })), `${looks} No rule says which positions decide.`);
@@ -73,7 +78,7 @@ const titles = (run) => captionsOf(run).map(({ title }) => title);
 
 test("the guide finds the steps at which a run starts to look, turns and settles", () => {
   const run = lookingOf([0.6, 0.4, 0.51, 0.6, 0.75, 0.9], [0.33, 0.4, 0.5, 0.55, 0.6, 0.6]);
-  assert.deepEqual(titles(run), ["Where will it look?", "Before training.", "It turns.", "The surprise.", "Your turn."]);
+  assert.deepEqual([...titles(run), titles(lookingOf([0.33, 0.9], [0.33, 0.4]))[3]], ["Where will it look?", "Before training.", "It turns.", "The surprise.", "Your turn.", "Another class."]);
   assert.deepEqual(captionsOf(run).map(({ parts }) => parts.step), [50, 0, 40, 50, 50]);
   assert.deepEqual(captionsOf(run).map(({ parts }) => parts.sample), ["4", "4", "4", "5", "4"]);
   assert.match(captionsOf(run)[2].text, /^In this sample, from recorded step 20 on, .* 1\.5 times .* step 40 it is 75%, at step 50 90%\.$/);

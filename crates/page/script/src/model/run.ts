@@ -356,6 +356,11 @@ export class Run {
     return range(this.positions).filter((key) => this.allows(sample, query, key));
   }
 
+  /** Whether a query may look at no token of these samples but its own. */
+  isBlind(samples: Sample[], query = this.readout) {
+    return this.positions > 1 && samples.every((sample) => String(this.keys(sample, query)) === String(query));
+  }
+
   /** Uniform attention of a query on positions together: 1 / its keys for each of them that is a key, mixed as the model mixes it; NaN for a model without softmax. The mean over the samples whose query has keys. */
   uniform(samples: Sample[], query: number, positions: (sample: Sample) => number[]) {
     const all = samples
@@ -398,7 +403,9 @@ export class Run {
 
   /** The strongest head of the last layer, which the page shows first: of a recording as the core says, of a training of this page as the core would (`strongest_head`). */
   get strongest() {
-    return (this.#strongest ??= this.facts.strongest ?? this.#findStrongest());
+    const strengths = () => range(this.facts.heads).map((head) => this.#strength(head));
+    const find = (all: number[]) => Math.max(all.indexOf(Math.max(...all)), 0);
+    return (this.#strongest ??= this.facts.strongest ?? find(strengths()));
   }
 
   get #decided() {
@@ -407,23 +414,20 @@ export class Run {
 
   /** Why that head is shown, as a sentence; empty of one head. */
   get whyStrongest() {
-    const [isMost, isFar] = ["looks most at what decides the label", "is the farthest from uniform attention"];
-    const why = this.#decided.length ? isMost : isFar;
-    return this.facts.heads > 1 ? ` Of the heads of this layer, the page shows the one that ${why}.` : "";
+    const decided = this.#decided;
+    if (this.facts.heads === 1) return "";
+    const isMore = !(this.#strength(this.strongest) <= this.uniform(decided, this.readout, ({ marked }) => marked));
+    const why = decided.length ? "looks most at what decides the label" : "is the farthest from uniform attention";
+    const limit = decided.length && !isMore ? ", though no head looks there more than uniformly" : "";
+    return ` Of the heads of this layer, the page shows the one that ${why}${limit}.`;
   }
 
-  #findStrongest() {
-    const { heads, layers } = this.facts;
-    const [{ readout }, decided] = [this, this.#decided];
-    const at = this.at(this.opening);
-    const strength = (sample: Sample, head: number) => {
-      if (decided.length) return this.#onto(sample.marked, sample, at, layers - 1, head);
-      const row = this.source.row("weights", at, sample, layers - 1, head, readout);
-      return this.#divergence(this.keys(sample, readout), row);
-    };
-    const samples = decided.length ? decided : this.samples;
-    const strengths = range(heads).map((head) => sum(samples.map((sample) => strength(sample, head))));
-    return Math.max(strengths.indexOf(Math.max(...strengths)), 0);
+  /** Its mean attention on what decides or, if nothing says what does, its mean distance from uniform attention. */
+  #strength(head: number) {
+    const [decided, at, layer] = [this.#decided, this.at(this.opening), this.facts.layers - 1];
+    if (decided.length) return mean(decided.map((sample) => this.#onto(sample.marked, sample, at, layer, head)));
+    const row = (sample: Sample) => this.source.row("weights", at, sample, layer, head, this.readout);
+    return mean(this.samples.map((sample) => this.#divergence(this.keys(sample, this.readout), row(sample))));
   }
 
   /** The most keys that a query may look at. */

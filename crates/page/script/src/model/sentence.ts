@@ -62,6 +62,8 @@ export function sentenceOf({ run, sample, at, query, layer, head }: QueryPlace, 
   const who = `${query === run.readout ? run.readoutName : placesText(run, sample, [query], -1)}${which}`;
   const keys = decisive(run, sample).filter((key) => key !== query);
   const share = sum(keys.map((key) => weights[key]));
+  const members = run.members(sample);
+  const blind = run.isBlind(members, query) ? `The mask lets ${who} look at no token but itself.` : "";
   const uniform = uniformText({ run, sample, at, layer, head });
   if (!keys.length) {
     const most = weights.indexOf(Math.max(...weights));
@@ -78,24 +80,29 @@ export function sentenceOf({ run, sample, at, query, layer, head }: QueryPlace, 
               : run.sample(sample)?.label === null
                 ? "The page does not know the label of this sample, and marks no position."
                 : "No position decides this label.";
+    if (blind) return `${blind} ${none}`.trimEnd();
     if (uniform)
       return `${capital(`${step}${over}${who} looks at all positions about alike: none gets more than about ${weightText(run, weights[most])}.`)} ${none}`;
     return `${capital(`${step}${over}${who} gives the most attention, ${weightText(run, weights[most])}, to ${most === query && query !== run.cls ? "itself" : placesText(run, sample, [most], query)}.`)} ${none}`;
   }
-  const members = run.members(sample);
   if (!members.some((member) => keys.some((key) => run.allows(member, query, key))))
-    return capital(
-      `${step}${over}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label by the rule.`,
+    return (
+      blind ||
+      capital(
+        `${step}${over}${who} may not look at ${placesText(run, sample, keys, query)}, which ${keys.length > 1 ? "decide" : "decides"} the label by the rule.`,
+      )
     );
   // Together they would hide that one of them has all: of a few, each has its own.
   const isEach = keys.length > 1 && keys.length <= FEW;
   const shares = isEach ? listed(keys.map((key) => weightText(run, weights[key]))) : weightText(run, share);
   const where = placesText(run, sample, keys, query);
   const decides = `${keys.length > 1 ? "decide" : "decides"} the label by the rule${(run.cls < 0 || run.asksEach) && run.marked(sample, query) ? ", together with it" : ""}`;
-  const even = run.uniform(members, query, () => keys) / (isEach ? keys.length : 1);
-  const level = Number.isNaN(even)
+  const evens = (isEach ? keys.map((key) => [key]) : [keys]).map((of) => run.uniform(members, query, () => of));
+  const isSame = evens.every((even) => even === evens[0]);
+  const even = isSame ? weightText(run, evens[0]) : listed(evens.map((one) => weightText(run, one)));
+  const level = Number.isNaN(evens[0])
     ? ""
-    : ` Uniform attention would give ${weightText(run, even)}${isEach ? " to each" : ""}.`;
+    : ` Uniform attention would give ${even}${isEach && isSame ? " to each" : ""}.`;
   return `${capital(`${step}${over}${who} gives ${run.isShare ? `${shares} of its attention` : `${isEach ? "the weights" : keys.length > 1 ? "weights that add up to" : "the weight"} ${shares}`} to ${where}, which ${decides}.`)}${level}${uniform}`;
 }
 

@@ -4,6 +4,7 @@
 import { runWith } from "../../sources/interventions";
 import { RULES } from "../../model/described";
 import { fixed } from "../../model/numbers";
+import { settledFrom } from "../training/series";
 import { LOOKS, capital, percent, placesText, weightsOf } from "../../model/sentence";
 import type { Run } from "../../model/run";
 import type { Interventions, Sample, View } from "../../model/types";
@@ -28,7 +29,8 @@ export function captionsOf(run: Run): Caption[] {
   const found = exampleOf(run);
   // They compare shares of attention, which other weights are not.
   if (!found || run.times.length < 2 || !run.isShare) return [];
-  const made = madeOf(run.asking(found.asked ?? NaN), found);
+  const asking = run.asking(found.asked ?? NaN);
+  const made = asking.isBlind(asking.samples) ? [] : madeOf(asking, found);
   if (run.source.covers(found)) known.set(run, made);
   return made;
 }
@@ -149,7 +151,7 @@ function turn(sample: Sample, { run, end, places, where, even, view, shareAt, is
   }
   // Random weights may look there by chance: what counts is from when on the model always does.
   const looks = (share: number) => (direction > 0 ? share > LOOKS * even : share < even / LOOKS);
-  const starts = shares.findLastIndex((share) => !looks(share)) + 1;
+  const starts = settledFrom(shares, looks);
   // Half-way from there to the end.
   const half = shares.findIndex(
     (share, place) => place >= starts && (share - (shares[starts] + last) / 2) * direction >= 0,
@@ -191,7 +193,7 @@ function otherClass(sample: Sample, { run, end, who, weights, view }: About): Ca
         : `Here ${where} ${decide(places)} the label by the rule${withOwn(run, other)}, and ${much}.`;
   return [
     {
-      title: isFixed ? "The surprise." : "Another class.",
+      title: isFixed && share > LOOKS * even ? "The surprise." : "Another class.",
       text: `${capital(run.sampleName(other.key))} is ${run.facts.classes.length ? "of class " : ""}${run.className(other.label)}. ${why}`,
       parts: view(end, other),
     },
@@ -204,17 +206,19 @@ function taken(sample: Sample, { run, end, most, places, view }: About): Caption
   const tried = [...new Set([most, ...places])].filter((place) => place !== run.cls && place !== run.readout);
   if (!run.isLive || run.readsMean || !tried.length) return [];
   const before = run.probability(sample, end);
-  const after = tried.map((place) => runWith(run, { keys: [place] }).probability(sample, end));
+  const without = tried.map((place) => runWith(run, { keys: [place] }));
+  const after = without.map((one) => one.probability(sample, end));
   const moved = after.map((one) => Math.abs(one - before));
   const needed = moved.indexOf(Math.max(...moved));
   const of = run.className(run.classCount > 2 ? (sample.label ?? run.predicted(sample, end)) : 1);
+  const turns = without.map((one) => one.predicted(sample, end) !== run.predicted(sample, end));
   const each = tried.map((place, at) => `without ${placesText(run, sample.key, [place])} it is ${fixed(after[at], 3)}`);
   const moral =
     moved[needed] < 0.01
       ? ` ${tried.length > 1 ? "None of them alone is" : "It is not"} needed: attention does not say what an answer needs.`
-      : tried[needed] === most
-        ? ""
-        : " What gets the most attention is not what the answer needs most.";
+      : tried[0] === most && !turns[0] && turns[needed]
+        ? " What gets the most attention is not what the answer needs most."
+        : "";
   return [
     {
       title: "Take it away.",

@@ -5,7 +5,7 @@ import { runWith } from "../../sources/interventions";
 import { settingsText } from "../../model/config";
 import { classColour } from "../../draw/colour";
 import { baseRun, previousRun, runOfPin, runs, settingsOf, shownRun } from "../../state/state";
-import { niceTop, runningMean, wideOf, type Points } from "./series";
+import { cutText, niceTop, runningMean, wideOf, type Points } from "./series";
 import type { Run } from "../../model/run";
 import type { LossPoint } from "../../model/types";
 import { currentHead, currentSampleKey, currentLayer, currentPin, hasInterventions } from "../../state/current";
@@ -139,6 +139,7 @@ const lossChart = computed<ChartModel | null>(() => {
   // The losses of single batches have rare peaks, which would flatten all else.
   const drawnLines = lines.filter(({ isPale }) => !isPale);
   const top = niceTop(extentOf(...drawnLines.flatMap(({ points, before }) => [points, before]))[1]);
+  if (isSmooth) lines[0].label += cutText(points, top);
   return { name: "loss", title: "Loss", top, lines };
 });
 

@@ -23,6 +23,14 @@ export function niceTop(most: number) {
   return unit * ([1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10].find((factor) => factor * unit >= most * 0.999) as number);
 }
 
+/** The place from which on all values are as asked; their number if the last one is not. */
+export const settledFrom = (values: number[], isSo: (value: number) => boolean) =>
+  values.findLastIndex((value) => !isSo(value)) + 1;
+
+/** That an axis cuts some of these points. @param top its end */
+export const cutText = (points: Points, top: number) =>
+  points.some(([, value]) => value > top) ? ` (above ${top} cut)` : "";
+
 /** The place of the last point that is not after a time; -1 if there is none. */
 export const placeAt = (points: Points, time: number) => points.findLastIndex(([own]) => own <= time);
 
