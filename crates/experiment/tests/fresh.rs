@@ -5,7 +5,7 @@ use headlight_data::FreshSamples;
 use headlight_experiment::config::{ExperimentConfig, toml};
 use headlight_experiment::evaluate::evaluate;
 use headlight_experiment::metrics::StepMetrics;
-use headlight_experiment::outcome::{Outcome, Verdict};
+use headlight_experiment::outcome::{Guess, Outcome, Verdict};
 use headlight_experiment::train::{
     Ending, Next, Observer, Progress, evaluation_is_due, measure, train,
 };
@@ -152,6 +152,27 @@ fn held_out_samples_judge() {
     let positives = experiment.splits.held_out.positives().count();
     let share = positives.max(40 - positives) as f64 / 40.0;
     assert!((outcome.baselines[0].accuracy - share).abs() < 1e-12);
+}
+
+/// What follows a token by chance says nothing about other samples: the baselines of tokens and of counts of pairs are
+/// fitted on samples that are drawn as those of steps are, not on the judged ones.
+#[test]
+fn baselines_are_not_fitted_on_what_they_are_judged_on() {
+    let experiment = experiment(&[
+        "data.cls=none",
+        "data.task=next-token",
+        "data.vocab_size=40",
+        "data.seq_len=8",
+        "data.rule={ kind = \"repeat\", period = 4, max_period = 4 }",
+        "model.attention.mask=causal",
+        "training.steps=1",
+    ]);
+    let (metrics, _) = trained(&experiment, &[]);
+    let outcome = Outcome::of(&experiment.config, &experiment.splits, &metrics, None).unwrap();
+    let (token, bits) = (outcome.baselines[1], outcome.bits_of_pairs.unwrap());
+    assert_eq!(token.guess, Guess::Token);
+    assert!(token.accuracy < 0.08, "{token:?}");
+    assert!((bits - 40_f64.log2()).abs() < 0.2, "{bits}");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! What a model has to beat: the most frequent class, and for texts the words without their order.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use headlight_data::words::FIRST_WORD;
-use headlight_data::{Dataset, Splits, order};
+use headlight_data::{Dataset, FreshSamples, Splits, order};
 use serde::Serialize;
 
+use crate::config::ExperimentConfig;
 use crate::metrics::{Counts, EvalMetrics, count_sample, f1_over, predicted_class};
 
 /// A guess without a transformer, on the judged samples.
@@ -29,16 +31,30 @@ pub enum Guess {
         /// The class.
         class: u32,
     },
-    /// The most frequent class of the position's token, of the training samples; of equals, the first.
+    /// The most frequent class of the position's token among [`fitted`] samples; of equals, the first.
     Token,
-    /// Multinomial naive Bayes on counts of words, with one added to each, learned from the training samples.
+    /// Multinomial naive Bayes on counts of words, with one added to each, of [`fitted`] samples.
     WordCounts,
 }
 
-/// The baselines of a model's judged samples; `texts` says whether their tokens are words. Where each step draws its own
-/// samples, there are none to count words in.
+/// How many samples baselines are fitted on where each step draws its own.
+const FITTED: usize = 5000;
+
+/// What baselines are fitted on, never the judged samples: the training samples or, where each step draws its own, as many as
+/// tell, drawn in the same way. Empty if none are left to draw, or if no baseline asks for them.
+pub(super) fn fitted<'a>(config: &ExperimentConfig, splits: &'a Splits) -> Cow<'a, Dataset> {
+    let is_asked = splits.shown().is_per_position() || config.data.words.is_some();
+    let drawn = FreshSamples::new(&config.data, &splits.held_out, FITTED, config.seed)
+        .filter(|_| is_asked)
+        .and_then(|fresh| fresh.batch(0).ok());
+    drawn.map_or(Cow::Borrowed(&splits.train), Cow::Owned)
+}
+
+/// The baselines of a model's judged samples; `texts` says whether their tokens are words. Nothing but a constant answer is
+/// a baseline without samples to fit it on.
 pub(super) fn baselines(
     splits: &Splits,
+    fitted: &Dataset,
     n_classes: usize,
     texts: bool,
     model: &EvalMetrics,
@@ -48,19 +64,22 @@ pub(super) fn baselines(
         n_classes,
         model,
     };
-    let counts = splits.shown().class_counts(n_classes);
+    let counts = fitted.class_counts(n_classes);
     let first_largest = |counts: &[usize]| {
         let most = counts.iter().copied().max().unwrap_or(0);
         counts.iter().position(|&count| count == most).unwrap_or(0) as u32
     };
     let class = first_largest(&judged.samples.class_counts(n_classes));
     let mut all = vec![judged.measured(Guess::Majority { class }, |_, _| class)];
-    if splits.shown().is_per_position() {
-        let of_token = ByToken::of(splits.shown(), first_largest(&counts));
+    if fitted.is_empty() {
+        return all;
+    }
+    if fitted.is_per_position() {
+        let of_token = ByToken::of(fitted, first_largest(&counts));
         let guess = |tokens: &[u32], place: usize| of_token.class(tokens[place]);
         all.push(judged.measured(Guess::Token, guess));
-    } else if texts && !splits.train.is_empty() {
-        let bayes = NaiveBayes::of(&splits.train, &counts);
+    } else if texts {
+        let bayes = NaiveBayes::of(fitted, &counts);
         let guess = |tokens: &[u32], _| bayes.class(tokens);
         all.push(judged.measured(Guess::WordCounts, guess));
     }
@@ -102,14 +121,14 @@ impl Judged<'_> {
 /// The most frequent class of each token, and how often it has it.
 struct ByToken {
     classes: BTreeMap<u32, (usize, u32)>,
-    /// That of tokens without a label in training.
+    /// That of tokens that have none.
     otherwise: u32,
 }
 
 impl ByToken {
-    fn of(train: &Dataset, otherwise: u32) -> Self {
+    fn of(fitted: &Dataset, otherwise: u32) -> Self {
         let mut classes = BTreeMap::new();
-        for same in pairs(train).chunk_by(|one, other| one == other) {
+        for same in pairs(fitted).chunk_by(|one, other| one == other) {
             let (token, class) = same[0];
             let most = classes.entry(token).or_insert((0, class));
             if same.len() > most.0 {
@@ -128,10 +147,10 @@ impl ByToken {
 /// What is added to each count of a pair, so that a pair that training lacks is possible.
 const ADDED: f64 = 0.1;
 
-/// The mean cross-entropy of the token that follows, in bits, of counts of pairs of tokens in the training samples, with
-/// 0.1 added to each; `None` where each step draws its own samples, of which there are none to count.
-pub(super) fn bits_of_pairs(splits: &Splits, n_classes: usize) -> Option<f64> {
-    let (known, judged) = (pairs(&splits.train), pairs(splits.judged()));
+/// The mean cross-entropy of the token that follows, in bits, of counts of pairs of tokens in the fitted samples, with 0.1
+/// added to each; `None` if there are no pairs.
+pub(super) fn bits_of_pairs(splits: &Splits, fitted: &Dataset, n_classes: usize) -> Option<f64> {
+    let (known, judged) = (pairs(fitted), pairs(splits.judged()));
     let below = |pair: (u32, u32)| known.partition_point(|&other| other < pair);
     let nats = judged.iter().map(|&(token, next)| {
         let pair = below((token, next + 1)) - below((token, next));

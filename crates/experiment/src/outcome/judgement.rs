@@ -3,7 +3,7 @@
 use headlight_data::{IGNORED, Splits, Task};
 use serde::Serialize;
 
-use super::baselines::{Baseline, baselines, bits_of_pairs};
+use super::baselines::{Baseline, baselines, bits_of_pairs, fitted};
 use crate::config::ExperimentConfig;
 use crate::metrics::{EvalMetrics, Metric, StepMetrics, wilson};
 
@@ -43,12 +43,12 @@ pub struct Outcome {
     /// Bits per token, if the model answers with the next one: the mean cross-entropy to the base 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits: Option<f64>,
-    /// The same of counts of pairs of tokens in the training samples, with 0.1 added to each.
+    /// The same of counts of pairs of tokens in the samples that baselines are fitted on, with 0.1 added to each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bits_of_pairs: Option<f64>,
     /// The F1 from which it counts as learned: `report.learned`.
     pub learned_from: f64,
-    /// The step of the first evaluation with such an F1.
+    /// The step of the first evaluation with such an F1, which may be later than the first such step.
     pub first_learned_at_step: Option<usize>,
     /// What it is compared with.
     pub baselines: Vec<Baseline>,
@@ -121,12 +121,14 @@ impl Outcome {
         let accuracy = judged[Metric::Accuracy]?;
         let accuracy_interval = wilson(counted(accuracy, samples), samples);
         let n_classes = config.data.n_classes;
-        let baselines = baselines(splits, n_classes, config.data.words.is_some(), judged);
+        let fitted = fitted(config, splits);
+        let texts = config.data.words.is_some();
+        let baselines = baselines(splits, &fitted, n_classes, texts, judged);
         let is_fresh = config.data.is_fresh();
         let asks_next = config.data.task == Task::NextToken;
         let nats = judged[Metric::Loss].filter(|_| asks_next);
         let bits = nats.map(|nats| nats / std::f64::consts::LN_2);
-        let of_pairs = asks_next.then(|| bits_of_pairs(splits, n_classes));
+        let of_pairs = asks_next.then(|| bits_of_pairs(splits, &fitted, n_classes));
         let bits_of_pairs = of_pairs.flatten();
         let only = only(splits.shown().labels());
         let mut has_learned = metrics.iter().filter(|row| {

@@ -64,16 +64,11 @@ impl Outcome {
             ),
             (Verdict::Learned, _) if self.samples < FEW => format!(
                 "Learned: {judged} {f1}, accuracy {accuracy:.3} ({low:.3} to {high:.3}), on {samples}{}",
-                self.first_text("first measured")
+                self.first_text()
             ),
-            (Verdict::Learned, _) => format!(
-                "Learned: {judged} {f1} on {samples}{}",
-                self.first_text(if f1_of.is_some() {
-                    "first measured"
-                } else {
-                    "first"
-                })
-            ),
+            (Verdict::Learned, _) => {
+                format!("Learned: {judged} {f1} on {samples}{}", self.first_text())
+            }
             (Verdict::BetterThanBaselines, _) => format!("Better than its baselines: {measured}"),
             (Verdict::NoBetterThanBaselines, _) => {
                 let is_worse =
@@ -175,15 +170,15 @@ impl Outcome {
         self.verdict == Verdict::Learned && baseline.accuracy >= self.accuracy_interval[0]
     }
 
-    fn first_text(&self, how: &str) -> String {
+    fn first_text(&self) -> String {
         let (step, steps) = (self.step, self.steps);
         let first = self.first_learned_at_step.unwrap_or(step);
         let used = if step == steps {
             String::new()
         } else {
-            format!("; this model is of step {step}")
+            format!("; this model is of step {step} of {steps}")
         };
-        format!(" ({how} at step {first} of {steps}{used})")
+        format!(" (first measured at step {first}{used})")
     }
 
     fn judged(&self) -> &'static str {
