@@ -334,6 +334,22 @@ fn a_run_learned_if_its_final_model_did() {
     let found: Vec<_> = found
         .map(|run| json!([run["seed"], run["why"], run["held_out_f1"]]))
         .collect();
+    // A row's step is of the sweep's own F1: for another one, nothing that follows from steps is said.
+    let choices = ReportChoices {
+        learned: Some(0.9),
+        ..ReportChoices::default()
+    };
+    let other = Summary::of(&path, &choices).unwrap().document("");
+    assert!(
+        other
+            .paragraphs
+            .iter()
+            .any(|text| text.contains("for an F1 of 0.99 alone"))
+    );
+    let text = other.markdown(200);
+    for said in ["median step", "learned at step", "lost it;", "learned late"] {
+        assert!(!text.contains(said), "{text}");
+    }
     // One lost it, the other predicts one class; each is counted.
     assert_eq!(
         (summary.document("").paragraphs[0].matches(" 1 ").count()),

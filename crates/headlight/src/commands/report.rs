@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "KEY")]
     by: Vec<String>,
     /// Compare this number of the rows, by its column in CSV, such as `accuracy` or a measure; can be given several times
-    /// [default: F1 on held-out samples, or on training samples if none are held out; and the measures of the rows]
+    /// [default: F1 on held-out samples, or on training samples if none are held out; and the measures of the rows that are one number; without `deciding_uniform`, which says nothing of a model]
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
     /// Measure attention on this position; if given several times, on their sum; positions count from 0, `[CLS]` among them

@@ -86,9 +86,10 @@ pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
         }
     };
     let loss = histogram("final loss", summary.columns.number(LOSS), None);
-    let learned = histogram("learned at step", steps, None);
+    let has_steps = summary.steps_from.is_none();
+    let learned = has_steps.then(|| histogram("learned at step", steps, None));
     if !summary.is_measured() {
-        return vec![loss, learned];
+        return [loss].into_iter().chain(learned).collect();
     }
     let name = format!("attention on {}", summary.target_name());
     let label = format!("{name}, {}", summary.about.classes[0]);
@@ -96,11 +97,13 @@ pub(super) fn distributions(summary: &Summary) -> Vec<Plot> {
     let mark = uniform.map(|uniform| (uniform, "uniform".to_owned()));
     let both = steps.iter().zip(attention);
     let both = both.map(|(&step, &paid)| [step, paid]);
-    let scatter = Plot::Scatter {
+    let scatter = has_steps.then(|| Plot::Scatter {
         labels: ["learned at step".to_owned(), name],
         points: both
             .filter(|point| point.iter().all(|value| value.is_finite()))
             .collect(),
-    };
-    vec![loss, histogram(&label, attention, mark), learned, scatter]
+    });
+    let attention = histogram(&label, attention, mark);
+    let all = [loss, attention].into_iter();
+    all.chain(learned).chain(scatter).collect()
 }

@@ -22,15 +22,13 @@ type Ranges = Vec<Option<[f64; 3]>>;
 pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) -> Table {
     let columns = summary.of_groups();
     let is_attended = summary.is_measured();
-    let counts = [
-        "",
-        "runs",
-        "failed",
-        "learned",
-        "95% interval",
-        "median step",
-    ];
+    let counts = ["", "runs", "failed", "learned", "95% interval"];
     let mut header = counts.map(str::to_owned).to_vec();
+    let mut step = "";
+    if summary.steps_from.is_none() {
+        header.push("median step".to_owned());
+        step = "median step is that at which runs learned; ";
+    }
     header.extend(columns.iter().map(|column| column.label.clone()));
     let mut attention = String::new();
     if is_attended {
@@ -58,8 +56,10 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
                 || number(None, 0),
                 |[low, high]| format!("{low:.1}–{high:.1}%"),
             ),
-            number(median, 0),
         ];
+        if summary.steps_from.is_none() {
+            row.push(number(median, 0));
+        }
         let numbers = group.numbers.iter();
         let mean =
             |sample: &Option<Sample>, decimals| with_margin(sample.as_ref(), decimals, counts.runs);
@@ -74,7 +74,7 @@ pub(super) fn group_table(summary: &Summary, title: &str, groups: &[Group<'_>]) 
     let rows = [header].into_iter().chain(groups.iter().map(row)).collect();
     let how = format!(
         "means ± half of their 95% interval (Student's t); {attention}the 95% interval is Wilson's of the share that \
-         learned; runs with different settings have neither interval; median step is that at which runs learned; final loss is over {}",
+         learned; runs with different settings have neither interval; {step}final loss is over {}",
         if summary.has_epochs() {
             "the training samples"
         } else {

@@ -118,6 +118,12 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
             interval,
         ]
     };
+    paragraphs.extend(summary.steps_from.map(|own| {
+        format!(
+            "steps at which runs learned are left out, and runs that reached {from} and lost it: the rows tell both for an F1 of \
+             {own} alone (report.learned of the sweep)"
+        )
+    }));
     paragraphs.extend(attention(summary));
     if summary.about.reads_mean && summary.is_measured() {
         paragraphs.push(format!(

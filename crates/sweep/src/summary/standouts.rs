@@ -54,9 +54,10 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
     let (steps, losses) = (columns.number(LEARNED), columns.number(LOSS));
     let held_out = [Metric::Loss, Metric::F1];
     let held_out = held_out.map(|metric| columns.number(Quantity::HeldOut(metric)));
-    let Some(median) = median_step(summary) else {
+    if !columns.learned.contains(&true) {
         return Vec::new();
-    };
+    }
+    let median = median_step(summary);
     let [positive, negative] = &summary.attention.paid;
     let mut all = Vec::new();
     let mut add = |why: Why, strength: &dyn Fn(usize) -> Option<f64>| {
@@ -82,17 +83,17 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
         (!columns.learned[run]).then_some(loss)
     });
     add(Why::LearnedLate, &|run| {
-        (steps[run] > LATE * median).then_some(steps[run])
+        (steps[run] > LATE * median?).then_some(steps[run])
     });
     // Where positions differ from sample to sample, they decide both classes.
     let elsewhere = |run: usize| {
         let less = negative[run] - positive[run];
         let found = !summary.target_differs() && less > 0.0 && less.is_finite();
-        (found && !steps[run].is_nan()).then_some(less)
+        (found && columns.learned[run]).then_some(less)
     };
     add(Why::LooksElsewhere, &elsewhere);
     add(Why::LooksAway, &|run| {
-        let away = summary.looks_towards(run) == Some(false) && !steps[run].is_nan();
+        let away = summary.looks_towards(run) == Some(false) && columns.learned[run];
         let less = summary.attention.uniform[run] - positive[run];
         (away && elsewhere(run).is_none()).then_some(less)
     });
@@ -101,7 +102,7 @@ pub(super) fn find(summary: &Summary) -> Vec<StandOut<'_>> {
 
 /// The table of the runs that stand out, if there are any.
 pub(super) fn table(summary: &Summary) -> Option<Table> {
-    let median = median_step(summary)?;
+    let median = median_step(summary);
     let target = summary.target_name();
     let [positive, negative] = &summary.about.classes;
     let mut rows = vec![
@@ -112,17 +113,21 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
     rows.extend(find(summary).into_iter().map(|run| {
         let why = match run.why {
             Why::NeverLearned => {
-                let (what, value) = match (run.held_out_f1, run.held_out_final_loss) {
-                    (f1, _) if !f1.is_nan() => ("held-out F1", f1),
-                    (_, loss) if !loss.is_nan() => ("held-out loss", loss),
-                    _ => ("training loss", run.final_loss),
+                // They are in the order of this loss.
+                let loss = match run.held_out_final_loss {
+                    loss if loss.is_nan() => format!("training loss {}", three(run.final_loss)),
+                    loss => format!("held-out loss {}", three(loss)),
                 };
-                format!("had not learned at the end; {what} {}", three(value))
+                let f1 = match run.held_out_f1 {
+                    f1 if f1.is_nan() => String::new(),
+                    f1 => format!(", F1 {}", three(f1)),
+                };
+                format!("had not learned at the end; {loss}{f1}")
             }
             Why::LearnedLate => format!(
                 "learned late, at step {}; the median is {}",
                 run.learned_at_step.unwrap_or_default(),
-                number(Some(median), 0)
+                number(median, 0)
             ),
             Why::LooksElsewhere => format!(
                 "looks there less for {positive} than for {negative}: attention on {target} is {} and {}",
@@ -146,8 +151,9 @@ pub(super) fn table(summary: &Summary) -> Option<Table> {
     }));
     let config = summary.config.as_ref();
     let config = config.map_or_else(|| "CONFIG".to_owned(), |path| quoted(path));
-    let how =
-        format!("the clearest of each kind; `headlight train {config} SETTINGS` trains one again");
+    let how = format!(
+        "the clearest of each kind first; `headlight train {config} SETTINGS` trains one again"
+    );
     (rows.len() > 1).then(|| Table::of_text("Seeds that stand out", &how, rows))
 }
 

@@ -48,6 +48,8 @@ pub struct Summary {
     pub(super) reasons: BTreeMap<String, Reason>,
     /// The F1 from which a model counts as learned.
     pub(super) learned_from: f64,
+    /// The F1 from which the rows' steps count as learned, if it is another one; the steps are left out then.
+    pub(super) steps_from: Option<f64>,
     /// Runs whose model had learned at a step, and not at the end.
     pub(super) lost: usize,
     /// Runs whose F1 is high because the model predicts one frequent class for all samples.
@@ -157,6 +159,7 @@ impl Summary {
             columns: Columns::new(),
             reasons: BTreeMap::new(),
             learned_from: choices.learned.unwrap_or(LEARNED_FROM),
+            steps_from: None,
             lost: 0,
             of_one_class: 0,
             attention: TargetAttention::default(),
@@ -171,7 +174,10 @@ impl Summary {
                 origin = Origin::of(path, &line.config_sha256);
                 let config = origin.as_ref().and_then(|origin| origin.config(&[]).ok());
                 let own = config.map(|config| config.report.learned);
-                summary.learned_from = choices.learned.or(own).unwrap_or(LEARNED_FROM);
+                let own = own.unwrap_or(LEARNED_FROM);
+                summary.learned_from = choices.learned.unwrap_or(own);
+                summary.steps_from =
+                    Some(own).filter(|own| own.total_cmp(&summary.learned_from).is_ne());
             }
             let place = Some((line.seed, line.point));
             if place <= last {
@@ -228,6 +234,9 @@ impl Summary {
         }
         let (learned, of_one_class) = ending(&fields, self.learned_from);
         point.counts.learned += usize::from(learned);
+        if self.steps_from.is_some() {
+            fields.remove("learned_at_step");
+        }
         if !learned {
             let step = fields.remove("learned_at_step");
             let had_learned = step.is_some_and(|step| step.is_number());
