@@ -30,7 +30,7 @@ pub struct Explanation {
     pub which_head: Option<String>,
     /// Whether this attention is close to uniform.
     pub is_uniform: bool,
-    /// Uniform attention: 1 / the keys that this position may look at. `None` if there are none.
+    /// Uniform attention: 1 / the keys that this position may look at. `None` if there are none, or without a softmax.
     pub uniform: Option<f64>,
     /// The words, or the tokens of a sample without words; neither `[CLS]` nor padding.
     pub words: Vec<Word>,
@@ -53,7 +53,9 @@ pub struct Word {
     pub is_unknown: bool,
     /// The weight that it gets.
     pub weight: f64,
-    /// The same in multiples of uniform attention; `None` where it may not be looked at.
+    /// Whether it may be looked at.
+    pub is_key: bool,
+    /// The weight in multiples of uniform attention; `None` where it may not be looked at, or without a softmax.
     pub attention: Option<f64>,
     /// The probability of the predicted class if the word is left out.
     pub probability_without: f64,
@@ -64,7 +66,7 @@ pub struct Word {
     pub gradient: Option<f64>,
 }
 
-/// Integrated gradients of a sample, from an input of zeros: `logit = baseline + cls + the words' gradients`, up to the
+/// Integrated gradients of a sample, from an input of zeros: `logit = baseline + cls + padding + the words' gradients`, up to the
 /// error of the integral.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gradients {
@@ -74,6 +76,8 @@ pub struct Gradients {
     pub baseline: f64,
     /// What the input of `[CLS]` adds; 0 if samples do not have it.
     pub cls: f64,
+    /// What the inputs of padding add; `None` if the sample has none.
+    pub padding: Option<f64>,
 }
 
 /// Explains the prediction of a sample. `written` has the words of its text as the user wrote them, those that are cut
@@ -147,6 +151,7 @@ pub fn explain(
             },
             is_unknown: config.data.words.is_some() && token == UNK,
             weight,
+            is_key: look.keys.has(position),
             attention: times.filter(|_| look.keys.has(position)),
             probability_without: probability(&without, predicted),
             predicted_without: predicted_class(&without),
@@ -196,11 +201,18 @@ fn gradients(
     let per_position = per_position.map(|values| values.iter().sum::<f64>());
     let per_position: Vec<f64> = per_position.collect();
     let [logit, baseline] = found.logits;
-    let cls = config.inputs().cls.map_or(0.0, |cls| per_position[cls]);
+    let (cls, padding) = (config.inputs().cls, config.model.attention.padding_token);
+    let tokens = dataset.tokens(sample as usize);
+    let is_padding = |&place: &usize| Some(tokens[place]) == padding && Some(place) != cls;
+    let padded = (0..positions)
+        .filter(is_padding)
+        .map(|place| per_position[place]);
+    let cls = cls.map_or(0.0, |cls| per_position[cls]);
     let gradients = Gradients {
         logit,
         baseline,
         cls,
+        padding: padded.reduce(|sum, own| sum + own),
     };
     Ok((gradients, per_position))
 }

@@ -212,6 +212,25 @@ fn without_cls_all_positions_are_words() {
     }
 }
 
+/// Padding at the readout position is no word, but what it adds is part of the logit.
+#[test]
+fn what_padding_adds_completes_the_sum() {
+    let changes = ["data.cls=none", "model.attention.padding_token=8"];
+    let experiment = experiment(parse(&changes).unwrap(), &[]);
+    let (config, start) = (&experiment.config, &experiment.start);
+    let weights: Vec<f32> = start.iter().flat_map(|own| own.values.clone()).collect();
+    let of = |tokens: &[u32]| explain(config, &weights, &one(tokens), 0, &[], None, true).unwrap();
+    assert_eq!(of(&[7, 1, 5]).gradients.unwrap().padding, None);
+    let found = of(&[7, 1, 8]);
+    assert_eq!(found.words.len(), 2);
+    let own = found.gradients.unwrap();
+    let padding = own.padding.unwrap();
+    assert!(padding.abs() > 1e-3, "{found:?}");
+    let words = found.words.iter().filter_map(|word| word.gradient);
+    let parts = words.sum::<f64>() + padding + own.baseline;
+    assert!((parts - own.logit).abs() < 1e-4, "{found:?}");
+}
+
 /// A causal mask lets `[CLS]` at the start look at itself alone.
 #[test]
 fn where_cls_may_not_look_there_is_no_multiple() {

@@ -49,6 +49,19 @@ impl AttentionConfig {
 }
 
 impl Keys {
+    /// The same keys, by their places among these positions.
+    #[must_use]
+    pub fn among(&self, positions: &[usize]) -> Self {
+        let places = 0..positions.len();
+        let keys: Self = places.filter(|&place| self.has(positions[place])).collect();
+        keys.weighted_by(self.rate)
+    }
+
+    /// Whether weights are a softmax, so that there is uniform attention to compare them with.
+    pub fn has_uniform(&self) -> bool {
+        self.rate.is_some()
+    }
+
     /// The same with an attention rate; `None` if weights are no softmax.
     #[must_use]
     pub fn weighted_by(self, rate: Option<f64>) -> Self {
@@ -112,7 +125,7 @@ pub fn is_uniform<'a>(rows: impl IntoIterator<Item = (&'a Keys, &'a [f32])>) -> 
     let telling = rows.into_iter().filter(|(keys, _)| keys.count() > 1);
     let mut rows = telling.peekable();
     let is_close = |(keys, weights): (&Keys, &[f32])| {
-        keys.rate.is_some() && keys.divergence(weights) < UNIFORM_BELOW
+        keys.has_uniform() && keys.divergence(weights) < UNIFORM_BELOW
     };
     rows.peek().is_some() && rows.all(is_close)
 }
@@ -147,23 +160,34 @@ impl<'a> Look<'a> {
 pub struct StrongestHead {
     /// The head.
     pub head: usize,
-    /// Whether it looks most at what decides the label; else it is the farthest from uniform attention.
-    pub by_label: bool,
+    /// What it is strongest in.
+    pub by: HeadStrength,
+}
+
+/// What a head is strongest in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeadStrength {
+    /// It looks most at what decides the label.
+    Deciding,
+    /// It is the farthest from uniform attention.
+    Divergence,
+    /// Its weights, which are no softmax, are the largest.
+    Size,
 }
 
 impl StrongestHead {
     /// The head to show where nothing tells heads apart.
     pub const FIRST: Self = Self {
         head: 0,
-        by_label: false,
+        by: HeadStrength::Divergence,
     };
 
     /// Why it is the strongest, after its name.
     pub fn why(self) -> &'static str {
-        if self.by_label {
-            "looks most at what decides"
-        } else {
-            "is farthest from uniform"
+        match self.by {
+            HeadStrength::Deciding => "looks most at what decides",
+            HeadStrength::Divergence => "is farthest from uniform",
+            HeadStrength::Size => "has the largest weights",
         }
     }
 }
@@ -172,9 +196,10 @@ impl StrongestHead {
 ///
 /// It is the head with the largest mean weight on the deciding positions, over samples of label 1 or more. If no such
 /// sample has deciding positions, it is the head with the largest mean divergence from uniform attention, over all
-/// samples. Of equal heads, the first. `None` without heads or samples.
+/// samples; without a softmax, that with the largest weights. Of equal heads, the first. `None` without heads or samples.
 pub fn strongest_head(looks: &[Look<'_>]) -> Option<StrongestHead> {
-    let heads = looks.first()?.weights.len();
+    let first = looks.first()?;
+    let heads = first.weights.len();
     let decided = |look: &&Look<'_>| look.label >= Some(1) && !look.deciding.is_empty();
     let by_label = looks.iter().any(|look| decided(&look));
     // All heads have the same number of samples, so the sum decides as the mean does.
@@ -195,5 +220,12 @@ pub fn strongest_head(looks: &[Look<'_>]) -> Option<StrongestHead> {
     let strengths: Vec<f64> = (0..heads).map(strength).collect();
     let is_better = |best, head| strengths[head] > strengths[best];
     let strongest = (0..heads).reduce(|best, head| if is_better(best, head) { head } else { best });
-    strongest.map(|head| StrongestHead { head, by_label })
+    let by = if by_label {
+        HeadStrength::Deciding
+    } else if first.keys.has_uniform() {
+        HeadStrength::Divergence
+    } else {
+        HeadStrength::Size
+    };
+    strongest.map(|head| StrongestHead { head, by })
 }

@@ -34,7 +34,9 @@ pub use config::{
 };
 pub use headlight_schema::InvalidValue;
 pub use init::{InitConfig, Initial, Scheme, Std, StdConfig};
-pub use keys::{Keys, Look, StrongestHead, UNIFORM_BELOW, is_uniform, strongest_head};
+pub use keys::{
+    HeadStrength, Keys, Look, StrongestHead, UNIFORM_BELOW, is_uniform, strongest_head,
+};
 pub use layout::Layout;
 pub use mask::Mask;
 pub use parameter::Parameter;

@@ -2,7 +2,7 @@
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use headlight_architecture::{
-    AttentionConfig, Keys, Look, Mask, StrongestHead, is_uniform, strongest_head,
+    AttentionConfig, HeadStrength, Keys, Look, Mask, StrongestHead, is_uniform, strongest_head,
 };
 
 fn keys(mask: Mask, padding_token: Option<u32>, query: usize, tokens: &[u32]) -> Keys {
@@ -125,13 +125,12 @@ fn the_strongest_head_looks_most_at_what_decides() {
         look(&[even, even, even], Some(2), &[1]),
         look(&[at_one, sharp, sharp], Some(0), &[1]),
     ];
-    let strongest = |looks: &[Look<'_>]| {
-        strongest_head(looks).map(|StrongestHead { head, by_label }| (head, by_label))
-    };
-    assert_eq!(strongest(&looks), Some((1, true)));
+    let strongest =
+        |looks: &[Look<'_>]| strongest_head(looks).map(|StrongestHead { head, by }| (head, by));
+    assert_eq!(strongest(&looks), Some((1, HeadStrength::Deciding)));
     // Of equal heads the first.
     let equal = [look(&[sharp, at_one, at_one], Some(1), &[1])];
-    assert_eq!(strongest(&equal), Some((1, true)));
+    assert_eq!(strongest(&equal), Some((1, HeadStrength::Deciding)));
     // Without a rule, or without a positive, the head that is furthest from uniform attention.
     for (weights, label, deciding, head) in [
         (&[even, at_one, sharp][..], Some(1), &[][..], 2),
@@ -139,7 +138,11 @@ fn the_strongest_head_looks_most_at_what_decides() {
         (&[even, sharp], Some(0), &[1], 1),
     ] {
         let looks = [look(weights, label, deciding)];
-        assert_eq!(strongest(&looks), Some((head, false)));
+        assert_eq!(strongest(&looks), Some((head, HeadStrength::Divergence)));
     }
+    // Scores are no softmax: nothing is uniform, and the head with the largest weights is the strongest.
+    let mut looks = [look(&[even, &[0.0, -2.0, 1.0]], Some(0), &[])];
+    looks[0].keys = looks[0].keys.clone().weighted_by(None).among(&[0, 1, 2]);
+    assert_eq!(strongest(&looks), Some((1, HeadStrength::Size)));
     assert_eq!(strongest(&[]), None);
 }

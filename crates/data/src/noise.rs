@@ -1,9 +1,12 @@
 //! Labels that are wrong on purpose (Zhang et al. 2017, "Understanding deep learning requires rethinking generalization",
 //! section 2.1: partially corrupted labels).
 
+use std::borrow::Cow;
+
 use rand::Rng;
 
 use crate::config::DatasetConfig;
+use crate::dataset::Dataset;
 use crate::random::{Stream, threshold, uniform_below};
 
 /// How many 32-bit numbers of the stream are reserved for each sample, and for each further label of one. The stream has 2^68, so
@@ -28,6 +31,16 @@ impl DatasetConfig {
                 + (place / LABELS_APART) as u128 * NUMBERS_PER_LABELS_APART,
         );
         self.noisy_by(label, &mut rng)
+    }
+
+    /// The labels of a training sample as its rule says them, which noise may have changed; without a rule, those that it has.
+    pub fn without_noise<'a>(&self, train: &'a Dataset, sample: usize) -> Cow<'a, [u32]> {
+        match &self.rule {
+            Some(rule) if self.label_noise > 0.0 => {
+                Cow::Owned(rule.labels_for(train.tokens(sample), self.cls, self.n_classes))
+            }
+            _ => Cow::Borrowed(train.labels_of(sample)),
+        }
     }
 
     /// Does what [`noisy`](Self::noisy) does, with random numbers of the caller.

@@ -88,6 +88,8 @@ pub(crate) struct TrainingDisplay {
     bar: ProgressBar,
     /// Whether each step draws its own samples, so that there are no epochs.
     is_fresh: bool,
+    /// Whether there is uniform attention, of which attention is shown in multiples.
+    has_uniform: bool,
 }
 
 /// The two lines above [`evaluation_row`], at most 60 characters wide.
@@ -105,7 +107,7 @@ fn header() -> String {
 }
 
 /// What the columns hold. `reader` is the readout position, and `heads` the number of heads of a block.
-fn legend(reader: &str, heads: usize, is_fresh: bool) -> String {
+fn legend(reader: &str, heads: usize, is_fresh: bool, has_uniform: bool) -> String {
     let over = if is_fresh {
         "the step's
 batch"
@@ -117,11 +119,16 @@ samples"
         1 => String::new(),
         _ => format!(",\nmean over {heads} heads"),
     };
+    let multiples = if has_uniform {
+        "
+in multiples of uniform attention (1.00x: no preference for
+them),"
+    } else {
+        "\nwithout a softmax,"
+    };
     format!(
         "loss (mean cross-entropy), accuracy, F1: over {over}; held-out F1: over samples that are not trained on;
-attention: of {reader} on the positions that decide the label,
-in multiples of uniform attention (1.00x: no preference for
-them), over samples of label 1 or more and of label 0{heads};
+attention: of {reader} on the positions that decide the label,{multiples} over samples of label 1 or more and of label 0{heads};
 –: not measured"
     )
 }
@@ -132,12 +139,17 @@ impl TrainingDisplay {
         let is_fresh = config.data.is_fresh();
         let (reader, heads) = (config.measured_readout_name(), config.model.n_heads);
         let bar = progress_bar(steps, start, "steps");
-        let mut legend = legend(&reader, heads, is_fresh);
+        let has_uniform = config.model.attention.softmax;
+        let mut legend = legend(&reader, heads, is_fresh, has_uniform);
         if config.reads_mean() {
             legend.push_str("\nThe class is read from the mean of all positions.");
         }
         bar.suspend(|| detail(&format!("{legend}\n\n{}", header())));
-        Self { bar, is_fresh }
+        Self {
+            bar,
+            is_fresh,
+            has_uniform,
+        }
     }
 }
 
@@ -154,7 +166,7 @@ impl Display for TrainingDisplay {
         let f1 = number(judged[Metric::F1], 3);
         self.bar.set_message(format!(" · {split} {f1}"));
         self.bar
-            .suspend(|| detail(&evaluation_row(metrics, self.is_fresh)));
+            .suspend(|| detail(&evaluation_row(metrics, self.is_fresh, self.has_uniform)));
     }
 
     fn finish(&self) {
@@ -215,7 +227,7 @@ fn set_template(bar: &ProgressBar, template: &str) {
     }
 }
 
-fn evaluation_row(metrics: &StepMetrics, is_fresh: bool) -> String {
+fn evaluation_row(metrics: &StepMetrics, is_fresh: bool, has_uniform: bool) -> String {
     let epoch = match metrics.epoch {
         _ if is_fresh => "–".to_owned(),
         epoch => epoch.to_string(),
@@ -225,21 +237,21 @@ fn evaluation_row(metrics: &StepMetrics, is_fresh: bool) -> String {
         let _ = write!(
             row,
             " {:>width$}",
-            cell(metrics, column),
+            cell(metrics, column, has_uniform),
             width = column.width
         );
     }
     row
 }
 
-fn cell(metrics: &StepMetrics, column: &Column) -> String {
+fn cell(metrics: &StepMetrics, column: &Column, has_uniform: bool) -> String {
     let split = if column.held_out {
         metrics.held_out.as_ref()
     } else {
         Some(&metrics.train)
     };
     let value = split.and_then(|split| split[column.metric]);
-    let Some(over) = column.over else {
+    let Some(over) = column.over.filter(|_| has_uniform) else {
         return number(value, column.decimals);
     };
     // Without a key that it may look at, nothing is a multiple of uniform attention.

@@ -186,6 +186,43 @@ fn names_of_classes_are_in_predictions() {
     assert!(report.contains("naïve\\|x"), "{report}");
 }
 
+/// A prediction has the type of its row's label, so that the two can be compared. A held-out row that repeats a training row is
+/// named, without the advice to take the held-out rows.
+#[test]
+fn predictions_have_the_type_of_labels() {
+    let folder = folder("own_types");
+    let labels = [
+        ["false", "true"],
+        ["3", "7"],
+        ["\"3\"", "\"7\""],
+        ["\"0\"", "\"1\""],
+    ];
+    for [first, second] in labels {
+        let row = |label: &str, token: u32, split: &str| {
+            format!(
+                "{{\"tokens\": [{token}, {token}], \"label\": {label}, \"split\": \"{split}\"}}\n"
+            )
+        };
+        let both = |split: &str| row(first, 1, split) + &row(second, 2, split);
+        let rows = both("train").repeat(20) + &both("held_out").repeat(5);
+        fs::write(folder.join("mine.jsonl"), rows).unwrap();
+        let _ = fs::remove_dir_all(folder.join("run"));
+        let set = "--set training.epochs=30 --set training.learning_rate=0.05";
+        typed(&folder, &format!("train mine.jsonl {set} --run run")).done();
+        typed(&folder, "predict run mine.jsonl --out out.jsonl --force").done();
+        let lines = fs::read_to_string(folder.join("out.jsonl")).unwrap();
+        for line in lines.lines() {
+            let line: Value = serde_json::from_str(line).unwrap();
+            assert_eq!(line["predicted"], line["label"]);
+        }
+    }
+    let told = typed(&folder, "evaluate run mine.jsonl").done().stdout;
+    assert!(
+        told.contains("10 of these samples are also training samples."),
+        "{told}"
+    );
+}
+
 /// Exit code 2, the line, and nothing written.
 #[test]
 fn refusals_name_the_line() {

@@ -423,3 +423,75 @@ fn classes_without_room_are_counted() {
         "{screen}"
     );
 }
+
+/// Weights that are no softmax are compared with no uniform attention, wherever they are shown.
+#[test]
+fn without_a_softmax_nothing_is_uniform() {
+    let folder = folder("screen_scores");
+    let set = "--set data.samples=300 --set training.epochs=1 --set model.n_heads=2 --set model.attention.softmax=false";
+    let screen = typed(&folder, &format!("train quick {set} --run run"))
+        .done()
+        .stdout;
+    let shown = typed(&folder, "inspect run --query 0").done().stdout;
+    let drawn = typed(&folder, "inspect run").done().stdout;
+    let explained = typed(&folder, "predict run --tokens '0 1 2 42 4 5 6' --explain")
+        .done()
+        .stdout;
+    let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
+    for text in [screen, shown, drawn, explained, report] {
+        assert!(!text.to_lowercase().contains("uniform"), "{text}");
+    }
+    refuses_typed(
+        &folder,
+        "inspect run --range uniform",
+        &["--range", "softmax"],
+    );
+}
+
+/// Noise in the label of a training sample does not make a right answer wrong.
+#[test]
+fn a_label_that_is_noise_is_named() {
+    let folder = folder("screen_noise");
+    fs::write(
+        folder.join("noisy.toml"),
+        "data = { generator = \"chacha\", samples = 400, held_out = 100, vocab_size = 12, seq_len = 4, label_noise = 0.3, \
+         rule = { kind = \"token-at-position\", token = 4, position = 2 }, balanced = true }\n\
+         model = { d_model = 8 }\ntraining = { epochs = 20, batch_size = 16, learning_rate = 0.01 }\n",
+    )
+    .unwrap();
+    // Another seed has another first sample of label 1: of some it is noise.
+    let screens = (0..8).map(|seed| {
+        let line = format!("train noisy.toml --set data.seed={seed} --run {seed}");
+        typed(&folder, &line).done().stdout.replace('\n', " ")
+    });
+    let noisy: Vec<String> = screens
+        .filter(|screen| screen.contains("(noise; the rule says"))
+        .collect();
+    assert!(!noisy.is_empty());
+    for screen in noisy {
+        let (_, after) = screen.split_once("(noise; the rule says ").unwrap();
+        let (_, probability) = after.split_once("probability ").unwrap();
+        let says_yes = probability[..5].parse::<f64>().unwrap() > 0.5;
+        let is_right = says_yes == after.starts_with("\"yes\"");
+        assert_eq!(screen.contains("Correct: training"), is_right, "{screen}");
+    }
+}
+
+/// Of many classes, those are shown that have most samples.
+#[test]
+fn the_largest_of_many_classes_are_shown() {
+    let folder = folder("screen_largest");
+    fs::write(
+        folder.join("max.toml"),
+        "data = { generator = \"chacha\", samples = \"fresh\", held_out = 100, vocab_size = 12, seq_len = 6, \
+         rule = { kind = \"max\" }, cls = \"none\" }\nmodel = { d_model = 8 }\ntraining = { steps = 20, batch_size = 32 }\n",
+    )
+    .unwrap();
+    let screen = typed(&folder, "train max.toml --run run").done().stdout;
+    fits(&screen);
+    assert!(screen.contains("largest classes"), "{screen}");
+    assert!(
+        screen.contains("  class 10 ") && !screen.contains("  class 0 "),
+        "{screen}"
+    );
+}

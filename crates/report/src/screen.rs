@@ -69,8 +69,8 @@ pub struct Weights {
 pub struct ScreenWord {
     /// The word.
     pub word: String,
-    /// The attention of `[CLS]` to it, in multiples of uniform attention.
-    pub attention: f64,
+    /// The attention of `[CLS]` to it, as text.
+    pub attention: String,
     /// The probability without it.
     pub without: f64,
 }
@@ -230,7 +230,7 @@ fn list(text: &mut String, title: &str, words: &[ScreenWord]) {
         let word = left(&name, side);
         let _ = writeln!(
             text,
-            "  {word}  attention {attention:>5.2}x uniform, probability {without:.3} without it"
+            "  {word}  attention {attention}, probability {without:.3} without it"
         );
     }
 }

@@ -244,9 +244,11 @@ fn about(
     let none_held_out = (is_own && arguments.split.is_none() && split == Some(Split::Train))
         .then(|| "The run holds out no samples.".to_owned());
     let trained = trained.map(|trained| {
-        format!(
-            "{trained} of these samples are also training samples; without a file, `headlight evaluate` takes the held-out ones."
-        )
+        let remedy = match split {
+            Some(Split::HeldOut) => "",
+            _ => "; without a file, `headlight evaluate` takes the held-out ones",
+        };
+        format!("{trained} of these samples are also training samples{remedy}.")
     });
     let left_out = (!is_own && arguments.split.is_none() && split.is_some()).then(|| {
         "Samples of the file that are not held out are left out; --split train takes them."

@@ -25,7 +25,7 @@ class Explanation:
             model's config dumps, or in this sample if they are not at hand.
         close_to_uniform: whether this attention is close to uniform.
         weights: the attention weights of `[CLS]`. `[word]`
-        attention: the same in multiples of uniform attention; NaN where `[CLS]` may not look. `[word]`
+        attention: the same in multiples of uniform attention; NaN where `[CLS]` may not look, or without a softmax. `[word]`
         probability_without: the probability of the predicted class if padding stands in place of a word. If the model has no
             padding, the place is empty: no query looks at it, and its vector is 0. `[word]`
         change: `probability_without - probability`. `[word]`
@@ -34,6 +34,7 @@ class Explanation:
         logit: the logit of the predicted class; of two classes, its log-odds.
         baseline_logit: the same for an input of zeros.
         integrated_gradients_of_cls: what `[CLS]` adds.
+        integrated_gradients_of_padding: what padding adds; None if the sample has none.
         cut: the words that the sample has no room for.
     """
 
@@ -55,6 +56,7 @@ class Explanation:
     logit: float
     baseline_logit: float
     integrated_gradients_of_cls: float
+    integrated_gradients_of_padding: float | None
     cut: list[str]
     _text: str
 

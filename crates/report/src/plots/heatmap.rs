@@ -50,7 +50,7 @@ pub struct Heatmap {
 
 impl Heatmap {
     /// The matrices of these layers and heads for one sample of a dump, without padding. The range is
-    /// [`ColourRange::Uniform`] for weights and [`ColourRange::Data`] for scores.
+    /// [`ColourRange::Uniform`] for weights of a softmax, and else [`ColourRange::Data`].
     ///
     /// # Panics
     /// If an index is out of range.
@@ -76,19 +76,15 @@ impl Heatmap {
             cells.extend(rows.flat_map(|row| positions.iter().map(|&key| row[key])));
         }
         let kept = |position: &usize| positions.binary_search(position).ok();
-        let keys = |&query: &usize| {
-            let own = dump.keys(sample, query);
-            let places = positions.iter().enumerate();
-            let places = places.filter(|&(_, &position)| own.has(position));
-            places.map(|(place, _)| place).collect()
-        };
+        let keys = |&query: &usize| dump.keys(sample, query).among(&positions);
+        let keys: Vec<Keys> = positions.iter().map(keys).collect();
         let tokens = dump.tokens(sample);
         Self {
             title: title(dump, sample, layers, heads, quantity),
             quantity,
             range: match quantity {
-                Quantity::Weights => ColourRange::Uniform,
-                Quantity::Scores => ColourRange::Data,
+                Quantity::Weights if keys.iter().all(Keys::has_uniform) => ColourRange::Uniform,
+                Quantity::Weights | Quantity::Scores => ColourRange::Data,
             },
             tokens: positions
                 .iter()
@@ -99,7 +95,7 @@ impl Heatmap {
                 .filter_map(kept)
                 .collect(),
             read: kept(&dump.readout_position(sample)).unwrap_or(0),
-            keys: positions.iter().map(keys).collect(),
+            keys,
             layers: layers.to_vec(),
             heads: heads.to_vec(),
             cells,

@@ -5,9 +5,9 @@ use std::fmt::Write;
 
 use super::heatmap::{AXES, largest};
 use super::{Heatmap, Quantity};
+use crate::ColourMode;
 use crate::terminal::Options;
 use crate::words::{centred, counted, left, right, say, shorten, width};
-use crate::{ColourMode, number};
 
 /// A matrix that does not fit with the last of these is not shown whole.
 const DECIMALS: [usize; 2] = [4, 2];
@@ -183,9 +183,11 @@ impl Heatmap {
             _ => format!("all {all}"),
         };
         let uniform = match self.quantity {
-            Quantity::Weights => format!("; uniform: {}", number(self.keys[row.query].each(), 4)),
-            Quantity::Scores => String::new(),
+            Quantity::Weights => self.keys[row.query].each(),
+            Quantity::Scores => None,
         };
+        let uniform =
+            uniform.map_or_else(String::new, |uniform| format!("; uniform: {uniform:.4}"));
         let title = format!("from query {}: {which}{uniform}{}", row.name, self.star());
         say(text, &title, options.width);
         let names: Vec<String> = shown.iter().map(|&key| self.name(key)).collect();

@@ -84,6 +84,7 @@ pub fn json(explanation: &Explanation, data: &DatasetConfig) -> Value {
         "logit": gradients.map(|own| own.logit),
         "baseline_logit": gradients.map(|own| own.baseline),
         "integrated_gradients_of_cls": gradients.map(|own| own.cls),
+        "integrated_gradients_of_padding": gradients.and_then(|own| own.padding),
     })
 }
 
@@ -95,14 +96,22 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
     let each = |text: &dyn Fn(&Word) -> String| own.words.iter().map(text).collect::<Vec<_>>();
     let bars = |value: &dyn Fn(&Word) -> f64| own.words.iter().map(value).collect::<Vec<_>>();
     let change = |word: &Word| word.probability_without - own.probability;
+    let has_uniform = own.uniform.is_some();
+    let shown = |word: &Word| match word.attention {
+        None if !has_uniform && word.is_key => Some(word.weight),
+        times => times,
+    };
     let title = |first: &str, second: &str| [first.to_owned(), second.to_owned()];
     let changes_class = |word: &Word| word.predicted_without != own.predicted;
     let mut columns = vec![
         BarColumn {
-            title: title("attention", "× uniform"),
-            texts: each(&|word| number(word.attention, MULTIPLE)),
-            bars: bars(&|word| word.attention.unwrap_or(0.0)),
-            full: FULL_MULTIPLE,
+            title: title(
+                "attention",
+                if has_uniform { "× uniform" } else { "weight" },
+            ),
+            texts: each(&|word| number(shown(word), MULTIPLE)),
+            bars: bars(&|word| shown(word).unwrap_or(0.0)),
+            full: if has_uniform { FULL_MULTIPLE } else { 1.0 },
         },
         BarColumn {
             title: title("if removed:", "probability"),
@@ -154,7 +163,15 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
 /// What the columns are, and what became of words.
 fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) -> Vec<String> {
     let data = &config.data;
-    let keys = own.uniform.map_or(0.0, f64::recip).round();
+    let multiples = own.uniform.map_or_else(String::new, |uniform| {
+        let keys = uniform.recip().round();
+        let each = if (uniform * keys - 1.0).abs() < 1e-9 {
+            format!("1/{keys}")
+        } else {
+            number(Some(uniform), 3)
+        };
+        format!(", in multiples of uniform attention ({each})")
+    });
     let uniform = if own.is_uniform {
         format!(" It is close to uniform: this attention tells no {word}s apart.")
     } else {
@@ -184,8 +201,7 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
     let which_head = which_head.map_or_else(String::new, |sentence| format!(" {sentence}."));
     let mut notes = vec![
         format!(
-            "attention: the weight of {} in layer {}, head {}, in multiples of uniform attention (1/{keys}).\
-             {which_head}{uniform}{mean}",
+            "attention: the weight of {} in layer {}, head {}{multiples}.{which_head}{uniform}{mean}",
             config.shown_readout_name(),
             own.layer,
             own.head.head
@@ -204,12 +220,18 @@ fn notes(own: &Explanation, config: &ExperimentConfig, class: &str, word: &str) 
         ),
     ];
     if let Some(gradients) = own.gradients {
-        let from_cls = match data.cls {
-            ClsPlace::None => String::new(),
-            _ => format!("{} from [CLS] and ", signed(gradients.cls, GRADIENT)),
+        let part = |value: f64, of: &str| format!("{} from {of}", signed(value, GRADIENT));
+        let has_cls = data.cls != ClsPlace::None;
+        let parts = [
+            has_cls.then(|| part(gradients.cls, "[CLS]")),
+            gradients.padding.map(|padding| part(padding, "padding")),
+        ];
+        let from_others = match &*parts.into_iter().flatten().collect::<Vec<_>>().join(", ") {
+            "" => String::new(),
+            others => format!("{others} and "),
         };
         notes.push(format!(
-            "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {from_cls}{} \
+            "integrated gradients: what the {word} adds to the {quantity} of {class}. Their sum, with {from_others}{} \
              for an input of zeros, is the {quantity}: {}.",
             signed(gradients.baseline, GRADIENT),
             signed(gradients.logit, GRADIENT)

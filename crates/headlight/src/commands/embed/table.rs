@@ -102,6 +102,18 @@ impl Table<'_> {
         shares.join(", ")
     }
 
+    /// Which occurrences a sample's class is about.
+    fn which(&self) -> &'static str {
+        let rule = self.config.data.rule.as_ref();
+        let mut samples = (0..self.dataset.len()).map(|sample| self.dataset.tokens(sample));
+        let marks = rule.is_some_and(|rule| samples.any(|own| rule.asked_position(own).is_some()));
+        if marks {
+            "the marked ones"
+        } else {
+            "those of samples with one occurrence in all"
+        }
+    }
+
     /// `most`: how many occurrences were asked for.
     pub(super) fn text(&self, words: &[String], split: &str, most: usize) -> String {
         let count = counted(self.occurrences.len(), "occurrence");
@@ -132,9 +144,10 @@ impl Table<'_> {
             Some(chance) => writeln!(
                 text,
                 "separation (η²): how much of a word's variance lies between the means of the classes,\n\
-                 over the occurrences that have a class ({});\n\
+                 over the occurrences that count: {} ({});\n\
                  0: the means are equal; 1: all vectors of a class are equal; about {chance:.3} is expected by chance;\n\
                  –: the vectors are equal",
+                self.which(),
                 self.shares()
             ),
             None => writeln!(

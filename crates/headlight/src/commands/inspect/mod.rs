@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::printing::{note, print, print_beside};
 use clap::Args;
+use headlight_architecture::Keys;
 use headlight_dump::AttentionDump;
 use headlight_report::{ColourRange, Heatmap, Quantity, counted};
 use headlight_trainer::Failure;
@@ -48,7 +49,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N|all")]
     layer: Option<Chosen>,
     /// The attention head, counted from 0, or `all`: a picture then has a column for each head [default: the one in
-    /// which the readout position looks most at what decides the label, or else is furthest from uniform attention]
+    /// which the readout position looks most at what decides the label, or else is furthest from uniform attention; without a
+    /// softmax, has the largest weights]
     #[arg(long, value_name = "N|all")]
     head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
@@ -56,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", conflicts_with = "svg", value_parser = place)]
     query: Option<usize>,
     /// The values that the colours stand for: `unit`, 0 to 1; `uniform`, multiples of uniform attention on a log scale;
-    /// `data`, the smallest to the largest value [default: uniform; data for scores]
+    /// `data`, the smallest to the largest value [default: uniform; data for scores, and without a softmax]
     #[arg(long, value_parser = ranges())]
     range: Option<ColourRange>,
     /// Show attention scores, before the softmax, instead of attention weights
@@ -151,6 +153,14 @@ fn heatmap(arguments: &Arguments, path: &Path) -> Result<Heatmap, Failure> {
         if arguments.scores && range != ColourRange::Data {
             return Err(Failure::Input(
                 "--scores: for scores, --range must be `data`; the other ranges are for weights"
+                    .to_owned(),
+            ));
+        }
+        let has_uniform = heatmap.keys.iter().all(Keys::has_uniform);
+        if range == ColourRange::Uniform && !has_uniform {
+            return Err(Failure::Input(
+                "--range uniform: without a softmax (model.attention.softmax = false) there is no uniform attention; choose \
+                 `data` or `unit`"
                     .to_owned(),
             ));
         }

@@ -115,9 +115,12 @@ fn write_objects(
     file: &mut dyn Write,
 ) -> io::Result<()> {
     for sample in 0..predictions.dataset.len() {
+        let mut like = None;
         let (own, after) = if let Some(lines) = table.objects() {
+            like = label(&lines[sample], predictions.config);
             (opened(&lines[sample]), String::new())
         } else if table.separator().is_some() {
+            like = Some(Value::from(""));
             let cells = table.texts(sample).chain(std::iter::repeat(""));
             let pairs = table.columns().iter().zip(cells);
             let pairs = pairs
@@ -127,9 +130,25 @@ fn write_objects(
             let number = format!(r#"{{"sample":{sample},"#);
             (number, predictions.keys_after(sample))
         };
-        writeln!(file, "{own}{}{after}}}", predictions.keys(sample))?;
+        writeln!(
+            file,
+            "{own}{}{after}}}",
+            predictions.keys(sample, like.as_ref())
+        )?;
     }
     Ok(())
+}
+
+/// The label of a row, or the first of its labels that counts, as its object has it.
+fn label(line: &str, config: &DatasetConfig) -> Option<Value> {
+    let own: Value = serde_json::from_str(line).ok()?;
+    match own
+        .get(config.columns.label_name())
+        .or_else(|| own.get("labels"))?
+    {
+        Value::Array(all) => all.iter().find(|label| !label.is_null()).cloned(),
+        one => Some(one.clone()),
+    }
 }
 
 /// An object as it is, opened at its end for more keys.

@@ -197,12 +197,24 @@ impl<'a> Predictions<'a> {
         cells
     }
 
-    /// The keys of a prediction, for an object.
-    pub(super) fn keys(&self, sample: usize) -> String {
+    /// A class as a row writes its label, such as `like`: as text, or as the number or boolean that its name is.
+    fn class_like(&self, class: u32, like: Option<&Value>) -> Value {
+        let name = || self.config.class_name(class);
+        let typed = match like {
+            Some(Value::String(_)) => Some(name().into()),
+            Some(Value::Bool(_) | Value::Number(_)) => serde_json::from_str(&name()).ok(),
+            _ => None,
+        };
+        let typed = typed.filter(|typed: &Value| !typed.is_null());
+        typed.unwrap_or_else(|| class_value(self.config, class))
+    }
+
+    /// The keys of a prediction, for an object; `like` is a label of its row, if it has one.
+    pub(super) fn keys(&self, sample: usize, like: Option<&Value>) -> String {
         let own = &self.predicted[sample];
         if self.dataset.is_per_position() {
             let class =
-                |own: &Option<(u32, f64)>| own.map(|(class, _)| class_value(self.config, class));
+                |own: &Option<(u32, f64)>| own.map(|(class, _)| self.class_like(class, like));
             let all: Vec<Option<Value>> = own.each.iter().map(class).collect();
             let predicted = format!(r#""predicted":{}"#, json!(all));
             if !self.labelled {
@@ -212,7 +224,7 @@ impl<'a> Predictions<'a> {
             let logs: Vec<Option<f64>> = own.each.iter().map(log).collect();
             return format!(r#"{predicted},"log_probabilities":{}"#, json!(logs));
         }
-        let predicted = class_value(self.config, own.class);
+        let predicted = self.class_like(own.class, like);
         let probabilities = match &own.probabilities[..] {
             [probability] => format!(r#""probability":{probability}"#),
             several if self.has_names() => {

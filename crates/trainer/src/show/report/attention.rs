@@ -60,14 +60,19 @@ fn means(
 ) -> Vec<Section> {
     let reader = config.measured_readout_name();
     let place = format!("{}{}", rule.deciding_place(), mean_of_heads(&config.model));
+    let has_uniform = config.model.attention.softmax;
+    let columns = if has_uniform { 2 } else { 1 };
     if metrics.classes.is_empty() {
+        let uniform = |metric: Metric, more: &str| {
+            let text = || format!(" ({}{more})", number(metrics[metric], 3));
+            has_uniform.then(text).unwrap_or_default()
+        };
         return vec![Section::of_paragraph(format!(
-            "From {reader} to {place}, on average over the {of} samples {WITH_PLACE}: {} for positives ({} if \
-             uniform), {} for negatives ({}).",
+            "From {reader} to {place}, on average over the {of} samples {WITH_PLACE}: {} for positives{}, {} for negatives{}.",
             number(metrics[Metric::AttentionPositive], 3),
-            number(metrics[Metric::UniformPositive], 3),
+            uniform(Metric::UniformPositive, " if uniform"),
             number(metrics[Metric::AttentionNegative], 3),
-            number(metrics[Metric::UniformNegative], 3)
+            uniform(Metric::UniformNegative, "")
         ))];
     }
     let classes = metrics.classes.iter().enumerate().take(MOST_CLASSES);
@@ -75,14 +80,18 @@ fn means(
         let values = [metrics.attention, metrics.uniform].map(|value| number(value, 3));
         [class_name(&config.data, class)]
             .into_iter()
-            .chain(values)
+            .chain(values.into_iter().take(columns))
             .collect()
     });
+    let uniform = if has_uniform {
+        " (uniform: if attention were uniform)"
+    } else {
+        ""
+    };
     let over = format!(
-        "From {reader} to {place}, on average over the {of} samples of each class {WITH_PLACE} (uniform: if \
-         attention were uniform):"
+        "From {reader} to {place}, on average over the {of} samples of each class {WITH_PLACE}{uniform}:"
     );
-    let table = Table::of_rows(&["class", "attention", "uniform"], rows);
+    let table = Table::of_rows(&["class", "attention", "uniform"][..=columns], rows);
     let table = Section::titled("", [over], [table]);
     let left_out = left_out(&config.data, "; metrics.jsonl has all");
     [table].into_iter().chain(left_out).collect()

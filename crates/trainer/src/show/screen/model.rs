@@ -1,5 +1,7 @@
 //! The trained model, as the screen asks it.
 
+use std::borrow::Cow;
+
 use headlight_analysis::removal::forward_without;
 use headlight_architecture::Parameter;
 use headlight_data::{Dataset, Source};
@@ -7,6 +9,8 @@ use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, Forward, FrozenModel, Recorded};
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Experiment};
+
+use crate::show::report::quoted_answer;
 
 /// The most samples of one forward pass.
 const PASS: usize = 64;
@@ -29,14 +33,6 @@ pub(super) struct SamplePrediction {
     pub(super) probabilities: Vec<f64>,
     /// The weights of the readout position in the last layer, if they were asked for. `[head][key]`
     pub(super) heads: Vec<Vec<f32>>,
-}
-
-impl SamplePrediction {
-    /// Whether each answer that counts is the label.
-    pub(super) fn is_right(&self, dataset: &Dataset) -> bool {
-        let mut counted = dataset.counted(self.sample);
-        counted.all(|(place, label)| self.classes[place] == label)
-    }
 }
 
 impl<'a> UsedModel<'a> {
@@ -82,6 +78,42 @@ impl<'a> UsedModel<'a> {
             all.extend(said);
         }
         Ok(all)
+    }
+
+    /// Whether each answer that counts is right: what the label was before noise, if that is known.
+    pub(super) fn is_right(&self, dataset: &Dataset, said: &SamplePrediction) -> bool {
+        let labels = self.true_labels(dataset, said.sample);
+        let mut counted = dataset.counted(said.sample);
+        counted.all(|(place, _)| said.classes[place] == labels[place])
+    }
+
+    /// The labels of a sample without noise, which training samples alone have.
+    fn true_labels<'d>(&self, dataset: &'d Dataset, sample: usize) -> Cow<'d, [u32]> {
+        if self.is_noisy(dataset) {
+            self.config().data.without_noise(dataset, sample)
+        } else {
+            Cow::Borrowed(dataset.labels_of(sample))
+        }
+    }
+
+    /// Whether labels of a dataset may be noise.
+    fn is_noisy(&self, dataset: &Dataset) -> bool {
+        self.config().data.label_noise > 0.0
+            && std::ptr::eq(dataset, &raw const self.experiment.splits.train)
+    }
+
+    /// What a reader should know of a sample's label: that it is noise, or may be; after its name.
+    pub(super) fn noise(&self, dataset: &Dataset, sample: usize) -> String {
+        let (data, labels) = (&self.config().data, dataset.labels_of(sample));
+        let by_rule = self.true_labels(dataset, sample);
+        match (&data.rule, &*by_rule) {
+            (Some(_), [label]) if by_rule != labels => {
+                format!(" (noise; the rule says {})", quoted_answer(data, *label))
+            }
+            (Some(_), by_rule) if by_rule != labels => " (some labels are noise)".to_owned(),
+            (None, _) if self.is_noisy(dataset) => " (may be noise)".to_owned(),
+            _ => String::new(),
+        }
     }
 
     /// Names a sample. Nothing but the file's own lines numbers samples of a file, so that others say what is counted.

@@ -21,7 +21,9 @@ pub(super) fn parts(model: &mut UsedModel<'_>) -> Result<Vec<ScreenPart>, Error>
     let all = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
     let both = [("Correct", true), ("Wrong", false)];
     let listed = both.into_iter().filter_map(|(kind, is_right)| {
-        let one = all.iter().find(|one| one.is_right(judged) == is_right)?;
+        let one = all
+            .iter()
+            .find(|one| model.is_right(judged, one) == is_right)?;
         Some(ScreenPart::Sentences(lines(model, judged, kind, one)))
     });
     Ok(listed.collect())
@@ -75,8 +77,9 @@ fn lines(
     };
     vec![
         format!(
-            "{kind}: {}",
-            model.named(model.split(), "sample", one.sample, judged)
+            "{kind}: {}{}",
+            model.named(model.split(), "sample", one.sample, judged),
+            model.noise(judged, one.sample)
         ),
         row(0, "tokens\u{a0}\u{a0}\u{a0}"),
         row(1, "labels\u{a0}\u{a0}\u{a0}"),

@@ -1,6 +1,8 @@
 //! Samples of numbers: how many, where the readout position looks in each class, and the weights of one
 //! of them.
 
+use std::cmp::Reverse;
+
 use headlight_data::{Dataset, Task};
 use headlight_dump::AttentionDump;
 use headlight_experiment::fused::Recorded;
@@ -27,10 +29,12 @@ const MOST_DECIDING: usize = 3;
 pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
     let (data, splits) = (&experiment.config.data, &experiment.splits);
     let counts = splits.shown().class_counts(data.n_classes);
-    let classes = 0..counts.len().min(MOST_CLASSES);
-    let names: Vec<String> = classes.map(|class| answer(data, class)).collect();
+    let classes = largest_classes(splits.shown(), data.n_classes);
+    let names = classes.iter().map(|&class| answer(data, class));
+    let names: Vec<String> = names.collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let named = shorten_apart(&names, NAME).into_iter().zip(&counts);
+    let own = classes.iter().map(|&class| counts[class]);
+    let named = shorten_apart(&names, NAME).into_iter().zip(own);
     let mut named: Vec<String> = named
         .map(|(name, count)| format!("{name} {count}"))
         .collect();
@@ -57,6 +61,16 @@ pub(super) fn counts(experiment: &Experiment) -> Vec<String> {
     lines
 }
 
+/// The classes that are shown, in order: of many, those with most samples.
+fn largest_classes(of: &Dataset, n_classes: usize) -> Vec<usize> {
+    let counts = of.class_counts(n_classes);
+    let mut classes: Vec<usize> = (0..n_classes).collect();
+    classes.sort_by_key(|&class| Reverse(counts[class]));
+    classes.truncate(MOST_CLASSES);
+    classes.sort_unstable();
+    classes
+}
+
 /// The means of each class, and one sample.
 pub(super) fn parts(
     model: &mut UsedModel<'_>,
@@ -65,8 +79,8 @@ pub(super) fn parts(
 ) -> Result<Vec<ScreenPart>, Error> {
     let experiment = model.experiment;
     let judged = experiment.splits.judged();
-    let classes = experiment.config.data.n_classes.min(MOST_CLASSES);
-    let chosen: Vec<usize> = (0..classes)
+    let chosen: Vec<usize> = largest_classes(judged, experiment.config.data.n_classes)
+        .into_iter()
         .flat_map(|class| judged.of_class(class as u32).take(OF_CLASS))
         .collect();
     let said = model.ask(judged, &chosen, &[], Recorded::Attention)?;
@@ -95,7 +109,7 @@ fn means(
     let first = all.first().map(keys_of);
     let common = first.filter(|first| all.iter().all(|said| keys_of(said) == *first));
     let mut rows = Vec::new();
-    for class in 0..data.n_classes.min(MOST_CLASSES) {
+    for class in largest_classes(judged, data.n_classes) {
         let own = all
             .iter()
             .filter(|said| judged.label(said.sample) as usize == class);
@@ -127,6 +141,9 @@ fn means(
     let (layer, reader) = (config.model.n_layers - 1, config.shown_readout_name());
     Weights {
         title: match common {
+            _ if !config.model.attention.softmax => {
+                format!("Where {reader} looks, mean of {samples} (layer {layer}, head {head})")
+            }
             Some(keys) => format!(
                 "Where {reader} looks, mean of {samples} (layer {layer}, head {head}; uniform {})",
                 number(keys.each(), 2)
@@ -156,7 +173,7 @@ fn counted_of(judged: &Dataset, n_classes: usize, count: usize, split: &str) -> 
     }
     let classes = match n_classes {
         ..=MOST_CLASSES => "each class".to_owned(),
-        _ => format!("each of the first {MOST_CLASSES} classes"),
+        _ => format!("each of the {MOST_CLASSES} largest classes"),
     };
     format!("{count} of {samples}, at most the first {OF_CLASS} of {classes}")
 }
@@ -193,7 +210,7 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
         _ => said.classes[0],
     };
     let [probability, removed] = [&said, &removed].map(|own| own.probabilities[class as usize]);
-    let kind = if said.is_right(samples) {
+    let kind = if model.is_right(samples, &said) {
         "Correct"
     } else {
         "Wrong"
@@ -219,10 +236,11 @@ fn one(model: &mut UsedModel<'_>, dump: &AttentionDump, head: usize) -> Result<W
     };
     Ok(Weights {
         title: format!(
-            "{kind}: {}, label {}, probability{name} {probability:.3}; {removed:.3} without \
+            "{kind}: {}, label {}{}, probability{name} {probability:.3}; {removed:.3} without \
              position{s} {}",
             model.named(splits.shown_name(), "sample", sample, samples),
             quoted_answer(data, samples.label(sample)),
+            model.noise(samples, sample),
             place.join(" and ")
         ),
         keys: shown.iter().map(|&key| word(key)).collect(),

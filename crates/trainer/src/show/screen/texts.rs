@@ -35,7 +35,7 @@ pub(super) fn parts(
     let chosen: Vec<usize> = (0..judged.len().min(ASKED)).collect();
     let said = model.ask(judged, &chosen, &[], Recorded::Predictions)?;
     let (right, wrong): (Vec<&SamplePrediction>, Vec<&SamplePrediction>) =
-        said.iter().partition(|said| said.is_right(judged));
+        said.iter().partition(|said| model.is_right(judged, said));
     let count = (MOST_POSITIONS / judged.positions()).clamp(1, CORRECT);
     let strength = |one: &Explained| one.1.first().map_or(0.0, |(_, change)| *change);
     let mut shown: Vec<Explained> = Vec::new();
@@ -74,8 +74,12 @@ fn explained(
     // Those alone that the model may look at.
     let mut words = Vec::new();
     for word in &own.words {
-        let Some(attention) = word.attention else {
+        if !word.is_key {
             continue;
+        }
+        let attention = match word.attention {
+            Some(times) => format!("{times:>5.2}x uniform"),
+            None => format!("{:>5.2}", word.weight),
         };
         let without = word.probability_without;
         let shown = ScreenWord {
@@ -98,10 +102,11 @@ fn title(
 ) -> String {
     let data = &model.config().data;
     let label = judged.label(sample);
+    let noise = model.noise(judged, sample);
     let expected = if label == own.predicted {
-        String::new()
+        noise
     } else {
-        format!(", not {}", quoted_answer(data, label))
+        format!(", not {}{noise}", quoted_answer(data, label))
     };
     let row = if data.columns.features.is_empty() {
         "text"
