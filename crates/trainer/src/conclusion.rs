@@ -78,9 +78,10 @@ fn judged(
     let samples = session.shown_samples(reported_samples(splits.shown()));
     let was_interrupted = matches!(ending, Ending::Interrupted);
     // A run is complete without its certificate: `certify` counts at any time. A model that is half trained needs none.
-    let counted = match was_interrupted {
-        true => Ok(None),
-        false => certificate(config, &weights, interrupted),
+    let counted = if was_interrupted {
+        Ok(None)
+    } else {
+        certificate(config, &weights, interrupted)
     };
     let is_uncounted = counted.is_err();
     let certificate = counted.unwrap_or_else(|error| {
