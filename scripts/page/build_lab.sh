@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds crates/lab as WebAssembly with SIMD: crates/lab/lab.wasm.gz, which pages hold. With --check, it compares instead: the
-# committed file must hold the same module. Needs zopfli, whose gzip is 5% smaller than gzip's own, except with --check.
+# committed file must hold the same module. Needs Binaryen's optimiser, which `npm ci` in crates/page/script installs, and zopfli, whose
+# gzip is 5% smaller than gzip's own, except with --check.
 #
 #     scripts/page/build_lab.sh [--check]
 #
@@ -31,9 +32,13 @@ for folder in "$registry"/*; do flags+=" --remap-path-prefix=$folder=registry"; 
 settings+=('profile.release.package.headlight-experiment.opt-level="s"')
 
 committed=crates/lab/lab.wasm.gz
-built=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
+compiled=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
+built=target/lab/lab.wasm
 RUSTFLAGS=$flags cargo build --quiet --release --locked -p headlight-lab --target wasm32-unknown-unknown \
     --target-dir target/lab "${settings[@]/#/--config=}"
+# Smaller by 15%, packed by 0.4%, and as fast.
+crates/page/script/node_modules/.bin/wasm-opt -Oz --enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int \
+    --enable-sign-ext --enable-mutable-globals --enable-reference-types --enable-multivalue "$compiled" -o "$built"
 if [ "${1-}" != --check ]; then
     zopfli --i5 -c "$built" > "$committed"
 elif ! gunzip < "$committed" | cmp "$built" -; then
