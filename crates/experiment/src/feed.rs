@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use headlight_data::{Batches, Dataset, FreshSamples, TokenDropout};
-use headlight_schema::InvalidValue;
 
 use crate::error::Error;
 use crate::experiment::Experiment;
@@ -76,5 +75,5 @@ impl<'a> Feed<'a> {
 fn drawn(fresh: &FreshSamples, step: usize) -> Result<Dataset, Error> {
     fresh
         .batch(step)
-        .map_err(|InvalidValue { key, message }| Error::Input(format!("`data.{key}`: {message}")))
+        .map_err(|invalid| Error::Input(invalid.within("data").to_string()))
 }

@@ -10,7 +10,6 @@ mod generated;
 mod interventions;
 mod look;
 mod message;
-mod refusal;
 mod results;
 mod samples;
 mod texts;
@@ -30,7 +29,6 @@ use crate::generated::{Drawing, generated};
 use crate::interventions::{Change, interventions};
 use crate::look::{look, watch};
 use crate::message::{Answer, Message};
-use crate::refusal::told;
 use crate::results::summary;
 use crate::samples::{GivenSamples, splits};
 use crate::training::{Training, WatchedSamples};
@@ -129,25 +127,13 @@ fn respond(message: &Message) -> Answer {
     } = request;
     let config = || -> Answer<Box<ExperimentConfig>> {
         let config = config.ok_or("the request has no config")?;
-        config.validate().map_err(|invalid| told(&invalid))?;
+        config.validate()?;
         Ok(config)
     };
     let begun = "no training has begun";
     let weights = &message.floats[..];
     match operation {
-        Operation::Begin => {
-            TRAINING.set(None);
-            let experiment = experiment(*config()?, samples.as_ref())?;
-            let table = samples.and_then(|given| given.table);
-            let unknown = table.map(|table| texts::unknown(&table, &experiment));
-            let watched = WatchedSamples {
-                tokens,
-                unknown: unknown.unwrap_or_default(),
-            };
-            let (training, answer) = Training::begin(experiment, steps, &watched, keep)?;
-            TRAINING.set(Some(training));
-            Ok(answer)
-        }
+        Operation::Begin => begin(*config()?, samples, steps, tokens, keep),
         Operation::Advance => TRAINING.with_borrow_mut(|training| {
             let training = training.as_mut().ok_or(begun)?;
             training.advance(steps.unwrap_or(usize::MAX))
@@ -186,6 +172,27 @@ fn respond(message: &Message) -> Answer {
             }
         }
     }
+}
+
+/// Starts a training of the config, in place of the one before.
+fn begin(
+    config: ExperimentConfig,
+    samples: Option<GivenSamples>,
+    steps: Option<usize>,
+    tokens: Option<Vec<Vec<u32>>>,
+    keep: Option<usize>,
+) -> Answer {
+    TRAINING.set(None);
+    let experiment = experiment(config, samples.as_ref())?;
+    let table = samples.and_then(|given| given.table);
+    let unknown = table.map(|table| texts::unknown(&table, &experiment));
+    let watched = WatchedSamples {
+        tokens,
+        unknown: unknown.unwrap_or_default(),
+    };
+    let (training, answer) = Training::begin(experiment, steps, &watched, keep)?;
+    TRAINING.set(Some(training));
+    Ok(answer)
 }
 
 /// The experiment of a config, whose samples are generated or given.

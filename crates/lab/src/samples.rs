@@ -6,7 +6,6 @@ use headlight_experiment::config::ExperimentConfig;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::refusal::told;
 use crate::texts;
 
 /// Samples in place of the file that a config names, in its order.
@@ -35,7 +34,7 @@ pub(crate) fn splits(
     match (&config.data.source, given) {
         (Source::Generated(_), None) => {
             let generated = config.data.generate();
-            generated.map_err(|invalid| told(&invalid.within("data")))
+            generated.map_err(|invalid| invalid.within("data").to_string())
         }
         (
             Source::File(path),
@@ -64,7 +63,7 @@ impl GivenSamples {
         let count = self.tokens.len();
         let splits = self.splits.as_ref();
         if self.labels.len() != count || splits.is_some_and(|splits| splits.len() != count) {
-            return Err("each sample needs a label, and a split if any has one".to_owned());
+            return Err("each sample needs a label; if one has a split, all need one".to_owned());
         }
         let text = |label: &Value| {
             label
@@ -85,7 +84,7 @@ impl GivenSamples {
         }
         let splits = rows.fit(&config.data, config.model.attention.padding_token);
         splits.map_err(|error| match error {
-            FitError::Config(invalid) => told(&invalid.within("data")),
+            FitError::Config(invalid) => invalid.within("data").to_string(),
             FitError::File(error) => error.to_string(),
         })
     }

@@ -11,7 +11,6 @@ use headlight_experiment::Experiment;
 use serde_json::json;
 
 use crate::message::{Answer, Message};
-use crate::refusal::told;
 
 /// The part of a config that a table gives, and what becomes of its texts. `name` is what the config calls the table.
 ///
@@ -86,7 +85,7 @@ pub(crate) fn fit(
 ) -> Result<Splits, String> {
     rows.fit(config, padding_token)
         .map_err(|error| match error {
-            FitError::Config(invalid) => told(&invalid.within("data")),
+            FitError::Config(invalid) => invalid.within("data").to_string(),
             FitError::File(error) => error.message,
         })
 }

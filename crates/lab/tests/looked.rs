@@ -65,7 +65,7 @@ fn interventions() -> Vec<(Value, Intervention)> {
     let vector = vec![1.0, -2.0, 0.5, 3.0];
     let replaced = |place: &str, of: PatchSite| {
         let written = json!({
-            "kind": "replace", "place": place, "layer": 1, "position": 3, "vector": vector,
+            "kind": "patch", "place": place, "layer": 1, "position": 3, "vector": vector,
         });
         let vector = vector.clone();
         (
@@ -79,22 +79,18 @@ fn interventions() -> Vec<(Value, Intervention)> {
     };
     vec![
         (
-            json!({ "kind": "remove_head", "layer": 1, "head": 1 }),
+            json!({ "kind": "ablate_head", "layer": 1, "head": 1 }),
             Intervention::AblateHead { layer: 1, head: 1 },
         ),
         (
-            json!({ "kind": "remove_key", "layer": 0, "position": 2 }),
+            json!({ "kind": "mask_key", "layer": 0, "position": 2 }),
             Intervention::MaskKey {
                 layer: 0,
                 position: 2,
             },
         ),
         (
-            json!({ "kind": "remove_block", "layer": 0 }),
-            Intervention::AblateLayer { layer: 0 },
-        ),
-        (
-            json!({ "kind": "set_weights", "layer": 1, "head": 0, "query": 3, "weights": shares }),
+            json!({ "kind": "set_attention", "layer": 1, "head": 0, "query": 3, "weights": shares }),
             Intervention::SetAttention {
                 layer: 1,
                 head: 0,
@@ -182,10 +178,13 @@ fn what_does_not_fit_is_refused() {
     let change = |written: Value| ask_of("look", &json!([written]));
     let refused = [
         (
-            change(json!({ "kind": "remove_head", "layer": 2 })),
+            change(json!({ "kind": "ablate_head", "layer": 2, "head": 0 })),
             "layer 2",
         ),
-        (change(json!({ "kind": "replace", "vector": [] })), "place"),
+        (
+            change(json!({ "kind": "patch", "place": "keys", "position": 0, "vector": [] })),
+            "keys",
+        ),
         (change(json!({ "kind": "remove" })), "remove"),
     ];
     for (head, word) in refused {

@@ -2,7 +2,7 @@
 
 /// A value that cannot be used, and the config key that holds it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[error("`{key}`: {message}")]
 pub struct InvalidValue {
     /// The key, such as `rule.position`, relative to the section that was checked.
     pub key: String,

@@ -17,7 +17,7 @@ use crate::standard::shown;
 /// When the dataset cannot be generated, or its file cannot be read.
 pub fn dataset(config: &ExperimentConfig) -> Result<Splits, Failure> {
     let Source::File(path) = &config.data.source else {
-        return config.data.generate().map_err(|error| invalid(&error));
+        return config.data.generate().map_err(invalid);
     };
     fit(&Files::default().rows(path, &config.data.columns)?, config)
 }
@@ -71,7 +71,7 @@ pub fn dataset_with(config: &ExperimentConfig, files: &Files) -> Result<Splits, 
 pub fn fit(rows: &Rows, config: &ExperimentConfig) -> Result<Splits, Failure> {
     let splits = rows.fit(&config.data, config.model.attention.padding_token);
     splits.map_err(|error| match error {
-        FitError::Config(error) => invalid(&error),
+        FitError::Config(error) => invalid(error),
         FitError::File(error) => error.into(),
     })
 }
@@ -86,6 +86,6 @@ pub fn note_losses(config: &ExperimentConfig, splits: &Splits) {
     }
 }
 
-fn invalid(invalid: &InvalidValue) -> Failure {
-    Failure::Input(format!("`data.{}`: {}", invalid.key, invalid.message))
+fn invalid(invalid: InvalidValue) -> Failure {
+    Failure::Input(invalid.within("data").to_string())
 }

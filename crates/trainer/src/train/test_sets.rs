@@ -25,9 +25,8 @@ fn samples_of(
     test: &TestSet,
     train: &Dataset,
 ) -> Result<Dataset, Failure> {
-    let named = |InvalidValue { key, message }| {
-        Failure::Input(format!("test set `{}`: `{key}`: {message}", test.name))
-    };
+    let named =
+        |invalid: InvalidValue| Failure::Input(format!("test set `{}`: {invalid}", test.name));
     let Some(path) = &test.file else {
         return config.data.draw_test(test, train).map_err(named);
     };
