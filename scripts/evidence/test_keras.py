@@ -74,7 +74,7 @@ def test_headlight_computes_what_keras_computes(headlight, n_heads):
     model = build_model(n_heads=n_heads)
     for _ in ["fresh from Keras", "moved, no bias 0"]:
         safetensors.numpy.save_file(to_headlight(model), weights)
-        given = ["--set", f"model.n_heads={n_heads}", "--weights", weights, "--tokens", samples]
+        given = ["--set", f"model.n_heads={n_heads}", "--weights", weights, "--samples", samples]
         headlight("dump", NOTEBOOK, *given, "--force", "--out", out)
         with np.load(out) as dump:
             assert np.array_equal(dump["tokens"], tokens)

@@ -172,9 +172,7 @@ def test_the_committed_stages_are_numpys():
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_program_has_numpys_stages(headlight, path):
     expected = expectation(path)
-    out = headlight.folder / f"{path.stem}.json"
-    headlight("walkthrough", path.stem, "--json", out)
-    found = json.loads(out.read_text())
+    found = headlight.json("walkthrough", path.stem)
     assert len(found["cases"]) == len(expected)
     assert found["errata"] == sum(len(case["errata"]) for case in expected)
     for case, mine in zip(found["cases"], expected, strict=True):

@@ -41,7 +41,7 @@ def test_texts_have_the_tokens_of_tokenizers(headlight, cls, lowercase, seq_len)
     texts = PIECES + [text(rng) for _ in range(1000)]
     samples, out = train.with_suffix(".jsonl"), train.with_suffix(".out.npz")
     samples.write_text("".join(json.dumps({"sentence": text}) + "\n" for text in texts))
-    headlight("dump", run / "config.toml", "--weights", run / "model.safetensors", "--tokens", samples, "--out", out)
+    headlight("dump", run / "config.toml", "--weights", run / "model.safetensors", "--samples", samples, "--out", out)
     rows = np.load(out)["tokens"].tolist()
     tokenizer = Tokenizer.from_file(str(run / "tokenizer.json"))
     assert len(rows) == len(texts)

@@ -49,7 +49,7 @@ def dump(headlight, run, period):
     """What the model computes for sequences of a period."""
     samples, out = run / "sequences.npz", run / "dump.npz"
     np.savez(samples, tokens=repeated(period))
-    printed(headlight, "dump", run / "config.toml", "--weights", run / "model.safetensors", "--tokens", samples, "--out", out, "--force")
+    printed(headlight, "dump", run / "config.toml", "--weights", run / "model.safetensors", "--samples", samples, "--out", out, "--force")
     return np.load(out)
 
 

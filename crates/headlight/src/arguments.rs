@@ -1,16 +1,13 @@
 //! Arguments that several commands share.
 
-use std::borrow::Cow;
-use std::num::{IntErrorKind, NonZeroUsize, ParseIntError};
 use std::path::{Path, PathBuf};
 use std::thread;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser, ValueParser};
 use clap::{Arg, Args, value_parser};
 use headlight_analysis::certificate;
-use headlight_analysis::measures;
-use headlight_experiment::config::MeasureName;
-use headlight_experiment::config::{EngineName, ExperimentConfig};
+use headlight_experiment::config::{EngineName, ExperimentConfig, MeasureName};
+use headlight_report::Document;
 use headlight_trainer::files::built_in;
 use headlight_trainer::files::config;
 use headlight_trainer::files::data_file::is_data;
@@ -86,10 +83,10 @@ impl ConfigArguments {
     }
 
     /// The name of the config, for what is made of it; `None` if it comes from standard input.
-    pub(crate) fn name(&self) -> Option<Cow<'_, str>> {
+    pub(crate) fn name(&self) -> Option<String> {
         let path = self.path();
         let stem = path.file_stem().filter(|_| path != Path::new(STANDARD))?;
-        Some(data_stem(path).unwrap_or_else(|| stem.to_string_lossy()))
+        Some(data_stem(path).unwrap_or_else(|| stem.to_string_lossy().into_owned()))
     }
 }
 
@@ -107,20 +104,21 @@ impl Certify {
     /// # Errors
     /// When its models have none of them.
     pub(crate) fn add_to(self, config: &mut ExperimentConfig) -> Result<(), Failure> {
+        if !self.certify {
+            return Ok(());
+        }
         let measures = &mut config.report.measures;
         for own in [MeasureName::WrongInputs, MeasureName::SmallestMargin] {
-            if self.certify && !measures.contains(&own) {
+            if !measures.contains(&own) {
                 measures.push(own);
             }
         }
-        if self.certify {
-            certificate::check(config).map_err(|reason| {
-                Failure::Input(format!(
-                    "--certify: a certificate {reason}; leave out --certify"
-                ))
-            })?;
-        }
-        measures::check(config).map_err(|invalid| Failure::Input(format!("--certify: {invalid}")))
+        certificate::check(config).map_err(|reason| {
+            Failure::Input(format!(
+                "--certify: a certificate {reason}; leave out --certify"
+            ))
+        })?;
+        Ok(())
     }
 
     /// The change of a config that asks for it.
@@ -164,12 +162,12 @@ impl ColumnArguments {
 }
 
 /// The name of a data file without its endings, `.csv.gz`; `None` if it is not a data file.
-pub(crate) fn data_stem(path: &Path) -> Option<Cow<'_, str>> {
+pub(crate) fn data_stem(path: &Path) -> Option<String> {
     let unpacked = path.with_extension("");
     let is_packed = path.extension().is_some_and(|ending| ending == "gz");
     let path = if is_packed { &unpacked } else { path };
     let stem = path.file_stem().filter(|_| is_data(path))?;
-    Some(stem.to_string_lossy().into_owned().into())
+    Some(stem.to_string_lossy().into_owned())
 }
 
 /// Whether an argument names a file that is written.
@@ -209,13 +207,75 @@ impl Form {
     }
 }
 
+/// The files that a document is written to, and the form of what is printed.
+#[derive(Args, Debug)]
+pub(crate) struct DocumentArguments {
+    /// Also write the plots, as an SVG picture
+    #[arg(long, value_name = "FILE")]
+    svg: Option<Destination>,
+    /// Also write tables and plots, as an HTML page
+    #[arg(long, value_name = "FILE")]
+    html: Option<Destination>,
+    #[command(flatten)]
+    output: Force,
+    #[command(flatten)]
+    pub(crate) form: Form,
+}
+
+impl DocumentArguments {
+    /// Opens the outputs.
+    ///
+    /// # Errors
+    /// When one exists without `--force`, or has to share standard output.
+    pub(crate) fn open(&self) -> Result<DocumentOutputs<'_>, Failure> {
+        let outputs = [("svg", self.svg.as_ref()), ("html", self.html.as_ref())];
+        let outputs = Output::all(outputs, self.output.force)?;
+        self.form.check(&outputs)?;
+        Ok(DocumentOutputs(outputs))
+    }
+}
+
+/// The files of [`DocumentArguments`].
+pub(crate) struct DocumentOutputs<'a>(pub(crate) [Option<Output<'a>>; 2]);
+
+impl DocumentOutputs<'_> {
+    /// Writes the plots, and the whole document.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(crate) fn write(&self, document: &Document) -> Result<(), Failure> {
+        let [svg, html] = self.0;
+        if let Some(out) = svg {
+            out.write_all(document.plots_svg().as_bytes())?;
+        }
+        if let Some(out) = html {
+            out.write_all(document.html().as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// The device.
+#[derive(Args, Debug)]
+pub(crate) struct DeviceArgument {
+    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
+    #[arg(long = "device", value_name = "DEVICE", value_parser = device)]
+    pub(crate) name: Option<String>,
+}
+
+/// The device and the engine of a training.
+#[derive(Args, Debug)]
+pub(crate) struct ComputeArguments {
+    #[command(flatten)]
+    pub(crate) device: DeviceArgument,
+    /// Compute training steps with this engine, instead of the config's compute.engine
+    #[arg(long, value_parser = engines())]
+    pub(crate) engine: Option<EngineName>,
+}
+
 /// A count of at least 1.
-pub(crate) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse()
-        .map_err(|error: ParseIntError| match error.kind() {
-            IntErrorKind::PosOverflow => "it is too large".to_owned(),
-            _ => "it must be a whole number, at least 1".to_owned(),
-        })
+pub(crate) fn count(text: &str) -> Result<usize, String> {
+    whole(1, u32::MAX.into())(text)
 }
 
 /// A whole number from `least` to `most`.
@@ -231,8 +291,8 @@ pub(crate) fn whole<T: TryFrom<u64>>(
     }
 }
 
-/// A place, such as a position or a step.
-pub(crate) fn place(text: &str) -> Result<usize, String> {
+/// An index, such as that of a position, or a step.
+pub(crate) fn index(text: &str) -> Result<usize, String> {
     whole(0, u32::MAX.into())(text)
 }
 
@@ -246,18 +306,17 @@ pub(crate) fn number(most: f64) -> impl Fn(&str) -> Result<f64, String> + Clone 
 }
 
 /// The number of runs at a time: one per core, unless it is given.
-pub(crate) fn threads(given: Option<NonZeroUsize>) -> usize {
-    let all = || thread::available_parallelism().map_or(1, usize::from);
-    given.map_or_else(all, usize::from)
+pub(crate) fn threads(given: Option<usize>) -> usize {
+    given.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// A device's name. The message for another name says what to use instead.
-pub(crate) fn device(name: &str) -> Result<String, String> {
+fn device(name: &str) -> Result<String, String> {
     devices::find(name).map(|device| device.name.to_owned())
 }
 
 /// The engines; a build without Burn takes its name, to say where Burn is, but does not offer it.
-pub(crate) fn engines() -> impl TypedValueParser<Value = EngineName> {
+fn engines() -> impl TypedValueParser<Value = EngineName> {
     let value = |engine: EngineName| {
         let is_lacking = engine == EngineName::Burn && cfg!(not(feature = "burn"));
         PossibleValue::new(engine.name()).hide(is_lacking)

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use crate::printing::{note, tell};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::shown;
+
+use crate::printing::{note, tell};
 
 /// Writes a page, and opens it if the user asks for that; `page` makes its text, and says how much it holds.
 pub(crate) fn write(
@@ -35,7 +36,7 @@ pub(crate) fn open(page: &Path) {
     // The error holds the status of the opening program, and not more.
     if open::that_detached(page).is_err() {
         note(&format!(
-            "no browser can be started here; open {} in one yourself",
+            "no browser could be started; open {} yourself",
             shown(page)
         ));
     }

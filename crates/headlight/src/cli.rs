@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::printing::{Verbosity, complain};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser};
 use headlight_experiment::config::toml;
 use headlight_trainer::brief;
 
 use crate::commands::Command;
+use crate::printing::{Verbosity, complain};
 
 /// Reads the command line, also as clap matched it. Ends the program after `--help`, or with a message about a mistake.
 pub(crate) fn parse() -> (Cli, ArgMatches) {
@@ -27,11 +27,6 @@ pub(crate) fn parse() -> (Cli, ArgMatches) {
         // The tip to write `-- --epochs`: no command takes such a value.
         error.remove(ContextKind::Suggested);
         let name = unknown.trim_start_matches('-').replace('-', "_");
-        let usage = error.get(ContextKind::Usage).map(ToString::to_string);
-        if name == "out" && usage.is_some_and(|usage| usage.contains("headlight train ")) {
-            let run = ContextValue::String("--run".to_owned());
-            error.insert(ContextKind::SuggestedArg, run);
-        }
         let keys = toml::keys_of(&name);
         if !keys.is_empty() {
             error.remove(ContextKind::SuggestedArg);
@@ -67,7 +62,7 @@ pub(crate) struct Cli {
     /// Print only results and errors, without notes and progress
     #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = EVERYWHERE)]
     quiet: bool,
-    /// Also print what Headlight uses, such as the engine, and how long the work took
+    /// Also print details, such as the engine and the time that the work took
     #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     verbose: bool,
     /// The command to run.

@@ -1,4 +1,4 @@
-//! `--without-head`, `--without-position`, `--without-block` and `--patch`: what a forward pass computes if a part of the
+//! `--without-head`, `--without-position`, `--without-layer` and `--patch`: what a forward pass computes if a part of the
 //! model is removed, or a vector is another one.
 
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use headlight_trainer::standard::shown;
 use headlight_trainer::train::opening::engine_for;
 use serde_json::{Value, json};
 
-use crate::arguments::place;
+use crate::arguments::index;
 
 const HEADING: &str = "Interventions";
 
@@ -25,11 +25,11 @@ pub(crate) struct InterventionArguments {
     #[arg(long, value_name = "L.H", help_heading = HEADING, value_parser = head)]
     without_head: Vec<(usize, usize)>,
     /// Without position P, from 0: no query of any layer looks at it; can be given several times
-    #[arg(long, value_name = "P", help_heading = HEADING, value_parser = place)]
+    #[arg(long, value_name = "P", help_heading = HEADING, value_parser = index)]
     without_position: Vec<usize>,
     /// Without layer L, from 0: its output is its input; can be given several times
-    #[arg(long, value_name = "L", help_heading = HEADING, value_parser = place)]
-    without_block: Vec<usize>,
+    #[arg(long, value_name = "L", help_heading = HEADING, value_parser = index)]
+    without_layer: Vec<usize>,
     /// With the vector of a dump (`headlight dump`) at a position: that of the same array and position there. ARRAY is
     /// embeddings, context.L, head.L.H, residual.L or output.L. The dump has one sample, or one for each that is predicted;
     /// can be given several times
@@ -60,7 +60,7 @@ fn patch(text: &str) -> Result<(PatchSite, usize, PathBuf), String> {
 
 /// The interventions of a command, each found to suit the model.
 #[derive(Debug)]
-pub(super) struct Interventions(Vec<Typed>);
+pub(crate) struct Interventions(Vec<Typed>);
 
 /// An option as it was typed, and what it means.
 #[derive(Debug)]
@@ -77,7 +77,7 @@ impl Interventions {
     /// # Errors
     /// When the model lacks a part, a dump is not of this model or cannot be read, or an engine other than the fused one would
     /// compute.
-    pub(super) fn new(
+    pub(crate) fn new(
         arguments: Option<&InterventionArguments>,
         config: &ExperimentConfig,
     ) -> Result<Self, Failure> {
@@ -102,9 +102,9 @@ impl Interventions {
             let own = (0..config.model.n_layers).map(of).collect();
             remove(format!("--without-position {position}"), own)?;
         }
-        for &layer in &arguments.without_block {
+        for &layer in &arguments.without_layer {
             let own = Intervention::AblateLayer { layer };
-            remove(format!("--without-block {layer}"), vec![own])?;
+            remove(format!("--without-layer {layer}"), vec![own])?;
         }
         for (place, position, file) in &arguments.patch {
             let (&place, &position) = (place, position);
@@ -135,7 +135,7 @@ impl Interventions {
     ///
     /// # Errors
     /// When a dump has neither one sample nor as many as are predicted.
-    pub(super) fn engine(&self, samples: usize) -> Result<Vec<Intervention>, Failure> {
+    pub(crate) fn engine(&self, samples: usize) -> Result<Vec<Intervention>, Failure> {
         let unsuitable = |one: &&Typed| one.samples != 1 && one.samples != samples;
         if let Some(one) = self.0.iter().find(unsuitable) {
             return Err(Failure::Input(format!(
@@ -152,24 +152,24 @@ impl Interventions {
     }
 
     /// All of them as they were typed.
-    pub(super) fn typed(&self) -> Vec<&str> {
+    pub(crate) fn typed(&self) -> Vec<&str> {
         self.0.iter().map(|one| &*one.text).collect()
     }
 
     /// Adds them to an object, if there are any.
-    pub(super) fn add_to(&self, line: &mut Value) {
+    pub(crate) fn add_to(&self, line: &mut Value) {
         if !self.0.is_empty() {
             line["interventions"] = json!(self.typed());
         }
     }
 
     /// All of them in words; `None` without any.
-    pub(super) fn text(&self) -> Option<String> {
-        (!self.0.is_empty()).then(|| format!("interventions: {}", self.typed().join(", ")))
+    pub(crate) fn text(&self) -> Option<String> {
+        (!self.0.is_empty()).then(|| format!("Interventions: {}", self.typed().join(", ")))
     }
 
     /// That a head's attention has no effect, since the head or its layer is removed; empty if it has.
-    pub(super) fn removal(&self, of: (usize, usize)) -> &'static str {
+    pub(crate) fn removal(&self, of: (usize, usize)) -> &'static str {
         let mut all = self.0.iter().flat_map(|one| &one.own);
         let removal = all.find_map(|own| match *own {
             Intervention::AblateHead { layer, head } if (layer, head) == of => {

@@ -5,8 +5,12 @@ mod browser;
 mod cli;
 mod commands;
 mod inputs;
+mod interventions;
+mod model;
 mod printing;
+mod rows;
 mod terminal;
+mod training_display;
 
 use std::process::ExitCode;
 

@@ -19,27 +19,27 @@ use headlight_trainer::train::dataset::dataset;
 use headlight_trainer::train::opening::open_device;
 use headlight_trainer::train::session::Session;
 
-use super::interventions::{InterventionArguments, Interventions};
+use crate::interventions::{InterventionArguments, Interventions};
 
 /// A run, and which of its models is used.
 #[derive(Args, Debug)]
 pub(crate) struct ModelArguments {
     /// A run directory
-    pub(super) run: PathBuf,
+    pub(crate) run: PathBuf,
     /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
     /// the best model if the run keeps it, or else those after the last step]
     #[arg(long, value_name = "FILE")]
-    pub(super) weights: Option<PathBuf>,
+    pub(crate) weights: Option<PathBuf>,
 }
 
 /// A config, and the weights of a run.
-pub(super) struct RunModel {
-    pub(super) config: ExperimentConfig,
-    pub(super) parameters: Vec<Parameter>,
+pub(crate) struct RunModel {
+    pub(crate) config: ExperimentConfig,
+    pub(crate) parameters: Vec<Parameter>,
     /// Which model of its run it is; `None` for weights from elsewhere.
     kept: Option<KeptModel>,
     /// What is changed in its forward passes.
-    pub(super) interventions: Interventions,
+    pub(crate) interventions: Interventions,
 }
 
 impl RunModel {
@@ -48,7 +48,7 @@ impl RunModel {
     ///
     /// # Errors
     /// When the run or the weights cannot be read, or the interventions do not suit the model.
-    pub(super) fn open(
+    pub(crate) fn open(
         arguments: &ModelArguments,
         device: Option<&String>,
         interventions: Option<&InterventionArguments>,
@@ -70,18 +70,18 @@ impl RunModel {
     }
 
     /// The steps that the model was trained for, if they are known.
-    pub(super) fn step(&self) -> Option<usize> {
+    pub(crate) fn step(&self) -> Option<usize> {
         self.kept.as_ref()?.step
     }
 
     /// Which model of its run it is, in words, if the run keeps more than one.
-    pub(super) fn which(&self) -> Option<String> {
+    pub(crate) fn which(&self) -> Option<String> {
         self.config.training.keep_best?;
-        Some(format!("model: {}", self.kept.as_ref()?))
+        Some(format!("Model: {}", self.kept.as_ref()?))
     }
 
     /// How many of some rows of a file the model was trained on, if there are any. Without the run's own data, nothing is known.
-    pub(super) fn trained_on(&self, samples: &Rows, rows: &[usize]) -> Option<usize> {
+    pub(crate) fn trained_on(&self, samples: &Rows, rows: &[usize]) -> Option<usize> {
         let data = &self.config.data;
         let padding = self.config.model.attention.padding_token;
         let count = match &data.source {
@@ -102,7 +102,7 @@ impl RunModel {
     }
 
     /// That the model never saw an unknown word in training, if that is so and a sample has one.
-    pub(super) fn unseen(&self, given: &Dataset) -> Option<&'static str> {
+    pub(crate) fn unseen(&self, given: &Dataset) -> Option<&'static str> {
         self.config.data.words.as_ref()?;
         let has_unknown = |dataset: &Dataset| {
             (0..dataset.len()).any(|sample| dataset.tokens(sample).contains(&UNK))
@@ -121,7 +121,7 @@ impl RunModel {
     ///
     /// # Errors
     /// When the device cannot be opened, the model would be too large, or an intervention does not suit the samples.
-    pub(super) fn session(&self, dataset: Dataset) -> Result<ModelSession, Failure> {
+    pub(crate) fn session(&self, dataset: Dataset) -> Result<ModelSession, Failure> {
         let interventions = self.interventions.engine(dataset.len())?;
         let device = open_device(&self.config.compute.device)?;
         let parameters = self.parameters.clone();
@@ -134,8 +134,8 @@ impl RunModel {
 }
 
 /// A model for some samples.
-pub(super) struct ModelSession {
-    pub(super) session: Session,
+pub(crate) struct ModelSession {
+    pub(crate) session: Session,
     /// What is changed in its forward passes.
     interventions: Vec<Intervention>,
 }
@@ -145,7 +145,7 @@ impl ModelSession {
     ///
     /// # Errors
     /// When the engine is not in this build, or the interventions do not suit the model.
-    pub(super) fn predictor(&self) -> Result<Box<dyn Predictor + '_>, Failure> {
+    pub(crate) fn predictor(&self) -> Result<Box<dyn Predictor + '_>, Failure> {
         if self.interventions.is_empty() {
             return Ok(self.session.engine()?);
         }

@@ -17,7 +17,7 @@ use crate::terminal::progress_bar;
 ///
 /// # Errors
 /// When the file is invalid, the machine fails, or a signal comes.
-pub(super) fn train(
+pub(crate) fn train(
     plan: &Plan,
     runs: Range<usize>,
     out: &Path,

@@ -226,7 +226,7 @@ fn through_commands(case: &mut Case, draw: &mut Draw, run: &Path) {
     let lines: Vec<String> = (0..rows).map(|row| joined(judged.tokens(row))).collect();
     fs::write(case.folder.join("rows.txt"), lines.join("\n") + "\n").unwrap();
     let line =
-        format!("dump run/config.toml --weights run/{model} --tokens rows.txt --out rows.npz");
+        format!("dump run/config.toml --weights run/{model} --samples rows.txt --out rows.npz");
     if case.run(&line, &[]).code == Some(0) {
         let dump = read_dump(case.folder.join("rows.npz"));
         // Where samples are texts, the rows are texts of unknown words.

@@ -98,7 +98,7 @@ fn every_switch_trains_and_is_in_the_dump() {
     let given = [
         "--weights",
         text(&weights),
-        "--tokens",
+        "--samples",
         text(&data),
         "--out",
         text(&from_file),

@@ -185,7 +185,7 @@ fn missing_files_and_unknown_extensions_are_named() {
                 "dump",
                 "--weights",
                 "nowhere.safetensors",
-                "--tokens",
+                "--samples",
                 "x.parquet",
                 "--out",
                 "d.npz",
@@ -243,7 +243,7 @@ fn damaged_and_foreign_weights_are_refused() {
     fs::write(&tokens, "0 45 48 1 4 4 40\n").unwrap();
     let check = |weights: &Path, set: &str, parts: &[&str]| {
         let dump = ["dump", "configs/quick.toml", "--set", set];
-        let files = ["--weights", text(weights), "--tokens", text(&tokens)];
+        let files = ["--weights", text(weights), "--samples", text(&tokens)];
         let out = ["--out", text(&out)];
         refuses(&folder, &[&dump[..], &files, &out].concat(), parts);
     };

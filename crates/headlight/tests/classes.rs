@@ -65,7 +65,7 @@ fn dumps_and_predictions_have_a_probability_per_class() {
     let predict = |tokens| run(&["predict", text(&path), "--tokens", tokens]);
     let told = predict("0 7 1 7 2 3 4").done().stdout;
     assert!(
-        mentions(&told, "rule: how often token 7 occurs: class 2"),
+        mentions(&told, "rule: class 2 (how often token 7 occurs)"),
         "{told}"
     );
     run(&["inspect", text(&path), "--html", text(&page)]).done();
@@ -74,7 +74,7 @@ fn dumps_and_predictions_have_a_probability_per_class() {
     fs::write(&samples, "{\"label\":3,\"tokens\":[0,1,2,3,4,5,6]}\n").unwrap();
     let out = folder.join("out.npz");
     let weights = path.join("model.safetensors");
-    let of_file = ["dump", COUNT, "--weights", text(&weights), "--tokens"];
+    let of_file = ["dump", COUNT, "--weights", text(&weights), "--samples"];
     let of_file = run(&[&of_file, &[text(&samples), "--out", text(&out)][..]].concat());
     refused(&of_file, &["samples.jsonl", "3", "0 to 2"]);
 }

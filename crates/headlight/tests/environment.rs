@@ -54,7 +54,7 @@ fn names_do_not_steer_a_terminal() {
         &format!("sweep {QUICK} --seeds 0..2 --out @.jsonl"),
         "merge @.jsonl --out @-merged.jsonl",
         "report @.jsonl",
-        "dump quick --weights @/model.safetensors --tokens @.csv --out @.npz",
+        "dump quick --weights @/model.safetensors --samples @.csv --out @.npz",
     ] {
         let words = line.split_whitespace();
         let words: Vec<String> = words.map(|word| word.replace('@', STEERING)).collect();

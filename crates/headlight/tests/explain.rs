@@ -72,7 +72,7 @@ fn the_word_that_decides_is_found() {
     let head = own["head"].as_u64().unwrap() as usize;
     for word in words {
         let position = word["position"].as_u64().unwrap() as usize;
-        let weight = number(&found["attention_of_cls"][1][head][position]);
+        let weight = number(&found["attention_of_readout"][1][head][position]);
         assert!((number(&word["weight"]) - weight).abs() < 1e-5);
         // Five keys: the words and [CLS].
         assert!((number(&word["attention"]) - 5.0 * weight).abs() < 1e-4);

@@ -127,13 +127,13 @@ fn paths_that_are_not_files_are_refused_unread() {
         for line in [
             "train x.toml --run out",
             "sweep x.toml --seeds 0..1 --out out.jsonl",
-            "walkthrough x.toml --json out",
+            "walkthrough x.toml --html out",
             "inspect x.npz --svg out.svg",
-            "dump quick --weights none --out out.npz --tokens x.csv",
-            "dump quick --weights none --out out.npz --tokens x.jsonl",
-            "dump quick --weights none --out out.npz --tokens x.npz",
-            "dump quick --weights none --out out.npz --tokens x.txt",
-            "dump quick --tokens tokens.txt --out out.npz --weights x.safetensors",
+            "dump quick --weights none --out out.npz --samples x.csv",
+            "dump quick --weights none --out out.npz --samples x.jsonl",
+            "dump quick --weights none --out out.npz --samples x.npz",
+            "dump quick --weights none --out out.npz --samples x.txt",
+            "dump quick --samples tokens.txt --out out.npz --weights x.safetensors",
             "merge x.jsonl --out out.csv",
         ] {
             let named = line.split(' ').find(|word| word.starts_with("x."));
@@ -184,7 +184,7 @@ fn weights() {
     let path = folder.join("w.safetensors");
     let tokens = folder.join("tokens.txt");
     fs::write(&tokens, "0 45 48 1 4 4 40\n").unwrap();
-    let dump = "dump quick --weights w.safetensors --tokens tokens.txt --out d.npz";
+    let dump = "dump quick --weights w.safetensors --samples tokens.txt --out d.npz";
     let header = r#"{"x":{"dtype":"F32","shape":[4294967296,4294967296,4],"data_offsets":[0,0]}}"#;
     for (length, header) in [
         (1_u64 << 60, "{}"),

@@ -150,7 +150,7 @@ fn open_hands_the_page_to_the_desktop() {
     let told = with_path(&bin, &[&train[..3], &without].concat())
         .done()
         .stderr;
-    assert!(mentions(&told, "inspector.html"), "{told}");
+    assert!(mentions(&told, "dump.formats"), "{told}");
     with_path(&bin, &["inspect", text(&path), "--open"]).done();
     assert_eq!(opened(), text(&page));
     refused(&run(&["inspect", text(&nowhere), "--open"]), &["--html"]);

@@ -39,7 +39,7 @@ fn dump(folder: &Path, run: &str, name: &str) {
         ["config.toml", "model.safetensors"].map(|file| format!("{run}/{file}"));
     let [samples, out] = ["txt", "npz"].map(|format| format!("{name}.{format}"));
     let command = ["dump", &config, "--weights", &weights];
-    let files = ["--tokens", &samples, "--out", &out, "--force"];
+    let files = ["--samples", &samples, "--out", &out, "--force"];
     run_in(folder, &[&command[..], &files].concat()).done();
 }
 
@@ -86,8 +86,8 @@ fn what_is_removed_no_longer_counts() {
         ["--without-head", "0.1"],
         ["--without-head", "1.0"],
         ["--without-head", "1.1"],
-        ["--without-block", "0"],
-        ["--without-block", "1"],
+        ["--without-layer", "0"],
+        ["--without-layer", "1"],
     ];
     let mut logits = vec![logit(&folder, OTHER, &[])];
     logits.extend(parts.iter().map(|part| logit(&folder, OTHER, part)));
@@ -238,13 +238,13 @@ fn an_evaluation_says_what_was_changed() {
         "e.html",
         "--without-head",
         "1.0",
-        "--without-block",
+        "--without-layer",
         "0",
     ];
     let shown = run_in(&folder, &[&["evaluate", "run"], &page[..]].concat()).done();
     let html = fs::read_to_string(folder.join("e.html")).unwrap();
     for text in [&shown.stdout, &html] {
-        let named = ["--without-head 1.0", "--without-block 0"];
+        let named = ["--without-head 1.0", "--without-layer 0"];
         assert!(named.iter().all(|part| text.contains(part)), "{text}");
     }
     let command = [
@@ -281,8 +281,8 @@ fn what_the_model_lacks_is_refused() {
         ),
         (&["--without-position=-1"], &["--without-position"]),
         (
-            &["--without-block", "2"],
-            &["--without-block", "layer 2", "0 to 1"],
+            &["--without-layer", "2"],
+            &["--without-layer", "layer 2", "0 to 1"],
         ),
         (
             &["--patch", "residual.0:3"],

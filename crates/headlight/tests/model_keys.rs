@@ -70,12 +70,12 @@ fn the_mean_of_all_positions_is_named() {
     assert!(explained.contains(mean), "{explained}");
     let json = object(&folder, &predict);
     fs::write(folder.join("s.txt"), "3 2 1\n").unwrap();
-    let dump = ["dump", "run/config.toml", "--tokens", "s.txt"];
+    let dump = ["dump", "run/config.toml", "--samples", "s.txt"];
     let weights = ["--weights", "run/model.safetensors", "--out", "d.npz"];
     run_in(&folder, &[&dump[..], &weights].concat()).done();
     let dump = read_dump(folder.join("d.npz"));
     for head in 0..2 {
-        let row = json["attention_of_cls"][0][head].clone();
+        let row = json["attention_of_readout"][0][head].clone();
         let row: Vec<f32> = serde_json::from_value(row).unwrap();
         assert_eq!(row, dump.weights(0, 0, head)[2 * POSITIONS..3 * POSITIONS]);
     }
@@ -110,7 +110,7 @@ fn engines_measure_the_last_token_of_each_sample() {
         &[&["train", "c.toml", "--run", "run"], &set[..]].concat(),
     )
     .done();
-    let dump = ["dump", "run/config.toml", "--tokens", "d.jsonl"];
+    let dump = ["dump", "run/config.toml", "--samples", "d.jsonl"];
     let weights = ["--weights", "run/model.safetensors", "--out", "all.npz"];
     run_in(&folder, &[&dump[..], &weights].concat()).done();
     let dump = read_dump(folder.join("all.npz"));
@@ -250,9 +250,9 @@ fn a_removed_head_is_not_drawn() {
     };
     assert_eq!(drawn(&[]), (4, 0));
     assert_eq!(drawn(&["--without-head", "1.0"]), (3, 1));
-    assert_eq!(drawn(&["--without-block", "0"]), (2, 2));
+    assert_eq!(drawn(&["--without-layer", "0"]), (2, 2));
     // What does not exist is named with what does.
-    for (part, index, range) in [("position", "7", "0 to 6"), ("block", "2", "0 to 1")] {
+    for (part, index, range) in [("position", "7", "0 to 6"), ("layer", "2", "0 to 1")] {
         let part = format!("--without-{part}");
         let without = [&predict[..], &[&part, index]].concat();
         refuses_in(&folder, &without, &[&format!("{part} {index}"), range]);

@@ -24,7 +24,7 @@ const CASES: [(&str, &[&str]); 17] = [
     ("init data.csv --out new.toml", &["data.csv"]),
     ("lab mine.toml --html new.html", &CONFIG),
     (
-        "dump mine.toml --weights own.safetensors --tokens one.txt --out new.npz",
+        "dump mine.toml --weights own.safetensors --samples one.txt --out new.npz",
         &["mine.toml", "own.safetensors", "one.txt"],
     ),
     ("evaluate run data.csv --html new.html", &["data.csv"]),
@@ -59,7 +59,7 @@ fn prepare(folder: &Path) {
     done("init she-did-not --out walk.toml");
     let weights = folder.join("run/model.safetensors");
     fs::copy(weights, folder.join("own.safetensors")).unwrap();
-    done("dump mine.toml --weights own.safetensors --tokens one.txt --out one.npz");
+    done("dump mine.toml --weights own.safetensors --samples one.txt --out one.npz");
 }
 
 /// No command replaces a file, unless it is told to; and never what it reads, not through a link either.
@@ -233,7 +233,7 @@ fn standard_output_is_one_file() {
     for line in [
         "evaluate run --svg - --html -",
         "report seeds.jsonl --svg - --html -",
-        "walkthrough she-did-not --html - --json -",
+        "walkthrough she-did-not --html - --json",
     ] {
         refuses_typed(&folder, line, &["standard output"]);
     }

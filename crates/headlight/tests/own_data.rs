@@ -160,7 +160,7 @@ fn names_of_classes_are_in_predictions() {
         let tokens = format!("{token} {token}");
         let predict = ["predict", "run", "--tokens", &tokens];
         let text = run_in(&folder, &predict).done().stdout;
-        assert_eq!(text.lines().next(), Some(name));
+        assert_eq!(text.lines().next(), Some(&*format!("answer: {name}")));
         let printed = run_in(&folder, &[&predict[..], &["--json"]].concat()).done();
         assert_eq!(json(&printed.stdout)["predicted"], name);
     }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Finished, fed, folder, refused, run, run_in, typed};
+use crate::common::{Finished, fed, folder, refused, run_in, typed};
 use serde_json::Value;
 
 const SHORT: [&str; 4] = ["--set", "training.epochs=1", "--set", "data.samples=256"];
@@ -47,7 +47,7 @@ fn results_are_one_line_of_json() {
         &folder,
         &[&predict[..], &["0 45 48 42 4 4 40"]].concat(),
     ));
-    let weights = sample["attention_of_cls"][0][0].as_array().unwrap();
+    let weights = sample["attention_of_readout"][0][0].as_array().unwrap();
     let sum: f64 = weights.iter().map(|weight| weight.as_f64().unwrap()).sum();
     assert!(weights.len() == 7 && (sum - 1.0).abs() < 1e-5, "{sample}");
     assert_eq!(sample["label"], 1);
@@ -247,21 +247,10 @@ fn the_documented_list_of_json_is_complete() {
         .step_by(2)
         .collect();
     listed.sort_unstable();
-    let help = run(&["--help"]).done().stdout;
-    let commands = help
-        .lines()
-        .skip_while(|line| !line.starts_with("Commands:"))
-        .skip(1);
-    let commands = commands.take_while(|line| !line.trim().is_empty());
-    let names = commands.filter_map(|line| line.split_whitespace().next());
-    let mut with: Vec<&str> = names
-        .filter(|name| *name != "help")
-        .filter(|name| {
-            let help = run(&[name, "--help"]).done().stdout;
-            let mut lines = help.lines().map(str::trim_start);
-            lines.any(|line| line.starts_with("--json") && !line.starts_with("--json <"))
-        })
-        .collect();
+    let program = headlight::command();
+    let commands = program.get_subcommands();
+    let with = commands.filter(|own| own.get_arguments().any(|one| one.get_id() == "json"));
+    let mut with: Vec<&str> = with.map(|own| own.get_name()).collect();
     with.sort_unstable();
     assert_eq!(listed, with);
 }

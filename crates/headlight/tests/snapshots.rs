@@ -25,7 +25,7 @@ fn small_run(path: &Path) -> String {
     let verbose = arguments.into_iter().chain(["--verbose"]);
     let told = run(&verbose.collect::<Vec<_>>()).done().stderr;
     // Other lines have the time that it took, and the commit.
-    let table = told.split_once("samples of label").unwrap().1;
+    let table = told.split_once("not measured").unwrap().1;
     let rows = table
         .lines()
         .take_while(|line| !line.starts_with("trained"));

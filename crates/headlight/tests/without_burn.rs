@@ -71,7 +71,7 @@ fn dumps_predicts_and_inspects() {
     fs::write(&tokens, "0 45 48 1 4 4 40\n").unwrap();
     let (config, weights) = (path.join("config.toml"), path.join("model.safetensors"));
     let dump = ["dump", text(&config), "--weights", text(&weights)];
-    let files = ["--tokens", text(&tokens), "--out", text(&out)];
+    let files = ["--samples", text(&tokens), "--out", text(&out)];
     run(&[&dump[..], &files].concat()).done();
     run(&["inspect", text(&out), "--html", text(&page)]).done();
     assert!(

@@ -85,7 +85,13 @@ fn the_position_that_the_class_is_read_from_is_shown() {
         let dump = [
             &dump[..],
             &[
-                "--set", &pooling, "--tokens", "s.txt", "--out", "d.npz", "--force",
+                "--set",
+                &pooling,
+                "--samples",
+                "s.txt",
+                "--out",
+                "d.npz",
+                "--force",
             ],
         ];
         run_in(&folder, &dump.concat()).done();
@@ -107,7 +113,7 @@ fn the_position_that_the_class_is_read_from_is_shown() {
         let found = json(&printed.stdout);
         let row = &dump.weights(0, 0, 1)[read_position * 4..][..4];
         let shown: Vec<f32> =
-            serde_json::from_value(found["attention_of_cls"][0][1].clone()).unwrap();
+            serde_json::from_value(found["attention_of_readout"][0][1].clone()).unwrap();
         assert_eq!(shown, row);
         let explained = run_in(&folder, &[&predict[..], &["--explain"]].concat())
             .done()

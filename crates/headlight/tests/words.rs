@@ -123,7 +123,7 @@ fn the_documented_texts_train_and_predict() {
         "--weights",
         "run/model.safetensors",
     ];
-    let dump = [&weights[..], &["--tokens", "new.csv", "--out", "new.npz"]].concat();
+    let dump = [&weights[..], &["--samples", "new.csv", "--out", "new.npz"]].concat();
     run_in(&folder, &dump).done();
     let shown = typed(&folder, "inspect new.npz").done().stdout;
     let picture = ["inspect", "new.npz", "--svg", "new.svg"];

@@ -5,7 +5,7 @@ use headlight_dump::{Array, AttentionDump, Dims};
 use crate::{Page, PageRun, PageTraining};
 
 /// The most weights of a page.
-const MOST: usize = 20_000_000;
+const MAX_WEIGHTS: usize = 20_000_000;
 
 /// The largest score of a page. A score so far below another gives weight 0.
 const LARGEST: f32 = 1e4;
@@ -67,7 +67,7 @@ impl OtherAttention {
         let (samples, positions) = (self.tokens.len(), self.positions());
         if let Some(other) = self.tokens.iter().find(|own| own.len() != positions) {
             return Err(format!(
-                "all samples need as many tokens; one has {positions}, another {}",
+                "all samples need the same number of tokens; one has {positions}, another {}",
                 other.len()
             ));
         }
@@ -78,9 +78,9 @@ impl OtherAttention {
                 "there is no attention: the extents [sample, layer, head, query, key] are {size:?}"
             ));
         }
-        if count > MOST {
+        if count > MAX_WEIGHTS {
             return Err(format!(
-                "{count} weights are too many for a page, which has room for {MOST}; show fewer samples, layers or heads"
+                "{count} weights are too many for a page, which has room for {MAX_WEIGHTS}; show fewer samples, layers or heads"
             ));
         }
         let given = self.weights.len();
@@ -102,7 +102,9 @@ impl OtherAttention {
             }
             let is_score = |score: &&f32| score.is_nan() || **score == f32::INFINITY;
             if let Some(score) = scores.iter().find(is_score) {
-                return Err(format!("a score is {score}"));
+                return Err(format!(
+                    "a score is {score}; it must be a number or minus infinity"
+                ));
             }
         }
         let cells = positions * positions;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use headlight_architecture::Scale;
 use headlight_dump::{Array, AttentionDump};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{Evidence, Lab, LossPoint, Page, PageRun, PageTraining};
 use headlight_report::theme::VIRIDIS;
@@ -299,16 +300,17 @@ fn classes(dump: &AttentionDump) -> Vec<&str> {
     names.filter_map(serde_json::Value::as_str).collect()
 }
 
-/// The scale of the products, from the config (`Scale` in the model's crate).
+/// The scale of the products, from the config.
 fn factor(attention: &serde_json::Value, d_head: usize) -> (f64, String) {
     let temperature = attention["temperature"].as_f64().unwrap_or(1.0);
-    let (scale, mut text) = match &attention["scale"] {
-        serde_json::Value::Bool(false) => (1.0, "1 (scale off)".to_owned()),
-        serde_json::Value::Number(number) => (number.as_f64().unwrap_or(1.0), number.to_string()),
-        _ => (1.0 / (d_head as f64).sqrt(), format!("1 / √{d_head}")),
+    let scale = Scale::deserialize(&attention["scale"]).unwrap_or_default();
+    let mut text = match scale {
+        Scale::Off => "1 (scale off)".to_owned(),
+        Scale::Factor(factor) => factor.to_string(),
+        Scale::Root => format!("1 / √{d_head}"),
     };
     if (temperature - 1.0).abs() > 0.0 {
         text = format!("{text} / temperature {temperature}");
     }
-    (scale / temperature, text)
+    (scale.factor(d_head) / temperature, text)
 }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use headlight_dump::{Array, AttentionDump};
+use headlight_report::evenly_spread;
 
 /// The approximate size of the numbers of all runs of a page, in bytes before encoding, which takes a third off: a page has less
 /// than 3 MB.
@@ -58,11 +59,10 @@ impl Selection {
             steps = (steps * 3 / 4).max(least);
         }
         let fit = (budget / cost(dump, steps, is_live)).max(1);
-        let spread = |index: usize| index * (all - 1) / (steps - 1).max(1);
         let mut steps: Vec<usize> = if steps == 1 {
             vec![all - 1]
         } else {
-            (0..steps).map(spread).collect()
+            evenly_spread(all, steps).collect()
         };
         let best = best.map(|best| with(&mut steps, best));
         let labels: Vec<f32> = (0..dump.dims.samples).map(|row| dump.label(row)).collect();

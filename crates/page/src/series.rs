@@ -5,13 +5,13 @@
 const UNITS: f64 = 10_000.0;
 
 /// Larger numbers are clamped to this; JavaScript could not hold them exactly.
-const MOST: f64 = 1e15;
+const MAX_NUMBER: f64 = 1e15;
 
 /// A number in ten-thousandths, rounded as printing rounds it: halves to even.
 pub(crate) fn units(value: f32) -> i64 {
     (f64::from(value) * UNITS)
         .round_ties_even()
-        .clamp(-MOST, MOST) as i64
+        .clamp(-MAX_NUMBER, MAX_NUMBER) as i64
 }
 
 /// Writes integers as: the number of bytes of each, the lowest byte of each, the next byte of each, ...

@@ -417,7 +417,7 @@ fn attention_that_is_none_is_refused() {
         (|own| own.weights[3] = f32::NAN, "NaN"),
         (|own| own.weights.truncate(15), "15 weights"),
         (|own| own.heads = 0, "no attention"),
-        (|own| own.tokens[1].truncate(1), "as many tokens"),
+        (|own| own.tokens[1].truncate(1), "number of tokens"),
         (|own| own.tokens.clear(), "no attention"),
         (|own| own.scores = Some(vec![0.0]), "1 scores"),
         (|own| own.scores = Some(vec![f32::INFINITY; 16]), "inf"),
@@ -470,7 +470,7 @@ fn writes_the_fixture_of_the_script_tests() {
     };
     let runs = runs.map(|dumps| dumps.iter().map(numbers).collect::<Vec<_>>());
     let heatmap = Heatmap {
-        title: String::new(),
+        title: Vec::new(),
         quantity: Quantity::Weights,
         range: ColourRange::Unit,
         read: 0,

@@ -21,4 +21,4 @@ pub use plots::{
 };
 pub use screen::{Screen, ScreenPart, ScreenWord, Weights};
 pub use terminal::ColourMode;
-pub use words::{counted, number, shorten, shorten_apart};
+pub use words::{counted, number, shorten, shorten_apart, wrap};

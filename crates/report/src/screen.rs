@@ -5,9 +5,6 @@ use std::fmt::Write;
 use crate::terminal::ColourMode;
 use crate::words::{fitted, left, right, say, shorten, width};
 
-/// A space at which no line is broken.
-const JOINT: char = '\u{a0}';
-
 /// The most lines and columns of a screen.
 const LINES: usize = 24;
 const COLUMNS: usize = 80;
@@ -79,7 +76,7 @@ impl Screen {
     /// The screen as text.
     pub fn text(mut self, colour: ColourMode) -> String {
         loop {
-            let text = self.drawn(colour).replace(JOINT, " ");
+            let text = self.drawn(colour).replace('\u{a0}', " ");
             if text.lines().count() <= LINES || !self.shrink() {
                 return text;
             }
@@ -88,7 +85,7 @@ impl Screen {
 
     fn drawn(&self, colour: ColourMode) -> String {
         let mut text = String::new();
-        say(&mut text, &joined(&self.title), COLUMNS);
+        say(&mut text, &self.title, COLUMNS);
         for part in &self.parts {
             text.push('\n');
             match part {
@@ -152,7 +149,7 @@ impl Weights {
         if self.rows.len() < self.classes {
             let _ = write!(title, "; {} of {} classes", self.rows.len(), self.classes);
         }
-        say(text, &joined(&title), COLUMNS);
+        say(text, &title, COLUMNS);
         // A blank stands before the first cell already.
         let keys = shown.iter().enumerate().map(|(place, &key)| {
             let name = shorten(&self.keys[key], cell - usize::from(place > 0));
@@ -199,27 +196,14 @@ fn indented(text: &mut String, sentences: &[String]) {
         let options = textwrap::Options::new(COLUMNS)
             .initial_indent(if place == 0 { "" } else { &later })
             .subsequent_indent(&later);
-        for line in textwrap::wrap(&joined(sentence), options) {
+        for line in textwrap::wrap(sentence, options) {
             let _ = writeln!(text, "{line}");
         }
     }
 }
 
-/// A text that is not broken between a number and the name before it.
-fn joined(text: &str) -> String {
-    let mut parts = text.split(' ');
-    let mut joined = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let is_number = part.starts_with(|c: char| c.is_ascii_digit() || c == '–');
-        let is_named = joined.ends_with(char::is_alphabetic) || joined.ends_with("F1");
-        joined.push(if is_number && is_named { JOINT } else { ' ' });
-        joined.push_str(part);
-    }
-    joined
-}
-
 fn list(text: &mut String, title: &str, words: &[ScreenWord]) {
-    say(text, &joined(title), COLUMNS);
+    say(text, title, COLUMNS);
     let side = words.iter().map(|word| width(&word.word)).max();
     let side = side.unwrap_or(0).clamp(10, WORD);
     let names: Vec<&str> = words.iter().map(|word| word.word.as_str()).collect();

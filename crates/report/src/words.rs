@@ -98,7 +98,7 @@ pub(crate) fn say(text: &mut String, paragraph: &str, columns: usize) {
 }
 
 /// Lines of at most `columns`, broken at spaces; a longer word has a line of its own.
-pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     wrapped(text, columns, false)
 }
 

@@ -6,7 +6,9 @@ use headlight_report::{ColourRange, Heatmap, Quantity};
 fn heatmap(tokens: &[&str], quantity: Quantity) -> Heatmap {
     let count = tokens.len();
     Heatmap {
-        title: "attention weights · sample 7".to_owned(),
+        title: ["attention weights", "sample 7"]
+            .map(str::to_owned)
+            .to_vec(),
         quantity,
         range: ColourRange::Unit,
         positions: (0..count).collect(),
@@ -32,7 +34,7 @@ fn the_svg_holds_every_number_and_name() {
         "0 [CLS]",
         "1* 42",
         "2 7",
-        "* decides by the rule",
+        "*: a position that decides the label",
         "sample 7",
     ] {
         assert!(svg.contains(name), "{name}");
@@ -135,7 +137,8 @@ fn a_long_title_breaks_between_its_parts() {
         "probability 0.5",
         "step 1500",
     ]
-    .join(" · ");
+    .map(str::to_owned)
+    .to_vec();
     let svg = heatmap.svg();
     let mut titles: Vec<&str> = svg.split("class=\"title\"").skip(1).collect();
     for title in &mut titles {

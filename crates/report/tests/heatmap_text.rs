@@ -6,7 +6,9 @@ use headlight_report::{ColourMode, ColourRange, Heatmap, Quantity};
 
 fn heatmap() -> Heatmap {
     Heatmap {
-        title: "attention weights · sample 10 · head 0".to_owned(),
+        title: ["attention weights", "sample 10", "head 0"]
+            .map(str::to_owned)
+            .to_vec(),
         quantity: Quantity::Weights,
         range: ColourRange::Unit,
         positions: vec![0, 1, 2],
@@ -21,14 +23,14 @@ fn heatmap() -> Heatmap {
 }
 
 fn drawn(colour: ColourMode, width: usize) -> String {
-    heatmap().text(Options { colour, width }, None)
+    heatmap().text(Options { colour, width }, None, "REMEDY")
 }
 
 #[test]
 fn plain_text_has_every_number_and_no_escape() {
     let expected = "\
 attention weights · sample 10 · head 0
-rows: query (from), columns: key (to); * decides by the rule
+rows: query (from), columns: key (to); *: a position that decides the label
            0       1       2*   
          [CLS]     16      42   
 0 [CLS]  0.1250  0.2500  0.6250 
@@ -73,7 +75,7 @@ fn a_long_sequence_shows_the_largest_weights() {
         colour: ColourMode::Plain,
         width,
     };
-    let text = long(50, 1).text(plain(60), None);
+    let text = long(50, 1).text(plain(60), None, "REMEDY");
     for part in [
         "the 12 largest of 50 keys",
         "0 0    0.5000",
@@ -81,20 +83,20 @@ fn a_long_sequence_shows_the_largest_weights() {
         "38 others  0.0002",
         // 60 columns have room for four keys.
         "   0 0    0:0.500    1:0.250    2:0.125    3:0.062",
-        "46 of 50 keys are not shown, nor 26 of 50 queries",
-        "--svg",
-        "--html",
-        "CSV",
+        "Not shown: 46 of 50 keys. Not shown: 26 of 50 queries",
+        "REMEDY",
     ] {
         assert!(text.replace('\n', " ").contains(part), "{part}: {text}");
     }
-    let alone = long(50, 1).text(plain(60), Some(49));
+    let alone = long(50, 1).text(plain(60), Some(49), "REMEDY");
     assert!(alone.contains("49* 49  0.5000"), "{alone}");
     assert!(alone.contains("  0 0     0.2500"), "{alone}");
-    let heads = long(50, 3).text(plain(60), Some(7));
+    let heads = long(50, 3).text(plain(60), Some(7), "REMEDY");
     assert!(heads.contains("head 2    7:0.500    8:0.250"), "{heads}");
-    let many = long(50, 70).text(plain(60), None).replace('\n', " ");
-    assert!(many.contains("nor 6 of 70 heads"), "{many}");
+    let many = long(50, 70)
+        .text(plain(60), None, "REMEDY")
+        .replace('\n', " ");
+    assert!(many.contains("6 of 70 heads"), "{many}");
 }
 
 /// No line is wider than the terminal, no text larger than 20 kB.
@@ -104,7 +106,7 @@ fn texts_fit() {
         for (count, heads) in [(7, 1), (21, 1), (50, 8), (100, 32), (300, 1)] {
             for width in [60, 80, 400] {
                 for query in [None, Some(3)] {
-                    let text = long(count, heads).text(Options { colour, width }, query);
+                    let text = long(count, heads).text(Options { colour, width }, query, "REMEDY");
                     assert!(
                         text.len() <= 20_000,
                         "{count} {heads} {width}: {}",

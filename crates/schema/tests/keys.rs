@@ -211,5 +211,5 @@ fn variants_have_keys_too() {
 fn an_invalid_value_is_placed_in_a_section() {
     let invalid = InvalidValue::new("rule.position", "too far").within("data");
     assert_eq!(invalid, InvalidValue::new("data.rule.position", "too far"));
-    assert_eq!(invalid.to_string(), "too far");
+    assert_eq!(invalid.to_string(), "`data.rule.position`: too far");
 }

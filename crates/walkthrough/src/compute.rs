@@ -235,7 +235,9 @@ impl<'a> Stages<'a> {
         };
         if all.0.iter().flatten().any(overflows) {
             let name = stage.name();
-            return Err(format!("`{name}` has no finite value; use smaller numbers"));
+            return Err(format!(
+                "`{name}` has a number that is too large; use smaller numbers"
+            ));
         }
         let [queries, keys] = self.tokens;
         let indices = |count: usize| (0..count).map(|index| index.to_string()).collect();

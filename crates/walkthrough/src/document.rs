@@ -23,15 +23,8 @@ impl Walkthrough {
     /// # Errors
     /// When serialization fails.
     pub fn html(&self) -> serde_json::Result<String> {
-        Ok(headlight_page::stepwise(&self.document(), &self.json()?))
-    }
-
-    /// All stages and comparisons as JSON. Among numbers, `null` is minus infinity.
-    ///
-    /// # Errors
-    /// When serialization fails.
-    pub fn json(&self) -> serde_json::Result<String> {
-        serde_json::to_string(self)
+        let numbers = serde_json::to_string(self)?;
+        Ok(headlight_page::stepwise(&self.document(), &numbers))
     }
 
     fn sections(&self) -> Vec<Section> {

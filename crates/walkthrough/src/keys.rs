@@ -63,7 +63,10 @@ impl Label {
             Self::Token(token) => names.iter().position(|name| name == token),
         };
         found.ok_or_else(|| match self {
-            Self::Index(index) => format!("there is no index {index} among {}", names.len()),
+            Self::Index(index) => format!(
+                "there is no index {index}; indices go from 0 to {}",
+                names.len().saturating_sub(1)
+            ),
             Self::Token(token) => format!("there is no {token:?}"),
         })
     }
@@ -78,10 +81,10 @@ impl TryFrom<Vec<String>> for Tokens {
     type Error = String;
 
     fn try_from(tokens: Vec<String>) -> Result<Self, String> {
-        const MOST: usize = 256;
-        if tokens.is_empty() || tokens.len() > MOST {
+        const MAX_TOKENS: usize = 256;
+        if tokens.is_empty() || tokens.len() > MAX_TOKENS {
             return Err(format!(
-                "there are {} tokens; there must be 1 to {MOST}",
+                "there are {} tokens; there must be 1 to {MAX_TOKENS}",
                 tokens.len()
             ));
         }
@@ -139,7 +142,7 @@ impl Keys {
         ];
         match useless.into_iter().find(|&(_, given)| given) {
             Some((name, _)) => Err(format!(
-                "`{name}` has no use beside what is computed from; remove it"
+                "`{name}` has no effect on this walkthrough; remove it"
             )),
             None => Ok(start),
         }

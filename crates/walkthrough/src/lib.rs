@@ -56,4 +56,4 @@ pub use compute::Computed;
 pub use matrix::Matrix;
 pub use published::Published;
 pub use stage::Stage;
-pub use walkthrough::{MOST_BYTES, Walkthrough, WorkedCase};
+pub use walkthrough::{MAX_BYTES, Walkthrough, WorkedCase};

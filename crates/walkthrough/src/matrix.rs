@@ -1,9 +1,10 @@
 //! A matrix of finite numbers.
 
+use headlight_report::counted;
 use serde::{Deserialize, Serialize};
 
 /// The most rows or columns of a matrix.
-const MOST_WIDTH: usize = 4096;
+const MAX_ROWS_OR_COLUMNS: usize = 4096;
 
 /// Numbers in rows of equal length. A file can hold finite ones only. `[row][column]`
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
@@ -18,9 +19,9 @@ impl TryFrom<Vec<Vec<f64>>> for Matrix {
         if columns == 0 {
             return Err("there are no numbers".to_owned());
         }
-        if rows.len() > MOST_WIDTH || columns > MOST_WIDTH {
+        if rows.len() > MAX_ROWS_OR_COLUMNS || columns > MAX_ROWS_OR_COLUMNS {
             return Err(format!(
-                "the matrix is {} × {columns}; the largest size is {MOST_WIDTH} × {MOST_WIDTH}",
+                "the matrix is {} × {columns}; the largest size is {MAX_ROWS_OR_COLUMNS} × {MAX_ROWS_OR_COLUMNS}",
                 rows.len()
             ));
         }
@@ -61,7 +62,9 @@ impl Matrix {
         let (columns, rows) = (self.columns(), other.rows());
         if columns != rows {
             return Err(format!(
-                "{how} cannot be computed: {columns} columns and {rows} rows; make them equal"
+                "{how} cannot be computed: the first has {}, the second {}; make these equal",
+                counted(columns, "column"),
+                counted(rows, "row")
             ));
         }
         Ok(self.each_row(|row| {

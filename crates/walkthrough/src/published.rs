@@ -7,7 +7,7 @@ use crate::text::one_line;
 use crate::{Computed, Stage};
 
 /// The most decimals that numbers are compared to.
-const MOST_DECIMALS: usize = 6;
+const MAX_DECIMALS: usize = 6;
 
 /// The numbers that a document prints for one row of a stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -42,9 +42,9 @@ impl Published {
                 present.join(", ")
             ));
         };
-        if given.decimals > MOST_DECIMALS {
+        if given.decimals > MAX_DECIMALS {
             return Err(format!(
-                "`decimals` is {}; it can be at most {MOST_DECIMALS}",
+                "`decimals` is {}; it can be at most {MAX_DECIMALS}",
                 given.decimals
             ));
         }

@@ -9,12 +9,13 @@ use crate::published::Published;
 use crate::text::one_line;
 
 /// The largest file, in bytes. Parsing can take 100 bytes of memory per byte of TOML.
-pub const MOST_BYTES: u64 = 1 << 20;
+pub const MAX_BYTES: u64 = 1 << 20;
 
 /// The most cases in a file.
-const MOST_CASES: usize = 16;
+const MAX_CASES: usize = 16;
 
-/// The examples of a document, computed, and compared with the numbers that it prints.
+/// The examples of a document, computed, and compared with the numbers that it prints. In JSON, `null` among numbers is minus
+/// infinity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Walkthrough {
     /// The name of the example.
@@ -53,7 +54,7 @@ impl Walkthrough {
     /// One sentence, with line and column if they are known.
     pub fn read(name: &str, bytes: &[u8]) -> Result<Self, String> {
         let within = |message: &str| format!("{name}: {message}");
-        if bytes.len() as u64 > MOST_BYTES {
+        if bytes.len() as u64 > MAX_BYTES {
             return Err(within("the file is larger than 1 MiB"));
         }
         let text = str::from_utf8(bytes).map_err(|_| within("the file is not UTF-8 text"))?;
@@ -92,9 +93,9 @@ fn variants(top: &Keys) -> Result<Vec<WorkedCase>, String> {
                 .to_owned(),
         );
     }
-    if top.cases.len() > MOST_CASES {
+    if top.cases.len() > MAX_CASES {
         return Err(format!(
-            "there are {} cases; at most {MOST_CASES} are allowed",
+            "there are {} cases; at most {MAX_CASES} are allowed",
             top.cases.len()
         ));
     }

@@ -102,7 +102,7 @@ class Headlight:
         """Of `weights`: those of class 1, or of each class."""
         safetensors.numpy.save_file(self.weights, self.folder / "weights.safetensors")
         np.savez(self.folder / "tokens.npz", tokens=tokens.astype(np.int64))
-        given = ["--weights", self.folder / "weights.safetensors", "--tokens", self.folder / "tokens.npz"]
+        given = ["--weights", self.folder / "weights.safetensors", "--samples", self.folder / "tokens.npz"]
         run(self._command("dump", {}, *given, "--out", self.folder / "out.npz", "--force"))
         with np.load(self.folder / "out.npz") as dump:
             return dump["logits"]

@@ -48,7 +48,7 @@ class Headlight:
         files = [self.folder / name for name in ["given.safetensors", "tokens.txt", "dump.npz"]]
         safetensors.numpy.save_file(weights, files[0])
         np.savetxt(files[1], tokens, fmt="%d")
-        self.program("dump", self.path, "--weights", files[0], "--tokens", files[1], "--force", "--out", files[2])
+        self.program("dump", self.path, "--weights", files[0], "--samples", files[1], "--force", "--out", files[2])
         with np.load(files[2]) as arrays:
             return dict(arrays)
 

@@ -1,15 +1,15 @@
 //! Vectors that move: a word alone, and where it occurs, after each layer.
 
 mod plane;
-
-use std::collections::{BTreeMap, BTreeSet};
+mod separation;
 
 use headlight_data::Dataset;
-
 use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Array, FrozenModel, Recorded};
+
 pub use plane::Plane;
+pub use separation::{MIN_OCCURRENCES_PER_CLASS, Separation};
 
 /// An occurrence of a token in a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,47 +100,4 @@ pub fn levels(
     levels.extend(differs.then_some(position));
     levels.extend(blocks);
     Ok(levels)
-}
-
-/// How far vectors of different classes are apart: the share of their variance that is between the means of the classes
-/// (the correlation ratio, η²). 0: the means of the classes are equal; 1: all vectors of a class
-/// are equal. `None` with fewer than two
-/// classes, or if the vectors do not differ.
-///
-/// # Panics
-/// When there are not `width` values for each label.
-pub fn separation(vectors: &[f32], width: usize, labels: &[u32]) -> Option<f64> {
-    assert_eq!(
-        vectors.len(),
-        width * labels.len(),
-        "a vector for each label"
-    );
-    let rows = || vectors.chunks(width).zip(labels);
-    let mean = |of: &dyn Fn(u32) -> bool| -> Vec<f64> {
-        let own = rows().filter(|(_, label)| of(**label));
-        let own: Vec<&[f32]> = own.map(|(vector, _)| vector).collect();
-        let sum = |i: usize| own.iter().map(|vector| f64::from(vector[i])).sum::<f64>();
-        (0..width).map(|i| sum(i) / own.len() as f64).collect()
-    };
-    let squares = |from: &[f64], vector: &[f32]| -> f64 {
-        let pairs = vector.iter().zip(from);
-        pairs
-            .map(|(&value, mean)| (f64::from(value) - mean).powi(2))
-            .sum()
-    };
-    let whole = mean(&|_| true);
-    let total: f64 = rows().map(|(vector, _)| squares(&whole, vector)).sum();
-    let largest: f64 = vectors.iter().map(|&value| f64::from(value).powi(2)).sum();
-    let classes = labels.iter().copied().collect::<BTreeSet<u32>>();
-    if classes.len() < 2 || total <= 1e-12 * largest {
-        return None;
-    }
-    let means = classes
-        .into_iter()
-        .map(|class| (class, mean(&|label| label == class)));
-    let means: BTreeMap<u32, Vec<f64>> = means.collect();
-    let within: f64 = rows()
-        .map(|(vector, label)| squares(&means[label], vector))
-        .sum();
-    Some(1.0 - within / total)
 }

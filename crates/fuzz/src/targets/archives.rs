@@ -60,7 +60,7 @@ pub(crate) fn dump(bytes: &[u8]) {
         let layers: Vec<usize> = (0..dump.dims.layers).collect();
         for layers in [&layers[..1], &layers] {
             let heatmap = Heatmap::of(&dump, 0, layers, &[0], quantity);
-            let _ = heatmap.text(options, None);
+            let _ = heatmap.text(options, None, "");
             let _ = heatmap.svg();
         }
     }

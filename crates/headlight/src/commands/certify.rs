@@ -13,15 +13,15 @@ use headlight_trainer::standard::shown;
 use headlight_trainer::train::signals::Signals;
 use serde::Serialize;
 
-use super::model::{ModelArguments, RunModel};
 use crate::arguments::{Form, threads, whole};
+use crate::model::{ModelArguments, RunModel};
 use crate::printing::{print, print_json};
 use crate::terminal::{self, set_share, share_bar};
 
 /// Count how a run's model answers every possible input
 ///
-/// The count is exact: it is that of the fused engine's answers. The model must have one layer and read one position, and the config
-/// must have a rule that gives every input a label.
+/// The count of the fused engine's answers is exact. The model must have one layer and one readout position. The config must have a
+/// rule that gives every input a label.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example: headlight certify runs/notebook-1\nWith more of the worst inputs: headlight certify runs/notebook-1 --examples 50\nFor other models, an estimate: headlight certify runs/equal_positions-1 --sample 1000000"

@@ -1,23 +1,21 @@
 //! `headlight compare`: runs side by side.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::config::toml::default_of;
 use headlight_experiment::metrics::{METRICS, MetricKind};
-use headlight_report::{number, shorten_apart};
+use headlight_report::{Table, number, shorten_apart};
 use headlight_trainer::Failure;
 use headlight_trainer::run::RunDir;
 use headlight_trainer::standard::shown;
 use serde_json::{Value, json};
-use toml::Table;
 
 use crate::arguments::Form;
-use crate::terminal::{GAP, aligned};
+use crate::printing::{print, print_json};
+use crate::terminal;
 
 /// Show runs side by side: the settings that differ, and the metrics of the best model, or else of the last one
 #[derive(Args, Debug)]
@@ -29,12 +27,6 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     form: Form,
 }
-
-/// What the metrics are of, if a run keeps its best model.
-const LEGEND_OF_BEST: &str = "\
-step: that of the best model if training.keep_best is set,
-else the last one; all metrics are of that model
-";
 
 /// Prints the settings that differ between the runs, and the metrics of the model of each.
 ///
@@ -55,20 +47,15 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
         return print_json(&json!({"runs": runs.collect::<Vec<_>>()}));
     }
-    let mut rows: Vec<Vec<String>> = Vec::new();
     let row = |name: &str, cell: &dyn Fn(&Summary) -> String| {
         let cells = runs.iter().map(cell);
         std::iter::once(name.to_owned()).chain(cells).collect()
     };
-    rows.push(row("run", &|run| run.name.clone()));
-    let keys = differing_keys(&runs);
-    let widest = keys.iter().map(String::len).max().unwrap_or(0);
-    let room = COLUMNS.saturating_sub(widest.max(LEAST_NAME)) / runs.len();
-    let room = room.saturating_sub(GAP.len()).max(LEAST_VALUE);
-    for key in keys {
+    let mut rows: Vec<Vec<String>> = vec![row("run", &|run| run.name.clone())];
+    for key in differing_keys(&runs) {
         let values: Vec<String> = runs.iter().map(|run| run.setting(&key)).collect();
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
-        let cells = shorten_apart(&values, room).into_iter();
+        let cells = shorten_apart(&values, MAX_VALUE_COLUMNS).into_iter();
         rows.push([key].into_iter().chain(cells).collect());
     }
     let train = METRICS
@@ -81,67 +68,71 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let cell = |run: &Summary| number(run.metrics[&name].as_f64(), decimals);
         rows.push(row(&name, &cell));
     }
-    print(&format!("{}\n{}\n", aligned(&rows, 1), legend(&runs)))
+    let table = Table::of_text("", "", rows)
+        .with_left_names()
+        .text(terminal::options());
+    print(&format!("{table}\n{}", terminal::paragraphs(legend(&runs))))
 }
 
 /// What the metrics' names mean.
-fn legend(runs: &[Summary]) -> String {
-    let is = |what: fn(&ExperimentConfig) -> bool| runs.iter().map(move |run| what(&run.config));
-    let is_fresh = is(|config| config.data.is_fresh()).all(|is_fresh| is_fresh);
-    let (batch_loss, over) = if is_fresh {
-        (
+fn legend(runs: &[Summary]) -> Vec<String> {
+    let configs = || runs.iter().map(|run| &run.config);
+    let mut legend = Vec::new();
+    if configs().any(|config| config.training.keep_best.is_some()) {
+        legend.push(
+            "step: that of the best model if training.keep_best is set, else the last one; all metrics are of that model".to_owned(),
+        );
+    }
+    let are_fresh = configs().all(|config| config.data.is_fresh());
+    let [batch_loss, over] = if are_fresh {
+        [
             "that of the step's batch before it",
-            "over that batch after the step",
-        )
+            "that batch after the step",
+        ]
     } else {
-        (
+        [
             "the mean since the epoch began",
-            "over all training samples after the step",
-        )
+            "all training samples after the step",
+        ]
     };
-    let reader = if is(ExperimentConfig::reads_cls).all(|reads_cls| reads_cls) {
+    let reader = if configs().all(ExperimentConfig::reads_cls) {
         "[CLS]"
-    } else if is(ExperimentConfig::reads_mean).any(|reads_mean| reads_mean) {
-        "the position named\nbelow,"
+    } else if configs().any(ExperimentConfig::reads_mean) {
+        "the position named below"
     } else {
-        "the readout position,"
+        "the readout position"
     };
-    let keeps_best = is(|config| config.training.keep_best.is_some()).any(|keeps| keeps);
-    let of_best = if keeps_best { LEGEND_OF_BEST } else { "" };
-    let mut legend = format!(
-        "{of_best}train_loss: batch loss, {batch_loss}\nloss and the others: {over}\n\
-         held_out_: over samples that are not trained on\n\
-         attention, uniform: of {reader} on the positions that decide the\n\
-         label, mean over heads, and the same if it were uniform"
-    );
+    legend.extend([
+        format!("train_loss: batch loss, {batch_loss}"),
+        format!("loss and the others: over {over}"),
+        "held_out_: over samples that are not trained on".to_owned(),
+        format!("attention: of {reader} on the positions that decide the label, mean over heads"),
+        "uniform: what attention is if it is uniform".to_owned(),
+    ]);
     for Summary { name, config, .. } in runs {
-        if config.data.is_fresh() && !is_fresh {
-            let _ = write!(
-                legend,
-                "\n{name}: train_loss, loss and the others are of the step's batch,\nsince each step drew its own samples"
-            );
+        if config.data.is_fresh() && !are_fresh {
+            legend.push(format!(
+                "{name}: train_loss, loss and the others are of the step's batch, since each step drew its own samples"
+            ));
         }
         if config.reads_mean() {
-            let _ = write!(
-                legend,
-                "\n{name}: the class is read from the mean of all positions;\nattention is that of {}",
+            legend.push(format!(
+                "{name}: the class is read from the mean of all positions; attention is that of {}",
                 config.measured_readout_name()
-            );
+            ));
         }
     }
     legend
 }
 
-/// The columns of a terminal, those of the longest metric's name, and those that a value of a setting has at least.
-const COLUMNS: usize = 80;
-const LEAST_NAME: usize = 18;
-const LEAST_VALUE: usize = 12;
+/// The most columns of a setting's value.
+const MAX_VALUE_COLUMNS: usize = 24;
 
 struct Summary {
     name: String,
     config: ExperimentConfig,
     /// The config as TOML.
-    table: Table,
+    table: toml::Table,
     /// Its values, by their keys with their sections.
     settings: BTreeMap<String, String>,
     /// The row of `metrics.jsonl` of the best model if the run keeps it, or else the last one.
@@ -153,7 +144,7 @@ impl Summary {
         let run = RunDir::open(path)?;
         let config = run.config()?;
         let kept = run.kept_metrics(&config)?;
-        let table = Table::try_from(&config)
+        let table = toml::Table::try_from(&config)
             .map_err(|error| Failure::System(format!("the config cannot be compared: {error}")))?;
         let mut settings = BTreeMap::new();
         flatten("", &table, &mut settings);
@@ -174,7 +165,7 @@ impl Summary {
     }
 }
 
-fn flatten(prefix: &str, table: &Table, settings: &mut BTreeMap<String, String>) {
+fn flatten(prefix: &str, table: &toml::Table, settings: &mut BTreeMap<String, String>) {
     for (key, value) in table {
         let key = if prefix.is_empty() {
             key.clone()

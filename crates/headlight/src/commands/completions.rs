@@ -1,11 +1,11 @@
 //! `headlight completions`: what a shell completes after `headlight`.
 
-use crate::printing::print;
 use clap::{Arg, Args, ValueHint};
 use clap_complete::Shell;
 use headlight_trainer::Failure;
 
 use crate::arguments::is_output;
+use crate::printing::print;
 
 /// Print a script that completes commands and options in a shell
 #[derive(Args, Debug)]

@@ -1,15 +1,15 @@
 //! `headlight devices`: lists the devices of this build and the GPU adapters of this machine.
 
-use std::fmt::Write;
-
-use crate::printing::{print, print_json};
 use clap::Args;
+use headlight_report::Table;
 use headlight_trainer::Failure;
 use headlight_trainer::devices::DEVICES;
 use headlight_trainer::train::opening::adapters;
 use serde_json::json;
 
 use crate::arguments::Form;
+use crate::printing::{print, print_json};
+use crate::terminal;
 
 /// List the devices of this build and the GPU adapters of this machine
 #[derive(Args, Debug)]
@@ -34,16 +34,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         });
         return print_json(&json!({"devices": devices, "adapters": adapters}));
     }
-    let mut text = String::new();
-    for device in DEVICES {
+    let rows = DEVICES.map(|device| {
         let name = device.name;
         let state = if device.is_built {
             "in this build".to_owned()
         } else {
             format!("build with --features {name}")
         };
-        let _ = writeln!(text, "{name:8} {:40} {state}", device.description);
-    }
+        vec![name.to_owned(), device.description.to_owned(), state]
+    });
+    let header = ["device", "description", "state"];
+    let table = Table::of_rows(&header, rows)
+        .left_aligned(&header)
+        .with_left_names();
+    let mut text = table.text(terminal::options());
     text += match (has_gpu, &adapters[..]) {
         (false, _) => "\nGPU adapters: this build has no GPU device; build with --features wgpu\n",
         (true, []) => "\nGPU adapters: none seen on this machine\n",

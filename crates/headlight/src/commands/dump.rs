@@ -14,13 +14,13 @@ use headlight_trainer::standard::shown;
 use headlight_trainer::train::dumping::{DumpModel, DumpSamples, Origin, dump};
 use headlight_trainer::train::opening::open_device;
 
-use crate::arguments::{ConfigArguments, Force, device};
+use crate::arguments::{ConfigArguments, DeviceArgument, Force};
 use crate::printing::tell;
 
 /// Run given weights on given samples, and write every intermediate value
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example: headlight dump --weights model.safetensors --tokens samples.csv --out dump.npz"
+    after_help = "Example: headlight dump --weights model.safetensors --samples samples.csv --out dump.npz"
 )]
 pub(crate) struct Arguments {
     /// The experiment
@@ -31,15 +31,14 @@ pub(crate) struct Arguments {
     weights: PathBuf,
     /// The samples: a dataset file, or a .txt file with the token ids of one sample per line
     #[arg(long, value_name = "FILE")]
-    tokens: PathBuf,
+    samples: PathBuf,
     /// The file to write: .npz, .json or .csv
     #[arg(long, value_name = "FILE")]
     out: Destination,
     #[command(flatten)]
     output: Force,
-    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
-    #[arg(long, value_parser = device)]
-    device: Option<String>,
+    #[command(flatten)]
+    device: DeviceArgument,
 }
 
 /// Writes the dump.
@@ -50,11 +49,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let config = arguments.config.load()?;
     let samples::SampleFile {
         dataset, labelled, ..
-    } = samples::read(&arguments.tokens, &config)?;
+    } = samples::read(&arguments.samples, &config)?;
     let parameters = weights::load(&config, &arguments.weights)?;
     let out = Output::new(&arguments.out, arguments.output.force)?;
     let format = format_of(out.named("-.json"))?;
-    let device = arguments.device.as_ref();
+    let device = arguments.device.name.as_ref();
     let device = open_device(device.unwrap_or(&config.compute.device))?;
     let samples = DumpSamples {
         indices: (0..dataset.len()).collect(),

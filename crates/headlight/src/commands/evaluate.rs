@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::printing::{print_beside, print_json};
 use clap::{Args, ValueEnum};
 use headlight_analysis::measures::{MeasureValue, measured};
 use headlight_architecture::Parameter;
@@ -16,7 +15,6 @@ use headlight_experiment::metrics::Assessment;
 use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::dataset_file::Files;
-use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::samples;
 use headlight_trainer::show::assessment::document;
 use headlight_trainer::show::measures::section;
@@ -24,9 +22,10 @@ use headlight_trainer::standard::shown;
 use headlight_trainer::train::dataset;
 use serde::Serialize;
 
-use super::interventions::InterventionArguments;
-use super::model::{ModelArguments, RunModel};
-use crate::arguments::{Force, Form, device};
+use crate::arguments::{DeviceArgument, DocumentArguments};
+use crate::interventions::InterventionArguments;
+use crate::model::{ModelArguments, RunModel};
+use crate::printing::{print_beside, print_json};
 use crate::terminal;
 
 /// Evaluate a run's model on labelled samples: confusion matrix, F1, ROC-AUC, thresholds, calibration
@@ -46,18 +45,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     interventions: InterventionArguments,
     #[command(flatten)]
-    form: Form,
-    /// Also write the curves and the confusion matrix, as an SVG picture
-    #[arg(long, value_name = "FILE")]
-    svg: Option<Destination>,
-    /// Also write tables and curves, as an HTML page
-    #[arg(long, value_name = "FILE")]
-    html: Option<Destination>,
+    document: DocumentArguments,
     #[command(flatten)]
-    output: Force,
-    /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
-    #[arg(long, value_parser = device)]
-    device: Option<String>,
+    device: DeviceArgument,
 }
 
 /// What `--json` prints.
@@ -88,7 +78,8 @@ struct Line<'a> {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let ModelArguments { run, weights } = &arguments.model;
     let file = arguments.data.as_deref();
-    let (device, interventions) = (arguments.device.as_ref(), Some(&arguments.interventions));
+    let device = arguments.device.name.as_ref();
+    let interventions = Some(&arguments.interventions);
     let model = RunModel::open(&arguments.model, device, interventions)?;
     let (dataset, split, trained) = if let Some(path) = file {
         let read = samples::read_labelled(path, &model.config)?;
@@ -100,13 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (dataset, split) = own(run, &model.config, arguments.split)?;
         (dataset, split, None)
     };
-    let outputs = [
-        ("svg", arguments.svg.as_ref()),
-        ("html", arguments.html.as_ref()),
-    ];
-    let outputs = Output::all(outputs, arguments.output.force)?;
-    arguments.form.check(&outputs)?;
-    let [svg, html] = outputs;
+    let outputs = arguments.document.open()?;
     let interventions = &model.interventions;
     let own = model.session(dataset)?;
     let experiment = &own.session.experiment;
@@ -133,14 +118,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         &assessment,
     );
     document.sections.extend(section(&measures));
-    if let Some(out) = svg {
-        out.write_all(document.plots_svg().as_bytes())?;
-    }
-    if let Some(out) = html {
-        out.write_all(document.html().as_bytes())?;
-    }
-    if !arguments.form.json {
-        return print_beside(&outputs, &document.text(terminal::options()));
+    outputs.write(&document)?;
+    if !arguments.document.form.json {
+        return print_beside(&outputs.0, &document.text(terminal::options()));
     }
     print_json(&Line {
         run: run.to_string_lossy(),
@@ -236,8 +216,7 @@ fn about(
     of_model: [Option<String>; 2],
     trained: Option<usize>,
 ) -> Vec<String> {
-    let sentence = |own: String| format!("{}{}.", own[..1].to_uppercase(), &own[1..]);
-    let [which, interventions] = of_model.map(|own| own.map(sentence));
+    let [which, interventions] = of_model.map(|own| own.map(|own| own + "."));
     let weights = arguments.model.weights.as_ref();
     let weights = weights.map(|path| format!("The weights are those of {}.", shown(path)));
     let is_own = arguments.data.is_none();
@@ -246,12 +225,12 @@ fn about(
     let trained = trained.map(|trained| {
         let remedy = match split {
             Some(Split::HeldOut) => "",
-            _ => "; without a file, `headlight evaluate` takes the held-out ones",
+            _ => " Without a file, `headlight evaluate` takes held-out samples.",
         };
-        format!("{trained} of these samples are also training samples{remedy}.")
+        format!("{trained} of these samples are also training samples.{remedy}")
     });
     let left_out = (!is_own && arguments.split.is_none() && split.is_some()).then(|| {
-        "Samples of the file that are not held out are left out; --split train takes them."
+        "Only the held-out samples of the file are evaluated; --split train evaluates the others."
             .to_owned()
     });
     let known = (is_own && split == Some(Split::Train)).then(|| {

@@ -7,8 +7,8 @@ use headlight_data::words::Encoder;
 use headlight_trainer::Failure;
 use serde_json::json;
 
-use super::model::{ModelArguments, RunModel};
 use crate::arguments::{Form, number, whole};
+use crate::model::{ModelArguments, RunModel};
 use crate::printing::{print, print_json};
 
 /// Continue a text, or write one, with a run's model of the next token
@@ -25,7 +25,7 @@ pub(crate) struct Arguments {
     /// The token ids to continue, separated by spaces or commas, for a run that was trained on token ids
     #[arg(long, value_name = "IDS", conflicts_with = "prompt")]
     tokens: Option<String>,
-    /// How many to write
+    /// The number of texts to write
     #[arg(long, default_value_t = 10, value_parser = whole::<u16>(1, 65_535))]
     count: u16,
     /// Divides the logits: above 1, rare tokens are drawn more often; 0 takes the most probable token
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Draw only from so many of the most probable tokens
     #[arg(long, value_name = "K", value_parser = whole::<u32>(1, u32::MAX.into()))]
     top_k: Option<u32>,
-    /// Seed of what is drawn
+    /// The seed of the random draws
     #[arg(long, default_value_t = 0, value_parser = whole::<u64>(0, u64::MAX))]
     seed: u64,
     #[command(flatten)]

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use crate::printing::{note, print};
 use clap::Args;
 use headlight_experiment::config::explained;
 use headlight_trainer::Failure;
@@ -14,6 +13,7 @@ use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::{quoted, shown};
 
 use crate::arguments::{ColumnArguments, Force, data_stem};
+use crate::printing::{note, print};
 
 /// Write a built-in config or walkthrough to a file in the current folder, for you to edit
 #[derive(Args, Debug)]
@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let (text, choice) = config::text_of(&arguments.name, columns, &Files::default())?;
         let choice = choice.unwrap_or_default();
         note(&format!("{}: {choice}", shown(&arguments.name)));
-        (stem.into_owned(), explained(&text), TRAIN)
+        (stem, explained(&text), TRAIN)
     } else if let Some(Ok(own)) = arguments.name.to_str().map(headlight_walkthrough::built_in) {
         let use_it = "to compute it: headlight walkthrough";
         (own.name.to_owned(), own.text.to_owned(), use_it)

@@ -1,8 +1,9 @@
 //! `headlight man`: manual pages, from the same source as `--help`.
 
-use crate::printing::print;
 use clap::Args;
 use headlight_trainer::Failure;
+
+use crate::printing::print;
 
 /// Print the manual page of headlight or of a command, as roff
 #[derive(Args, Debug)]

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use crate::printing::{note, tell};
 use clap::Args;
 use headlight_report::counted;
 use headlight_sweep::{MergeResult, merge};
@@ -11,6 +10,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 
 use crate::arguments::Force;
+use crate::printing::{note, tell};
 
 /// Merge the results files of shards into one file
 #[derive(Args, Debug)]

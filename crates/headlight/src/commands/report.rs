@@ -3,14 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::printing::{print_beside, print_json};
 use clap::Args;
 use headlight_report::counted;
 use headlight_sweep::{ReportChoices, Summary};
 use headlight_trainer::Failure;
-use headlight_trainer::files::outputs::{Destination, Output};
 
-use crate::arguments::{Force, Form, number, place};
+use crate::arguments::{DocumentArguments, index, number};
+use crate::printing::{print_beside, print_json};
 use crate::terminal;
 
 /// Summarise a sweep's results: tables, distributions, learning curves
@@ -24,28 +23,20 @@ pub(crate) struct Arguments {
     /// Compare the values of this grid key; can be given several times [default: each key that varies]
     #[arg(long, value_name = "KEY")]
     by: Vec<String>,
-    /// Compare this number of the rows, by its column in CSV, such as `accuracy` or a measure; can be given several times
-    /// [default: F1 on held-out samples, or on training samples if none are held out; and the measures of the rows that are one number; without `deciding_uniform`, which says nothing of a model]
+    /// Compare this metric or measure, by its name in the rows, such as `accuracy`; can be given several times [default: F1, on
+    /// held-out samples if there are any; and the measures that are one number, without `deciding_uniform`]
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
     /// Measure attention on this position; if given several times, on their sum; positions count from 0, `[CLS]` among them
     /// [default: the positions that decide the label of each sample]
-    #[arg(long, value_name = "N", value_parser = place)]
+    #[arg(long, value_name = "N", value_parser = index)]
     position: Vec<usize>,
     /// The F1 from which a run's final model counts as learned [default: report.learned of the config beside the results, or else
     /// 0.99]
     #[arg(long, value_name = "F1", value_parser = number(1.0))]
     learned: Option<f64>,
-    /// Also write the plots, as an SVG picture
-    #[arg(long, value_name = "FILE")]
-    svg: Option<Destination>,
-    /// Also write tables and plots, as an HTML page
-    #[arg(long, value_name = "FILE")]
-    html: Option<Destination>,
     #[command(flatten)]
-    output: Force,
-    #[command(flatten)]
-    form: Form,
+    document: DocumentArguments,
 }
 
 /// Prints tables and histograms of a results file, and writes the requested plots and page.
@@ -62,23 +53,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         learned: arguments.learned,
     };
     let summary = Summary::of(path, &choices)?;
-    let outputs = [
-        ("svg", arguments.svg.as_ref()),
-        ("html", arguments.html.as_ref()),
-    ];
-    let outputs = Output::all(outputs, arguments.output.force)?;
-    arguments.form.check(&outputs)?;
-    let [svg, html] = outputs;
+    let outputs = arguments.document.open()?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let document = summary.document(&format!("{} of {name}", counted(summary.runs(), "run")));
-    if let Some(out) = svg {
-        out.write_all(document.plots_svg().as_bytes())?;
-    }
-    if let Some(out) = html {
-        out.write_all(document.html().as_bytes())?;
-    }
-    if arguments.form.json {
+    outputs.write(&document)?;
+    if arguments.document.form.json {
         return print_json(&summary.values());
     }
-    print_beside(&outputs, &terminal::written(&document))
+    print_beside(&outputs.0, &terminal::written(&document))
 }

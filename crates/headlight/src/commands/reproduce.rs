@@ -1,7 +1,6 @@
 //! `headlight reproduce`: published studies again, with many seeds, and plans of one's own.
 
 use std::fs;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -16,10 +15,11 @@ use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::{STANDARD, quoted, shown};
 use headlight_trainer::train::session::Session;
 use headlight_trainer::train::signals::Signals;
+use indicatif::HumanDuration;
 
-use super::rows;
-use crate::arguments::{at_least_one, threads};
+use crate::arguments::{count, threads};
 use crate::printing::{note, print};
+use crate::rows;
 use crate::terminal;
 
 /// Run a published study again with many seeds, or a study of your own
@@ -44,8 +44,8 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "study")]
     save_weights: bool,
     /// The number of runs at a time [default: one per core]
-    #[arg(long, value_parser = at_least_one)]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_parser = count)]
+    threads: Option<usize>,
 }
 
 /// Lists the studies, or runs one.
@@ -96,8 +96,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     if let Some(shard) = arguments.shard {
         return print(&format!(
-            "shard {shard} of {name} is in {}; join the shards of each part with `headlight merge`, as PART.jsonl in one folder, and \
-             run `headlight reproduce {}{} --out FOLDER` for the reports\n",
+            "shard {shard} of {name} is in {}\nTo join the shards of each part, write PART.jsonl with `headlight merge`, all in one FOLDER.\n\
+             For the reports, run: headlight reproduce {}{} --out FOLDER\n",
             shown(&folder),
             quoted(path),
             if arguments.quick { " --quick" } else { "" }
@@ -213,7 +213,7 @@ fn announce(
     let seconds = seconds.sum::<f64>() * slowness()? / threads as f64;
     if seconds > 0.0 {
         note(&format!(
-            "{name}: about {} on this machine, without the runs that its folder already has",
+            "{name}: about {} on this machine, or less if the folder already has some of the runs",
             time(seconds)
         ));
     }
@@ -256,12 +256,8 @@ fn list(threads: usize) -> Result<(), Failure> {
 
 /// A duration in words.
 fn time(seconds: f64) -> String {
-    match seconds {
-        seconds if seconds < 90.0 => format!("{seconds:.0} s"),
-        seconds if seconds < 5400.0 => format!("{:.0} min", seconds / 60.0),
-        seconds if seconds < 129_600.0 => format!("{:.1} h", seconds / 3600.0),
-        seconds => format!("{:.1} days", seconds / 86_400.0),
-    }
+    let duration = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+    HumanDuration(duration).to_string()
 }
 
 /// How much longer a step takes on this machine than on that of [`StudyPart::seconds`].

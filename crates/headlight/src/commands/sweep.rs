@@ -1,11 +1,8 @@
 //! `headlight sweep`: many runs, or a shard of them, into one results file.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 
-use crate::printing::{note, print};
 use clap::Args;
-use headlight_experiment::config::EngineName;
 use headlight_report::counted;
 use headlight_sweep::{Folds, Grid, Plan, ReportChoices, Results, Seeds, Shard, Summary};
 use headlight_trainer::Failure;
@@ -13,8 +10,9 @@ use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::shown;
 use headlight_trainer::train::signals::Signals;
 
-use super::rows;
-use crate::arguments::{Certify, ConfigArguments, at_least_one, device, engines, threads};
+use crate::arguments::{Certify, ComputeArguments, ConfigArguments, count, threads};
+use crate::printing::{note, print};
+use crate::rows;
 use crate::terminal;
 
 /// Train many seeds on all cores, with optional grids of config values
@@ -29,8 +27,8 @@ pub(crate) struct Arguments {
     /// The seeds, from A up to but not including B
     #[arg(long, value_name = "A..B", required_unless_present = "folds")]
     seeds: Option<Seeds>,
-    /// Split the samples of a file into K parts, and train K models for every seed, each with another part held out
-    /// [seeds: the config's, unless given]
+    /// Split the samples of a file into K parts, and train K models for every seed, each with another part held out. Without
+    /// --seeds, the seed is the config's
     #[arg(long, value_name = "K")]
     folds: Option<Folds>,
     /// Train every seed with each of these values of a config key; can be given several times
@@ -42,14 +40,10 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     certify: Certify,
     /// The number of runs at a time [default: one per core]
-    #[arg(long, value_parser = at_least_one)]
-    threads: Option<NonZeroUsize>,
-    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
-    #[arg(long, value_parser = device)]
-    device: Option<String>,
-    /// Compute training steps with this engine, instead of the config's compute.engine
-    #[arg(long, value_parser = engines())]
-    engine: Option<EngineName>,
+    #[arg(long, value_parser = count)]
+    threads: Option<usize>,
+    #[command(flatten)]
+    compute: ComputeArguments,
     /// The results file (.jsonl), one row per run; runs that are already in it are skipped
     #[arg(long, value_name = "FILE")]
     out: Destination,
@@ -85,9 +79,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 fn plan(arguments: &Arguments) -> Result<Plan, Failure> {
     let mut overrides = arguments.config.changes();
     overrides.extend(arguments.certify.change(&arguments.config)?);
-    let engine = arguments.engine;
+    let ComputeArguments { device, engine } = &arguments.compute;
     overrides.extend(engine.map(|engine| format!("compute.engine={engine}")));
-    let device = arguments.device.as_ref();
+    let device = device.name.as_ref();
     overrides.extend(device.map(|device| format!("compute.device={device}")));
     let mut grid = arguments.grid.clone();
     if let Some(folds) = arguments.folds {

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use crate::printing::{print, print_json};
 use clap::Args;
 use headlight_report::counted;
 use headlight_trainer::Failure;
@@ -12,6 +11,7 @@ use headlight_trainer::standard::shown;
 use serde_json::json;
 
 use crate::arguments::Form;
+use crate::printing::{print, print_json};
 
 /// Check that the files of a run are as Headlight wrote them
 #[derive(Args, Debug)]
@@ -45,8 +45,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.form.json {
         print_json(&json!({"damage": damage, "files": files, "run": run.path()}))?;
     } else if damage.is_empty() {
-        let text = format!("all files of the run are as Headlight wrote them: {files}\n");
-        print(&text)?;
+        let files = counted(files, "file");
+        print(&format!(
+            "all {files} of the run are as Headlight wrote them\n"
+        ))?;
     } else {
         for Damage { file, problem } in &damage {
             print(&format!("{file}: {problem}\n"))?;
@@ -60,7 +62,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let remedy = if has_config {
         run.how_to_repeat()
     } else {
-        format!("its {CONFIG} is not as it was: to train the run again, you need a copy of it")
+        format!("to train the run again, you need a copy of its {CONFIG}, which has changed")
     };
     Err(Failure::Input(format!(
         "{} of the run in {place} {} missing or changed; {remedy}",

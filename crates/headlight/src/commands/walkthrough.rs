@@ -9,10 +9,11 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::access::read_bounded;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::shown;
-use headlight_walkthrough::{BUILT_IN, MOST_BYTES, Walkthrough, built_in};
+use headlight_walkthrough::{BUILT_IN, MAX_BYTES, Walkthrough, built_in};
+use serde_json::json;
 
-use crate::arguments::Force;
-use crate::printing::{print, print_beside};
+use crate::arguments::{Force, Form};
+use crate::printing::{print, print_json, tell};
 use crate::terminal;
 
 /// Compute worked examples of attention, and compare them with the numbers that documents print
@@ -27,44 +28,38 @@ pub(crate) struct Arguments {
     /// Write the walkthrough as an HTML page instead of printing it
     #[arg(long, value_name = "FILE", requires = "walkthrough")]
     html: Option<Destination>,
-    /// Write its numbers as JSON instead of printing them
-    #[arg(long, value_name = "FILE", requires = "walkthrough")]
-    json: Option<Destination>,
     #[command(flatten)]
     output: Force,
+    #[command(flatten)]
+    form: Form,
 }
 
-/// Lists the walkthroughs, prints one, or writes it to files.
+/// Lists the walkthroughs, prints one, or writes its page.
 ///
 /// # Errors
 /// When the name is unknown, the walkthrough's file is invalid, or a file cannot be written.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let Some(name) = &arguments.walkthrough else {
-        return list();
+        return list(arguments.form);
     };
     let walkthrough = find(name)?;
-    let outputs = [
-        ("html", arguments.html.as_ref()),
-        ("json", arguments.json.as_ref()),
-    ];
-    let outputs = Output::all(outputs, arguments.output.force)?;
-    if outputs.iter().all(Option::is_none) {
-        return print(&walkthrough.document().text(terminal::options()));
-    }
-    let [html, numbers] = outputs;
+    let outputs = Output::all([("html", arguments.html.as_ref())], arguments.output.force)?;
+    arguments.form.check(&outputs)?;
+    let [html] = outputs;
     if let Some(out) = html {
-        out.write_all(text(walkthrough.html())?.as_bytes())?;
+        let page = walkthrough.html().map_err(|error| {
+            Failure::System(format!("the walkthrough's page cannot be made: {error}"))
+        })?;
+        out.write_all(page.as_bytes())?;
     }
-    if let Some(out) = numbers {
-        out.write_all((text(walkthrough.json())? + "\n").as_bytes())?;
+    match html {
+        _ if arguments.form.json => print_json(&walkthrough),
+        Some(out) => {
+            let cases = counted(walkthrough.cases.len(), "case");
+            tell(out, &format!("{cases}, {}", errata(&walkthrough)))
+        }
+        None => print(&walkthrough.document().text(terminal::options())),
     }
-    let cases = counted(walkthrough.cases.len(), "case");
-    let described = format!("{cases}, {}", errata(&walkthrough));
-    let told = outputs
-        .iter()
-        .flatten()
-        .map(|out| format!("{}: {described}\n", out.shown()));
-    print_beside(&outputs, &told.collect::<String>())
 }
 
 /// Finds a built-in walkthrough by name, or reads one from a file.
@@ -75,7 +70,7 @@ fn find(name: &str) -> Result<Walkthrough, Failure> {
         Ok(built_in) => read(built_in.text.as_bytes()),
         // A name that looks like a path is read as a file, so that the message is about the file.
         Err(_) if path.exists() || path.components().count() > 1 || path.extension().is_some() => {
-            read(&read_bounded(path, MOST_BYTES)?)
+            read(&read_bounded(path, MAX_BYTES)?)
         }
         Err(nearest) => {
             let remedy = match nearest {
@@ -89,10 +84,6 @@ fn find(name: &str) -> Result<Walkthrough, Failure> {
     }
 }
 
-fn text(made: Result<String, serde_json::Error>) -> Result<String, Failure> {
-    made.map_err(|error| Failure::System(format!("the walkthrough cannot be written: {error}")))
-}
-
 fn errata(walkthrough: &Walkthrough) -> String {
     match walkthrough.errata {
         0 => "no errata".to_owned(),
@@ -102,26 +93,25 @@ fn errata(walkthrough: &Walkthrough) -> String {
 }
 
 /// The built-in walkthroughs, grouped by the documents that they come from.
-fn list() -> Result<(), Failure> {
+fn list(form: Form) -> Result<(), Failure> {
+    let all = BUILT_IN.iter().map(|own| Ok((own.name, find(own.name)?)));
+    let all = all.collect::<Result<Vec<(&str, Walkthrough)>, Failure>>()?;
+    if form.json {
+        let all = all.iter().map(|(name, own)| {
+            json!({"name": name, "title": own.title, "source": own.source, "errata": own.errata})
+        });
+        return print_json(&json!({ "walkthroughs": all.collect::<Vec<_>>() }));
+    }
+    let width = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = String::new();
     let mut document = None;
-    let widest = BUILT_IN.iter().map(|built_in| built_in.name.len()).max();
-    let width = widest.unwrap_or(0);
-    for built_in in BUILT_IN {
-        let walkthrough = find(built_in.name)?;
-        if document != walkthrough.source {
+    for (name, own) in &all {
+        if document != own.source.as_deref() {
             let gap = if text.is_empty() { "" } else { "\n" };
-            let source = walkthrough.source.as_deref().unwrap_or("No document");
-            let _ = writeln!(text, "{gap}{source}");
-            document.clone_from(&walkthrough.source);
+            document = own.source.as_deref();
+            let _ = writeln!(text, "{gap}{}", document.unwrap_or("No document"));
         }
-        let _ = writeln!(
-            text,
-            "  {:width$}  {:9}  {}",
-            built_in.name,
-            errata(&walkthrough),
-            walkthrough.title
-        );
+        let _ = writeln!(text, "  {name:width$}  {:9}  {}", errata(own), own.title);
     }
     print(&text)
 }

@@ -12,7 +12,7 @@ pub struct Listing {
 }
 
 /// The longest name of a row or column.
-const MOST_NAME: usize = 16;
+const MAX_NAME_COLUMNS: usize = 16;
 
 impl Listing {
     /// A square matrix with three decimals, whose rows and columns have these names.
@@ -21,7 +21,10 @@ impl Listing {
     /// When there are not as many cells as pairs of names.
     pub fn of_matrix(title: String, names: &[String], cells: &[f32]) -> Self {
         assert_eq!(cells.len(), names.len().pow(2), "a cell for each pair");
-        let names: Vec<String> = names.iter().map(|name| shorten(name, MOST_NAME)).collect();
+        let names: Vec<String> = names
+            .iter()
+            .map(|name| shorten(name, MAX_NAME_COLUMNS))
+            .collect();
         let side = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let line = |name: &str, cells: &mut dyn Iterator<Item = String>| {
             let cells = cells.zip(&names);

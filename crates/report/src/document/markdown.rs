@@ -6,7 +6,7 @@ use super::{Document, Listing, Section, Table};
 use crate::words::{left, right, width};
 
 /// A column of text that is wider than this is not aligned: its blanks would fill several lines of a terminal.
-const MOST_ALIGNED: usize = 100;
+const MAX_ALIGNED_COLUMNS: usize = 100;
 
 impl Document {
     /// The document as Markdown, without its title. Histograms are drawn for a terminal of `columns`.
@@ -64,7 +64,7 @@ impl Table {
             let cells = rows.iter().filter_map(|row| row.get(column));
             let widest = cells.map(|cell| width(cell)).max().unwrap_or(0).max(2);
             match widest {
-                MOST_ALIGNED.. if column > 0 => 2,
+                MAX_ALIGNED_COLUMNS.. if column > 0 => 2,
                 _ => widest,
             }
         };

@@ -64,8 +64,7 @@ impl Section {
 }
 
 /// What the signs before printed numbers mean.
-const LEGEND: &str = "A number after = is the document's, and agrees with the computed one after the same rounding; \
-                      one after ≠ differs.";
+const LEGEND: &str = "After = or ≠ stands the document's own number. =: it agrees with the computed one, rounded alike. ≠: it differs.";
 
 impl Document {
     /// All its plots as one SVG picture, without text and tables.

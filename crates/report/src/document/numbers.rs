@@ -7,7 +7,7 @@ use super::table::{Cell, Mark, Row};
 const DECIMALS: usize = 4;
 
 /// The most columns that are shown.
-const MOST_COLUMNS: usize = 256;
+const MAX_COLUMNS: usize = 256;
 
 /// A matrix with names for its rows and columns; `Table::from` writes its numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,7 +48,7 @@ pub struct PrintedNumber {
 impl From<Numbers> for Table {
     fn from(numbers: Numbers) -> Self {
         let (count, decimals) = (numbers.columns.len(), numbers.decimals());
-        let shown = count.min(MOST_COLUMNS);
+        let shown = count.min(MAX_COLUMNS);
         let cell = |row: usize, column: usize| {
             let value = numbers.values[row][column];
             let printed = numbers.printed.iter();
@@ -68,18 +68,17 @@ impl From<Numbers> for Table {
         let rows = rows.collect();
         let left_out = (shown < count).then(|| {
             format!(
-                "columns {shown} to {} are left out; JSON holds them",
+                "columns {shown} to {} are not shown; the JSON has them",
                 count - 1
             )
         });
         Self {
             title: numbers.title,
             how: numbers.how,
-            corner: String::new(),
             columns: numbers.columns.into_iter().take(shown).collect(),
-            left_aligned: Vec::new(),
             rows,
             notes: left_out.into_iter().chain(numbers.notes).collect(),
+            ..Self::default()
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::words::{fitted_names, left, right, width};
 
 /// The widest name of a row or column in text and SVG, in columns of a terminal. A wide terminal has room for longer
 /// names of rows.
-pub(super) const MOST_NAME: usize = 24;
+pub(super) const MAX_NAME_COLUMNS: usize = 24;
 
 /// A table whose rows and columns have names. [`super::Numbers`] makes one of a matrix.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,6 +12,8 @@ pub struct Table {
     pub(super) title: String,
     /// How its values come about; may be empty.
     pub(super) how: String,
+    /// Whether the names of rows begin at the left in text.
+    pub(super) has_left_names: bool,
     /// The text above the names of rows.
     pub(super) corner: String,
     pub(super) columns: Vec<String>,
@@ -79,14 +81,13 @@ impl Table {
             how: how.to_owned(),
             corner,
             columns: columns.collect(),
-            left_aligned: Vec::new(),
             rows: rows
                 .map(|(name, cells)| Row {
                     name,
                     cells: cells.map(cell).collect(),
                 })
                 .collect(),
-            notes: Vec::new(),
+            ..Self::default()
         }
     }
 
@@ -95,6 +96,15 @@ impl Table {
     pub fn titled(mut self, title: String) -> Self {
         self.title = title;
         self
+    }
+
+    /// The table with the names of its rows aligned at the left, where text else aligns them at the right.
+    #[must_use]
+    pub fn with_left_names(self) -> Self {
+        Self {
+            has_left_names: true,
+            ..self
+        }
     }
 
     /// The table with these columns aligned at the left, since they hold text rather than numbers.
@@ -127,7 +137,7 @@ impl Table {
 
     pub(super) fn layout(&self) -> impl Iterator<Item = Column> {
         let names: Vec<&str> = self.columns.iter().map(String::as_str).collect();
-        let lines = fitted_names(&names, MOST_NAME).into_iter();
+        let lines = fitted_names(&names, MAX_NAME_COLUMNS).into_iter();
         lines.enumerate().map(|(index, lines)| {
             let cells = || self.rows.iter().filter_map(|row| row.cells.get(index));
             let text = cells().map(|cell| width(&cell.text)).max().unwrap_or(0);

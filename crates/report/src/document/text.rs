@@ -2,19 +2,19 @@
 
 use std::fmt::Write;
 
-use super::table::{Column, MOST_NAME};
+use super::table::{Column, MAX_NAME_COLUMNS};
 use super::{Document, Listing, Table};
 use crate::ColourMode;
 use crate::terminal::Options;
 use crate::words::{fitted_names, left, right, say, width, wrap};
 
 /// Text is at most this wide, however wide the terminal is.
-const MOST_TEXT: usize = 100;
+const MAX_TEXT_COLUMNS: usize = 100;
 
 impl Document {
     /// The document as text, with aligned columns.
     pub fn text(&self, options: Options) -> String {
-        let columns = options.width.min(MOST_TEXT);
+        let columns = options.width.min(MAX_TEXT_COLUMNS);
         let underline = |title: &str, line: &str| line.repeat(width(title).min(columns));
         let mut text = format!("{}\n{}\n", self.title, underline(&self.title, "═"));
         paragraphs(&mut text, &self.paragraphs, columns);
@@ -29,7 +29,7 @@ impl Document {
             paragraphs(&mut text, &section.paragraphs, columns);
             for table in &section.tables {
                 text.push('\n');
-                table.text(&mut text, options);
+                text += &table.text(options);
             }
             for listing in &section.listings {
                 text.push('\n');
@@ -54,14 +54,19 @@ fn paragraphs<P: AsRef<str>>(
 }
 
 impl Table {
-    /// Columns that do not fit beside the others stand below them, with the names of rows again.
-    fn text(&self, text: &mut String, options: Options) {
+    /// The table as text. Columns that do not fit beside the others stand below them, with the names of rows again.
+    pub fn text(&self, options: Options) -> String {
+        let mut text = String::new();
         let columns: Vec<Column> = self.layout().collect();
         let names: Vec<&str> = self.rows.iter().map(|row| &*row.name).collect();
-        let names = fitted_names(&names, MOST_NAME.max(options.width / 2));
+        let names = fitted_names(&names, MAX_NAME_COLUMNS.max(options.width / 2));
         let names_and_corner = names.iter().flatten().chain([&self.corner]);
         let side = names_and_corner.map(|name| width(name)).max().unwrap_or(0);
-        paragraphs(text, [self.caption()], options.width.min(MOST_TEXT));
+        paragraphs(
+            &mut text,
+            [self.caption()],
+            options.width.min(MAX_TEXT_COLUMNS),
+        );
         let mut remaining = columns.as_slice();
         while !remaining.is_empty() {
             let mut used = side;
@@ -70,16 +75,17 @@ impl Table {
                 used <= options.width
             });
             let (block, below) = remaining.split_at(fit.count().max(1));
-            self.block(text, &names, side, block, options.colour);
+            self.block(&mut text, &names, side, block, options.colour);
             remaining = below;
         }
         for note in &self.notes {
-            let lines = wrap(note, options.width.min(MOST_TEXT).saturating_sub(4));
+            let lines = wrap(note, options.width.min(MAX_TEXT_COLUMNS).saturating_sub(4));
             for (index, line) in lines.iter().enumerate() {
                 let bullet = if index == 0 { "  · " } else { "    " };
                 let _ = writeln!(text, "{bullet}{line}");
             }
         }
+        text
     }
 
     /// All rows of some columns.
@@ -91,11 +97,13 @@ impl Table {
         columns: &[Column],
         colour: ColourMode,
     ) {
+        let pad = if self.has_left_names { left } else { right };
+        let in_side = |name: &str| pad(name, side);
         let most = columns.iter().map(|column| column.lines.len()).max();
         // Counted from the last line, which stands over the numbers.
         for from_end in (0..most.unwrap_or(1)).rev() {
             let corner = if from_end == 0 { &*self.corner } else { "" };
-            let mut header = right(corner, side);
+            let mut header = in_side(corner);
             for column in columns {
                 // Over the numbers, not over the marks after them.
                 let line = column.lines.iter().nth_back(from_end);
@@ -107,9 +115,9 @@ impl Table {
         for (row, name) in self.rows.iter().zip(names) {
             let (last, before) = name.split_last().unzip();
             for line in before.into_iter().flatten() {
-                let _ = writeln!(text, "{}", right(line, side));
+                let _ = writeln!(text, "{}", in_side(line).trim_end());
             }
-            let mut line = right(last.map_or("", String::as_str), side);
+            let mut line = in_side(last.map_or("", String::as_str));
             for column in columns {
                 let Some(cell) = row.cells.get(column.index) else {
                     continue;

@@ -27,7 +27,7 @@ pub(super) enum Scale {
 }
 
 /// The most names along an axis; of more names, every n-th is shown.
-const MOST_NAMES: usize = 8;
+const MAX_NAMES: usize = 8;
 
 /// The room between the frame and the first of several values.
 const INDENT: f64 = 14.0;
@@ -117,7 +117,7 @@ impl Axis {
             Scale::Logarithmic => self.powers(),
             Scale::Values(values, _) => values.clone(),
             Scale::Names(names) => {
-                let every = names.len().div_ceil(MOST_NAMES).max(1);
+                let every = names.len().div_ceil(MAX_NAMES).max(1);
                 let shown = names.iter().enumerate().step_by(every);
                 shown
                     .map(|(index, name)| (index as f64, name.clone()))

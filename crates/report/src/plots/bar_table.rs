@@ -34,8 +34,8 @@ pub struct BarColumn {
 }
 
 /// The longest name, and the longest bar of a text, in columns of a terminal.
-const MOST_NAME: usize = 18;
-const MOST_BAR: usize = 8;
+const MAX_NAME_COLUMNS: usize = 18;
+const MAX_BAR_COLUMNS: usize = 8;
 
 /// Sizes of the picture: its margin, the height of a row, the width of an average character, and the width of a bar.
 const MARGIN: f64 = 16.0;
@@ -99,7 +99,7 @@ impl BarTable {
     pub fn text(&self, columns: usize) -> String {
         let mut text = String::new();
         say(&mut text, &self.title, columns);
-        let names = self.fitted_names(MOST_NAME);
+        let names = self.fitted_names(MAX_NAME_COLUMNS);
         let named = names.iter().chain([&self.rows]).map(|name| width(name));
         let side = named.max().unwrap_or(0);
         // Numbers end where their column's do, and bars start there.
@@ -111,7 +111,7 @@ impl BarTable {
                 let bar = if column.bars.is_empty() {
                     0
                 } else {
-                    MOST_BAR + 1
+                    MAX_BAR_COLUMNS + 1
                 };
                 (numbers.unwrap_or(0), column.width(bar))
             })
@@ -131,7 +131,8 @@ impl BarTable {
             for (column, &(numbers, wide)) in self.columns.iter().zip(&layout) {
                 let number = right(&column.texts[index], numbers);
                 let bar = column.bars.get(index).map_or(String::new(), |&bar| {
-                    let cells = (bar.abs() / column.most() * MOST_BAR as f64).round() as usize;
+                    let cells =
+                        (bar.abs() / column.most() * MAX_BAR_COLUMNS as f64).round() as usize;
                     if bar < 0.0 { "░" } else { "█" }.repeat(cells)
                 });
                 row += "  ";
@@ -154,7 +155,7 @@ impl BarTable {
             .iter()
             .chain([&self.rows])
             .map(|name| width(name));
-        let side = MARGIN + named.max().unwrap_or(0).min(2 * MOST_NAME) as f64 * CHARACTER;
+        let side = MARGIN + named.max().unwrap_or(0).min(2 * MAX_NAME_COLUMNS) as f64 * CHARACTER;
         let mut x = side + GAP;
         let mut places = Vec::new();
         for column in &self.columns {
@@ -184,7 +185,7 @@ impl BarTable {
         }
         svg.text("strong", [MARGIN, y - LINE], &self.rows);
         let top = y - LINE + 8.0;
-        for (index, name) in self.fitted_names(2 * MOST_NAME).iter().enumerate() {
+        for (index, name) in self.fitted_names(2 * MAX_NAME_COLUMNS).iter().enumerate() {
             let middle = top + (index as f64 + 0.5) * ROW;
             svg.text("text", [MARGIN, middle + 4.0], name);
             for (column, &(x, numbers)) in self.columns.iter().zip(&places) {

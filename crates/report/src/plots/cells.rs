@@ -7,10 +7,10 @@ use crate::svg::Svg;
 use crate::words::{shorten_apart, width};
 
 /// The most names along a side; of more, every n-th is shown.
-const MOST_NAMES: usize = 16;
+const MAX_NAMES: usize = 16;
 
 /// The widest name, in columns of a terminal.
-const MOST_NAME: usize = 20;
+const MAX_NAME_COLUMNS: usize = 20;
 
 /// The size of a cell, with so many columns and rows.
 pub(super) fn size_of_cell([columns, rows]: [usize; 2]) -> [f64; 2] {
@@ -47,8 +47,8 @@ pub(super) fn label(
 ) -> Room {
     let shown = |names: &[String]| {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let every = names.len().div_ceil(MOST_NAMES).max(1);
-        let shown = shorten_apart(&names, MOST_NAME);
+        let every = names.len().div_ceil(MAX_NAMES).max(1);
+        let shown = shorten_apart(&names, MAX_NAME_COLUMNS);
         let widest = shown.iter().map(|name| width(name)).max().unwrap_or(0) as f64 * DIGIT;
         (shown, every, widest)
     };

@@ -7,7 +7,7 @@ use super::size::{BOTTOM, HEIGHT, RIGHT, Room, WIDTH};
 use crate::svg::Svg;
 
 /// Up to this number of points, each is a dot too.
-const MOST_DOTS: usize = 12;
+const MAX_DOTS: usize = 12;
 
 /// Points nearer than this to the one before are left out, in pixels.
 const NEAR: f64 = 1.0;
@@ -38,7 +38,7 @@ pub(super) fn curves(
         let points = spread(points);
         svg.group(&colour(index, curves.len()), |svg| {
             svg.path("curve", &points, "");
-            for &point in points.iter().filter(|_| points.len() <= MOST_DOTS) {
+            for &point in points.iter().filter(|_| points.len() <= MAX_DOTS) {
                 svg.disc("", point, 3.0);
             }
         });

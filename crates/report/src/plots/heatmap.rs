@@ -4,10 +4,10 @@ use headlight_architecture::{Keys, is_uniform};
 use headlight_dump::AttentionDump;
 
 use super::colour_range::{ColourRange, ColourScale};
-use crate::words::{counted, shorten, wrap};
+use crate::words::{counted, shorten, width};
 
 /// The longest name of a token, in columns of a terminal.
-const MOST_NAME: usize = 24;
+const MAX_NAME_COLUMNS: usize = 24;
 
 /// What the axes of a matrix are.
 pub(super) const AXES: &str = "rows: query (from), columns: key (to)";
@@ -24,8 +24,8 @@ pub enum Quantity {
 /// The attention matrices of some heads for one sample, with their labels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heatmap {
-    /// The quantity, the sample, the heads, the step, separated by ` · `.
-    pub title: String,
+    /// The quantity, the sample, the heads, the step.
+    pub title: Vec<String>,
     /// Whether cells are scores or weights.
     pub quantity: Quantity,
     /// The range of the colours.
@@ -156,7 +156,7 @@ impl Heatmap {
 
     /// A token with its position.
     pub(super) fn name(&self, token: usize) -> String {
-        let text = shorten(&self.tokens[token], MOST_NAME);
+        let text = shorten(&self.tokens[token], MAX_NAME_COLUMNS);
         format!("{} {text}", self.place(token))
     }
 
@@ -171,20 +171,22 @@ impl Heatmap {
         if self.marked.is_empty() {
             ""
         } else {
-            "; * decides by the rule"
+            "; *: a position that decides the label"
         }
     }
 
     /// The title in lines of at most `columns`, broken between its parts.
     pub(super) fn title_lines(&self, columns: usize) -> Vec<String> {
-        let parts = self.title.split(" · ");
-        let parts: Vec<String> = parts.map(|part| part.replace(' ', "\u{a0}")).collect();
-        let ends = |letter: char| matches!(letter, ' ' | '·');
-        let lines = wrap(&parts.join(" · "), columns);
+        let mut lines: Vec<String> = Vec::new();
+        for part in &self.title {
+            match lines.last_mut() {
+                Some(line) if width(line) + width(part) + 3 <= columns => {
+                    *line += &format!(" · {part}")
+                }
+                _ => lines.push(part.clone()),
+            }
+        }
         lines
-            .iter()
-            .map(|line| line.trim_matches(ends).replace('\u{a0}', " "))
-            .collect()
     }
 }
 
@@ -194,7 +196,7 @@ fn title(
     layers: &[usize],
     heads: &[usize],
     quantity: Quantity,
-) -> String {
+) -> Vec<String> {
     let mut parts = vec![match quantity {
         Quantity::Weights => "attention weights".to_owned(),
         Quantity::Scores => "attention scores".to_owned(),
@@ -214,7 +216,7 @@ fn title(
     });
     parts.extend(answers(dump, sample));
     parts.extend(dump.meta.step.map(|step| format!("step {step}")));
-    parts.join(" · ")
+    parts
 }
 
 /// What the model answers for a sample; if it answers at each position, at how many of those that count it is right.
@@ -250,8 +252,8 @@ fn answers(dump: &AttentionDump, sample: usize) -> Vec<String> {
             format!("P({of}) = {probability:.4}")
         }
         several => {
-            let most = several.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-            let (class, probability) = most.unwrap_or((0, &f32::NAN));
+            let class = largest(several)[0];
+            let probability = several[class];
             let name = class_name(dump, class as f32).unwrap_or_else(|| format!("class {class}"));
             format!("predicted {name}, P = {probability:.4}")
         }

@@ -14,7 +14,7 @@ const LINE: f64 = 18.0;
 const CHARACTER: f64 = 7.2;
 
 /// The most positions of a single matrix whose cells have numbers: of more, they are too small.
-const MOST_NUMBERS: usize = 40;
+const MAX_POSITIONS_WITH_NUMBERS: usize = 40;
 
 /// The room between two matrices.
 const GAP: f64 = 12.0;
@@ -26,11 +26,11 @@ const SIDE: f64 = 144.0;
 const NAME_DISTANCE: f64 = 13.0;
 
 /// The widest and highest grid whose cells become larger so that each name has room.
-const MOST_NAMED: f64 = 2400.0;
+const MAX_NAMED_PIXELS: f64 = 2400.0;
 
 /// The most cells of several matrices that show their value when they are pointed at. More cells are one shape per colour, which
 /// takes a tenth of the bytes.
-const MOST_WITH_VALUES: usize = 5000;
+const MAX_CELLS_WITH_VALUES: usize = 5000;
 
 impl Heatmap {
     /// The heatmap as an SVG picture with a colour bar, and `*` at positions that the label depends on. A single
@@ -50,7 +50,7 @@ impl Heatmap {
         let length = layout.matrix()[1].max(100.0);
         let bar = [right + 16.0, layout.first[1]];
         colour_bar(&mut svg, &self.scale(), bar, length);
-        svg.finish(&self.title, layout.size())
+        svg.finish(&self.title.join(" · "), layout.size())
     }
 }
 
@@ -76,7 +76,7 @@ impl<'a> Layout<'a> {
         let is_single = heatmap.matrices() == 1;
         let cell = if !is_single {
             [side_of_cell(heatmap); 2]
-        } else if count > MOST_NUMBERS {
+        } else if count > MAX_POSITIONS_WITH_NUMBERS {
             [12.0; 2]
         } else {
             [54.0, 30.0]
@@ -91,7 +91,8 @@ impl<'a> Layout<'a> {
         let room = longest.unwrap_or(0) as f64 * CHARACTER + 10.0;
         // Names that are wider than their columns read upwards, and none is cut.
         let wide = |token: &String| width(token) > (cell[0] / CHARACTER) as usize;
-        let is_upright = !is_single || count > MOST_NUMBERS || heatmap.tokens.iter().any(wide);
+        let is_upright =
+            !is_single || count > MAX_POSITIONS_WITH_NUMBERS || heatmap.tokens.iter().any(wide);
         let above = if is_upright { room } else { 2.0 * LINE };
         let left = MARGIN + LINE + room;
         let across = cell[0] * count as f64;
@@ -205,8 +206,8 @@ impl<'a> Layout<'a> {
 
     fn cells(&self, svg: &mut Svg, index: usize, [left, top]: [f64; 2]) {
         let (count, size, scale) = (self.names.len(), self.cell, self.heatmap.scale());
-        let has_values = self.is_single() || self.heatmap.cells.len() <= MOST_WITH_VALUES;
-        let has_numbers = self.is_single() && count <= MOST_NUMBERS;
+        let has_values = self.is_single() || self.heatmap.cells.len() <= MAX_CELLS_WITH_VALUES;
+        let has_numbers = self.is_single() && count <= MAX_POSITIONS_WITH_NUMBERS;
         let decimals = match self.heatmap.quantity {
             Quantity::Weights => 4,
             Quantity::Scores => 2,
@@ -244,7 +245,7 @@ fn side_of_cell(heatmap: &Heatmap) -> f64 {
     let count = heatmap.tokens.len();
     let side = (SIDE / count as f64).floor().clamp(2.0, 20.0);
     let most = heatmap.heads.len().max(heatmap.layers.len()) * count;
-    if most as f64 * NAME_DISTANCE <= MOST_NAMED {
+    if most as f64 * NAME_DISTANCE <= MAX_NAMED_PIXELS {
         side.max(NAME_DISTANCE)
     } else {
         side

@@ -13,19 +13,19 @@ use crate::words::{centred, counted, left, right, say, shorten, width};
 const DECIMALS: [usize; 2] = [4, 2];
 
 /// The most bytes of a matrix, and of the largest values of all rows. Both leave a text below 20 kB.
-const MOST_BYTES: usize = 14_000;
+const MAX_BYTES: usize = 14_000;
 
 /// The most queries, and the most heads, whose largest values are listed.
-const MOST_QUERIES: usize = 24;
-const MOST_HEADS: usize = 64;
+const MAX_QUERIES: usize = 24;
+const MAX_HEADS: usize = 64;
 
 /// The most keys of a row: in a line, in a list above other rows, and in a list that stands alone.
-const MOST_IN_LINE: usize = 10;
-const MOST_IN_LIST: usize = 12;
-const MOST_ALONE: usize = 48;
+const MAX_KEYS_IN_LINE: usize = 10;
+const MAX_KEYS_IN_LIST: usize = 12;
+const MAX_KEYS_ALONE: usize = 48;
 
 /// The longest bar of a list.
-const MOST_BAR: usize = 30;
+const MAX_BAR_COLUMNS: usize = 30;
 
 /// The largest number of positions at which uniform attention has two digits with two decimals.
 const TWO_DECIMALS: usize = 10;
@@ -45,8 +45,8 @@ impl Heatmap {
     ///
     /// Several heads: a row per head, for `query` or else for the one that the class is read from.
     ///
-    /// `query` is a position. If it is padding, all queries are shown.
-    pub fn text(&self, options: Options, query: Option<usize>) -> String {
+    /// `query` is a position. If it is padding, all queries are shown. `remedy` says what shows the values that have no room.
+    pub fn text(&self, options: Options, query: Option<usize>, remedy: &str) -> String {
         let place = |query| self.positions.iter().position(|&own| own == query);
         let query = query.and_then(place);
         let mut text = String::new();
@@ -71,18 +71,20 @@ impl Heatmap {
             _ => format!("{from}; rows: head, columns: key (to)"),
         };
         if self.matrices() == 1 && query.is_some() {
-            self.list(&mut text, options, &rows[shown], MOST_ALONE);
+            self.list(&mut text, options, &rows[shown], MAX_KEYS_ALONE);
         } else if let Some((decimals, cell)) = self.fitting(&rows, options) {
             say(&mut text, &format!("{axes}{}", self.star()), options.width);
             self.matrix_text(&mut text, options, &rows, decimals, cell);
         } else if self.matrices() == 1 {
-            self.list(&mut text, options, &rows[shown], MOST_IN_LIST);
+            self.list(&mut text, options, &rows[shown], MAX_KEYS_IN_LIST);
             text.push_str("\nthe largest of each query, as key:");
-            self.lines(&mut text, options, &rows, ("queries", MOST_QUERIES));
+            let left_out = self.lines(&mut text, options, &rows, ("queries", MAX_QUERIES));
+            say(&mut text, &format!("{left_out} {remedy}"), options.width);
         } else {
             say(&mut text, &(from + self.star()), options.width);
             text.push_str("the largest of each head, as key:");
-            self.lines(&mut text, options, &rows, ("heads", MOST_HEADS));
+            let left_out = self.lines(&mut text, options, &rows, ("heads", MAX_HEADS));
+            say(&mut text, &format!("{left_out} {remedy}"), options.width);
         }
         text
     }
@@ -110,7 +112,7 @@ impl Heatmap {
         let cell = |decimals: usize| (self.digits(decimals)).max(place) + 2;
         let decimals = DECIMALS.into_iter().find(|&decimals| {
             let cell = cell(decimals);
-            cell * keys <= room && rows.len() * keys * (cell + painted(options)) <= MOST_BYTES
+            cell * keys <= room && rows.len() * keys * (cell + painted(options)) <= MAX_BYTES
         })?;
         // Long tokens are shortened rather than the matrix cut.
         let token = self.tokens.iter().map(|token| width(token)).max()?;
@@ -194,7 +196,7 @@ impl Heatmap {
         let side = names.iter().map(|name| width(name)).max().unwrap_or(0);
         let digits = self.digits(4);
         let room = options.width.saturating_sub(side + digits + 6);
-        let room = room.min(MOST_BAR);
+        let room = room.min(MAX_BAR_COLUMNS);
         let most = row.cells.iter().copied().fold(0.0, f32::max);
         for (&key, name) in shown.iter().zip(&names) {
             let value = row.cells[key];
@@ -214,15 +216,15 @@ impl Heatmap {
         }
     }
 
-    /// The keys with the largest values of each row, a line per row, and what is left out. Of too many rows, those
-    /// with the largest values; `kind` is what rows are.
+    /// The keys with the largest values of each row, a line per row. Of too many rows, those with the largest values; `kind` is
+    /// what rows are. Returns a sentence on what is left out.
     fn lines(
         &self,
         text: &mut String,
         options: Options,
         rows: &[Row],
         (kind, most): (&str, usize),
-    ) {
+    ) -> String {
         let quantity = match self.quantity {
             Quantity::Weights => "weight",
             Quantity::Scores => "score",
@@ -244,8 +246,8 @@ impl Heatmap {
         let (place, digits) = (place.unwrap_or(0), self.digits(decimals));
         let (side, entry) = (side(rows), place + digits + 3);
         let room = options.width.saturating_sub(side) / entry;
-        let affordable = MOST_BYTES / (kept.len().max(1) * (entry + painted(options)));
-        let shown = room.min(affordable).min(MOST_IN_LINE);
+        let affordable = MAX_BYTES / (kept.len().max(1) * (entry + painted(options)));
+        let shown = room.min(affordable).min(MAX_KEYS_IN_LINE);
         let shown = shown.clamp(1, count.max(1));
         let scale = self.scale();
         for &row in &kept {
@@ -264,18 +266,14 @@ impl Heatmap {
         let (least, most) = (keys().min().unwrap_or(0), keys().max().unwrap_or(0));
         let up_to = if least < most { "up to " } else { "" };
         let left = most.saturating_sub(shown);
-        let mut left_out = vec![format!("{up_to}{left} of {most} keys are not shown")];
+        let mut left_out = format!("Not shown: {up_to}{left} of {most} keys.");
         if kept.len() < rows.len() {
-            left_out.push(format!(
-                "nor {} of {} {kind}: those shown have the largest {quantity}s",
-                rows.len() - kept.len(),
-                rows.len()
-            ));
+            let (hidden, all) = (rows.len() - kept.len(), rows.len());
+            left_out += &format!(
+                " Not shown: {hidden} of {all} {kind}; those shown have the largest {quantity}s."
+            );
         }
-        let remedy = "--svg FILE, --html FILE and the CSV of `headlight dump` give all of them; --query N lists more \
-                      keys of one query";
-        let left_out = left_out.join(", ");
-        say(text, &format!("{left_out}. {remedy}"), options.width);
+        left_out
     }
 }
 

@@ -12,7 +12,7 @@ const GAP: f64 = 10.0;
 const BAR: f64 = 10.0;
 
 /// The most rows and columns of a matrix that are drawn.
-const MOST: usize = 64;
+const MAX_ROWS_OR_COLUMNS: usize = 64;
 
 /// A quantity at each pair of two settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,7 +116,7 @@ pub(super) fn matrix(
     rows: &[Vec<usize>],
 ) -> Option<(Svg, Room)> {
     let count = rows.len();
-    if !(1..=MOST).contains(&count) {
+    if !(1..=MAX_ROWS_OR_COLUMNS).contains(&count) {
         return None;
     }
     let size = size_of_cell([count; 2]);

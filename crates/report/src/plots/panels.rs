@@ -11,7 +11,7 @@ use crate::words::width;
 pub(crate) type Ranges = Vec<Option<[f64; 3]>>;
 
 /// The most points that a scatter plot shows.
-const MOST_POINTS: usize = 2000;
+const MAX_POINTS: usize = 2000;
 
 pub(super) fn histogram(
     label: &str,
@@ -55,7 +55,7 @@ pub(super) fn scatter(labels: &[String; 2], points: &[[f64; 2]]) -> Option<(Svg,
     };
     let ((left, right), (low, high)) = (bins(0)?, bins(1)?);
     let (x, y) = (Axis::across(left, right), Axis::up(low, high));
-    let every = points.len().div_ceil(MOST_POINTS);
+    let every = points.len().div_ceil(MAX_POINTS);
     let mut svg = Svg::default();
     for (number, chunk) in points.chunks(every).enumerate() {
         // One point per chunk, at a varying place: a grid's points take turns.

@@ -2,11 +2,8 @@
 
 mod table;
 
-use std::num::NonZeroUsize;
-
-use crate::printing::{print_beside, print_json};
 use clap::Args;
-use headlight_analysis::contexts::{levels, occurrences};
+use headlight_analysis::contexts::{Separation, levels, occurrences};
 use headlight_architecture::Parameter;
 use headlight_data::DatasetConfig;
 use headlight_data::words::{Encoder, UNK};
@@ -17,10 +14,11 @@ use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::shown;
 use headlight_trainer::train::dataset;
 
-use table::{Table, quoted};
+use table::{Contexts, quoted};
 
-use super::model::{ModelArguments, RunModel};
-use crate::arguments::{Force, Form, at_least_one};
+use crate::arguments::{Force, Form, count};
+use crate::model::{ModelArguments, RunModel};
+use crate::printing::{print_beside, print_json};
 
 /// Show how far a word's vectors move apart in its sentences, and write the vectors as CSV
 #[derive(Args, Debug)]
@@ -34,9 +32,9 @@ pub(crate) struct Arguments {
     #[arg(long = "word", value_name = "WORD", required = true)]
     words: Vec<String>,
     /// How many occurrences to take at most, in the order of the run's held-out samples
-    #[arg(long, value_name = "COUNT", default_value = "40", value_parser = at_least_one)]
-    occurrences: NonZeroUsize,
-    /// Also write each vector, and its place in the plane of each level, as CSV
+    #[arg(long, value_name = "COUNT", default_value = "40", value_parser = count)]
+    occurrences: usize,
+    /// Also write each vector and its place in the plane of its principal components, as CSV
     #[arg(long, value_name = "FILE")]
     csv: Option<Destination>,
     #[command(flatten)]
@@ -55,8 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (config, weights) = (&model.config, Parameter::weights(&model.parameters));
     if config.data.task.is_per_position() {
         return Err(Failure::Input(format!(
-            "{}: its samples have a label per position, and embed compares occurrences by the labels of their samples; give a run with one \
-             label per sample",
+            "{}: its samples have a label per position; give a run with one label per sample",
             shown(run)
         )));
     }
@@ -73,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outputs = Output::all([("csv", arguments.csv.as_ref())], arguments.output.force)?;
     arguments.form.check(&outputs)?;
     let [csv] = outputs;
-    let found = occurrences(config, dataset, &tokens, arguments.occurrences.get());
+    let found = occurrences(config, dataset, &tokens, arguments.occurrences);
     if found.is_empty() {
         return Err(Failure::Input(format!(
             "--word: none of the {} of {} has {}; choose a more frequent word",
@@ -82,20 +79,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             quoted(&arguments.words)
         )));
     }
-    let table = Table {
+    let contexts = Contexts {
         levels: levels(config, &weights, dataset, &found)?,
+        separation: Separation::of(&found, dataset),
         occurrences: found,
         dataset,
         config,
     };
     if let Some(out) = csv {
-        out.write(|file| table.write(file))?;
+        out.write(|file| contexts.write(file))?;
     }
     if arguments.form.json {
-        return print_json(&table.json(run, model.step(), &arguments.words, split));
+        return print_json(&contexts.json(run, model.step(), &arguments.words, split));
     }
     let which = model.which().map(|which| format!("\n{which}\n"));
-    let text = table.text(&arguments.words, split, arguments.occurrences.get());
+    let text = contexts.text(&arguments.words, split, arguments.occurrences);
     print_beside(&outputs, &(text + &which.unwrap_or_default()))
 }
 

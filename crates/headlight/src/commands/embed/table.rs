@@ -1,29 +1,29 @@
 //! The vectors of words in sentences, as text, JSON and CSV.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use headlight_analysis::contexts::{ContextLevel, Occurrence, Plane, separation};
+use headlight_analysis::contexts::{
+    ContextLevel, MIN_OCCURRENCES_PER_CLASS, Occurrence, Plane, Separation,
+};
 use headlight_data::Dataset;
 use headlight_experiment::config::ExperimentConfig;
-use headlight_report::{counted, number};
+use headlight_report::{Table, counted, number};
 use serde_json::{Value, json};
 
-/// The fewest occurrences of a class whose separation from others is measured. Of one occurrence in each of two classes,
-/// the separation is 1 wherever the vectors are; of three in each, a random division of them separates a fifth.
-const LEAST_OF_CLASS: usize = 3;
+use crate::terminal::{options, paragraphs};
 
 /// The occurrences and their vectors.
-pub(super) struct Table<'a> {
+pub(super) struct Contexts<'a> {
     pub(super) occurrences: Vec<Occurrence>,
     pub(super) levels: Vec<ContextLevel>,
+    pub(super) separation: Separation,
     pub(super) dataset: &'a Dataset,
     pub(super) config: &'a ExperimentConfig,
 }
 
-impl Table<'_> {
+impl Contexts<'_> {
     fn width(&self) -> usize {
         self.config.model.d_model
     }
@@ -37,65 +37,11 @@ impl Table<'_> {
         self.dataset.label(found.sample as usize)
     }
 
-    /// How many occurrences have each class.
-    fn classes(&self) -> BTreeMap<u32, usize> {
-        let mut counts = BTreeMap::new();
-        for found in self.occurrences.iter().filter(|found| found.is_asked) {
-            *counts.entry(self.label(found)).or_default() += 1;
-        }
-        counts
-    }
-
-    /// The occurrences that count for the separation: the classes are about each, and its own has enough of them. By their places.
-    fn counted(&self) -> Vec<usize> {
-        let classes = self.classes();
-        let mut enough = classes.values().filter(|&&count| count >= LEAST_OF_CLASS);
-        let is_measured = enough.nth(1).is_some();
-        let counts = |&place: &usize| {
-            let found = &self.occurrences[place];
-            is_measured && found.is_asked && classes[&self.label(found)] >= LEAST_OF_CLASS
-        };
-        (0..self.occurrences.len()).filter(counts).collect()
-    }
-
-    /// What the separation is on average if the classes have no meaning; `None` if it is not measured.
-    fn chance(&self) -> Option<f64> {
-        let counted = self.counted();
-        let found = counted.iter().map(|&place| &self.occurrences[place]);
-        let classes: BTreeSet<u32> = found.clone().map(|found| self.label(found)).collect();
-        let words: BTreeSet<u32> = found.map(|found| found.token).collect();
-        let free = counted.len().checked_sub(words.len())?;
-        let chance = (classes.len().saturating_sub(1)) as f64 / free as f64;
-        (classes.len() > 1 && free > 0).then(|| chance.min(1.0))
-    }
-
-    /// Of the occurrences that count. Words differ from each other, so each vector is taken from the mean of its word's.
-    fn separation(&self, level: &ContextLevel) -> Option<f64> {
-        let counted = self.counted();
-        let vector = |place: usize| &level.vectors[place * self.width()..][..self.width()];
-        let token = |place: usize| self.occurrences[place].token;
-        let mut centred = Vec::with_capacity(counted.len() * self.width());
-        for &place in &counted {
-            let same = counted
-                .iter()
-                .copied()
-                .filter(|&other| token(other) == token(place));
-            let own: Vec<&[f32]> = same.map(vector).collect();
-            for (index, value) in vector(place).iter().enumerate() {
-                let sum: f64 = own.iter().map(|vector| f64::from(vector[index])).sum();
-                centred.push((f64::from(*value) - sum / own.len() as f64) as f32);
-            }
-        }
-        let label = |&place: &usize| self.label(&self.occurrences[place]);
-        let labels: Vec<u32> = counted.iter().map(label).collect();
-        separation(&centred, self.width(), &labels)
-    }
-
     /// The occurrences of each class: `21 of class river, 19 of class money`.
     fn shares(&self) -> String {
         let of =
-            |(class, count)| format!("{count} of class {}", self.config.data.class_name(class));
-        let shares: Vec<String> = self.classes().into_iter().map(of).collect();
+            |(&class, count)| format!("{count} of class {}", self.config.data.class_name(class));
+        let shares: Vec<String> = self.separation.classes.iter().map(of).collect();
         if shares.is_empty() {
             return "none of these occurrences has a class".to_owned();
         }
@@ -116,49 +62,43 @@ impl Table<'_> {
 
     /// `most`: how many occurrences were asked for.
     pub(super) fn text(&self, words: &[String], split: &str, most: usize) -> String {
-        let count = counted(self.occurrences.len(), "occurrence");
-        let mut text = format!("{count} of {} in {split} samples\n\n", quoted(words));
-        let _ = writeln!(
-            text,
-            "{:<26} {:>10}  {:>14}",
-            "vector", "separation", "plane"
-        );
-        for level in &self.levels {
-            let [first, second] = self.plane(level).shares;
-            let _ = writeln!(
-                text,
-                "{:<26} {:>10}  {:>5.1}% + {:>4.1}%",
+        let rows = self.levels.iter().map(|level| {
+            let [first, second] = self.plane(level).shares.map(|share| 100.0 * share);
+            vec![
                 title(&level.name),
-                number(self.separation(level), 3),
-                100.0 * first,
-                100.0 * second
-            );
-        }
-        text.push('\n');
-        let more = if self.occurrences.len() < most {
-            ""
+                number(self.separation.at(level, self.width()), 3),
+                format!("{first:.1}% + {second:>4.1}%"),
+            ]
+        });
+        let table = Table::of_rows(&["vector", "separation", "plane"], rows).with_left_names();
+        let count = counted(self.occurrences.len(), "occurrence");
+        let title = format!("{count} of {} in {split} samples", quoted(words));
+        let mut legend = Vec::new();
+        if let Some(chance) = self.separation.chance() {
+            legend.extend([
+                "separation (η²): how much of a word's variance lies between the means of the classes".to_owned(),
+                format!("It is measured over the occurrences that count: {} ({}).", self.which(), self.shares()),
+                "0: the means are equal. 1: all vectors of a class are equal. –: all vectors are equal.".to_owned(),
+                format!("By chance, about {chance:.3} is expected."),
+            ]);
         } else {
-            ", or more --occurrences"
-        };
-        let _ = match self.chance() {
-            Some(chance) => writeln!(
-                text,
-                "separation (η²): how much of a word's variance lies between the means of the classes,\n\
-                 over the occurrences that count: {} ({});\n\
-                 0: the means are equal; 1: all vectors of a class are equal; about {chance:.3} is expected by chance;\n\
-                 –: the vectors are equal",
-                self.which(),
-                self.shares()
-            ),
-            None => writeln!(
-                text,
-                "The separation cannot be measured. It needs two classes with at least {LEAST_OF_CLASS} occurrences each;\n\
-                 here: {}. With fewer, any vectors look separated.\n\
-                 Take a more frequent word{more}.",
-                self.shares()
-            ),
-        };
-        text + "plane: the share of the variance along the two principal components\n"
+            let more = if self.occurrences.len() < most {
+                ""
+            } else {
+                ", or more --occurrences"
+            };
+            legend.extend([
+                format!(
+                    "The separation cannot be measured: it needs two classes with at least {MIN_OCCURRENCES_PER_CLASS} occurrences each."
+                ),
+                format!("Here: {}. With fewer, any vectors look separated.", self.shares()),
+                format!("Take a more frequent word{more}."),
+            ]);
+        }
+        legend
+            .push("plane: the share of the variance along the two principal components".to_owned());
+        let [title, legend] = [paragraphs([title]), paragraphs(legend)];
+        format!("{title}\n{}\n{legend}", table.text(options()))
     }
 
     /// What `--json` prints. `step` is the steps that the model was trained for, if they are known; the levels are in the order
@@ -173,12 +113,12 @@ impl Table<'_> {
         let levels = self.levels.iter().map(|level| {
             json!({
                 "level": level.name,
-                "separation": self.separation(level),
+                "separation": self.separation.at(level, self.width()),
                 "plane": self.plane(level).shares,
             })
         });
-        let named = |(class, count)| (self.config.data.class_name(class), count);
-        let classes = self.classes().into_iter().map(named);
+        let named = |(&class, &count)| (self.config.data.class_name(class), count);
+        let classes = self.separation.classes.iter().map(named);
         json!({
             "run": run.to_string_lossy(),
             "step": step,
@@ -186,7 +126,7 @@ impl Table<'_> {
             "split": split,
             "occurrences": self.occurrences.len(),
             "classes": classes.collect::<BTreeMap<String, usize>>(),
-            "chance": self.chance(),
+            "chance": self.separation.chance(),
             "levels": levels.collect::<Vec<Value>>(),
         })
     }

@@ -31,11 +31,14 @@ fn indices(flag: &str, chosen: Chosen, count: usize) -> Result<Vec<usize>, Failu
     match chosen {
         Chosen::All => Ok((0..count).collect()),
         Chosen::One(index) if index < count => Ok(vec![index]),
-        Chosen::One(index) => Err(Failure::Input(format!(
-            "{flag} {index}: the {}s of the dump go from 0 to {}",
-            flag.trim_start_matches('-'),
-            count.saturating_sub(1)
-        ))),
+        Chosen::One(index) => {
+            let part = flag.trim_start_matches('-');
+            let there = match count {
+                0 | 1 => format!("the dump has only {part} 0"),
+                _ => format!("the {part}s of the dump go from 0 to {}", count - 1),
+            };
+            Err(Failure::Input(format!("{flag} {index}: {there}")))
+        }
     }
 }
 

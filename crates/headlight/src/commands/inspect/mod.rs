@@ -2,11 +2,11 @@
 
 mod chosen;
 mod page;
+mod watch;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use crate::printing::{note, print, print_beside};
 use clap::Args;
 use headlight_architecture::Keys;
 use headlight_dump::AttentionDump;
@@ -18,8 +18,8 @@ use headlight_trainer::run::RunDir;
 use headlight_trainer::show::page::{no_dumps, read_dump};
 use headlight_trainer::standard::shown;
 
-use super::watch;
-use crate::arguments::{Force, place};
+use crate::arguments::{Force, index};
+use crate::printing::{note, print, print_beside};
 use crate::{browser, terminal};
 
 use chosen::{Chosen, places, ranges};
@@ -37,15 +37,15 @@ pub(crate) struct Arguments {
     others: Vec<PathBuf>,
     /// The sample: its index in the training set, or its row in a dump of other samples
     /// [default: the first sample of the dump]
-    #[arg(long, value_parser = place)]
+    #[arg(long, value_parser = index)]
     sample: Option<usize>,
     /// The step of the run's dump [default: that of the best model if the run keeps it, or else the last step]
-    #[arg(long, value_parser = place)]
+    #[arg(long, value_parser = index)]
     step: Option<usize>,
     /// Follow a run during training: draw each new dump until the run ends
     #[arg(long, conflicts_with_all = ["step", "svg"])]
     watch: bool,
-    /// The layer (transformer block), counted from 0, or `all` [default: the last]
+    /// The layer, counted from 0, or `all` [default: the last]
     #[arg(long, value_name = "N|all")]
     layer: Option<Chosen>,
     /// The attention head, counted from 0, or `all`: a picture then has a column for each head [default: the one in
@@ -55,10 +55,10 @@ pub(crate) struct Arguments {
     head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
     /// readout position]
-    #[arg(long, value_name = "N", conflicts_with = "svg", value_parser = place)]
+    #[arg(long, value_name = "N", conflicts_with = "svg", value_parser = index)]
     query: Option<usize>,
-    /// The values that the colours stand for: `unit`, 0 to 1; `uniform`, multiples of uniform attention on a log scale;
-    /// `data`, the smallest to the largest value [default: uniform; data for scores, and without a softmax]
+    /// The values of the colours: `unit`, from 0 to 1; `uniform`, multiples of uniform attention, on a log scale; `data`, from the
+    /// smallest to the largest value [default: uniform, or data for scores and without a softmax]
     #[arg(long, value_parser = ranges())]
     range: Option<ColourRange>,
     /// Show attention scores, before the softmax, instead of attention weights
@@ -80,6 +80,12 @@ pub(crate) struct Arguments {
 /// The most cells of a picture: 32 heads over 100 positions, or one head over 565.
 const PICTURE_LIMIT: usize = 320_000;
 
+/// What shows the values that have no room.
+pub(in crate::commands) const ALL_VALUES: &str = "--svg FILE, --html FILE and the CSV of `headlight dump` give all values; --query N lists more keys of one query.";
+
+/// The most numbers before the last one that a message lists.
+const MAX_LISTED: usize = 12;
+
 /// Prints the attention of one sample, of one head or of several, or writes it as a picture, or writes a page of all
 /// dumps.
 ///
@@ -88,7 +94,7 @@ const PICTURE_LIMIT: usize = 320_000;
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.watch {
         return watch::follow(&RunDir::open(&arguments.source)?, |path| {
-            Ok(heatmap(arguments, path)?.text(terminal::options(), arguments.query))
+            Ok(heatmap(arguments, path)?.text(terminal::options(), arguments.query, ALL_VALUES))
         });
     }
     if let Some(html) = &arguments.html {
@@ -102,11 +108,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (path, is_best) = dump_path(arguments)?;
     let mut heatmap = heatmap(arguments, &path)?;
     if is_best {
-        heatmap.title.push_str(" · best model");
+        heatmap.title.push("best model".to_owned());
     }
     let outputs = Output::all([("svg", arguments.svg.as_ref())], arguments.output.force)?;
     let [Some(picture)] = outputs else {
-        return print(&heatmap.text(terminal::options(), arguments.query));
+        return print(&heatmap.text(terminal::options(), arguments.query, ALL_VALUES));
     };
     let cells = heatmap.cells.len();
     if cells > PICTURE_LIMIT {
@@ -121,7 +127,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         )));
     }
     picture.write_all(heatmap.svg().as_bytes())?;
-    let written = format!("{}: {}\n", picture.shown(), heatmap.title);
+    let written = format!("{}: {}\n", picture.shown(), heatmap.title.join(" · "));
     print_beside(&outputs, &written)
 }
 
@@ -204,13 +210,13 @@ fn dump_path(arguments: &Arguments) -> Result<(PathBuf, bool), Failure> {
     let best = best.map(|(step, _)| step);
     let steps = dumps.iter().filter_map(|path| step_of(path)).chain(best);
     let steps: BTreeSet<usize> = steps.collect();
-    let listed: Vec<String> = steps.iter().map(usize::to_string).collect();
+    let steps: Vec<usize> = steps.into_iter().collect();
     Err(match arguments.step {
         Some(step) if !steps.is_empty() => Failure::reading(
             &arguments.source,
             format!(
                 "it has no dump of step {step}; its dumps are of steps {}",
-                listed.join(", ")
+                listed(&steps)
             ),
         ),
         _ => no_dumps(&arguments.source),
@@ -225,13 +231,26 @@ fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Fail
     let wanted = sample.or(numbers.first().copied());
     let found = numbers.iter().position(|&number| Some(number) == wanted);
     found.ok_or_else(|| {
-        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         Failure::Input(match sample {
             Some(sample) => format!(
                 "--sample {sample}: the dump does not hold this sample; choose one of {}",
-                numbers.join(", ")
+                listed(&numbers)
             ),
             None => "the dump holds no samples".to_owned(),
         })
     })
+}
+
+/// Numbers as part of a sentence; of many, the first and the last.
+fn listed(numbers: &[usize]) -> String {
+    let text = |numbers: &[usize]| {
+        let all: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        all.join(", ")
+    };
+    match numbers {
+        [first @ .., last] if first.len() > MAX_LISTED => {
+            format!("{}, …, {last}", text(&first[..MAX_LISTED]))
+        }
+        all => text(all),
+    }
 }

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::printing::print;
 use headlight_trainer::Failure;
 use headlight_trainer::files::run_files::PAGE;
 use headlight_trainer::run::RunDir;
@@ -10,6 +9,7 @@ use headlight_trainer::show::page::{self, PageSource};
 use headlight_trainer::standard::shown;
 
 use crate::browser;
+use crate::printing::print;
 
 /// The page of runs and single dumps, and how much it holds.
 pub(super) fn of<'a>(

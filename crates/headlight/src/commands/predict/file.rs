@@ -8,10 +8,11 @@ use headlight_data::files::{SampleTable, write_header};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::Output;
 use headlight_trainer::files::samples::{self, SampleFile};
+use serde::Serializer;
 use serde_json::Value;
 
 use super::predictions::{Count, Predictions, prediction_names};
-use crate::commands::model::RunModel;
+use crate::model::RunModel;
 use crate::printing::note;
 
 /// By which spreadsheets know UTF-8.
@@ -115,26 +116,29 @@ fn write_objects(
     file: &mut dyn Write,
 ) -> io::Result<()> {
     for sample in 0..predictions.dataset.len() {
-        let mut like = None;
-        let (own, after) = if let Some(lines) = table.objects() {
-            like = label(&lines[sample], predictions.config);
-            (opened(&lines[sample]), String::new())
-        } else if table.separator().is_some() {
-            like = Some(Value::from(""));
-            let cells = table.texts(sample).chain(std::iter::repeat(""));
-            let pairs = table.columns().iter().zip(cells);
-            let pairs = pairs
-                .map(|(name, cell)| format!("{}:{},", Value::from(&**name), Value::from(cell)));
-            (format!("{{{}", pairs.collect::<String>()), String::new())
-        } else {
-            let number = format!(r#"{{"sample":{sample},"#);
-            (number, predictions.keys_after(sample))
+        // The sample's own columns, opened at the end for more keys.
+        let (own, like) = match (table.objects(), table.separator()) {
+            (Some(lines), _) => {
+                let own = &lines[sample];
+                let opened = own.strip_suffix('}').unwrap_or(own).trim_end();
+                (opened.to_owned(), label(own, predictions.config))
+            }
+            (None, Some(_)) => {
+                let cells = table.texts(sample).chain(std::iter::repeat(""));
+                let mut own = Vec::new();
+                let pairs = table.columns().iter().zip(cells);
+                serde_json::Serializer::new(&mut own).collect_map(pairs)?;
+                own.pop();
+                let opened = String::from_utf8_lossy(&own).into_owned();
+                (opened, Some(Value::from("")))
+            }
+            (None, None) => ("{".to_owned(), None),
         };
-        writeln!(
-            file,
-            "{own}{}{after}}}",
-            predictions.keys(sample, like.as_ref())
-        )?;
+        let comma = if own.ends_with('{') { "" } else { "," };
+        let is_bare = table.objects().is_none() && table.separator().is_none();
+        let prediction =
+            serde_json::to_string(&predictions.object(sample, like.as_ref(), is_bare))?;
+        writeln!(file, "{own}{comma}{}", &prediction[1..])?;
     }
     Ok(())
 }
@@ -149,13 +153,6 @@ fn label(line: &str, config: &DatasetConfig) -> Option<Value> {
         Value::Array(all) => all.iter().find(|label| !label.is_null()).cloned(),
         one => Some(one.clone()),
     }
-}
-
-/// An object as it is, opened at its end for more keys.
-fn opened(line: &str) -> String {
-    let own = line.strip_suffix('}').unwrap_or(line).trim_end();
-    let comma = if own.ends_with('{') { "" } else { "," };
-    format!("{own}{comma}")
 }
 
 /// Refuses a file with a column of a prediction's name.

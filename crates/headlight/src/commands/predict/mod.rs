@@ -7,19 +7,19 @@ mod sample;
 
 use std::path::{Path, PathBuf};
 
-use crate::printing::{note, print, print_beside, print_json, tell};
 use clap::{ArgGroup, Args};
 use headlight_data::Task;
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::samples;
 use headlight_trainer::show::explanation;
-use headlight_trainer::standard::{STANDARD, quoted, shown};
+use headlight_trainer::standard::{STANDARD, shown};
 use serde_json::json;
 
-use super::interventions::InterventionArguments;
-use super::model::{ModelArguments, RunModel};
-use crate::arguments::{Force, Form, device};
+use crate::arguments::{DeviceArgument, Force, Form};
+use crate::interventions::InterventionArguments;
+use crate::model::{ModelArguments, RunModel};
+use crate::printing::{note, print, print_beside, print_json, tell};
 use crate::terminal;
 
 /// Classify one sample with a run's model and show where it looks, or classify the samples of a file
@@ -31,9 +31,8 @@ use crate::terminal;
 pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
-    /// A file of samples: .csv, .tsv or .jsonl with the columns that the run was trained on, each of whose rows is written as it is,
-    /// with the prediction after its own columns; .npz; or .txt with a sample per line. Or one of these with .gz, or - for
-    /// standard input
+    /// A file of samples: .csv, .tsv, .jsonl or .npz, also with .gz; .txt with a sample per line; or - for standard input. Each row
+    /// of a file with columns is written as it is, with the prediction after its own columns
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, where
@@ -50,7 +49,7 @@ pub(crate) struct Arguments {
     /// Show which words decided: the prediction without each word, and integrated gradients, beside attention
     #[arg(
         long,
-        conflicts_with_all = ["file", "out", "without_head", "without_position", "without_block", "patch"]
+        conflicts_with_all = ["file", "out", "without_head", "without_position", "without_layer", "patch"]
     )]
     explain: bool,
     /// Also write what --explain shows as an SVG picture
@@ -62,9 +61,8 @@ pub(crate) struct Arguments {
     output: Force,
     #[command(flatten)]
     form: Form,
-    /// Compute on this device (`headlight devices` lists them), instead of the device in the run's config
-    #[arg(long, value_parser = device)]
-    device: Option<String>,
+    #[command(flatten)]
+    device: DeviceArgument,
 }
 
 /// Prints the probabilities, and the attention of the readout position.
@@ -73,17 +71,8 @@ pub(crate) struct Arguments {
 /// When the run or the tokens are invalid.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let tokens = arguments.tokens.as_deref();
-    let is_id = |c: char| c.is_ascii_digit() || c.is_whitespace() || c == ',';
-    let is_file = |tokens: &&str| *tokens == STANDARD || Path::new(tokens).exists();
-    let files = tokens.filter(|tokens| !tokens.chars().all(is_id));
-    if let Some(file) = files.filter(is_file) {
-        return Err(Failure::Input(format!(
-            "--tokens {0}: token ids are needed, such as \"3 7 4\"; a file stands after the run: `headlight predict {1} {0}`",
-            quoted(Path::new(file)),
-            quoted(&arguments.model.run)
-        )));
-    }
-    let (device, interventions) = (arguments.device.as_ref(), Some(&arguments.interventions));
+    let device = arguments.device.name.as_ref();
+    let interventions = Some(&arguments.interventions);
     let model = RunModel::open(&arguments.model, device, interventions)?;
     if let Some(path) = &arguments.file {
         return classify(arguments, &model, path);
@@ -165,6 +154,6 @@ fn classify(arguments: &Arguments, model: &RunModel, path: &Path) -> Result<(), 
     let trained = count.trained;
     let trained = trained.map(|trained| format!("{trained} of them are also training samples"));
     let more = [model.which(), model.interventions.text(), trained];
-    let more = more.into_iter().flatten().map(|text| format!("; {text}"));
+    let more = more.into_iter().flatten().map(|text| format!(". {text}"));
     tell(out, &format!("{count}{}", more.collect::<String>()))
 }

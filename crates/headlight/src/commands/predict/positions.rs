@@ -6,10 +6,11 @@ use headlight_data::{DatasetConfig, Task};
 use headlight_dump::AttentionDump;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::metrics::{cross_entropy, predicted_class};
+use headlight_report::Table;
 use serde_json::{Value, json};
 
 use super::predictions;
-use crate::terminal::aligned;
+use crate::terminal;
 
 /// What the model says at a position.
 struct Answer {
@@ -86,9 +87,8 @@ pub(super) fn describe(
         label,
         "log-probability",
     ];
-    let header = header.map(str::to_owned);
     let columns = if is_labelled { 6 } else { 4 };
-    let mut rows = vec![header[..columns].to_vec()];
+    let mut rows = Vec::new();
     for place in held {
         let one = &all[place];
         let mut row = vec![
@@ -107,7 +107,7 @@ pub(super) fn describe(
         }
         rows.push(row);
     }
-    let mut text = aligned(&rows, 0);
+    let mut text = Table::of_rows(&header[..columns], rows).text(terminal::options());
     let logs: Vec<f64> = all.iter().filter_map(|one| one.log_probability).collect();
     if asks_next && !logs.is_empty() {
         let sum: f64 = logs.iter().sum();

@@ -1,6 +1,6 @@
 //! The predictions for the samples of a dataset, as cells of a table and as keys of an object.
 
-use std::fmt::{self, Write};
+use std::fmt;
 use std::mem::take;
 
 use headlight_data::{CLS, Dataset, DatasetConfig, IGNORED, Task};
@@ -8,7 +8,8 @@ use headlight_experiment::evaluate::predict_each;
 use headlight_experiment::metrics::predicted_class;
 use headlight_experiment::{Error, Predictor};
 use headlight_report::counted;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 /// The samples that were classified, and how many of them correctly; `None` if they have no labels.
 pub(super) struct Count {
@@ -34,7 +35,7 @@ impl fmt::Display for Count {
             labelled => format!("the {labelled} with labels"),
         };
         if self.are_whole {
-            write!(f, ", {share:.2}% of {of} with each answer correct")
+            write!(f, ", {share:.2}% of {of} with every answer correct")
         } else {
             write!(f, ", {share:.2}% of {of} correctly")
         }
@@ -209,52 +210,84 @@ impl<'a> Predictions<'a> {
         typed.unwrap_or_else(|| class_value(self.config, class))
     }
 
-    /// The keys of a prediction, for an object; `like` is a label of its row, if it has one.
-    pub(super) fn keys(&self, sample: usize, like: Option<&Value>) -> String {
+    /// The prediction as an object; `like` is a label of its row, if it has one, and `is_bare` says that the sample has no columns
+    /// of its own.
+    pub(super) fn object(
+        &self,
+        sample: usize,
+        like: Option<&Value>,
+        is_bare: bool,
+    ) -> PredictionObject<'_> {
         let own = &self.predicted[sample];
-        if self.dataset.is_per_position() {
-            let class =
-                |own: &Option<(u32, f64)>| own.map(|(class, _)| self.class_like(class, like));
-            let all: Vec<Option<Value>> = own.each.iter().map(class).collect();
-            let predicted = format!(r#""predicted":{}"#, json!(all));
-            if !self.labelled {
-                return predicted;
-            }
-            let log = |own: &Option<(u32, f64)>| own.map(|(_, log)| log);
-            let logs: Vec<Option<f64>> = own.each.iter().map(log).collect();
-            return format!(r#"{predicted},"log_probabilities":{}"#, json!(logs));
-        }
-        let predicted = self.class_like(own.class, like);
-        let probabilities = match &own.probabilities[..] {
-            [probability] => format!(r#""probability":{probability}"#),
-            several if self.has_names() => {
-                let pair = |(name, p): (&String, &f32)| format!("{}:{p}", Value::from(&**name));
-                let named = self.config.classes.iter().zip(several).map(pair);
-                let named: Vec<String> = named.collect();
-                format!(r#""probabilities":{{{}}}"#, named.join(","))
-            }
-            several => format!(r#""probabilities":{several:?}"#),
+        let value = |class| self.class_like(class, like);
+        let classes = &self.config.classes;
+        let mut object = PredictionObject {
+            predicted: value(own.class),
+            ..PredictionObject::default()
         };
-        format!(r#""predicted":{predicted},{probabilities}"#)
-    }
-
-    /// As [`cells_after`](Self::cells_after), for an object.
-    pub(super) fn keys_after(&self, sample: usize) -> String {
-        let mut keys = String::new();
-        if self.has_label() {
-            let label = class_value(self.config, self.dataset.label(sample));
-            let _ = write!(keys, r#","label":{label}"#);
+        match &own.probabilities[..] {
+            _ if self.dataset.is_per_position() => {
+                let all = own.each.iter();
+                let all = all.map(|own| own.map_or(Value::Null, |(class, _)| value(class)));
+                object.predicted = all.collect();
+                let logs = own.each.iter().map(|own| own.map(|(_, log)| log));
+                object.log_probabilities = self.labelled.then(|| logs.collect());
+            }
+            [probability] => object.probability = Some(*probability),
+            several if classes.is_empty() => {
+                object.probabilities = Some(Probabilities::Each(several));
+            }
+            several => object.probabilities = Some(Probabilities::Named(classes, several)),
+        }
+        if !is_bare {
+            return object;
         }
         let mut tokens = self.dataset.tokens(sample).to_vec();
-        if let Some(words) = &self.config.words {
-            // The words as the model takes them.
-            let _ = write!(keys, r#","text":{}"#, Value::from(words.join(&tokens)));
-        }
+        object.sample = Some(sample);
+        object.label = self.has_label().then(|| value(self.dataset.label(sample)));
+        // The words as the model takes them.
+        let words = self.config.words.as_ref();
+        object.text = words.map(|words| words.join(&tokens));
         if self.dataset.is_per_position() {
             tokens.retain(|&token| self.is_answered(token));
         }
-        let _ = write!(keys, r#","tokens":{tokens:?}"#);
-        keys
+        object.tokens = Some(tokens);
+        object
+    }
+}
+
+/// A prediction in JSON.
+#[derive(Default, Serialize)]
+pub(super) struct PredictionObject<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<usize>,
+    predicted: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_probabilities: Option<Vec<Option<f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probability: Option<f32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probabilities: Option<Probabilities<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<Vec<u32>>,
+}
+
+enum Probabilities<'a> {
+    Each(&'a [f32]),
+    /// By the names of the classes, in their order.
+    Named(&'a [String], &'a [f32]),
+}
+
+impl Serialize for Probabilities<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match *self {
+            Self::Each(all) => all.serialize(serializer),
+            Self::Named(names, all) => serializer.collect_map(names.iter().zip(all)),
+        }
     }
 }
 

@@ -14,20 +14,20 @@ use headlight_trainer::train::opening::open_device;
 use serde_json::{Value, json};
 
 use super::{positions, predictions};
-use crate::commands::interventions::Interventions;
-use crate::commands::model::RunModel;
+use crate::interventions::Interventions;
+use crate::model::RunModel;
 
 /// The length of the bar of 1, in characters, where there is room.
 const BAR: f32 = 40.0;
 
 /// The columns of a terminal, those of the widest name of a class, and those between it and its bar.
 const COLUMNS: usize = 80;
-const MOST_NAME: usize = 24;
+const MAX_NAME_COLUMNS: usize = 24;
 const NUMBERS: usize = "  probability 0.000000  logit   -0.0000  ".len();
 
 /// The most rows of attention that are printed, and the fewest of one head.
-const MOST_ROWS: usize = 200;
-const LEAST_ROWS: usize = 4;
+const MAX_ROWS: usize = 200;
+const MIN_ROWS: usize = 4;
 
 /// What the model computes for the sample.
 pub(super) fn dump(
@@ -82,7 +82,7 @@ pub(super) fn as_json(
         "label": label.map(class),
         "logits": dump.logits,
         "probabilities": dump.probabilities,
-        "attention_of_cls": attention,
+        "attention_of_readout": attention,
     })
 }
 
@@ -114,14 +114,14 @@ pub(super) fn describe(
     if let ([logit], [probability]) = (&dump.logits[..], &dump.probabilities[..]) {
         let _ = writeln!(
             text,
-            "probability of {} {probability:.6} (logit {logit:.4}): {predicted}",
+            "answer: {predicted} (probability of {} {probability:.6}, logit {logit:.4})",
             data.answer(1)
         );
     } else {
-        let _ = writeln!(text, "{predicted}\n");
+        let _ = writeln!(text, "answer: {predicted}\n");
         let names: Vec<String> = (0..logits.len()).map(|class| data.answer(class)).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let names = shorten_apart(&names, MOST_NAME);
+        let names = shorten_apart(&names, MAX_NAME_COLUMNS);
         let width = names.iter().map(|name| measure_text_width(name)).max();
         let width = width.unwrap_or(0).max("class 000".len());
         let room = COLUMNS.saturating_sub(width + NUMBERS) as f32;
@@ -138,9 +138,9 @@ pub(super) fn describe(
     if let (Some(rule), Some(label)) = (&config.data.rule, label) {
         let _ = writeln!(
             text,
-            "rule: {}: {}",
-            rule.describe(),
-            data.answer(label as usize)
+            "rule: {} ({})",
+            data.answer(label as usize),
+            rule.describe()
         );
     }
     text
@@ -154,8 +154,8 @@ pub(super) fn heads(dump: &AttentionDump, interventions: &Interventions) -> Stri
     let all =
         (0..dump.dims.layers).flat_map(|layer| (0..dump.dims.heads).map(move |head| (layer, head)));
     let heads: Vec<(usize, usize)> = all.collect();
-    let rows = (MOST_ROWS / heads.len()).clamp(LEAST_ROWS, dump.dims.positions.max(LEAST_ROWS));
-    for &(layer, head) in heads.iter().take(MOST_ROWS / LEAST_ROWS) {
+    let rows = (MAX_ROWS / heads.len()).clamp(MIN_ROWS, dump.dims.positions.max(MIN_ROWS));
+    for &(layer, head) in heads.iter().take(MAX_ROWS / MIN_ROWS) {
         let removal = interventions.removal((layer, head));
         let _ = writeln!(
             text,
@@ -165,12 +165,12 @@ pub(super) fn heads(dump: &AttentionDump, interventions: &Interventions) -> Stri
             text += &attention(dump, layer, head, &names, rows);
         }
     }
-    if heads.len() > MOST_ROWS / LEAST_ROWS {
-        let more = counted(heads.len() - MOST_ROWS / LEAST_ROWS, "more head");
+    if heads.len() > MAX_ROWS / MIN_ROWS {
+        let more = counted(heads.len() - MAX_ROWS / MIN_ROWS, "more head");
         let _ = writeln!(text, "\n{more}: --json has the attention of all");
     }
     if !dump.meta.label_positions[0].is_empty() {
-        text.push_str("\n* decides by the rule\n");
+        text.push_str("\n*: a position that decides the label\n");
     }
     text
 }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use crate::printing::print_json;
 use headlight_dump::AttentionDump;
 use headlight_experiment::Experiment;
 use headlight_experiment::outcome::Outcome;
@@ -13,35 +12,41 @@ use headlight_trainer::run::RunDir;
 use headlight_trainer::show::report::{WHOLE_MATRIX, outcome_text};
 use serde_json::json;
 
+use crate::commands::inspect::ALL_VALUES;
+use crate::printing::print_json;
 use crate::terminal;
 
-/// Prints where a run is, how far it came, whether it has learned, and its last evaluation.
-pub(super) fn print_ended(
-    run: &RunDir,
-    experiment: &Experiment,
-    outcome: Option<&Outcome>,
-    step: usize,
-    best_step: Option<usize>,
-    was_interrupted: bool,
-) -> Result<(), Failure> {
-    let data = &experiment.config.data;
-    let page = Some(run.file(PAGE)).filter(|page| page.exists());
-    let certificate = run.certificate()?;
-    print_json(&json!({
-        "run": run.path(),
-        "step": step,
-        "steps": experiment.steps(),
-        "best_step": best_step,
-        "interrupted": was_interrupted,
-        "class_names": data.classes,
-        "learned": outcome.and_then(Outcome::learned),
-        "wrong_inputs": certificate.map(|certificate| certificate.wrong),
-        "judgement": outcome,
-        "outcome": outcome.map(|outcome| outcome_text(outcome, data)),
-        "metrics": run.last_metrics()?,
-        "report": run.file(REPORT),
-        "page": page,
-    }))
+/// How a training ended.
+pub(super) struct Ended<'a> {
+    pub(super) outcome: Option<&'a Outcome>,
+    pub(super) step: usize,
+    /// The step of the best model, if the run keeps one.
+    pub(super) best_step: Option<usize>,
+    pub(super) was_interrupted: bool,
+}
+
+impl Ended<'_> {
+    /// Prints where the run is, how far it came, whether it has learned, and its last evaluation.
+    pub(super) fn print(&self, run: &RunDir, experiment: &Experiment) -> Result<(), Failure> {
+        let (data, outcome) = (&experiment.config.data, self.outcome);
+        let page = Some(run.file(PAGE)).filter(|page| page.exists());
+        let certificate = run.certificate()?;
+        print_json(&json!({
+            "run": run.path(),
+            "step": self.step,
+            "steps": experiment.steps(),
+            "best_step": self.best_step,
+            "interrupted": self.was_interrupted,
+            "class_names": data.classes,
+            "learned": outcome.and_then(Outcome::learned),
+            "wrong_inputs": certificate.map(|certificate| certificate.wrong),
+            "judgement": outcome,
+            "outcome": outcome.map(|outcome| outcome_text(outcome, data)),
+            "metrics": run.last_metrics()?,
+            "report": run.file(REPORT),
+            "page": page,
+        }))
+    }
 }
 
 /// Heatmaps of a head, one per sample of a dump; empty without colour, since the
@@ -53,7 +58,7 @@ pub(super) fn pictures(dump: &AttentionDump, (layer, head): (usize, usize)) -> S
     }
     (0..dump.dims.samples).fold(String::new(), |mut text, sample| {
         let heatmap = Heatmap::of(dump, sample, &[layer], &[head], Quantity::Weights);
-        let _ = writeln!(text, "\n{}", heatmap.text(options, None));
+        let _ = writeln!(text, "\n{}", heatmap.text(options, None, ALL_VALUES));
         text
     })
 }

@@ -1,14 +1,14 @@
 //! `headlight train`: trains a config into a run directory.
 
-use std::num::NonZeroUsize;
+mod ended;
+
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use crate::printing::{Verbosity, detail, note, print, verbosity};
 use clap::Args;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{shares_steps, threads_that_pay};
+use headlight_experiment::{Experiment, shares_steps, threads_that_pay};
 use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::config;
@@ -23,10 +23,13 @@ use headlight_trainer::train::session::Session;
 use headlight_trainer::train::signals::Signals;
 use headlight_trainer::training::Training;
 
-use super::ended::{pictures, print_ended};
-use crate::arguments::{Certify, ConfigArguments, Form, at_least_one, device, engines};
+use ended::{Ended, pictures};
+
+use crate::arguments::{Certify, ComputeArguments, ConfigArguments, Form, count};
 use crate::browser;
-use crate::terminal::{self, TrainingDisplay};
+use crate::printing::{Verbosity, detail, note, print, verbosity};
+use crate::terminal;
+use crate::training_display::TrainingDisplay;
 
 /// Train a model and write a run directory
 #[derive(Args, Debug)]
@@ -37,17 +40,13 @@ pub(crate) struct Arguments {
     /// The experiment
     #[command(flatten)]
     config: ConfigArguments,
-    /// Compute on this device (`headlight devices` lists them), instead of the config's compute.device
-    #[arg(long, value_parser = device)]
-    device: Option<String>,
-    /// Compute training steps with this engine, instead of the config's compute.engine
-    #[arg(long, value_parser = engines())]
-    engine: Option<EngineName>,
+    #[command(flatten)]
+    compute: ComputeArguments,
     /// Share each step among N threads, at most those of the machine, with the same results [default: as many as make steps faster]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = count)]
+    threads: Option<usize>,
     /// The run directory to create; with --resume, it may exist [default: the next free runs/CONFIG-N]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, alias = "out", value_name = "DIR")]
     run: Option<PathBuf>,
     /// Resume the run in --run DIR, with its own config unless CONFIG is given; if there is no run in
     /// DIR, start one from CONFIG
@@ -70,26 +69,8 @@ pub(crate) struct Arguments {
 /// # Errors
 /// When the config is invalid, the machine fails, the loss diverges, or a signal comes.
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let reopened = match &arguments.run {
-        Some(path) if path == Path::new(STANDARD) => {
-            let message = "--run -: a run is a folder; give its path";
-            return Err(Failure::Input(message.to_owned()));
-        }
-        Some(path) => RunDir::to_resume(path, arguments.resume)?,
-        None => None,
-    };
+    let reopened = reopen(arguments)?;
     let begun = reopened.as_ref().filter(|run| run.is_begun());
-    if let (true, None, None, Some(path)) = (
-        arguments.resume,
-        begun,
-        &arguments.config.config,
-        &arguments.run,
-    ) {
-        return Err(Failure::Input(format!(
-            "there is no run in {} to resume; give a CONFIG to start one there",
-            shown(path)
-        )));
-    }
     let files = Files::default();
     let config = resolved_config(arguments, begun, &files)?;
     let mut session = Training::session(config, begun, &files)?;
@@ -125,6 +106,50 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         counted(trained.progress.step - start, "step"),
         began.elapsed().as_secs_f64()
     ));
+    let uninterrupted = check_uninterrupted(&trained, &run, &signals);
+    show(
+        arguments,
+        &trained,
+        experiment,
+        &run,
+        uninterrupted.is_err(),
+    )?;
+    uninterrupted?;
+    open_page(arguments, trained.page);
+    Ok(())
+}
+
+/// The run directory that the command line names, if it exists and may be trained into.
+///
+/// # Errors
+/// When it may not, or there is no run to resume and no config to start one from.
+fn reopen(arguments: &Arguments) -> Result<Option<RunDir>, Failure> {
+    let Some(path) = &arguments.run else {
+        return Ok(None);
+    };
+    if path == Path::new(STANDARD) {
+        let message = "--run -: a run is a folder; give its path";
+        return Err(Failure::Input(message.to_owned()));
+    }
+    let run = RunDir::to_resume(path, arguments.resume)?;
+    let is_begun = run.as_ref().is_some_and(RunDir::is_begun);
+    if arguments.resume && !is_begun && arguments.config.config.is_none() {
+        return Err(Failure::Input(format!(
+            "there is no run in {} to resume; give a CONFIG to start one there",
+            shown(path)
+        )));
+    }
+    Ok(run)
+}
+
+/// Prints what came of a training: the first screen, or an object.
+fn show(
+    arguments: &Arguments,
+    trained: &FinishedRun,
+    experiment: &Experiment,
+    run: &RunDir,
+    was_interrupted: bool,
+) -> Result<(), Failure> {
     let (layer, head) = trained.strongest;
     let report = || {
         let pictures = pictures(&trained.dump, (layer, head.head));
@@ -132,29 +157,22 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     if arguments.form.json {
         detail(&report());
-    } else {
-        let typed = arguments.config.typed();
-        let typed = typed.filter(|_| arguments.config.config.is_some());
-        let again = typed.unwrap_or_else(|| vec![quoted(&run.file(CONFIG))]);
-        let screen = trained.screen(experiment, &run, &again)?;
-        print(&screen.text(terminal::options().colour))?;
-        if verbosity() == Verbosity::Verbose {
-            print(&format!("\n{}", report()))?;
-        }
+        let ended = Ended {
+            outcome: trained.outcome.as_ref(),
+            step: trained.progress.step,
+            best_step: trained.best_step(),
+            was_interrupted,
+        };
+        return ended.print(run, experiment);
     }
-    let uninterrupted = check_uninterrupted(&trained, &run, &signals);
-    if arguments.form.json {
-        print_ended(
-            &run,
-            experiment,
-            trained.outcome.as_ref(),
-            trained.progress.step,
-            trained.best_step(),
-            uninterrupted.is_err(),
-        )?;
+    let typed = arguments.config.typed();
+    let typed = typed.filter(|_| arguments.config.config.is_some());
+    let again = typed.unwrap_or_else(|| vec![quoted(&run.file(CONFIG))]);
+    let screen = trained.screen(experiment, run, &again)?;
+    print(&screen.text(terminal::options().colour))?;
+    if verbosity() == Verbosity::Verbose {
+        print(&format!("\n{}", report()))?;
     }
-    uninterrupted?;
-    open_page(arguments, trained.page);
     Ok(())
 }
 
@@ -169,14 +187,14 @@ fn check_uninterrupted(
     };
     let message = if trained.was_interrupted {
         format!(
-            "interrupted after step {}; everything so far is saved in {}; {}",
+            "interrupted after step {}; {} holds everything so far; {}",
             trained.progress.step,
             shown(run.path()),
             run.how_to_resume()
         )
     } else if trained.is_uncounted {
         format!(
-            "interrupted before all inputs were counted; the run is complete otherwise; count them with: headlight certify {}",
+            "interrupted before all inputs were counted; the other files of the run are complete; to count: headlight certify {}",
             quoted(run.path())
         )
     } else {
@@ -198,7 +216,7 @@ fn threads(arguments: &Arguments, config: &ExperimentConfig) -> Result<usize, Fa
         let all = thread::available_parallelism().map_or(1, usize::from);
         (all, "more than the machine has make steps slower")
     };
-    let Some(wanted) = arguments.threads.map(usize::from) else {
+    let Some(wanted) = arguments.threads else {
         return Ok(threads_that_pay(config, most)?);
     };
     if wanted > most {
@@ -224,16 +242,15 @@ fn tell_complete(
     if arguments.form.json {
         let outcome = training.outcome(run)?;
         let experiment = &session.experiment;
-        print_ended(
-            run,
-            experiment,
-            outcome.as_ref(),
+        let ended = Ended {
+            outcome: outcome.as_ref(),
             step,
-            training.best_step(),
-            false,
-        )
+            best_step: training.best_step(),
+            was_interrupted: false,
+        };
+        ended.print(run, experiment)
     } else {
-        print(&format!("saved in {}\n", shown(run.path())))
+        print(&format!("the run is in {}\n", shown(run.path())))
     }
 }
 
@@ -269,7 +286,7 @@ fn tell_details(arguments: &Arguments, session: &Session) {
 fn open_page(arguments: &Arguments, page: Option<PathBuf>) {
     match page {
         Some(page) if arguments.open => browser::open(&page),
-        None if arguments.open => note("no inspector.html to open"),
+        None if arguments.open => note("the run has no page, because dump.formats lacks \"npz\""),
         _ => {}
     }
 }
@@ -287,10 +304,11 @@ fn resolved_config(
         _ => arguments.config.load_with(files)?,
     };
     arguments.certify.add_to(&mut config)?;
-    if let Some(device) = &arguments.device {
+    let ComputeArguments { device, engine } = &arguments.compute;
+    if let Some(device) = &device.name {
         config.compute.device.clone_from(device);
     }
-    config.compute.engine = arguments.engine.unwrap_or(config.compute.engine);
+    config.compute.engine = engine.unwrap_or(config.compute.engine);
     if config.compute.engine == EngineName::Auto
         && let Some(reason) = unsupported_by_fused(&config)
     {

@@ -83,7 +83,7 @@ test("a sample of the reader has the answer of `headlight predict`", async (t) =
   for (const [text, word] of [["1 2 3", "6 tokens"], ["1 2 x 4 5 6", "x"], ["1 2 3 4 5 99", "99"], ["0 1 2 3 4 5", "[CLS]"]]) assert.ok((await type(text)).includes(word), text);
   const tokens = "1 2 42 9 42 7";
   assert.equal(await type(tokens), "");
-  const { probabilities, attention_of_cls: attention } = JSON.parse(headlight("predict", "notebook", "--tokens", tokens, "--json"));
+  const { probabilities, attention_of_readout: attention } = JSON.parse(headlight("predict", "notebook", "--tokens", tokens, "--json"));
   const shown = () => page.evaluate(() => {
     const { run, one, at } = globalThis.headlight.here.value;
     return [...run.source.results("probabilities", at, one), ...run.source.row("weights", at, one, 0, 0, 0)];
