@@ -169,6 +169,8 @@ pub struct StrongestHead {
 pub enum HeadStrength {
     /// It looks most at what decides the label.
     Deciding,
+    /// The same, though not more than uniform attention would.
+    DecidingBelowUniform,
     /// It is the farthest from uniform attention.
     Divergence,
     /// Its weights, which are no softmax, are the largest.
@@ -186,6 +188,9 @@ impl StrongestHead {
     pub fn why(self) -> &'static str {
         match self.by {
             HeadStrength::Deciding => "looks most at what decides",
+            HeadStrength::DecidingBelowUniform => {
+                "looks most at what decides, though no head looks there more than uniformly"
+            }
             HeadStrength::Divergence => "is farthest from uniform",
             HeadStrength::Size => "has the largest weights",
         }
@@ -220,12 +225,18 @@ pub fn strongest_head(looks: &[Look<'_>]) -> Option<StrongestHead> {
     let strengths: Vec<f64> = (0..heads).map(strength).collect();
     let is_better = |best, head| strengths[head] > strengths[best];
     let strongest = (0..heads).reduce(|best, head| if is_better(best, head) { head } else { best });
-    let by = if by_label {
-        HeadStrength::Deciding
-    } else if first.keys.has_uniform() {
-        HeadStrength::Divergence
-    } else {
-        HeadStrength::Size
-    };
-    strongest.map(|head| StrongestHead { head, by })
+    let decided = looks.iter().filter(decided);
+    let uniform: Option<f64> = decided.map(|look| look.keys.uniform(look.deciding)).sum();
+    strongest.map(|head| StrongestHead {
+        head,
+        by: if by_label && uniform.is_some_and(|uniform| strengths[head] <= uniform) {
+            HeadStrength::DecidingBelowUniform
+        } else if by_label {
+            HeadStrength::Deciding
+        } else if first.keys.has_uniform() {
+            HeadStrength::Divergence
+        } else {
+            HeadStrength::Size
+        },
+    })
 }

@@ -128,6 +128,11 @@ fn the_strongest_head_looks_most_at_what_decides() {
     let strongest =
         |looks: &[Look<'_>]| strongest_head(looks).map(|StrongestHead { head, by }| (head, by));
     assert_eq!(strongest(&looks), Some((1, HeadStrength::Deciding)));
+    let low = [look(&[sharp, even], Some(1), &[1])];
+    assert_eq!(
+        strongest(&low),
+        Some((1, HeadStrength::DecidingBelowUniform))
+    );
     // Of equal heads the first.
     let equal = [look(&[sharp, at_one, at_one], Some(1), &[1])];
     assert_eq!(strongest(&equal), Some((1, HeadStrength::Deciding)));

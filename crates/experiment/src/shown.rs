@@ -63,6 +63,20 @@ impl ExperimentConfig {
         }
     }
 
+    /// The readout position or, with a label per position, each, if the mask lets it look at no token but itself.
+    pub fn blind_readout(&self) -> Option<String> {
+        let (inputs, attention) = (self.inputs(), &self.model.attention);
+        let is_blind = |query| attention.is_blind(query, inputs.positions);
+        let (is_blind, reader) = if inputs.per_position {
+            let each = "each position".to_owned();
+            ((0..inputs.positions).all(is_blind), each)
+        } else {
+            let is_blind = !self.reads_mean() && is_blind(inputs.read_position);
+            (is_blind, self.readout_name())
+        };
+        (is_blind && inputs.positions > 1).then_some(reader)
+    }
+
     /// That the answer does not come from the position that is shown alone, if it does not.
     pub fn mean_note(&self) -> Option<String> {
         if self.data.task.is_per_position() {

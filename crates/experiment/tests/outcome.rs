@@ -238,6 +238,12 @@ fn a_few_samples_show_nothing() {
     assert_eq!(of(10, 0.98).verdict, Verdict::BetterThanBaselines);
     assert_eq!(remarks(&of(9, 0.98)), remarks(&of(10, 0.98)) + 1);
     let lucky = of(9, 1.0);
+    let said = lucky.sentences(|class| class.to_string(), None, "words");
+    assert!(said.starts_with("Too few samples to judge it"), "{said}");
+    assert!(
+        said.contains("hold out 10 or more (data.held_out)"),
+        "{said}"
+    );
     assert_eq!(lucky.verdict, Verdict::NoBetterThanBaselines);
     assert_eq!(lucky.first_learned_at_step, None);
     assert_eq!(of(10, 1.0).verdict, Verdict::Learned);
@@ -276,6 +282,38 @@ fn overfitting_is_told_also_of_a_model_that_beats_its_baselines() {
     );
     // 0.96 and 1.0 of 100 samples overlap.
     assert_eq!(of(0.96).overfitting, None);
+    // The interval of 0.59 begins at 0.492, below the 0.5 of a constant answer.
+    let guesses = [0.59, 0.3].map(|accuracy| scores(accuracy, Some(0.5), 0.5, 0.5));
+    let row = evaluation(10, &guesses[0], &guesses[1]);
+    let outcome = Outcome::of(&config(0.99), &splits, &[row], None).unwrap();
+    assert_eq!(outcome.overfitting, None);
+}
+
+/// Patience ends a training at the second evaluation after the kept one; that of the last epoch ends it in any case.
+#[test]
+fn a_training_that_patience_ended_says_so_and_what_to_do() {
+    let splits = splits(&labels(50), &labels(50));
+    let chance = scores(0.5, None, 0.0, 0.0);
+    let metrics = [0, 1, 2].map(|step| evaluation(step, &chance, &chance));
+    let said = |epochs, kept| {
+        let mut config = config(0.99);
+        config.training.epochs = Some(epochs);
+        config.training.keep_best = serde_json::from_value(json!("held_out_loss")).unwrap();
+        config.training.patience = 2;
+        let outcome = Outcome::of(&config, &splits, &metrics, Some(kept)).unwrap();
+        outcome.sentences(|class| class.to_string(), None, "words")
+    };
+    let early = said(9, 0);
+    assert!(
+        early.contains(
+            "because held_out_loss had not improved for 2 evaluations; training.patience = 0"
+        ),
+        "{early}"
+    );
+    assert!(early.contains("of step 0 of 2, untrained"), "{early}");
+    for (epochs, kept) in [(9, 1), (1, 0)] {
+        assert!(!said(epochs, kept).contains("patience"), "{epochs}, {kept}");
+    }
 }
 
 /// A frequent class alone gives an F1 above 0.99.

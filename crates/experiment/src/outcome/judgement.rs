@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use super::baselines::{Baseline, baselines, bits_of_pairs, fitted};
 use crate::config::ExperimentConfig;
-use crate::metrics::{EvalMetrics, Metric, StepMetrics, wilson};
+use crate::metrics::{Criterion, EvalMetrics, Metric, StepMetrics, wilson};
 
-/// A model overfits if its training accuracy is above the held-out accuracy by this or more, and the 95% intervals of the
-/// two do not overlap.
+/// A model overfits if its training accuracy is above the held-out accuracy by this or more, the 95% intervals of the
+/// two do not overlap, and that of training is above the accuracy of a constant answer.
 const OVERFITTING: f64 = 0.05;
 
 /// Fewer judged samples than these cannot show that a model is better than a guess: one sample that is classified
@@ -63,6 +63,12 @@ pub struct Outcome {
     /// The position whose attention that is, as sentences name it: [`ExperimentConfig::readout_name`].
     #[serde(skip)]
     pub reader: String,
+    /// Who may look at no token but itself: [`ExperimentConfig::blind_readout`].
+    #[serde(skip)]
+    pub blind: Option<String>,
+    /// The criterion of `training.keep_best` and `training.patience`, if training ended by it before the model learned.
+    #[serde(skip)]
+    pub stopped_by: Option<(Criterion, usize)>,
     /// Whether each step drew its own samples.
     #[serde(skip)]
     pub is_fresh: bool,
@@ -168,10 +174,13 @@ impl Outcome {
             first_learned_at_step: has_learned.next().map(|first| first.step),
             baselines,
             one_class: only.or_else(|| one_class(judged, splits, n_classes)),
-            overfitting: overfitting(used, splits, accuracy_interval),
+            overfitting: overfitting(used, splits, n_classes, accuracy_interval),
             uniform_attention: only.is_none()
                 && is_uniform(if is_fresh { judged } else { &used.train }),
             reader: config.readout_name(),
+            blind: config.blind_readout(),
+            stopped_by: stopped_by(config, metrics, used.step)
+                .filter(|_| verdict != Verdict::Learned),
             is_fresh,
         })
     }
@@ -192,7 +201,12 @@ fn counted(share: f64, samples: usize) -> usize {
     (share * samples as f64).round() as usize
 }
 
-fn overfitting(used: &StepMetrics, splits: &Splits, held_out: [f64; 2]) -> Option<Overfitting> {
+fn overfitting(
+    used: &StepMetrics,
+    splits: &Splits,
+    n_classes: usize,
+    held_out: [f64; 2],
+) -> Option<Overfitting> {
     // A batch that its step drew is too small to compare with.
     if splits.train.is_empty() {
         return None;
@@ -201,11 +215,30 @@ fn overfitting(used: &StepMetrics, splits: &Splits, held_out: [f64; 2]) -> Optio
     let train_accuracy = used.train[Metric::Accuracy]?;
     let samples = splits.train.len();
     let [low, _] = wilson(counted(train_accuracy, samples), samples);
-    let is_more = train_accuracy - accuracy >= OVERFITTING && low > held_out[1];
+    // A constant answer knows nothing by heart.
+    let counts = splits.train.class_counts(n_classes);
+    let most = counts.iter().max().copied().unwrap_or(0);
+    let constant = most as f64 / counts.iter().sum::<usize>() as f64;
+    let is_more = train_accuracy - accuracy >= OVERFITTING && low > held_out[1] && low > constant;
     is_more.then(|| Overfitting {
         train_accuracy,
         train_f1: used.train[Metric::F1],
     })
+}
+
+/// What ended training before its last step: the evaluations after that of the kept model are as many as `training.patience`.
+fn stopped_by(
+    config: &ExperimentConfig,
+    metrics: &[StepMetrics],
+    kept: usize,
+) -> Option<(Criterion, usize)> {
+    let training = &config.training;
+    let (criterion, patience) = (training.keep_best?, training.patience);
+    let last = metrics.last()?;
+    let is_last = Some(last.step) == training.steps
+        || (!config.data.is_fresh() && Some(last.epoch) == training.epochs);
+    let waited = metrics.iter().filter(|row| row.step > kept).count();
+    (patience > 0 && waited >= patience && !is_last).then_some((criterion, patience))
 }
 
 /// The class of a model that predicts one class for all samples, if not all are of this class.

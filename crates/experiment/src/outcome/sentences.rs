@@ -36,11 +36,7 @@ impl Outcome {
         let [low, high] = self.accuracy_interval;
         let of = f1_of.map_or_else(String::new, |class| format!(" of {class}"));
         let f1 = format!("F1{of} {}", decimals(self.f1));
-        let of_step = if self.step == self.steps {
-            String::new()
-        } else {
-            format!("; this model is of step {} of {}", self.step, self.steps)
-        };
+        let of_step = self.of_step();
         let of = if self.whole_samples.or(self.bits).is_some() {
             "accuracy per position"
         } else {
@@ -73,7 +69,9 @@ impl Outcome {
             (Verdict::NoBetterThanBaselines, _) => {
                 let is_worse =
                     self.bits.is_none() && self.baselines.iter().any(|other| other.accuracy > high);
-                let how = if is_worse {
+                let how = if self.samples < FEWEST {
+                    "Too few samples to judge it"
+                } else if is_worse {
                     "Worse than its best baseline"
                 } else {
                     "Not clearly better than its baselines"
@@ -122,7 +120,7 @@ impl Outcome {
         if self.samples < FEWEST && self.learned().is_some() {
             let samples = samples_text(self.samples);
             remarks.push(format!(
-                "The model is judged on {samples}, too few to tell a good model from a lucky one; hold out {FEWEST} or more"
+                "The model is judged on {samples}, too few to tell a good model from a lucky one; hold out {FEWEST} or more (data.held_out)"
             ));
         }
         let rivals = self.baselines.iter().filter(|other| self.is_rival(other));
@@ -158,6 +156,18 @@ impl Outcome {
                 "{judged} F1 had reached {from} at the evaluation of step {step}"
             ));
         }
+        if let Some((criterion, patience)) = self.stopped_by {
+            remarks.push(format!(
+                "Training ended early, because {} had not improved for {patience} evaluations; training.patience = 0 trains to \
+                 the end",
+                criterion.name()
+            ));
+        }
+        if let Some(reader) = &self.blind {
+            remarks.push(format!(
+                "The mask lets {reader} look at no token but itself"
+            ));
+        }
         if self.uniform_attention {
             let reader = &self.reader;
             remarks.push(format!("Attention from {reader} is still close to uniform"));
@@ -171,14 +181,18 @@ impl Outcome {
     }
 
     fn first_text(&self) -> String {
+        let first = self.first_learned_at_step.unwrap_or(self.step);
+        format!(" (first measured at step {first}{})", self.of_step())
+    }
+
+    /// Which model this is, if it is not the last one.
+    fn of_step(&self) -> String {
         let (step, steps) = (self.step, self.steps);
-        let first = self.first_learned_at_step.unwrap_or(step);
-        let used = if step == steps {
-            String::new()
-        } else {
-            format!("; this model is of step {step} of {steps}")
-        };
-        format!(" (first measured at step {first}{used})")
+        match step {
+            _ if step == steps => String::new(),
+            0 => format!("; this model is of step 0 of {steps}, untrained"),
+            _ => format!("; this model is of step {step} of {steps}"),
+        }
     }
 
     fn judged(&self) -> &'static str {

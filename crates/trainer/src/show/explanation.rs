@@ -109,7 +109,13 @@ pub fn table(explanation: &Explanation, config: &ExperimentConfig) -> BarTable {
                 "attention",
                 if has_uniform { "× uniform" } else { "weight" },
             ),
-            texts: each(&|word| number(shown(word), MULTIPLE)),
+            // A tiny one has no exponent here.
+            texts: each(&|word| {
+                number(
+                    shown(word).map(|own| if own.abs() < 1e-4 { 0.0 } else { own }),
+                    MULTIPLE,
+                )
+            }),
             bars: bars(&|word| shown(word).unwrap_or(0.0)),
             full: if has_uniform { FULL_MULTIPLE } else { 1.0 },
         },

@@ -14,27 +14,9 @@ pub(super) fn doubts(experiment: &Experiment) -> impl Iterator<Item = String> {
     sentences.into_iter().flatten()
 }
 
-/// Who reads the samples and may look at no token but itself, if that is so: the readout position, or, with a
-/// label per position, each.
-pub(crate) fn blind_reader(config: &ExperimentConfig) -> Option<String> {
-    let (inputs, attention) = (config.inputs(), &config.model.attention);
-    let is_blind = |query| attention.is_blind(query, inputs.positions);
-    let (is_blind, reader) = if inputs.per_position {
-        let each = "each position".to_owned();
-        ((0..inputs.positions).all(is_blind), each)
-    } else {
-        let reads_one = !config.reads_mean();
-        (
-            reads_one && is_blind(inputs.read_position),
-            config.readout_name(),
-        )
-    };
-    (is_blind && inputs.positions > 1).then_some(reader)
-}
-
 /// That what samples hold cannot be learned from, since the reader is blind, and what to do.
 fn blind_note(config: &ExperimentConfig) -> Option<String> {
-    let reader = blind_reader(config)?;
+    let reader = config.blind_readout()?;
     let (samples, remedy) = match (config.reads_cls(), config.data.cls) {
         (true, ClsPlace::First) => ("its samples", ", or data.cls = \"last\""),
         (true, _) => ("its samples", ", or data.cls = \"first\""),

@@ -7,6 +7,7 @@ mod texts;
 
 use std::path::Path;
 
+use headlight_architecture::HeadStrength;
 use headlight_data::words::UNK;
 use headlight_data::{LabelRule, Source, Task};
 use headlight_experiment::Experiment;
@@ -19,7 +20,6 @@ use crate::show::certificate;
 use crate::show::finished_run::FinishedRun;
 use crate::show::report::{data_title, f1_of, quoted_answer, test_lines};
 use crate::standard::{quoted, shell_word, shown};
-use crate::train::doubts::blind_reader;
 
 use model::UsedModel;
 
@@ -81,12 +81,12 @@ impl FinishedRun {
             lines.extend(outcome.baseline_texts(name, parts));
             lines.extend(outcome.remarks(name, parts));
             lines.extend(test_lines(&self.tests));
-            let blind = blind_reader(config);
-            lines.extend(
-                blind.map(|reader| format!("The mask lets {reader} look at no token but itself")),
-            );
         }
         lines.extend(config.mean_note());
+        let which_head = self.which_head();
+        lines.extend(
+            which_head.filter(|_| self.strongest.1.by == HeadStrength::DecidingBelowUniform),
+        );
         lines.extend(self.certificate.as_ref().map(certificate::sentence));
         lines.extend(self.interrupted(experiment));
         lines
