@@ -37,8 +37,8 @@ export function starts(query: number, weights: ArrayLike<number>) {
 /** The outline of a band. @param from its left end at the query @param to its left end at the key */
 export function band(from: number, to: number, width: number, rise: number) {
   const top = (height: number) => (HEIGHT - (height * 4) / 3).toFixed(1);
-  // At its top a band is about as wide as at its ends.
-  const inner = Math.max(rise - width, 2);
+  // At its top a band is about as wide as at its ends; the widest is still an arc.
+  const inner = Math.max(rise - width, 0.4 * rise);
   const [left, right] = from < to ? [from, to] : [to, from];
   const [a, b, c, d] = [left, right + width, right, left + width].map((x) => x.toFixed(1));
   return `M${a} ${HEIGHT}C${a} ${top(rise)} ${b} ${top(rise)} ${b} ${HEIGHT}H${c}C${c} ${top(inner)} ${d} ${top(inner)} ${d} ${HEIGHT}Z`;
