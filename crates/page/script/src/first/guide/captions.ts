@@ -237,7 +237,7 @@ function allTaken(run: Run, end: number) {
   const isOne = new Set(answers).size === 1;
   return known.length < 2
     ? ""
-    : `Of ${known.length} samples, ${right} are right. If no token may look at what decides them by the rule, ${without} are right${isOne ? `, since the model then always answers “${run.className(answers[0])}”` : ""}.`;
+    : `Of ${known.length} samples with deciding positions, ${right} are right. If no token may look at these positions, ${without} are right${isOne ? `, since the model then always answers “${run.className(answers[0])}”` : ""}.`;
 }
 
 /** The run in which no token may look at what decides a sample. */
