@@ -73,7 +73,6 @@ impl<'a> Feed<'a> {
 }
 
 fn drawn(fresh: &FreshSamples, step: usize) -> Result<Dataset, Error> {
-    fresh
-        .batch(step)
-        .map_err(|invalid| Error::Input(invalid.within("data").to_string()))
+    let drawn = fresh.batch(step);
+    drawn.map_err(|invalid| Error::Input(invalid.within("data").to_string()))
 }

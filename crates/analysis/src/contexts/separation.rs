@@ -41,14 +41,11 @@ impl Separation {
 
     /// What the separation is on average if the classes have no meaning; `None` if it is not measured.
     pub fn chance(&self) -> Option<f64> {
-        let distinct = |of: fn(&(usize, u32, u32)) -> u32| {
-            let all: BTreeSet<u32> = self.counted.iter().map(of).collect();
-            all.len()
-        };
-        let (words, classes) = (distinct(|own| own.1), distinct(|own| own.2));
-        let free = self.counted.len().checked_sub(words)?;
-        let chance = classes.saturating_sub(1) as f64 / free as f64;
-        (classes > 1 && free > 0).then(|| chance.min(1.0))
+        let words: BTreeSet<u32> = self.counted.iter().map(|own| own.1).collect();
+        let classes: BTreeSet<u32> = self.counted.iter().map(|own| own.2).collect();
+        let free = self.counted.len().checked_sub(words.len())?;
+        let chance = classes.len().saturating_sub(1) as f64 / free as f64;
+        (classes.len() > 1 && free > 0).then(|| chance.min(1.0))
     }
 
     /// The share of the variance at a place of the model that is between the means of the classes (the correlation ratio, η²).

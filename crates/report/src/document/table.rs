@@ -100,11 +100,9 @@ impl Table {
 
     /// The table with the names of its rows aligned at the left, where text else aligns them at the right.
     #[must_use]
-    pub fn with_left_names(self) -> Self {
-        Self {
-            has_left_names: true,
-            ..self
-        }
+    pub fn with_left_names(mut self) -> Self {
+        self.has_left_names = true;
+        self
     }
 
     /// The table with these columns aligned at the left, since they hold text rather than numbers.

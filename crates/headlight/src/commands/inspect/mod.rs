@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use headlight_architecture::Keys;
 use headlight_dump::AttentionDump;
-use headlight_report::{ColourRange, Heatmap, Quantity, counted};
+use headlight_report::{ColourRange, Heatmap, Quantity, counted, wrap};
 use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::files::run_files::step_of;
@@ -82,9 +82,6 @@ const PICTURE_LIMIT: usize = 320_000;
 
 /// What shows the values that have no room.
 pub(in crate::commands) const ALL_VALUES: &str = "--svg FILE, --html FILE and the CSV of `headlight dump` give all values; --query N lists more keys of one query.";
-
-/// The most numbers before the last one that a message lists.
-const MAX_LISTED: usize = 12;
 
 /// Prints the attention of one sample, of one head or of several, or writes it as a picture, or writes a page of all
 /// dumps.
@@ -241,16 +238,14 @@ fn sample_row(dump: &AttentionDump, sample: Option<usize>) -> Result<usize, Fail
     })
 }
 
-/// Numbers as part of a sentence; of many, the first and the last.
+/// Numbers as part of a sentence: of many, the first ones.
 fn listed(numbers: &[usize]) -> String {
-    let text = |numbers: &[usize]| {
-        let all: Vec<String> = numbers.iter().map(usize::to_string).collect();
-        all.join(", ")
-    };
-    match numbers {
-        [first @ .., last] if first.len() > MAX_LISTED => {
-            format!("{}, …, {last}", text(&first[..MAX_LISTED]))
-        }
-        all => text(all),
+    let all: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    let mut lines = wrap(&all.join(", "), 60).into_iter();
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() {
+        first + " …"
+    } else {
+        first
     }
 }
