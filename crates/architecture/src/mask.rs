@@ -29,40 +29,46 @@ impl Mask {
         }
     }
 
+    /// Checks that the mask is for these numbers of queries and keys, whatever they are.
+    ///
+    /// # Errors
+    /// When the matrix has a different shape. Names the row or the number of rows.
+    pub fn check(&self, queries: usize, keys: usize) -> Result<(), String> {
+        let Self::Matrix(rows) = self else {
+            return Ok(());
+        };
+        if rows.len() != queries {
+            return Err(format!(
+                "the mask has {} rows; there are {queries} queries",
+                rows.len()
+            ));
+        }
+        match rows.iter().enumerate().find(|(_, row)| row.len() != keys) {
+            Some((index, row)) => Err(format!(
+                "row {index} of the mask has {} columns; there are {keys} keys",
+                row.len()
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// The mask for these numbers of queries and keys, row-major, true where a query may look;
     /// `None` if every query may look everywhere. `[query, key]`
     ///
     /// If the numbers differ, a causal mask still lets query `i` look at keys 0 to `i`.
     ///
     /// # Errors
-    /// When the matrix has a different shape. Names the row or the number of rows.
+    /// As [`check`](Self::check).
     pub fn matrix(&self, queries: usize, keys: usize) -> Result<Option<Vec<bool>>, String> {
-        match self {
-            Self::None => Ok(None),
+        self.check(queries, keys)?;
+        Ok(match self {
+            Self::None => None,
             Self::Causal => {
-                let cells = (0..queries).flat_map(|query| (0..keys).map(move |key| (query, key)));
-                Ok(Some(
-                    cells.map(|(query, key)| self.allows(query, key)).collect(),
-                ))
+                let row = |query| (0..keys).map(move |key| self.allows(query, key));
+                Some((0..queries).flat_map(row).collect())
             }
-            Self::Matrix(rows) => {
-                if rows.len() != queries {
-                    return Err(format!(
-                        "the mask has {} rows; there are {queries} queries",
-                        rows.len()
-                    ));
-                }
-                if let Some((index, row)) =
-                    rows.iter().enumerate().find(|(_, row)| row.len() != keys)
-                {
-                    return Err(format!(
-                        "row {index} of the mask has {} columns; there are {keys} keys",
-                        row.len()
-                    ));
-                }
-                Ok(Some(rows.concat()))
-            }
-        }
+            Self::Matrix(rows) => Some(rows.concat()),
+        })
     }
 }
 

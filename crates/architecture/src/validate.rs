@@ -30,13 +30,17 @@ impl ModelConfig {
 
     fn check_attention(&self) -> Result<(), InvalidValue> {
         let (attention, d_model) = (&self.attention, self.d_model);
-        let factor = attention.factor(self.d_head()) as f32;
+        let exact = attention.factor(self.d_head());
+        let factor = exact as f32;
         let key = match attention.temperature {
             1.0 => "scale",
             _ => "temperature",
         };
         require(factor.is_finite(), key, || {
             format!("scale / temperature is {factor}; float32 holds up to 3.4e38")
+        })?;
+        require(factor.is_normal() || exact == 0.0, key, || {
+            format!("scale / temperature is {exact:e}; float32 holds down to 1.2e-38")
         })?;
         let heads = self.n_heads * self.d_head();
         let is_direct = attention.projections == ProjectionKind::None;
@@ -130,7 +134,7 @@ impl ModelConfig {
     /// Names the first value that is invalid for such samples.
     pub fn validate_for(&self, inputs: Inputs) -> Result<(), InvalidValue> {
         let (positions, vocab_size) = (inputs.positions, inputs.vocab_size);
-        let mask = self.attention.mask.matrix(positions, positions);
+        let mask = self.attention.mask.check(positions, positions);
         mask.map_err(|message| {
             let with_cls = inputs.cls.map_or("", |_| " including [CLS]");
             let message = format!("{message}, one per position{with_cls}");

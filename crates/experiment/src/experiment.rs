@@ -6,13 +6,7 @@ use headlight_architecture::Parameter;
 use headlight_data::{Batches, Dataset, FreshSamples, Splits, Stream, TokenDropout};
 
 use crate::Error;
-use crate::config::ExperimentConfig;
-
-/// The most parameters of a model. They take 1 GiB, and each of Adam's two moments takes another.
-const PARAMETER_LIMIT: u128 = 1 << 28;
-
-/// The most attention weights per layer in one forward pass without gradients.
-const ATTENTION_LIMIT: usize = 1 << 24;
+use crate::config::{ATTENTION_LIMIT, ExperimentConfig};
 
 /// The most attention weights in one training step, over all layers.
 const STEP_LIMIT: usize = 1 << 26;
@@ -51,7 +45,8 @@ impl Experiment {
         splits: Arc<Splits>,
         replay: Option<Replay>,
     ) -> Result<Self, Error> {
-        check_model_size(&config)?;
+        let sized = config.check_size();
+        sized.map_err(|own| Error::Input(format!("`{}`: {}", own.key, own.message)))?;
         check_step_size(&config, &splits.train)?;
         let batch_size = config.training.batch_size;
         let fresh = FreshSamples::new(&config.data, &splits.held_out, batch_size, config.seed);
@@ -162,35 +157,7 @@ impl Experiment {
 
 /// How many samples one forward pass without gradients takes: the longer the samples, the fewer.
 pub fn samples_per_pass(config: &ExperimentConfig) -> usize {
-    (ATTENTION_LIMIT / attention_weights(config).max(1)).clamp(1, 500)
-}
-
-/// Refuses models that are too large.
-///
-/// # Errors
-/// Names the keys to lower.
-pub fn check_model_size(config: &ExperimentConfig) -> Result<(), Error> {
-    let model = &config.model;
-    let (d_model, n_layers) = (model.d_model as u128, model.n_layers as u128);
-    let rows = u128::from(config.data.vocab_size) + config.data.seq_len as u128 + 1;
-    let heads = model.n_heads as u128 * model.d_head() as u128;
-    let block = d_model * (4 * heads + 2 * model.d_ff as u128);
-    let hidden = model.classifier_hidden as u128 * (d_model + config.data.n_classes as u128);
-    let parameters = rows * d_model + n_layers * block + hidden;
-    if parameters > PARAMETER_LIMIT {
-        return Err(Error::Input(format!(
-            "the model would have about {parameters} parameters, more than {PARAMETER_LIMIT}; \
-             lower data.vocab_size, model.d_model, model.d_head, model.d_ff, model.classifier_hidden or model.n_layers"
-        )));
-    }
-    let weights = attention_weights(config);
-    if weights > ATTENTION_LIMIT {
-        return Err(Error::Input(format!(
-            "the attention of one sample would have {weights} attention weights per layer, more than \
-             {ATTENTION_LIMIT}; lower data.seq_len or model.n_heads"
-        )));
-    }
-    Ok(())
+    (ATTENTION_LIMIT / config.attention_weights().max(1)).clamp(1, 500)
 }
 
 /// Refuses batches whose attention weights would not fit into memory: for each layer, training holds
@@ -200,7 +167,8 @@ fn check_step_size(config: &ExperimentConfig, train: &Dataset) -> Result<(), Err
         own if config.data.is_fresh() => own,
         most => most.min(train.len()),
     };
-    let weights = attention_weights(config)
+    let weights = config
+        .attention_weights()
         .saturating_mul(batch)
         .saturating_mul(config.model.n_layers);
     if weights <= STEP_LIMIT {
@@ -210,11 +178,4 @@ fn check_step_size(config: &ExperimentConfig, train: &Dataset) -> Result<(), Err
         "`training.batch_size`: a batch of {batch} would have {weights} attention weights, more than {STEP_LIMIT}; \
          lower it, data.seq_len, model.n_heads or model.n_layers"
     )))
-}
-
-/// Attention weights of a sample per layer.
-fn attention_weights(config: &ExperimentConfig) -> usize {
-    let positions = config.data.seq_len.saturating_add(1);
-    let pairs = positions.saturating_mul(positions);
-    pairs.saturating_mul(config.model.n_heads)
 }

@@ -10,7 +10,7 @@ use crate::config::ExperimentConfig;
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::evaluate::evaluate;
-use crate::experiment::{Experiment, check_model_size};
+use crate::experiment::Experiment;
 use crate::metrics::{EvalMetrics, TestMetrics};
 
 impl ExperimentConfig {
@@ -23,6 +23,8 @@ impl ExperimentConfig {
             data: self.data.of_test(test)?,
             ..self.clone()
         };
+        let too_large = |InvalidValue { message, .. }| InvalidValue::new("seq_len", message);
+        own.check_size().map_err(too_large)?;
         let inputs = own.inputs();
         let model = |invalid: InvalidValue| {
             let InvalidValue { key, message } = invalid.within("model");
@@ -101,7 +103,6 @@ fn on_samples(
         let found = evaluate(engine, samples, n_classes, Some(&own));
         return Ok(found.map(|found| found.metrics));
     }
-    check_model_size(&own)?;
     let layout = own.model.layout(own.inputs());
     let start = engine.parameters().into_iter().zip(&layout);
     let longer = Experiment {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::common::{CONFIG, dataset, experiment, parse};
 use headlight_data::{ClsPlace, Dataset, Splits};
 use headlight_experiment::config::{DumpFormat, EngineName, ExperimentConfig, toml};
-use headlight_experiment::{Error, Experiment, check_model_size, samples_per_pass};
+use headlight_experiment::{Error, Experiment, samples_per_pass};
 use headlight_schema::{ConfigSection, InvalidValue};
 
 #[test]
@@ -273,9 +273,9 @@ fn a_model_has_a_largest_size() {
     let mut config = parse(&["model.d_model=16", "model.d_ff=8", "model.n_layers=2"]).unwrap();
     // 16 numbers for each token and position, and 2 layers of 4 * 16 * 16 + 2 * 16 * 8.
     config.data.vocab_size = ((1 << 28) - 2 * 1280) / 16 - 4;
-    assert_eq!(check_model_size(&config), Ok(()));
+    assert_eq!(config.check_size(), Ok(()));
     config.data.vocab_size += 1;
-    let message = check_model_size(&config).unwrap_err().to_string();
+    let message = config.check_size().unwrap_err().message;
     assert!(
         message.contains("268435472 parameters, more than 268435456"),
         "{message}"
@@ -283,9 +283,9 @@ fn a_model_has_a_largest_size() {
 
     let mut config = parse(&[]).unwrap();
     config.data.seq_len = 4095;
-    assert_eq!(check_model_size(&config), Ok(()));
+    assert_eq!(config.check_size(), Ok(()));
     config.model.n_heads = 2;
-    let message = check_model_size(&config).unwrap_err().to_string();
+    let message = config.check_size().unwrap_err().message;
     assert!(
         message.contains("33554432 attention weights per layer, more than 16777216"),
         "{message}"

@@ -1,10 +1,10 @@
 //! A model that computes some samples with any weights.
 
 use headlight_data::Dataset;
+use headlight_experiment::Error;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::fused::{Dims, Forward, FrozenModel, Intervention, Recorded, dims};
 use headlight_experiment::metrics::rounded_probabilities;
-use headlight_experiment::{Error, check_model_size};
 
 /// An array: its name, its length, and its axes with their extents.
 pub(crate) type LabDescription = (&'static str, usize, Vec<(&'static str, usize)>);
@@ -29,7 +29,6 @@ impl View {
         samples: Dataset,
         interventions: Vec<Intervention>,
     ) -> Result<Self, Error> {
-        check_model_size(config)?;
         Ok(Self {
             frozen: FrozenModel::new(config)?,
             chosen: (0..samples.len() as u32).collect(),

@@ -1,6 +1,6 @@
 //! The config of an experiment.
 
-use headlight_architecture::{Inputs, ModelConfig, Pooling};
+use headlight_architecture::{Inputs, Mask, ModelConfig, Pooling};
 use headlight_data::words::PAD;
 use headlight_data::{CLS, ClsPlace, Dataset, DatasetConfig, SampleShape, Task, TestSet};
 use headlight_schema::{ConfigSection, InvalidValue, section};
@@ -50,6 +50,7 @@ impl ExperimentConfig {
             return Err(InvalidValue::new("model.attention.padding_token", message));
         }
         self.model.validate().map_err(within("model"))?;
+        self.check_size()?;
         let fits = self.model.validate_for(self.inputs());
         fits.map_err(within("model"))?;
         self.validate_task()?;
@@ -99,13 +100,13 @@ impl ExperimentConfig {
             ));
         }
         let positions = self.inputs().positions;
-        let mask = self.model.attention.mask.matrix(positions, positions);
-        let sees_ahead =
-            |(query, row): (usize, &[bool])| row.iter().skip(query + 1).any(|&may| may);
-        let is_causal = match mask {
-            Ok(Some(mask)) => !mask.chunks(positions).enumerate().any(sees_ahead),
-            Ok(None) => positions == 1,
-            Err(_) => true, // It was refused before.
+        let is_causal = match &self.model.attention.mask {
+            Mask::None => positions == 1,
+            Mask::Causal => true,
+            Mask::Matrix(rows) => {
+                let mut rows = rows.iter().enumerate();
+                !rows.any(|(query, row)| row.iter().skip(query + 1).any(|&may| may))
+            }
         };
         if !is_causal {
             return Err(InvalidValue::new(

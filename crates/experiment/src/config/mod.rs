@@ -7,6 +7,7 @@ mod explain;
 mod measure_name;
 mod recording;
 mod schedule;
+mod size;
 pub mod toml;
 mod training;
 
@@ -16,4 +17,5 @@ pub use experiment::ExperimentConfig;
 pub use explain::explained;
 pub use measure_name::MeasureName;
 pub use recording::{CheckpointConfig, DumpConfig, DumpFormat, LEARNED, ReportConfig};
+pub(crate) use size::ATTENTION_LIMIT;
 pub use training::{CrossEntropyKind, OptimizerName, Schedule, TokenSecondMoment, TrainingConfig};

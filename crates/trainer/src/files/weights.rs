@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use headlight_architecture::{Layout, Parameter};
-use headlight_experiment::check_model_size;
 use headlight_experiment::config::ExperimentConfig;
 use safetensors::SafeTensorError;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -27,7 +26,6 @@ const HEADER_LIMIT: u64 = 4 << 20;
 /// # Errors
 /// When the file is missing, damaged, or holds a different model; the message lists each difference.
 pub fn load(config: &ExperimentConfig, path: &Path) -> Result<Vec<Parameter>, Failure> {
-    check_model_size(config)?;
     let layout = config.model.layout(config.inputs());
     let count: usize = layout.iter().map(Layout::size).sum();
     let limit = FREE_LIMIT.max(count as u64 * 4 + HEADER_LIMIT);

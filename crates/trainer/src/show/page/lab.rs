@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use headlight_data::Source;
+use headlight_experiment::Experiment;
 use headlight_experiment::config::{EngineName, ExperimentConfig};
-use headlight_experiment::{Experiment, check_model_size};
 use headlight_page::{Lab, Page};
 
 use super::again::{EXACT, inexact_seed};
@@ -29,7 +29,6 @@ pub fn lab(name: String, mut config: ExperimentConfig) -> Result<Page, Failure> 
         ));
     }
     config.compute.engine = EngineName::Fused;
-    check_model_size(&config)?;
     let data = match &config.data.source {
         Source::Generated(_) => None,
         Source::File(path) => match carried(&config, path)? {
