@@ -764,7 +764,7 @@ fn listed_samples_are_those_of_a_csv_file() {
         ),
         (
             &[(vec![-1], "0", "train")],
-            "a list: line 1: -1 is not a token id; ids are below 268435456",
+            "a list: line 1: -1 is not a token id; ids are from 0 to 268435455",
         ),
     ] {
         assert_eq!(list(samples).unwrap_err().to_string(), message);

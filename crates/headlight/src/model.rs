@@ -14,10 +14,12 @@ use headlight_experiment::{Experiment, Predictor};
 use headlight_trainer::Failure;
 use headlight_trainer::files::dataset_file;
 use headlight_trainer::files::weights;
+use headlight_trainer::notes::note_once;
 use headlight_trainer::run::{KeptModel, RunDir};
 use headlight_trainer::train::dataset::dataset;
 use headlight_trainer::train::opening::open_device;
 use headlight_trainer::train::session::Session;
+use headlight_trainer::train::test_sets::have_changed;
 
 use crate::interventions::{InterventionArguments, Interventions};
 
@@ -34,6 +36,7 @@ pub(crate) struct ModelArguments {
 
 /// A config, and the weights of a run.
 pub(crate) struct RunModel {
+    pub(crate) run: RunDir,
     pub(crate) config: ExperimentConfig,
     pub(crate) parameters: Vec<Parameter>,
     /// Which model of its run it is; `None` for weights from elsewhere.
@@ -66,6 +69,7 @@ impl RunModel {
             kept,
             interventions: Interventions::new(interventions, &config)?,
             config,
+            run: own,
         })
     }
 
@@ -80,8 +84,19 @@ impl RunModel {
         Some(format!("Model: {}", self.kept.as_ref()?))
     }
 
+    /// Whether the run's samples may still be those of its training; notes it if they are not.
+    pub(crate) fn has_own_samples(&self) -> bool {
+        let changed = have_changed(&self.run, &self.config);
+        if changed {
+            let told = "the run's data file has changed since its training, so what is known from it is left out";
+            note_once((self.run.path().to_owned(), told.to_owned()), told);
+        }
+        !changed
+    }
+
     /// How many of some rows of a file the model was trained on, if there are any. Without the run's own data, nothing is known.
     pub(crate) fn trained_on(&self, samples: &Rows, rows: &[usize]) -> Option<usize> {
+        self.has_own_samples().then_some(())?;
         let data = &self.config.data;
         let padding = self.config.model.attention.padding_token;
         let count = match &data.source {
@@ -107,7 +122,7 @@ impl RunModel {
         let has_unknown = |dataset: &Dataset| {
             (0..dataset.len()).any(|sample| dataset.tokens(sample).contains(&UNK))
         };
-        if !has_unknown(given) {
+        if !has_unknown(given) || !self.has_own_samples() {
             return None;
         }
         // Without the run's own data, nothing is known of them.

@@ -79,6 +79,9 @@ impl<'a> Training<'a> {
             is_complete,
         };
         if !is_complete {
+            if let Some(run) = begun.filter(|run| run.has_ended()) {
+                run.check_whole()?;
+            }
             dump_volume::check(&session.experiment, begun, force)?;
         }
         Ok(training)

@@ -163,6 +163,14 @@ impl Labels {
         self.indices.keys().all(is_number)
     }
 
+    /// Whether a label is a number, where classes have names and this is none of them.
+    pub(super) fn has_number(&self, classes: &[String]) -> bool {
+        let is_name = |label: &Label| classes.contains(&label.to_string());
+        let is_number = |label: &&Label| matches!(label, Label::Number(_));
+        let mut numbers = self.indices.keys().filter(is_number);
+        !classes.is_empty() && !numbers.all(is_name)
+    }
+
     /// A number and a name, if there are both.
     pub(super) fn mixed(&self) -> Option<(&Label, &Label)> {
         let (first, last) = (

@@ -8,8 +8,8 @@ use crate::config::DatasetConfig;
 use crate::task::{IGNORED, Task};
 use crate::words::VALUE_END;
 
-/// One more than the largest token id: a model has a parameter for each, and at most as many as this.
-const MAX_TOKEN_IDS: u32 = 1 << 28;
+/// The largest token id: a model has a parameter for each, and at most one more than this.
+const MAX_TOKEN_ID: u32 = (1 << 28) - 1;
 
 /// The label of a token that does not count, as PyTorch has it.
 pub(super) const NOT_COUNTED: i64 = -100;
@@ -253,6 +253,11 @@ impl Rows {
         }
     }
 
+    /// Whether a label is the number of a class, and not its name, in a config whose classes have names.
+    pub fn has_numbered_labels(&self, config: &DatasetConfig) -> bool {
+        self.labels.has_number(&config.classes)
+    }
+
     /// Whether samples are texts, and not token ids.
     pub fn are_texts(&self) -> bool {
         let first = self.samples.first();
@@ -351,8 +356,8 @@ pub(super) fn value(column: &str, value: &str) -> String {
 
 /// A token id of a file.
 pub(super) fn token_id(number: i64) -> Result<u32, String> {
-    let id = u32::try_from(number).ok().filter(|&id| id < MAX_TOKEN_IDS);
-    id.ok_or_else(|| format!("{number} is not a token id; ids are below {MAX_TOKEN_IDS}"))
+    let id = u32::try_from(number).ok().filter(|&id| id <= MAX_TOKEN_ID);
+    id.ok_or_else(|| format!("{number} is not a token id; ids are from 0 to {MAX_TOKEN_ID}"))
 }
 
 /// Whether samples of a split are held out.

@@ -16,10 +16,12 @@ use headlight_report::counted;
 use headlight_trainer::Failure;
 use headlight_trainer::files::dataset_file::Files;
 use headlight_trainer::files::samples;
+use headlight_trainer::run::RunDir;
 use headlight_trainer::show::assessment::document;
 use headlight_trainer::show::measures::section;
 use headlight_trainer::standard::shown;
 use headlight_trainer::train::dataset;
+use headlight_trainer::train::test_sets::check_samples;
 use serde::Serialize;
 
 use crate::arguments::{DeviceArgument, DocumentArguments};
@@ -88,7 +90,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let trained = model.trained_on(&read.rows, &rows);
         (read.dataset.select(&rows), split, trained)
     } else {
-        let (dataset, split) = own(run, &model.config, arguments.split)?;
+        let (dataset, split) = own(&model.run, &model.config, arguments.split)?;
         (dataset, split, None)
     };
     let outputs = arguments.document.open()?;
@@ -162,11 +164,12 @@ fn of_file(
 
 /// The run's own samples of a split: by default the held-out ones, if there are any.
 fn own(
-    run: &Path,
+    run: &RunDir,
     config: &ExperimentConfig,
     split: Option<Split>,
 ) -> Result<(Dataset, Option<Split>), Failure> {
-    dataset::check_data_file(config, "put it back, or give a dataset file after the run")?;
+    let remedy = ", or give a dataset file after the run";
+    check_samples(run, config, remedy)?;
     let splits = dataset::dataset_with(config, &Files::default())?;
     let none = splits.held_out.is_empty();
     let refused = match split {
@@ -180,7 +183,7 @@ fn own(
     if let Some((split, why, other)) = refused {
         return Err(Failure::Input(format!(
             "--split {split}: the run in {} {why}; use --split {other}, or give a dataset file",
-            shown(run)
+            shown(run.path())
         )));
     }
     Ok(match split {

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use clap::Args;
 use headlight_report::counted;
 use headlight_trainer::Failure;
-use headlight_trainer::files::run_files::CONFIG;
 use headlight_trainer::run::{Damage, RunDir, Verification};
 use headlight_trainer::standard::shown;
 use serde_json::json;
@@ -57,16 +56,5 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if damage.is_empty() {
         return Ok(());
     }
-    // Another config trains another model.
-    let has_config = run.is_begun() && damage.iter().all(|own| own.file != CONFIG);
-    let remedy = if has_config {
-        run.how_to_repeat()
-    } else {
-        format!("to train the run again, you need a copy of its {CONFIG}, which has changed")
-    };
-    Err(Failure::Input(format!(
-        "{} of the run in {place} {} missing or changed; {remedy}",
-        counted(damage.len(), "file"),
-        if damage.len() == 1 { "is" } else { "are" },
-    )))
+    Err(run.damaged(&damage))
 }

@@ -66,6 +66,7 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failur
             "the run was trained on columns; give a .csv, .tsv or .jsonl file that has them";
         return Err(Failure::reading(path, reason));
     };
+    check_names(path, &rows, data)?;
     let dataset = dataset(&rows, config)?;
     let knows_all = |rule: &LabelRule| {
         (0..dataset.len()).all(|sample| rule.has_label(dataset.tokens(sample), dataset.cls()))
@@ -76,6 +77,28 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failur
         rows,
         table,
     })
+}
+
+/// Checks that labels are names of the run's classes, if they have names: another file may number its classes in another order.
+/// Where labels of the run's own file are numbers, those of others are, too.
+///
+/// # Errors
+/// When a label is a number that is no name of a class; the message has the names.
+pub(crate) fn check_names(path: &Path, rows: &Rows, data: &DatasetConfig) -> Result<(), Failure> {
+    if !rows.has_numbered_labels(data) {
+        return Ok(());
+    }
+    if let Source::File(own) = &data.source
+        && let Ok(own) = Files::default().rows(own, &data.columns)
+        && own.has_numbered_labels(data)
+    {
+        return Ok(());
+    }
+    let reason = format!(
+        "its labels are numbers, and the classes of the run have names, in an order that the file may not share; write {} in their place",
+        data.classes.join(", ")
+    );
+    Err(Failure::reading(path, reason))
 }
 
 /// As [`read`], where each sample needs a label.

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
+use headlight_report::counted;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
@@ -11,7 +12,10 @@ use super::{RunDir, paths_in};
 use crate::Failure;
 use crate::files::access::read_text;
 use crate::files::hash::file_sha256;
-use crate::files::run_files::{FILES, MANIFEST, REPORT, is_in_folder_of_run};
+use crate::files::run_files::{
+    CONFIG, ENVIRONMENT, FILES, MANIFEST, REPORT, Written, is_in_folder_of_run,
+};
+use crate::standard::shown;
 
 /// The largest manifest that is read, in bytes: 350,000 dumps.
 const MANIFEST_LIMIT: u64 = 32 << 20;
@@ -64,6 +68,43 @@ impl RunDir {
         }
         found.files = files.len();
         Ok(found)
+    }
+
+    /// Refuses to train a run on whose files are missing or changed since it ended: what stays of them would be listed as
+    /// written by Headlight. Files of the end and `environment.json` are written again, and the settings are those of the checkpoint.
+    ///
+    /// # Errors
+    /// When there are such files, or the machine cannot read one.
+    pub(crate) fn check_whole(&self) -> Result<(), Failure> {
+        let mut damage = self.verify()?.damage;
+        let is_replaced = |name: &str| {
+            let mut files = FILES.iter().filter(|file| file.name != MANIFEST);
+            [CONFIG, ENVIRONMENT].contains(&name)
+                || files.any(|file| file.name == name && file.written == Written::AtEnd)
+        };
+        damage.retain(|own| !is_replaced(&own.file));
+        if damage.is_empty() {
+            return Ok(());
+        }
+        Err(self.damaged(&damage))
+    }
+
+    /// The failure for files that are missing or changed, with the remedy.
+    pub fn damaged(&self, damage: &[Damage]) -> Failure {
+        // Another config trains another model.
+        let has_config = self.is_begun() && damage.iter().all(|own| own.file != CONFIG);
+        let remedy = if has_config {
+            self.how_to_repeat()
+        } else {
+            format!("to train the run again, you need a copy of its {CONFIG}, which has changed")
+        };
+        let first = damage.first().map_or("", |own| &own.file);
+        Failure::Input(format!(
+            "{} of the run in {} {} missing or changed, first {first}; {remedy}",
+            counted(damage.len(), "file"),
+            shown(&self.path),
+            if damage.len() == 1 { "is" } else { "are" },
+        ))
     }
 
     /// Writes the manifest of the files so far, and of the report, which comes after it.

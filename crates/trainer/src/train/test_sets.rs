@@ -1,11 +1,19 @@
-//! The samples of test sets: drawn, or read from their files.
+//! The samples of test sets, drawn or read from their files; and whether all samples of a run are still those of its training.
 
-use headlight_data::{Dataset, Splits, TestSet};
+use std::sync::Arc;
+
+use headlight_data::{Dataset, Source, Splits, TestSet};
+use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_schema::InvalidValue;
 
 use crate::Failure;
+use crate::files::hash::inputs_sha256;
 use crate::files::samples;
+use crate::run::RunDir;
+use crate::run::checkpoint::Checkpoint;
+use crate::standard::shown;
+use crate::train::dataset::{check_data_file, dataset};
 
 /// Training and held-out samples, with those of the config's test sets.
 ///
@@ -36,6 +44,7 @@ fn samples_of(
         other => other,
     };
     let read = samples::read_labelled(path, &own).map_err(named_file)?;
+    samples::check_names(path, &read.rows, &config.data).map_err(named_file)?;
     let reason = read.rows.contradiction(&read.dataset, &own.data);
     if let Some(reason) = reason.filter(|_| test.rule.is_some()) {
         let reason = format!(
@@ -48,4 +57,44 @@ fn samples_of(
     let mut samples = read.dataset;
     own.data.make_noisy(&mut samples);
     Ok(samples)
+}
+
+/// The samples that a run was trained on; `None` if they have changed since: a run directory has no copy of a dataset file, so
+/// its checkpoint tells whether the file still holds them.
+///
+/// # Errors
+/// When they cannot be read.
+pub(crate) fn trained_on(
+    config: &ExperimentConfig,
+    checkpoint: &Checkpoint,
+) -> Result<Option<Arc<Splits>>, Failure> {
+    let splits = with_tests(config, dataset(config)?)?;
+    let experiment = Experiment::new(config.clone(), Arc::new(splits), None)?;
+    let is_same = inputs_sha256(&experiment) == checkpoint.counters.inputs_sha256;
+    Ok(is_same.then_some(experiment.splits))
+}
+
+/// Whether the samples of a run come from a file, and are known to have changed since its training.
+pub fn have_changed(run: &RunDir, config: &ExperimentConfig) -> bool {
+    let is_of_file = matches!(config.data.source, Source::File(_));
+    let checkpoint = run.checkpoint().ok().flatten().filter(|_| is_of_file);
+    checkpoint.is_some_and(|checkpoint| matches!(trained_on(config, &checkpoint), Ok(None)))
+}
+
+/// Checks that the dataset file of a run still holds its samples.
+///
+/// # Errors
+/// When the file does not exist, or its samples have changed: names it, and the `remedy`.
+pub fn check_samples(run: &RunDir, config: &ExperimentConfig, remedy: &str) -> Result<(), Failure> {
+    check_data_file(config, &format!("put it back{remedy}"))?;
+    match &config.data.source {
+        Source::File(path) if have_changed(run, config) => Err(Failure::reading(
+            path,
+            format!(
+                "the samples of the run in {} have changed since its training; put the file back as it was{remedy}",
+                shown(run.path())
+            ),
+        )),
+        _ => Ok(()),
+    }
 }

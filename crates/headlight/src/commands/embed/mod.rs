@@ -13,6 +13,7 @@ use headlight_trainer::Failure;
 use headlight_trainer::files::outputs::{Destination, Output};
 use headlight_trainer::standard::shown;
 use headlight_trainer::train::dataset;
+use headlight_trainer::train::test_sets::check_samples;
 
 use table::{Contexts, quoted};
 
@@ -59,7 +60,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let tokens = arguments.words.iter().map(|word| token(word, &config.data));
     let tokens = tokens.collect::<Result<Vec<u32>, _>>()?;
-    dataset::check_data_file(config, "put it back")?;
+    check_samples(&model.run, config, "")?;
     let splits = dataset::dataset(config)?;
     let dataset = splits.judged();
     let split = if splits.held_out.is_empty() {

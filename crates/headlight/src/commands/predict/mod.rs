@@ -97,8 +97,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let [picture] = Output::all([("svg", arguments.svg.as_ref())], arguments.output.force)?;
     arguments.form.check(&[picture])?;
     let explained = arguments.explain.then(|| {
-        let head = explanation::head_of_run(config, &model.parameters);
-        let own = explanation::of_sample(config, &model.parameters, &dataset, text, head)?;
+        let is_chosen = config.model.n_heads > 1 && model.has_own_samples();
+        let head = is_chosen.then(|| explanation::head_of_run(config, &model.parameters));
+        let own =
+            explanation::of_sample(config, &model.parameters, &dataset, text, head.flatten())?;
         Ok::<_, Failure>((explanation::table(&own, config), own))
     });
     let explained = explained.transpose()?;

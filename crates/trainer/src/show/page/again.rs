@@ -1,10 +1,7 @@
 //! Whether a page can train its run again, and what came of the run.
 
-use std::sync::Arc;
-
-use headlight_data::{Source, Splits};
+use headlight_data::Source;
 use headlight_dump::AttentionDump;
-use headlight_experiment::Experiment;
 use headlight_experiment::config::ExperimentConfig;
 use headlight_experiment::outcome::Outcome;
 use headlight_page::{OwnData, PageTraining};
@@ -12,12 +9,10 @@ use serde_json::Value;
 
 use super::samples::carried;
 use crate::Failure;
-use crate::files::hash::{file_sha256, inputs_sha256};
+use crate::files::hash::file_sha256;
 use crate::files::run_files::WEIGHTS;
 use crate::run::RunDir;
-use crate::run::checkpoint::Checkpoint;
-use crate::train::dataset::dataset;
-use crate::train::test_sets::with_tests;
+use crate::train::test_sets::trained_on;
 
 /// Whether the page can train a run again: the fused engine on a CPU trained it, and its samples follow from its config or
 /// fit into the page.
@@ -86,23 +81,15 @@ fn samples(run: &RunDir) -> Result<Result<OwnData, String>, Failure> {
         );
     };
     match trained_on(&config, &checkpoint) {
-        Some(_) => Ok(Ok(data)),
-        None => not("The file with the samples of this run has changed since training"),
+        Ok(Some(_)) => Ok(Ok(data)),
+        _ => not("The file with the samples of this run has changed since training"),
     }
-}
-
-/// The samples that a run was trained on; `None` if they are gone or have changed since: a run directory has no copy of a
-/// dataset file, so its checkpoint tells whether the file still holds them.
-fn trained_on(config: &ExperimentConfig, checkpoint: &Checkpoint) -> Option<Arc<Splits>> {
-    let splits = dataset(config).and_then(|splits| with_tests(config, splits));
-    let experiment = Experiment::new(config.clone(), Arc::new(splits.ok()?), None).ok()?;
-    (inputs_sha256(&experiment) == checkpoint.counters.inputs_sha256).then_some(experiment.splits)
 }
 
 /// What came of a run that was trained earlier, for the model that is used. `None` without weights, or without its samples.
 pub(super) fn outcome(run: &RunDir, config: &ExperimentConfig) -> Option<Outcome> {
     let checkpoint = run.checkpoint().ok()?.filter(|_| run.has_weights())?;
-    let splits = trained_on(config, &checkpoint)?;
+    let splits = trained_on(config, &checkpoint).ok()??;
     let best = checkpoint.best.map(|best| best.step);
     Outcome::of(config, &splits, &run.step_metrics().ok()?, best)
 }
