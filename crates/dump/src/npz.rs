@@ -38,6 +38,9 @@ impl AttentionDump {
     /// When it is damaged, of another version, or its numbers cannot be attention.
     pub fn read_npz(reader: impl Read + Seek) -> Result<Self, String> {
         let mut npz = NpzReader::new(reader)?;
+        if npz.contains("tokens") && !npz.contains(META) && !npz.contains("attention_weights") {
+            return Err("it is a dataset, not a dump of attention".to_owned());
+        }
         let meta = npz.string(META)?;
         // Before the other keys, which may differ in other versions.
         let unreadable = |error| format!("its meta cannot be read: {error}");

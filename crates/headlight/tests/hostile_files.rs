@@ -168,7 +168,7 @@ fn datasets() {
         ("large.npz", &["1 GiB"]),
         ("deep.jsonl", &["line 1"]),
         ("bomb.npz", &["`tokens.npy`", "64 MiB"]),
-        ("slip.npz", &["`tokens`"]),
+        ("slip.npz", &["../slip", "tokens"]),
     ];
     for (name, parts) in cases {
         let data = format!("data={{ file = \"{name}\", vocab_size = 51, seq_len = 6 }}");

@@ -5,7 +5,10 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use crate::common::{Finished, config_of, folder, headlight, refused, refuses_in, run_in, typed};
+use crate::common::{
+    Finished, config_of, folder, headlight, mentions, refused, refuses_in, refuses_typed, run_in,
+    typed,
+};
 use headlight_npz::NpzWriter;
 
 /// A folder with a run on samples of one to three tokens, 1 to 9.
@@ -125,18 +128,40 @@ fn types_of_arrays_have_the_names_of_numpy() {
         npz.array("labels", &[2], &[0_i8, 1])
     });
     refused(&tokens, &["tokens.npy", "float32", "uint32"]);
+    let more = write(&|npz| {
+        npz.array("tokens", &[2, 1], &[3_u8, 4])?;
+        npz.array("split", &[2], &[0_u8, 1])
+    });
+    refused(&more, &["own.npz", "split", "held_out_tokens"]);
+    let half = write(&|npz| {
+        npz.array("tokens", &[2, 1], &[3_u8, 4])?;
+        npz.array("labels", &[2], &[0.0, 1.5])
+    });
+    refused(&half, &["`labels`", "1.5"]);
+    let twice = write(&|npz| {
+        npz.array("tokens", &[2, 1], &[3_u8, 4])?;
+        npz.strings("classes", &["ham", "ham"])
+    });
+    refused(&twice, &["`classes`", "ham", "twice"]);
+    let classes = ["ham", "spam"].map(str::to_owned);
     for done in [
         write(&|npz| {
             npz.array("tokens", &[2, 1], &[3_u8, 4])?;
-            npz.array("labels", &[2], &[0_f64, 1.0])
+            npz.array("labels", &[2], &[0_f64, 1.0])?;
+            npz.strings("classes", &classes)
         }),
         write(&|npz| {
             npz.array("tokens", &[2, 1], &[3_i16, 4])?;
-            npz.array("labels", &[2], &[0_u32, 1])
+            npz.array("labels", &[2], &[0_u32, 1])?;
+            npz.strings("classes", &classes)
         }),
     ] {
         done.done();
     }
+    refused(
+        &typed(&folder, "inspect own.npz"),
+        &["own.npz", "a dataset"],
+    );
 }
 
 /// A line that is JSON, but no object.
@@ -207,4 +232,121 @@ fn a_config_that_contradicts_its_file_is_told_so() {
         .unwrap();
         refuses_in(&folder, &[&train[..], &[set]].concat(), parts);
     }
+}
+
+/// Nothing is made of a size before it is checked.
+#[test]
+fn samples_of_any_length_are_refused_at_once() {
+    let folder = folder("refused_lengths");
+    fs::write(folder.join("n.txt"), "the cat sat\nthe dog sat\n").unwrap();
+    let config = |data: &str, mask: &str| {
+        format!(
+            "data = {{ {data} }}\nmodel = {{ d_model = 8, attention = {{ mask = {mask} }} }}\ntraining = {{ epochs = 1 }}\n"
+        )
+    };
+    let text = "task = \"next-token\", file = \"n.txt\"";
+    fs::write(folder.join("text.toml"), config(text, "\"causal\"")).unwrap();
+    let rule = "samples = 50, vocab_size = 9, seq_len = 3, rule = { kind = \"max\" }";
+    fs::write(folder.join("none.toml"), config(rule, "\"none\"")).unwrap();
+    refuses_typed(&folder, "data text.toml --out t.npz", &["t.npz", ".csv"]);
+    let small = "train none.toml --run r --set model.attention.scale=1e-46";
+    refuses_typed(&folder, small, &["attention.scale", "float32"]);
+    for config in ["text.toml", "none.toml"] {
+        for length in ["1000000", "9223372036854775807"] {
+            let set = format!("data.seq_len={length}");
+            for command in [["train", "--run"], ["data", "--out"]] {
+                let line = [command[0], config, "--set", &set, command[1], "q.jsonl"];
+                refuses_in(&folder, &line, &["seq_len"]);
+            }
+        }
+        for length in ["65537", "9223372036854775807"] {
+            let set = format!("tests=[{{ name = \"long\", seq_len = {length} }}]");
+            let parts = ["seq_len", "long"];
+            refuses_in(
+                &folder,
+                &["train", config, "--run", "r", "--set", &set],
+                if config == "none.toml" { &parts } else { &[] },
+            );
+        }
+    }
+}
+
+/// Another file may number its classes in another order.
+#[test]
+fn numbers_are_no_names_of_classes() {
+    let folder = folder("refused_numbers");
+    let rows = |labels: [&str; 3]| {
+        let texts = ["fine", "dull", "fair"].map(|word| format!("{word} film,"));
+        let rows = texts.iter().zip(labels);
+        let rows: Vec<String> = rows.map(|(text, label)| text.clone() + label).collect();
+        format!("text,label\n{}\n", rows.join("\n"))
+    };
+    let names = rows(["high", "low", "mid"]);
+    let more = names.split_once('\n').unwrap().1.repeat(3);
+    fs::write(folder.join("names.csv"), names + &more).unwrap();
+    fs::write(folder.join("codes.csv"), rows(["2", "0", "1"])).unwrap();
+    let train = "train names.csv --set training.epochs=1 --run named";
+    typed(&folder, train).done();
+    let names = ["codes.csv", "high, low, mid"];
+    for line in ["evaluate named codes.csv", "predict named codes.csv"] {
+        refuses_typed(&folder, line, &names);
+    }
+    let set = "tests=[{ name = \"codes\", file = \"codes.csv\" }]";
+    let arguments = [
+        "train",
+        "named/config.toml",
+        "--set",
+        set,
+        "--run",
+        "tested",
+    ];
+    refuses_in(&folder, &arguments, &names);
+    typed(&folder, "evaluate named names.csv").done();
+    refuses_typed(&folder, "evaluate named nope", &["nope", "no such file"]);
+    refuses_typed(
+        &folder,
+        "evaluate named named",
+        &["named", "it is a folder"],
+    );
+    let within = "train names.csv --run codes.csv/run";
+    refuses_typed(&folder, within, &["codes.csv is a file"]);
+    fs::write(folder.join("packed.csv"), b"\x1f\x8b\x08\0\0\0").unwrap();
+    refuses_typed(&folder, "train packed.csv", &["packed.csv", "gzip"]);
+    fs::write(folder.join("zero.csv"), "t\0xt,label\nfine film,1\n").unwrap();
+    refuses_typed(&folder, "train zero.csv", &["zero.csv", "zero byte"]);
+    let few = "label,token_0\n0,1\n1,2\n0,3\n1,4\n";
+    fs::write(folder.join("few.csv"), few).unwrap();
+    let found = typed(&folder, "train few.csv --set data.held_out=0.1 --run few");
+    let found = found.stderr;
+    assert!(
+        mentions(&found, "a held_out of 0.1 is no sample"),
+        "{found}"
+    );
+    // The run's own file has numbers, to which its config gives names.
+    let config = "data = { file = \"tokens.csv\", classes = [\"no\", \"yes\"] }\nmodel = { d_model = 4 }\ntraining = { epochs = 1 }\n";
+    fs::write(folder.join("own.toml"), config).unwrap();
+    fs::write(folder.join("tokens.csv"), "label,token_0\n0,1\n1,2\n").unwrap();
+    typed(&folder, "train own.toml --run own").done();
+    typed(&folder, "evaluate own tokens.csv").done();
+}
+
+/// The labels of a sample give a file its classes, unless the config does.
+#[test]
+fn a_copy_that_lacks_a_class_names_the_key() {
+    let folder = folder("refused_classes");
+    let config = |data: &str| {
+        format!("data = {{ {data} }}\nmodel = {{ d_model = 4 }}\ntraining = {{ epochs = 1 }}\n")
+    };
+    let rule = "samples = 500, vocab_size = 9, seq_len = 3, rule = { kind = \"max\" }";
+    fs::write(folder.join("rule.toml"), config(rule)).unwrap();
+    fs::write(folder.join("copy.toml"), config("file = \"copy.csv\"")).unwrap();
+    let told = typed(&folder, "data rule.toml --out copy.csv").done();
+    let told = told.stdout + &told.stderr;
+    let (_, keys) = told.trim_end().split_once("train on it with ").unwrap();
+    assert!(mentions(keys, "data.n_classes=9"), "{told}");
+    typed(&folder, "train rule.toml --run rule").done();
+    typed(&folder, &format!("train copy.toml {keys} --run copy")).done();
+    let [rule, copy] =
+        ["rule", "copy"].map(|run| fs::read(folder.join(run).join("model.safetensors")).unwrap());
+    assert!(rule == copy);
 }

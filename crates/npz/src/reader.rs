@@ -66,6 +66,12 @@ impl<R: Read + Seek> NpzReader<R> {
         })
     }
 
+    /// The names of all arrays.
+    pub fn names(&self) -> impl Iterator<Item = String> {
+        let files = self.archive.file_names().flatten();
+        files.map(|name| name.trim_end_matches(".npy").to_owned())
+    }
+
     /// Whether the archive has the array `name`.
     pub fn contains(&self, name: &str) -> bool {
         self.archive

@@ -9,6 +9,7 @@ use headlight_analysis::measures::info;
 use headlight_experiment::config::{ExperimentConfig, MeasureName};
 use headlight_experiment::metrics::{ByName, METRICS, Metric, MetricKind};
 use serde::ser::SerializeMap;
+use serde_json::Value;
 
 use crate::outcome::RunOutcome;
 
@@ -122,6 +123,21 @@ impl Field {
         match self.quantity {
             Quantity::Train(metric) | Quantity::HeldOut(metric) => metric != Metric::Loss,
             quantity => matches!(quantity, Quantity::WholeSamples { .. }),
+        }
+    }
+
+    /// Whether a value that is not null has the form of this field.
+    pub(crate) fn takes(&self, value: &Value) -> bool {
+        let is_number = |value: &Value| value.is_number() || value.is_null();
+        match self.quantity {
+            Quantity::EpochLoss | Quantity::Attention { .. } => value
+                .as_array()
+                .is_some_and(|list| list.iter().all(is_number)),
+            Quantity::LearnedAtStep => value.is_u64(),
+            Quantity::Tests => value.is_object(),
+            Quantity::Measure(_) => !value.is_string(),
+            Quantity::WeightsSha256 => value.is_string(),
+            _ => value.is_number(),
         }
     }
 

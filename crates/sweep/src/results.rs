@@ -242,7 +242,8 @@ impl<'a> Rows<'a> {
         let start = self.lines.read;
         let next = self.lines.next_line();
         let line = next.map_err(|error| self.with_hint(Failure::unreadable(self.path, &error)))?;
-        let Some(Line { text, .. }) = line.filter(|line| line.whole) else {
+        let is_whole = |line: &Line| line.whole || StoredRow::parse(line.text.clone()).is_ok();
+        let Some(Line { text, .. }) = line.filter(is_whole) else {
             if self.lines.read > start {
                 note(&format!(
                     "{}: the last line was cut short and is skipped; run its sweep again to complete it",

@@ -43,17 +43,24 @@ impl StoredRow {
     /// All that it holds.
     ///
     /// # Errors
-    /// When a number is too large, or no share of 1 where one must be.
+    /// When a value is none of its field, such as a number that is no share of 1 where one must be.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, String> {
         let own: Map<String, Value> = serde_json::from_str(&self.text).map_err(no_row)?;
-        let is_wrong = |field: &&Field| {
-            let value = own.get(&field.name).and_then(Value::as_f64);
-            field.is_share() && value.is_some_and(|value| !(0.0..=1.0).contains(&value))
-        };
-        match fields().iter().find(is_wrong) {
-            Some(field) => Err(format!("its `{}` is not between 0 and 1", field.name)),
-            None => Ok(own),
+        for field in fields() {
+            let Some(value) = own.get(&field.name).filter(|value| !value.is_null()) else {
+                continue;
+            };
+            let is_outside = value
+                .as_f64()
+                .is_some_and(|value| !(0.0..=1.0).contains(&value));
+            let wrong = match field.takes(value) {
+                false => "has another form than in rows of a sweep",
+                true if field.is_share() && is_outside => "is not between 0 and 1",
+                true => continue,
+            };
+            return Err(format!("its `{}` {wrong}", field.name));
         }
+        Ok(own)
     }
 
     /// Checks that a row holds all that a sweep writes: these values of the grid, and all results that the config asks for, or

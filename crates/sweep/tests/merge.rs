@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use crate::common::{file, folder};
 use headlight_analysis::measures::MeasureValue;
@@ -128,10 +129,46 @@ fn rows_are_sorted_and_counted() {
 fn a_last_line_that_was_cut_short_is_left_out() {
     let folder = folder("merge cut");
     let path = file(&folder, "cut.jsonl", &[row(0, 0)]);
-    fs::write(&path, format!("{}\n{}", row(0, 0), row(1, 0))).unwrap();
+    let last = row(1, 0);
     let out = folder.join("out.jsonl");
-    assert_eq!(merge(&[path], &out).unwrap().rows, 1);
+    let cut = format!("{}\n{}", row(0, 0), &last[..last.len() - 1]);
+    fs::write(&path, cut).unwrap();
+    assert_eq!(merge(slice::from_ref(&path), &out).unwrap().rows, 1);
     assert_eq!(read(&out), row(0, 0) + "\n");
+    // Only its line break is missing.
+    let whole = [last, row(0, 0)].join("\n");
+    fs::write(&path, whole).unwrap();
+    assert_eq!(merge(&[path], &out).unwrap().rows, 2);
+    assert_eq!(read(&out), row(0, 0) + "\n" + &row(1, 0) + "\n");
+}
+
+#[test]
+fn values_that_no_sweep_writes_are_refused() {
+    let folder = folder("merge values");
+    for (field, value) in [
+        ("f1", "\"x\""),
+        ("f1", "1.5"),
+        ("epoch_loss", "0.5"),
+        ("attention_positive", "[\"a\"]"),
+        ("learned_at_step", "1.5"),
+        ("learned_at_step", "-1"),
+        ("tests", "[]"),
+        ("weights_sha256", "3"),
+    ] {
+        let text = row(1, 0).replacen(
+            "\"final_loss\"",
+            &format!("\"{field}\":{value},\"final_loss\""),
+            1,
+        );
+        let path = file(&folder, "rows.jsonl", &[row(0, 0), text]);
+        for out in ["out.jsonl", "out.csv"] {
+            let message = refused(slice::from_ref(&path), &folder.join(out));
+            assert!(
+                message.contains("line 2") && message.contains(field),
+                "{message}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -140,7 +177,7 @@ fn files_that_contradict_each_other_are_refused() {
     let out = folder.join("out.jsonl");
     let good = file(&folder, "good.jsonl", &[row(0, 0), row(4, 1)]);
     let other = row(9, 0).replace("\"a\"", "\"b\"");
-    let foreign = file(&folder, "foreign.jsonl", std::slice::from_ref(&other));
+    let foreign = file(&folder, "foreign.jsonl", slice::from_ref(&other));
     let message = refused(&[good.clone(), foreign], &out);
     assert!(
         message.contains("foreign.jsonl, line 1") && message.contains("good.jsonl"),

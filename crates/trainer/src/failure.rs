@@ -61,6 +61,9 @@ impl Failure {
         if error.kind() == io::ErrorKind::InvalidInput && error.raw_os_error().is_none() {
             return Self::Input(format!("cannot write {}: {error}", shown(path)));
         }
+        if let Some(failure) = Self::in_file(path) {
+            return failure;
+        }
         let folder = path.parent().filter(|own| !own.as_os_str().is_empty());
         if let Some(folder) = folder.filter(|folder| !folder.exists()) {
             return Self::Input(format!(
@@ -71,7 +74,7 @@ impl Failure {
         }
         let remedy = match error.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                "; free some space, then run again, or resume the run that has begun"
+                "; free some space, then run again"
             }
             io::ErrorKind::FileTooLarge => {
                 "; raise the limit on the size of files (`ulimit -f`) and run again"
@@ -82,6 +85,16 @@ impl Failure {
             _ => "",
         };
         Self::System(format!("cannot write {}: {error}{remedy}", shown(path)))
+    }
+
+    /// The failure to write `path` where a folder of it is a file.
+    pub(crate) fn in_file(path: &Path) -> Option<Self> {
+        let file = path.ancestors().skip(1).find(|own| own.is_file())?;
+        let message = format!("{} is a file, not a folder", shown(file));
+        Some(Self::Input(format!(
+            "cannot write {}: {message}",
+            shown(path)
+        )))
     }
 
     /// A build without Burn cannot do `what`, which needs it.

@@ -18,6 +18,16 @@ const HELD_OUT: &str = "held_out_";
 const CLASSES: &str = "classes";
 const PADDING_TOKEN: &str = "padding_token";
 
+/// All arrays of a dataset.
+const KNOWN: [&str; 6] = [
+    "tokens",
+    "labels",
+    "held_out_tokens",
+    "held_out_labels",
+    CLASSES,
+    PADDING_TOKEN,
+];
+
 /// Writes the samples with their padding.
 pub(super) fn write(contents: DatasetToWrite<'_>, mut writer: impl Write) -> io::Result<()> {
     let mut npz = NpzWriter::new();
@@ -59,12 +69,22 @@ pub(super) fn write(contents: DatasetToWrite<'_>, mut writer: impl Write) -> io:
 
 pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String> {
     let mut npz = NpzReader::new(reader)?;
+    if let Some(name) = npz.names().find(|name| !KNOWN.contains(&&**name)) {
+        return Err(format!(
+            "no dataset has its array {name:?}; a dataset has {}; leave the others out",
+            KNOWN.join(", ")
+        ));
+    }
     let mut names: Vec<Label> = Vec::new();
     if npz.contains(CLASSES) {
         let labels = npz.strings(CLASSES)?;
         let labels = labels.iter().map(|name| Label::of_text(name));
         let labels = labels.collect::<Result<_, _>>();
         names = labels.map_err(|reason| format!("`{CLASSES}`: {reason}"))?;
+        let twice = (1..names.len()).find(|&index| names[..index].contains(&names[index]));
+        if let Some(index) = twice {
+            return Err(format!("`{CLASSES}` has the name `{}` twice", names[index]));
+        }
     }
     let mut padding = None;
     if npz.contains(PADDING_TOKEN) {
@@ -153,7 +173,7 @@ fn token_labels(given: &[f64], kept: &[usize], names: &[Label]) -> Result<Sample
 
 /// A label; where classes have names, it is the index of one.
 fn label(number: f64, names: &[Label]) -> Result<Label, String> {
-    let label = Label::of_number(number)?;
+    let label = Label::of_number(number).map_err(|reason| format!("`labels`: {reason}"))?;
     match &label {
         Label::Number(index) if !names.is_empty() => {
             let name = usize::try_from(*index)

@@ -30,9 +30,16 @@ pub(super) fn text_of(mut reader: impl Read) -> Result<(String, bool), String> {
     }
     // UTF-16 begins with a mark, or has a zero beside each letter of English.
     let is_marked = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
-    if is_marked || bytes.iter().take(4).any(|&byte| byte == 0) {
+    let are_zero = |places: [usize; 2]| places.iter().all(|&place| bytes.get(place) == Some(&0));
+    if bytes.starts_with(b"\x1f\x8b") {
+        return Err("it is packed with gzip; unpack it, or end its name in .gz".to_owned());
+    }
+    if is_marked || are_zero([0, 2]) || are_zero([1, 3]) {
         let reason = "it is UTF-16 text; save the file as UTF-8, which Excel calls `CSV UTF-8`";
         return Err(reason.to_owned());
+    }
+    if bytes.iter().take(4).any(|&byte| byte == 0) {
+        return Err("its start holds a zero byte, as no text does".to_owned());
     }
     let text = String::from_utf8(bytes).map_err(|error| {
         let (valid, _) = error.as_bytes().split_at(error.utf8_error().valid_up_to());

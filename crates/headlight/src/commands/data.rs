@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use clap::Args;
 use headlight_data::files::{self, DatasetToWrite, Format};
-use headlight_data::{ClsPlace, Dataset, DatasetConfig, Source, Task, Words};
+use headlight_data::{ClsPlace, Dataset, DatasetConfig, SampleShape, Source, Splits, Task, Words};
 use headlight_experiment::config::ExperimentConfig;
 use headlight_report::counted;
 use headlight_trainer::Failure;
@@ -50,6 +50,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         Source::Generated(_) => None,
     };
+    if config.data.task == Task::NextToken && config.data.words.is_some() && format == Format::Npz {
+        return Err(Failure::Input(format!(
+            "--out {}: an archive holds tokens alone, and the texts would lose the ends that follow their last ones; write .csv or .jsonl",
+            out.shown()
+        )));
+    }
     let splits = match &rows {
         Some(rows) => fit(rows, &config)?,
         None => dataset(&config)?,
@@ -61,14 +67,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         rows: rows.as_ref(),
     };
     out.write(|file| files::write(contents, format, file))?;
-    let to_train = match &keys_beside(&config, format)[..] {
+    let to_train = match &keys_beside(&config, &splits, format)[..] {
         [] => String::new(),
         keys => format!("; train on it with {}", keys.join(" ")),
+    };
+    let is_of_grammar = rows.is_none() && config.data.words.is_some() && format != Format::Npz;
+    let numbered = if is_of_grammar {
+        "; a file's words get numbers of its own"
+    } else {
+        ""
     };
     tell(
         out,
         &format!(
-            "{} training samples ({}), {} held out ({}){to_train}",
+            "{} training samples ({}), {} held out ({}){numbered}{to_train}",
             splits.train.len(),
             by_class(&splits.train, &config.data),
             splits.held_out.len(),
@@ -78,15 +90,35 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 /// What the samples depend on and a file of them does not hold, as options.
-fn keys_beside(experiment: &ExperimentConfig, format: Format) -> Vec<String> {
+fn keys_beside(experiment: &ExperimentConfig, splits: &Splits, format: Format) -> Vec<String> {
     let config = &experiment.data;
     let mut keys = Vec::new();
+    let padding = experiment.model.attention.padding_token;
+    let parts = [&splits.train, &splits.held_out];
+    // The samples may lack a class, the largest token, or the greatest length.
+    let counts = parts.map(|own| own.class_counts(config.n_classes));
+    let is_missing = |class: usize| counts.iter().all(|own| own[class] == 0);
+    let lacks_class = config.task == Task::Classification && (0..config.n_classes).any(is_missing);
+    if lacks_class && config.classes.is_empty() {
+        keys.push(format!("data.n_classes={}", config.n_classes));
+    }
+    let tokens = parts.iter().flat_map(|own| own.all_tokens()).copied();
+    let largest = tokens.chain(padding).max().unwrap_or(0);
+    if (config.words.is_none() || format == Format::Npz) && largest + 1 < config.vocab_size {
+        keys.push(format!("data.vocab_size={}", config.vocab_size));
+    }
+    let shape = SampleShape::new(config, padding);
+    let length = |own: &Dataset, sample| shape.without_padding(own.tokens(sample)).count();
+    let lengths = |own: &Dataset| (0..own.len()).map(|sample| length(own, sample)).max();
+    let longest = parts.into_iter().filter_map(lengths).max();
+    if longest.unwrap_or(0) < config.cls.positions(config.seq_len) {
+        keys.push(format!("data.seq_len={}", config.seq_len));
+    }
     // An archive of arrays has these two.
     if format != Format::Npz && config.words.is_none() {
-        let padding = experiment.model.attention.padding_token;
         keys.extend(padding.map(|token| format!("model.attention.padding_token={token}")));
         // A file's classes are in the order of their names.
-        if !config.classes.is_sorted() {
+        if !config.classes.is_sorted() || lacks_class && !config.classes.is_empty() {
             keys.push(format!("data.classes={:?}", config.classes));
         }
     }

@@ -104,10 +104,9 @@ fn index<'a>(
         let mut rows = Rows::open(path)?;
         while let Some(line) = rows.next()? {
             let (start, length) = rows.span;
+            let fields = line.fields().map_err(|reason| rows.invalid_row(&reason))?;
             if let Some(columns) = columns.as_deref_mut() {
-                let counted = line
-                    .fields()
-                    .and_then(|fields| columns.values(&fields).map(drop));
+                let counted = columns.values(&fields);
                 counted
                     .map_err(|reason| rows.invalid_row(&format!("{reason}; merge to .jsonl")))?;
             }

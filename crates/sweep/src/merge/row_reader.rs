@@ -49,8 +49,13 @@ impl<'a> RowReader<'a> {
             Ok(offset) => reader.seek_relative(offset)?,
             Err(_) => drop(reader.seek(SeekFrom::Start(place.start))?),
         }
-        let mut line = vec![0; place.length as usize];
-        reader.read_exact(&mut line)?;
+        let mut line = Vec::new();
+        let mut row = Read::take(&mut reader, place.length.into());
+        row.read_to_end(&mut line)?;
+        // The last row of a file may lack its line break.
+        if !line.ends_with(b"\n") {
+            line.push(b'\n');
+        }
         self.open = Some((file, reader));
         Ok(line)
     }

@@ -86,6 +86,7 @@ pub fn config(path: &Path, named: &ColumnNames, files: &Files) -> Result<DataCon
             keys.held_out = Some((rows.len() / HELD_OUT_PART).max(1));
         }
     }
+    let ends_in_cls = keys.cls.is_some();
     let keys = toml::to_string(&keys).map_err(|error| {
         Failure::reading(path, format!("no config can name its columns: {error}"))
     })?;
@@ -94,7 +95,10 @@ pub fn config(path: &Path, named: &ColumnNames, files: &Files) -> Result<DataCon
         _ => SAMPLES,
     };
     let (sentence, rest) = template.split_once("[data]\n").unwrap_or((template, ""));
-    let choice = choice.describe();
+    let mut choice = choice.describe();
+    if ends_in_cls {
+        choice += "; token 0, the last of each row: [CLS]";
+    }
     let shown_choice = choice.replace(char::is_control, " ");
     let text = format!("{sentence}# {shown_choice}\n\n[data]\n{keys}{rest}");
     Ok(DataConfig { choice, text })

@@ -13,6 +13,7 @@ use toml::{Table, Value};
 
 use crate::Failure;
 use crate::files::access::open;
+use crate::notes::note_once;
 use crate::standard::{shown, temporary};
 
 /// Dataset files, each of which is read once.
@@ -30,8 +31,13 @@ impl Files {
             return Ok(Rc::clone(table));
         }
         let (format, is_packed) = Format::to_read(path).ok_or_else(|| {
-            let reason = "unknown file extension; use .npz, .csv, .tsv, .jsonl or .txt, or one of these with .gz";
-            Failure::reading(path, reason)
+            let what = match path.metadata() {
+                Ok(found) if found.is_dir() => "it is a folder",
+                Ok(_) => "unknown file extension",
+                Err(_) => "there is no such file",
+            };
+            let reason = "use .npz, .csv, .tsv, .jsonl or .txt, or one of these with .gz";
+            Failure::reading(path, format!("{what}; {reason}"))
         })?;
         let mut file = open(path, FILE_LIMIT)?;
         if is_packed {
@@ -99,7 +105,12 @@ pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
     }
     let rows = files.rows(&path, &columns)?;
     if let Some(share) = share {
-        keys.held_out = Some(share_of(rows.len(), share));
+        let count = share_of(rows.len(), share);
+        if count == 0 && share > 0.0 {
+            let told = format!("{}: a held_out of {share} is no sample", rows.name());
+            note_once((path.clone(), told.clone()), &told);
+        }
+        keys.held_out = Some(count);
     }
     let keys = rows.complete(keys);
     let padding_token = keys.padding_token;

@@ -47,6 +47,9 @@ impl RunDir {
                 option("--run", "run=")
             )));
         }
+        if let Some(failure) = Failure::in_file(path) {
+            return Err(failure);
+        }
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(|error| Failure::writing(parent, &error))?;
         }
