@@ -141,7 +141,7 @@ fn help_of_each_command_has_an_example() {
     let program = headlight::command();
     let commands: Vec<&str> = program
         .get_subcommands()
-        .map(|own| own.get_name())
+        .map(clap::Command::get_name)
         .collect();
     assert!(commands.len() >= 11, "{commands:?}");
     for command in commands {

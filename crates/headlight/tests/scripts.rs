@@ -250,7 +250,7 @@ fn the_documented_list_of_json_is_complete() {
     let program = headlight::command();
     let commands = program.get_subcommands();
     let with = commands.filter(|own| own.get_arguments().any(|one| one.get_id() == "json"));
-    let mut with: Vec<&str> = with.map(|own| own.get_name()).collect();
+    let mut with: Vec<&str> = with.map(clap::Command::get_name).collect();
     with.sort_unstable();
     assert_eq!(listed, with);
 }

@@ -181,7 +181,7 @@ impl Heatmap {
         for part in &self.title {
             match lines.last_mut() {
                 Some(line) if width(line) + width(part) + 3 <= columns => {
-                    *line += &format!(" · {part}")
+                    line.extend([" · ", part]);
                 }
                 _ => lines.push(part.clone()),
             }

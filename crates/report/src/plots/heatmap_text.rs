@@ -269,7 +269,8 @@ impl Heatmap {
         let mut left_out = format!("Not shown: {up_to}{left} of {most} keys.");
         if kept.len() < rows.len() {
             let (hidden, all) = (rows.len() - kept.len(), rows.len());
-            left_out += &format!(
+            let _ = write!(
+                left_out,
                 " Not shown: {hidden} of {all} {kind}; those shown have the largest {quantity}s."
             );
         }
