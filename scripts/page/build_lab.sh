@@ -36,8 +36,8 @@ compiled=target/lab/wasm32-unknown-unknown/release/headlight_lab.wasm
 built=target/lab/lab.wasm
 RUSTFLAGS=$flags cargo build --quiet --release --locked -p headlight-lab --target wasm32-unknown-unknown \
     --target-dir target/lab "${settings[@]/#/--config=}"
-# Smaller by 15%, packed by 0.4%, and as fast.
-crates/page/script/node_modules/.bin/wasm-opt -Oz --enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int \
+# Smaller by 15%, packed by 1%, and as fast. Below address 1024 is the end of the stack alone, which stands before all else.
+crates/page/script/node_modules/.bin/wasm-opt -Oz --low-memory-unused --enable-simd --enable-bulk-memory --enable-nontrapping-float-to-int \
     --enable-sign-ext --enable-mutable-globals --enable-reference-types --enable-multivalue "$compiled" -o "$built"
 if [ "${1-}" != --check ]; then
     zopfli --i5 -c "$built" > "$committed"

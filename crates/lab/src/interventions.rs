@@ -3,9 +3,9 @@
 use headlight_experiment::fused::{Intervention, PatchSite};
 use serde::Deserialize;
 
-/// An intervention, by the engine's names.
+/// An intervention, by the engine's names. An enum whose tag stands among its keys would need much code to be read.
 #[derive(Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Change {
     AblateHead {
         layer: usize,

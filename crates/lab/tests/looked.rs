@@ -65,7 +65,7 @@ fn interventions() -> Vec<(Value, Intervention)> {
     let vector = vec![1.0, -2.0, 0.5, 3.0];
     let replaced = |place: &str, of: PatchSite| {
         let written = json!({
-            "kind": "patch", "place": place, "layer": 1, "position": 3, "vector": vector,
+            "patch": { "place": place, "layer": 1, "position": 3, "vector": vector },
         });
         let vector = vector.clone();
         (
@@ -79,18 +79,18 @@ fn interventions() -> Vec<(Value, Intervention)> {
     };
     vec![
         (
-            json!({ "kind": "ablate_head", "layer": 1, "head": 1 }),
+            json!({ "ablate_head": { "layer": 1, "head": 1 } }),
             Intervention::AblateHead { layer: 1, head: 1 },
         ),
         (
-            json!({ "kind": "mask_key", "layer": 0, "position": 2 }),
+            json!({ "mask_key": { "layer": 0, "position": 2 } }),
             Intervention::MaskKey {
                 layer: 0,
                 position: 2,
             },
         ),
         (
-            json!({ "kind": "set_attention", "layer": 1, "head": 0, "query": 3, "weights": shares }),
+            json!({ "set_attention": { "layer": 1, "head": 0, "query": 3, "weights": shares } }),
             Intervention::SetAttention {
                 layer: 1,
                 head: 0,
@@ -178,11 +178,11 @@ fn what_does_not_fit_is_refused() {
     let change = |written: Value| ask_of("look", &json!([written]));
     let refused = [
         (
-            change(json!({ "kind": "ablate_head", "layer": 2, "head": 0 })),
+            change(json!({ "ablate_head": { "layer": 2, "head": 0 } })),
             "layer 2",
         ),
         (
-            change(json!({ "kind": "patch", "place": "keys", "position": 0, "vector": [] })),
+            change(json!({ "patch": { "place": "keys", "position": 0, "vector": [] } })),
             "keys",
         ),
         (change(json!({ "kind": "remove" })), "remove"),

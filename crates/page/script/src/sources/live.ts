@@ -131,9 +131,9 @@ export class Live implements Source {
     const { layers } = this.shape;
     const everywhere = Array.from({ length: layers }, (_, layer) => layer);
     return [
-      ...heads.map(([layer, head]) => ({ kind: "ablate_head", layer, head })),
-      ...keys.flatMap((position) => everywhere.map((layer) => ({ kind: "mask_key", layer, position }))),
-      ...rows.map((row) => ({ kind: "set_attention", ...row })),
+      ...heads.map(([layer, head]) => ({ ablate_head: { layer, head } })),
+      ...keys.flatMap((position) => everywhere.map((layer) => ({ mask_key: { layer, position } }))),
+      ...rows.map((row) => ({ set_attention: row })),
       ...patches.flatMap(({ place, layer, position, from }) => {
         const donor = this.find(from);
         if (!donor) return [];
@@ -145,7 +145,7 @@ export class Live implements Source {
             : arrays[place]
                 .subarray(((place === "embeddings" ? 0 : layer * this.shape.positions) + position) * width)
                 .subarray(0, width);
-        return [{ kind: "patch", place, layer, position, vector: Array.from(values) }];
+        return [{ patch: { place, layer, position, vector: Array.from(values) } }];
       }),
     ];
   }
