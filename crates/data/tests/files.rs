@@ -166,7 +166,7 @@ fn refused(name: &str, bytes: impl AsRef<[u8]>, part: &str) {
     let error = own(name, bytes).unwrap_err();
     assert!(error.contains(part), "{name}: {error}");
     let names_file = error.starts_with(&format!("{name}: "));
-    assert!(names_file || error.starts_with("seq_len"), "{error}");
+    assert!(names_file || error.starts_with("`seq_len`"), "{error}");
 }
 
 /// The name of a file, its text, and a part of the message that refuses it. Lines are numbered as a text editor numbers them.

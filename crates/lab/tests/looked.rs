@@ -185,7 +185,7 @@ fn what_does_not_fit_is_refused() {
             change(json!({ "patch": { "place": "keys", "position": 0, "vector": [] } })),
             "keys",
         ),
-        (change(json!({ "kind": "remove" })), "remove"),
+        (change(json!({ "remove": {} })), "remove"),
     ];
     for (head, word) in refused {
         let (refused, _) = ask(&head, &weights());
