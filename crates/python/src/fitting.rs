@@ -6,8 +6,8 @@ use headlight_experiment::metrics::StepMetrics;
 use headlight_experiment::train::{
     Next, Observer, Progress, due, evaluation_is_due, measure, train,
 };
-use headlight_trainer::train::run_writer::Display;
 use headlight_trainer::train::dataset::note_losses;
+use headlight_trainer::train::run_writer::Display;
 use headlight_trainer::train::session::Session;
 use headlight_trainer::{Failure, notes};
 use numpy::PyArray1;

@@ -31,7 +31,7 @@ pub enum Guess {
         /// The class.
         class: u32,
     },
-    /// The most frequent class of the position's token among [`fitted`] samples; of equals, the first.
+    /// The most frequent class of the position's token among the samples that it is fitted on; of equals, the first.
     Token,
     /// Multinomial naive Bayes on counts of words, with one added to each, of [`fitted`] samples.
     WordCounts,
