@@ -33,7 +33,7 @@ pub enum Guess {
     },
     /// The most frequent class of the position's token among the samples that it is fitted on; of equals, the first.
     Token,
-    /// Multinomial naive Bayes on counts of words, with one added to each, of [`fitted`] samples.
+    /// Multinomial naive Bayes on counts of words, with one added to each, of the same samples.
     WordCounts,
 }
 
