@@ -5,6 +5,7 @@
 
 mod common;
 
+mod archives;
 mod automata;
 mod batches;
 mod columns;
@@ -17,6 +18,7 @@ mod fresh;
 mod generate;
 mod noise;
 mod numpy;
+mod padding;
 mod questions;
 mod rules;
 mod sentiment;

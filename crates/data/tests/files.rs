@@ -1,6 +1,4 @@
 //! Dataset files survive a round trip, and damaged ones are refused with a place.
-//!
-//! One file, because all its cases share the makers of small files.
 #![allow(clippy::type_complexity)]
 
 use std::io::Cursor;
@@ -8,13 +6,10 @@ use std::path::Path;
 
 use crate::common::{anywhere, completed, config, read};
 use headlight_data::files::{FileError, FileKeys, FitError, Format, Rows, SampleTable, tokens};
-use headlight_data::{
-    ClsPlace, ColumnNames, DatasetConfig, DrawConfig, Generator, IGNORED, Source, Splits,
-};
-use headlight_npz::{NpzReader, NpzWriter};
+use headlight_data::{ClsPlace, ColumnNames, DatasetConfig, IGNORED, Splits};
 use serde_json::json;
 
-fn splits() -> Splits {
+pub(crate) fn splits() -> Splits {
     let generated = json!({
         "seed": 3, "generator": "chacha", "samples": 40, "positive_rate": 0.5, "vocab_size": 9, "seq_len": 5, "held_out": 10,
         "rule": { "kind": "token-at-position", "token": 4, "position": 2 },
@@ -22,23 +17,23 @@ fn splits() -> Splits {
     config(generated).generate().unwrap()
 }
 
-fn written(format: Format) -> Vec<u8> {
+pub(crate) fn written(format: Format) -> Vec<u8> {
     crate::common::written(&splits(), &of_file(0), None, format)
 }
 
 /// The rows of bytes whose format the file name gives.
-fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Rows, FileError> {
+pub(crate) fn read_as(name: &str, bytes: impl AsRef<[u8]>) -> Result<Rows, FileError> {
     let format = Format::of(Path::new(name))?;
     SampleTable::read(Cursor::new(bytes), format, name)?.samples(&ColumnNames::default())
 }
 
 /// Lines of token ids.
-fn read_lines(text: &str) -> Result<Rows, FileError> {
+pub(crate) fn read_lines(text: &str) -> Result<Rows, FileError> {
     SampleTable::read(Cursor::new(text), Format::Txt, "new.txt")?.lines(false)
 }
 
 /// The splits of a file, with what the file itself says.
-fn own(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, String> {
+pub(crate) fn own(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, String> {
     let rows = read_as(name, bytes).map_err(|error| error.to_string())?;
     let (config, padding_token) = completed(&rows, FileKeys::default());
     let splits = rows.fit(&config, padding_token);
@@ -46,14 +41,14 @@ fn own(name: &str, bytes: impl AsRef<[u8]>) -> Result<Splits, String> {
 }
 
 /// The keys of a config that says where `[CLS]` is.
-fn with_cls(cls: ClsPlace) -> FileKeys {
+pub(crate) fn with_cls(cls: ClsPlace) -> FileKeys {
     FileKeys {
         cls,
         ..FileKeys::default()
     }
 }
 
-fn of_file(held_out: usize) -> DatasetConfig {
+pub(crate) fn of_file(held_out: usize) -> DatasetConfig {
     config(json!({
         "file": "data/config.csv", "vocab_size": 9, "seq_len": 5, "n_classes": 2, "held_out": held_out,
         "rule": { "kind": "token-at-position", "token": 4, "position": 2 },
@@ -162,7 +157,7 @@ fn held_out_samples_are_split_off_a_file_that_names_none() {
 }
 
 /// Asserts that a file is refused with a message that names it and holds `part`.
-fn refused(name: &str, bytes: impl AsRef<[u8]>, part: &str) {
+pub(crate) fn refused(name: &str, bytes: impl AsRef<[u8]>, part: &str) {
     let error = own(name, bytes).unwrap_err();
     assert!(error.contains(part), "{name}: {error}");
     let names_file = error.starts_with(&format!("{name}: "));
@@ -255,238 +250,6 @@ fn bad_files_are_named_with_their_place() {
     refused("record.csv", record, "line 2: it is longer than 1 MiB");
     let line = format!("\n{{\"label\":0,\"note\":\"{long}\"}}\n");
     refused("line.jsonl", line, "line 2: it is longer than 1 MiB");
-}
-
-/// An archive with these arrays, by name: `tokens` as `[rows, positions]`, and its labels.
-fn archive(tokens: (&[usize], &[i64]), labels: (&[usize], &[f32])) -> Vec<u8> {
-    let mut npz = NpzWriter::new();
-    npz.array("tokens", tokens.0, tokens.1).unwrap();
-    npz.array("labels", labels.0, labels.1).unwrap();
-    npz.finish().unwrap()
-}
-
-#[test]
-fn bad_arrays_are_named() {
-    let cases = [
-        (
-            archive((&[2], &[0, 1]), (&[1], &[1.0])),
-            &["`tokens`", "[2]"][..],
-        ),
-        (
-            archive((&[2, 2], &[0, 1, 0, 2]), (&[1], &[1.0])),
-            &["`tokens`", "2 samples", "`labels` has 1"],
-        ),
-        (
-            archive((&[1, 2], &[0, 1]), (&[1], &[0.5])),
-            &["`tokens`, sample 0", "label 0.5 "],
-        ),
-        (
-            archive((&[1, 0], &[]), (&[1], &[1.0])),
-            &["`tokens`, sample 0"],
-        ),
-        (
-            archive((&[2, 2], &[0, 1, 2, 1]), (&[2], &[1.0, 0.0])),
-            &["`tokens`, sample 1", "[CLS] = 0"],
-        ),
-    ];
-    for (bytes, parts) in cases {
-        let error = own("bad.npz", bytes).unwrap_err();
-        for part in parts {
-            assert!(error.contains(part), "{error}");
-        }
-    }
-    let empty = read_as("empty.npz", archive((&[0, 0], &[]), (&[0], &[]))).unwrap_err();
-    assert!(!empty.message.contains("`tokens`"), "{empty}");
-}
-
-#[test]
-fn archives_need_no_held_out_arrays_and_take_whole_labels() {
-    let bytes = archive((&[2, 3], &[0, 1, 2, 0, 3, 4]), (&[2], &[1.0, 0.0]));
-    let floats = own("floats.npz", bytes).unwrap();
-    assert_eq!((floats.train.len(), floats.held_out.len()), (2, 0));
-    assert_eq!(floats.train.labels(), [1, 0]);
-    let mut npz = NpzWriter::new();
-    npz.array("tokens", &[2, 3], &[0_i64, 1, 2, 0, 3, 4])
-        .unwrap();
-    npz.array("labels", &[2], &[1_i64, 0]).unwrap();
-    let whole = own("whole.npz", npz.finish().unwrap());
-    assert_eq!(whole, Ok(floats));
-}
-
-#[test]
-fn archives_name_their_classes_and_their_padding() {
-    let archive = |labels: [i64; 2], classes: &[&str], padding: i64| {
-        let mut npz = NpzWriter::new();
-        npz.array("tokens", &[2, 3], &[5_i64, padding, padding, 7, 3, padding])
-            .unwrap();
-        npz.array("labels", &[2], &labels).unwrap();
-        npz.strings("classes", classes).unwrap();
-        npz.array("padding_token", &[], &[padding]).unwrap();
-        npz.finish().unwrap()
-    };
-    // Padding with 0 would be taken for [CLS]; it becomes a token of its own.
-    for (padding, expected) in [(0, 8), (9, 9)] {
-        let rows = read_as("own.npz", archive([0, 1], &["spam", "é"], padding)).unwrap();
-        let (config, padding_token) = completed(&rows, FileKeys::default());
-        assert_eq!(config.classes, ["spam", "é"]);
-        assert_eq!((config.seq_len, padding_token), (2, Some(expected)));
-        let splits = rows.fit(&config, padding_token).unwrap();
-        assert_eq!(splits.train.all_tokens(), [0, 5, expected, 0, 7, 3]);
-        assert_eq!(splits.train.labels(), [0, 1]);
-    }
-    for (bytes, part) in [
-        (
-            archive([0, 2], &["a", "b"], 9),
-            "`tokens`, sample 1: label 2",
-        ),
-        (archive([0, 1], &["a", ""], 9), "`classes`"),
-        (archive([0, 1], &["a", "b"], -1), "`padding_token`: -1"),
-    ] {
-        refused("own.npz", bytes, part);
-    }
-}
-
-#[test]
-fn archives_have_the_arrays_of_the_documentation() {
-    let mut npz = NpzReader::new(Cursor::new(written(Format::Npz))).unwrap();
-    let expected = splits();
-    for (name, part) in [("", &expected.train), ("held_out_", &expected.held_out)] {
-        let tokens = npz.integers(&format!("{name}tokens")).unwrap();
-        assert_eq!(tokens.shape, [part.len(), 6]);
-        assert_eq!(tokens.values[1], i64::from(part.tokens(0)[1]));
-        let labels = npz.floats(&format!("{name}labels")).unwrap();
-        assert_eq!(labels.shape, [part.len()]);
-    }
-}
-
-/// `[CLS]` first and last, in the file and added.
-#[test]
-fn cls_is_where_the_config_has_it_or_is_added_there() {
-    let cases = [
-        (ClsPlace::First, "[0,5,4],[0,3,3]", [[0, 5, 4], [0, 3, 3]]),
-        (ClsPlace::First, "[5,4],[3,3]", [[0, 5, 4], [0, 3, 3]]),
-        (ClsPlace::Last, "[5,4,0],[3,3,0]", [[5, 4, 0], [3, 3, 0]]),
-        (ClsPlace::Last, "[5,4],[3,3]", [[5, 4, 0], [3, 3, 0]]),
-    ];
-    for (cls, tokens, expected) in cases {
-        let lines = tokens
-            .split_inclusive("],")
-            .enumerate()
-            .map(|(label, tokens)| {
-                let tokens = tokens.trim_end_matches(',');
-                format!("{{\"label\":{label},\"tokens\":{tokens}}}\n")
-            });
-        let rows = read_as("a.jsonl", lines.collect::<String>()).unwrap();
-        let (config, padding_token) = completed(&rows, with_cls(cls));
-        assert_eq!(
-            (config.seq_len, config.vocab_size, padding_token),
-            (2, 6, None)
-        );
-        let splits = rows.fit(&config, None).unwrap();
-        assert_eq!(splits.train.all_tokens(), expected.concat(), "{tokens}");
-        let other = match cls {
-            ClsPlace::First => ClsPlace::Last,
-            ClsPlace::Last | ClsPlace::None => ClsPlace::First,
-        };
-        let (config, _) = completed(&rows, with_cls(other));
-        assert_eq!(rows.fit(&config, None).is_err(), tokens.contains('0'));
-    }
-}
-
-#[test]
-fn shorter_samples_are_padded_before_a_last_cls() {
-    let text = "label,token_0,token_1,token_2\n0,5,4,3\n1,6\n0,2,2,\n";
-    let rows = read_as("ragged.csv", text).unwrap();
-    for (cls, expected) in [
-        (ClsPlace::First, "0 5 4 3 0 6 7 7 0 2 2 7"),
-        (ClsPlace::Last, "5 4 3 0 6 7 7 0 2 2 7 0"),
-        (ClsPlace::None, "5 4 3 6 7 7 2 2 7"),
-    ] {
-        let (config, padding_token) = completed(&rows, with_cls(cls));
-        assert_eq!((config.vocab_size, padding_token), (8, Some(7)));
-        let splits = rows.fit(&config, padding_token).unwrap();
-        let tokens = splits.train.all_tokens().iter().map(ToString::to_string);
-        assert_eq!(tokens.collect::<Vec<_>>().join(" "), expected);
-        // Written and read again, they are the same.
-        for format in [Format::Npz, Format::Csv, Format::Jsonl] {
-            let bytes = crate::common::written(&splits, &config, padding_token, format);
-            let again = read(bytes, format).unwrap();
-            assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
-            let found = completed(&again, with_cls(cls));
-            assert_eq!(found, (config.clone(), padding_token));
-        }
-    }
-}
-
-/// Without `[CLS]`, token 0 is a token like the others, wherever it stands, and it may be padding.
-#[test]
-fn without_cls_token_0_is_a_token() {
-    let keys = with_cls(ClsPlace::None);
-    let text = "label,token_0,token_1\n0,0,4\n1,0,0\n0,3,0\n";
-    let rows = read_as("zeros.csv", text).unwrap();
-    let (config, padding_token) = completed(&rows, keys.clone());
-    assert_eq!(
-        (config.vocab_size, config.seq_len, padding_token),
-        (5, 2, None)
-    );
-    let splits = rows.fit(&config, padding_token).unwrap();
-    assert_eq!(splits.train.all_tokens(), [0, 4, 0, 0, 3, 0]);
-    assert_eq!(splits.train.positions(), 2);
-    for format in [Format::Npz, Format::Csv, Format::Jsonl] {
-        let bytes = crate::common::written(&splits, &config, padding_token, format);
-        let again = read(bytes, format).unwrap();
-        assert_eq!(again.fit(&config, padding_token), Ok(splits.clone()));
-    }
-    let text = "label,token_0,token_1\n0,5,4\n1,3\n";
-    let rows = read_as("ragged.csv", text).unwrap();
-    let (config, padding_token) = completed(
-        &rows,
-        FileKeys {
-            padding_token: Some(0),
-            ..keys
-        },
-    );
-    let splits = rows.fit(&config, padding_token).unwrap();
-    assert_eq!(splits.train.all_tokens(), [5, 4, 3, 0]);
-    let bytes = crate::common::written(&splits, &config, padding_token, Format::Npz);
-    let again = read(bytes, Format::Npz).unwrap();
-    let found = completed(&again, with_cls(ClsPlace::None));
-    assert_eq!(found, (config.clone(), Some(0)));
-    assert_eq!(again.fit(&config, padding_token), Ok(splits));
-}
-
-#[test]
-fn a_config_sets_padding_length_and_vocabulary() {
-    let text = "label,token_0,token_1\n0,5,4\n1,3\n";
-    let rows = read_as("ragged.csv", text).unwrap();
-    let with = |change: fn(&mut FileKeys)| {
-        let mut keys = FileKeys::default();
-        change(&mut keys);
-        completed(&rows, keys)
-    };
-    let (config, padding_token) = with(|keys| keys.padding_token = Some(9));
-    assert_eq!((config.vocab_size, padding_token), (10, Some(9)));
-    let (config, padding_token) = with(|keys| keys.seq_len = Some(4));
-    let splits = rows.fit(&config, padding_token).unwrap();
-    assert_eq!(splits.train.tokens(1), [0, 3, 6, 6, 6]);
-    let (config, padding_token) = with(|keys| keys.seq_len = Some(1));
-    assert!(rows.fit(&config, padding_token).is_err());
-    // All ids of a vocabulary that the config sets are tokens, so none of them can be taken for padding.
-    let (config, padding_token) = with(|keys| keys.vocab_size = Some(20));
-    assert_eq!(padding_token, None);
-    let error = rows.fit(&config, None).unwrap_err().to_string();
-    assert!(
-        error.contains("line 3: ") && error.contains("padding_token"),
-        "{error}"
-    );
-}
-
-#[test]
-fn padding_has_a_limit() {
-    let short = "{\"label\":0,\"tokens\":[1]}\n{\"label\":1,\"tokens\":[1]}\n".repeat(1000);
-    let long = "1,".repeat(99_999);
-    let lines = format!("{short}{{\"label\":1,\"tokens\":[{long}1]}}\n");
-    refused("long.jsonl", lines, "line 2001: ");
 }
 
 /// The classes that labels stand for, and their names.
@@ -617,36 +380,6 @@ fn quotes_that_are_closed_are_read() {
     }
 }
 
-/// Padding may fill up a sample, but an unknown token must not be taken for padding.
-#[test]
-fn padding_is_refused_between_tokens() {
-    let config = DatasetConfig {
-        seq_len: 3,
-        rule: None,
-        ..of_file(0)
-    };
-    let dataset = |config: &DatasetConfig, text: &str| {
-        let rows = read_lines(text).unwrap();
-        let dataset = rows.dataset(config, Some(8));
-        dataset.map(|dataset| dataset.all_tokens().to_vec())
-    };
-    assert_eq!(dataset(&config, "3 8"), Ok(vec![0, 3, 8, 8]));
-    assert_eq!(dataset(&config, "8 3 4"), Ok(vec![0, 8, 3, 4]));
-    for text in ["3 8 4", "8 8", "8"] {
-        let message = dataset(&config, text).unwrap_err().message;
-        assert!(
-            message.contains("token 8") && message.contains("1 to 7"),
-            "{message}"
-        );
-    }
-    // A rule counts tokens that receive no attention, too.
-    let generated = DatasetConfig {
-        source: Source::Generated(DrawConfig::new(Generator::Numpy, 2)),
-        ..config
-    };
-    assert_eq!(dataset(&generated, "3 8 4"), Ok(vec![0, 3, 8, 4]));
-}
-
 #[test]
 fn some_labels_may_be_missing_for_a_model() {
     let config = DatasetConfig {
@@ -712,15 +445,6 @@ fn samples_for_a_model_keep_their_order_and_need_no_labels() {
             error.starts_with("new.txt: ") && error.contains(part),
             "{error}"
         );
-    }
-}
-
-#[test]
-fn truncated_archives_are_refused() {
-    let whole = written(Format::Npz);
-    for keep in (0..whole.len()).step_by(7) {
-        let error = read_as("cut.npz", &whole[..keep]).unwrap_err().to_string();
-        assert!(error.contains("cut.npz: "), "{error}");
     }
 }
 

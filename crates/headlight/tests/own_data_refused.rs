@@ -302,7 +302,7 @@ fn numbers_are_no_names_of_classes() {
     ];
     refuses_in(&folder, &arguments, &names);
     typed(&folder, "evaluate named names.csv").done();
-    refuses_typed(&folder, "evaluate named nope", &["nope", "no such file"]);
+    refuses_typed(&folder, "evaluate named nope", &["nope", "does not exist"]);
     refuses_typed(
         &folder,
         "evaluate named named",
@@ -319,7 +319,7 @@ fn numbers_are_no_names_of_classes() {
     let found = typed(&folder, "train few.csv --set data.held_out=0.1 --run few");
     let found = found.stderr;
     assert!(
-        mentions(&found, "a held_out of 0.1 is no sample"),
+        mentions(&found, "held_out = 0.1 holds out no sample"),
         "{found}"
     );
     // The run's own file has numbers, to which its config gives names.

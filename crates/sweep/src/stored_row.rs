@@ -43,7 +43,7 @@ impl StoredRow {
     /// All that it holds.
     ///
     /// # Errors
-    /// When a value is none of its field, such as a number that is no share of 1 where one must be.
+    /// When a value does not suit its field, such as a share above 1.
     pub(crate) fn fields(&self) -> Result<Map<String, Value>, String> {
         let own: Map<String, Value> = serde_json::from_str(&self.text).map_err(no_row)?;
         for field in fields() {
@@ -54,7 +54,7 @@ impl StoredRow {
                 .as_f64()
                 .is_some_and(|value| !(0.0..=1.0).contains(&value));
             let wrong = match field.takes(value) {
-                false => "has another form than in rows of a sweep",
+                false => "has another form than a sweep writes",
                 true if field.is_share() && is_outside => "is not between 0 and 1",
                 true => continue,
             };

@@ -334,7 +334,7 @@ fn a_run_learned_if_its_final_model_did() {
     let found: Vec<_> = found
         .map(|run| json!([run["seed"], run["why"], run["held_out_f1"]]))
         .collect();
-    // A row's step is of the sweep's own F1: for another one, nothing that follows from steps is said.
+    // Rows have the step of the sweep's own bound, so a report of another bound says nothing about steps.
     let choices = ReportChoices {
         learned: Some(0.9),
         ..ReportChoices::default()

@@ -71,7 +71,7 @@ pub(super) fn read(reader: impl Read + Seek, name: &str) -> Result<Rows, String>
     let mut npz = NpzReader::new(reader)?;
     if let Some(name) = npz.names().find(|name| !KNOWN.contains(&&**name)) {
         return Err(format!(
-            "no dataset has its array {name:?}; a dataset has {}; leave the others out",
+            "its array {name:?} is unknown; a dataset has {}; remove the others",
             KNOWN.join(", ")
         ));
     }

@@ -78,7 +78,7 @@ fn find(name: &str) -> Result<Walkthrough, Failure> {
                 None => "`headlight walkthrough` lists the built-in ones".to_owned(),
             };
             Err(Failure::Input(format!(
-                "unknown walkthrough `{name}`, and no such file; {remedy}"
+                "there is no file and no built-in walkthrough `{name}`; {remedy}"
             )))
         }
     }

@@ -118,12 +118,7 @@ impl Columns {
         self.by_place.extend(new.iter().map(Column::at));
         for (number, value) in values {
             let place = &self.places.all[number];
-            let wrong = || {
-                format!(
-                    "its `{}` has another form than in rows of a sweep",
-                    place.key
-                )
-            };
+            let wrong = || format!("its `{}` has another form than a sweep writes", place.key);
             let Some(column) = &mut self.by_place[number] else {
                 if place.is_of_numbers() && !value.is_null() {
                     return Err(wrong());

@@ -120,8 +120,8 @@ fn paragraphs(summary: &Summary) -> Vec<String> {
     };
     paragraphs.extend(summary.steps_from.map(|own| {
         format!(
-            "steps at which runs learned are left out, and runs that reached {from} and lost it: the rows tell both for an F1 of \
-             {own} alone (report.learned of the sweep)"
+            "this report leaves out the steps at which runs learned, and the runs that reached {from} and lost it: the rows hold \
+             both for an F1 of {own} alone, the report.learned of the sweep"
         )
     }));
     paragraphs.extend(attention(summary));

@@ -34,7 +34,7 @@ impl Files {
             let what = match path.metadata() {
                 Ok(found) if found.is_dir() => "it is a folder",
                 Ok(_) => "unknown file extension",
-                Err(_) => "there is no such file",
+                Err(_) => "the file does not exist",
             };
             let reason = "use .npz, .csv, .tsv, .jsonl or .txt, or one of these with .gz";
             Failure::reading(path, format!("{what}; {reason}"))
@@ -107,7 +107,7 @@ pub fn complete(config: &mut Table, files: &Files) -> Result<(), Failure> {
     if let Some(share) = share {
         let count = share_of(rows.len(), share);
         if count == 0 && share > 0.0 {
-            let told = format!("{}: a held_out of {share} is no sample", rows.name());
+            let told = format!("{}: held_out = {share} holds out no sample", rows.name());
             note_once((path.clone(), told.clone()), &told);
         }
         keys.held_out = Some(count);

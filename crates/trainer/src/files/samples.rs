@@ -83,7 +83,7 @@ pub fn read(path: &Path, config: &ExperimentConfig) -> Result<SampleFile, Failur
 /// Where labels of the run's own file are numbers, those of others are, too.
 ///
 /// # Errors
-/// When a label is a number that is no name of a class; the message has the names.
+/// When a label is a number and no class has that name. The message lists the names.
 pub(crate) fn check_names(path: &Path, rows: &Rows, data: &DatasetConfig) -> Result<(), Failure> {
     if !rows.has_numbered_labels(data) {
         return Ok(());
