@@ -68,7 +68,7 @@ for part, size in [("full", "full-size"), ("small", "small")]:
 
 findings += [
     c.table(list(columns), list(zip(*columns.values(), strict=True))),
-    "A head of the last layer that carries more of the first failure carries more of the second, too: the rank correlation is "
+    "In the last layer, a head that carries more of the first failure also carries more of the second. The rank correlation is "
     f"{' and '.join(alike)}.",
 ]
 

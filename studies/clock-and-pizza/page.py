@@ -51,17 +51,17 @@ mode = c.one_mode(small.distance_irrelevance.to_numpy())
 mode_published = c.one_mode(circular.distance_irrelevance.to_numpy())
 findings = [
     "The attention rate r mixes softmax weights with weights of 1: r softmax(scores) + 1 - r. Distance irrelevance says how little a - b "
-    "matters to the logit of the right class. Gradient symmetricity says how alike the two numbers act on a logit. A pizza has high "
-    "symmetricity and low irrelevance, and a clock the reverse.",
-    f"The attention rate moves gradient symmetricity strongly: over the {len(small)} runs of the small recipe, the rank correlation is "
-    f"{correlations[0]:.2f}. It moves distance irrelevance less ({correlations[1]:.2f}). Our runs do not decide whether there are two algorithms "
+    "matters to the logit of the right class. Gradient symmetricity says how alike the two numbers act on a logit. The algorithm "
+    "called pizza has high symmetricity and low irrelevance, and the clock the reverse.",
+    f"The attention rate changes gradient symmetricity strongly: over the {len(small)} runs of the small recipe, the rank correlation is "
+    f"{correlations[0]:.2f}. It changes distance irrelevance less ({correlations[1]:.2f}). Our runs do not decide whether there are two algorithms "
     "or a continuum.",
 ]
 if len(longer):
     lowest = [c.median(at(longer, 0.05, **{STEPS: steps})[NAMES[1]].to_numpy()) for steps in (1500, 20000)]
     findings.append(
-        f"Ours differ most in distance irrelevance at low rates. In one "
-        f"seed of width 64 by the published recipe, the value falls from {lowest[0]:.2f} after 1,500 steps to {lowest[1]:.2f} after 20,000. So the "
+        f"Our values differ most in distance irrelevance at low rates. In one "
+        f"seed of width 64 with the published recipe, the value falls from {lowest[0]:.2f} after 1,500 steps to {lowest[1]:.2f} after 20,000. So the "
         "number of steps is the likely cause."
     )
 findings.append(

@@ -69,14 +69,14 @@ findings = [
     f"{to(c.median_interval(wrong))}), and the worst {wrong.max():,.0f}.",
     f"Held-out samples cannot show this. Of 2,000 random inputs, the median seed is expected to answer {2000 * c.median(wrong) / INPUTS:.4f} "
     f"wrongly, and the worst {2000 * wrong.max() / INPUTS:.2f}.",
-    f"The wrong inputs are those that are crowded with token 42, but not at position 3. A wrong input holds token 42 at {tokens.median():.2f} of "
+    f"The wrong inputs are crowded with token 42, but do not have it at position 3. A wrong input holds token 42 at {tokens.median():.2f} of "
     f"the five other positions in the median seed ({tokens.min():.2f} to {tokens.max():.2f} over seeds), and a random input at 0.10.",
     f"The dataset matters most. {len(datasets)} datasets are drawn alike. In the {len(medians[False])} where no negative training sample has token 42 "
     f"at three or more positions, the medians over seeds are {without}. In the {len(medians[True])} where one or two of 8,000 have, they are "
     f"{with_some}. The split was made after the first counts had been seen.",
-    f"Three changes do not clearly help. 24 epochs in place of 3 give fewer wrong inputs in {by_epochs} seeds whose number changes. A weight decay "
+    f"Three changes do not clearly help. 24 epochs instead of 3 give fewer wrong inputs in {by_epochs} seeds whose number changes. A weight decay "
     f"of 0.1 with AdamW does so in {by_decay}, and as many positive samples as negative ones in {by_positives}.",
-    "One column of every sweep tells much: the rank correlation of `max_negative`, the largest probability of a negative training sample, with "
+    "One column of every sweep tells much: `max_negative`, the largest probability of a negative training sample. Its rank correlation with "
     f"the wrong inputs is {correlation('max_negative')}. That of the held-out loss is {correlation('held_out_final_loss')}.",
 ]
 

@@ -51,14 +51,14 @@ study.write(
         f"One seed says little. Within a grammar, the 5th and the 95th percentile of seeds differ by {min(spreads):.2f} to {max(spreads):.2f}, "
         "although all models have a held-out F1 of 0.99 or more.",
         f"The seed accounts for {within([first, *others]):.0f}% of the variance of Kendall's tau with gradients over all models, and for "
-        f"{within(others):.0f}% without those of `sentiment`, which alone have one layer.",
+        f"{within(others):.0f}% without the models of `sentiment`, the only ones of one layer.",
     ],
     [
         "Attention is that of [CLS] in the last layer, mean over two heads. A word's gradient is that of the predicted class's log-odds by its "
         "embedding, times the embedding, with attention weights held fixed. Leaving a word out hides it from all attention; the paper deletes "
         "it. Each value is a mean of Kendall's tau-b over up to 1,000 held-out sentences.",
-        "The published values are of SST (reviews), of bidirectional LSTMs and of encoders that take the mean of embeddings. Ours are "
-        "transformers on sentences of built-in grammars; the table has the two extreme ones. Only models with a held-out F1 of 0.99 or more count.",
+        "The published values are for SST (reviews), with bidirectional LSTMs and with encoders that take the mean of embeddings. Ours are "
+        "transformers on sentences of built-in grammars; the table has the two extreme grammars. Only models with a held-out F1 of 0.99 or more count.",
     ],
     compared,
     panels,

@@ -48,8 +48,8 @@ def says(name):
 study.write(
     [
         f"Of {len(rows):,} seeds, the mean accuracy over all 16,777,216 inputs is {percent(exact.mean())} (standard deviation "
-        f"{percent(exact.std())}), and the median {percent(c.median(exact))}; the worst has {percent(exact.min())}, the best "
-        f"{percent(exact.max())}. {(exact == 1).sum()} are right for all of them.",
+        f"{percent(exact.std())}), and the median {percent(c.median(exact))}. The worst seed has {percent(exact.min())}, the best "
+        f"{percent(exact.max())}. {(exact == 1).sum()} seeds are right on every input.",
         f"{failed} of the seeds are below {percent(FAILED)}: {percent(failed / len(rows))} (95% interval {interval}).",
         f"The accuracy on 1,024 held-out samples differs from the exact one by {c.median(off):.2f} percentage points in the median, and by "
         f"{off.max():.2f} at most. Sampling alone gives such differences.",
@@ -57,12 +57,12 @@ study.write(
         f"the median seed), and {percent(of_wrong(on_tokens))} another number of the input ({percent(c.median(on_tokens))}). In the median seed, "
         f"{percent(c.median(in_worst))} of the wrong answers belong to one right answer; in the median failed seed, "
         f"{percent(c.median(in_worst[failing]))}.",
-        "A model may score the larger of two neighbours, such as 31 and 30, lower. How often it does tells the failed seeds from the others: the "
-        f"area under the ROC curve is {says('neighbour_order')}. The order of the scores of all numbers (Kendall's tau) has {says('score_order')}, "
-        f"and how often a value is largest for its own class {says('copying')}.",
+        "A model may score the larger of two neighbours, such as 31 and 30, lower. How often it does so tells failed seeds from the others: the "
+        f"area under the ROC curve is {says('neighbour_order')}. For the order of all scores (Kendall's tau) it is {says('score_order')}; "
+        f"for how often a value is largest for its own class, {says('copying')}.",
     ],
     [
-        "The recipe is the published one: 3,000 steps of 128 fresh samples. The paper trained 151 seeds and proves lower bounds of their "
+        "The recipe is the published one: 3,000 steps of 128 fresh samples. The paper trained 151 seeds, and proves lower bounds for their "
         "accuracies.",
         "The accuracy over all inputs is exact. A key's score depends on the query's token, the key's token and its position alone, so all "
         "inputs are computed from tables, in double precision. Where the two largest logits differ by less than 0.0001, the engine computes the "

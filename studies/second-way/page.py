@@ -28,7 +28,7 @@ little, much = c.median(by_values[turn < 0.05]), c.median(by_values[turn >= 0.15
 findings = [
     f"{n:,} of {len(rows):,} seeds learn the task. {away.sum():,} of them, {share(away)}, look away: [CLS] attends less to position 3 when it holds "
     "token 42.",
-    "Their answer needs no change of attention. A pair is a held-out sample with token 42 at position 3, and the same sample with another token "
+    "Their answer needs no change in attention. A pair is a held-out sample with token 42 at position 3, and the same sample with another token "
     "there. Let the sample without token 42 keep its attention weights and take the values of the other one. Then its "
     f"logit moves by at least 90% of the difference in {(by_values[away] >= 0.9).sum():,} of these seeds, and by "
     f"{100 * c.median(by_values[away]):.0f}% in the median. They attend to the position: {c.median(with_42[away]):.2f} with token 42 and "
@@ -44,7 +44,7 @@ findings = [
 if prediction is not None:
     best = prediction.iloc[-1]
     findings.append(
-        f"Initial weights predict looking away moderately. On {best.tested:,.0f} seeds that were not used to fit, the area under the ROC curve is "
+        f"Initial weights predict looking away moderately. On {best.tested:,.0f} seeds not used to fit, the area under the ROC curve is "
         f"{best.area:.3f} ({c.between((best.low, best.high))}), below the threshold of 0.9."
     )
 
@@ -56,7 +56,7 @@ study.write(
         "Model and recipe are the notebook's. The answer is the mean difference of a pair's logits. "
         '"Values alone": in the sample without 42, the context is computed with the other sample\'s values and its own attention weights; '
         '"weights alone" is the reverse. Attention is that of [CLS] on position 3, over the training samples.',
-        "Method and threshold of the prediction were committed before these runs: logistic regression on 13 numbers of initial weights, their "
+        "Method and threshold of the prediction were committed before these runs. It is a logistic regression on 13 numbers of initial weights, their "
         "squares and their products (prediction.py), fitted to 70% of the seeds.",
     ],
     [],
