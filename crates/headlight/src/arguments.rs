@@ -20,8 +20,8 @@ use serde_json::Value;
 /// The experiment.
 #[derive(Args, Debug)]
 pub(crate) struct ConfigArguments {
-    /// The experiment: a TOML file, the name of a built-in config [default: notebook], or a file of data, .csv, .tsv,
-    /// .jsonl or .npz (or one of these with .gz), which has a config of its own (`headlight init FILE` writes it)
+    /// The experiment: a TOML file, a built-in config [default: notebook], or a data file (.csv, .tsv, .jsonl or .npz, also
+    /// with .gz), for which Headlight makes a config (`headlight init FILE` writes it)
     #[arg(value_name = "NAME|FILE")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]

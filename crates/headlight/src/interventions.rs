@@ -21,16 +21,16 @@ const HEADING: &str = "Interventions";
 /// What to change in the forward pass. What is removed comes first, then each patch in its order.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct InterventionArguments {
-    /// Without head H of layer L, both from 0: its context is 0; can be given several times
+    /// Remove head H of layer L, both counted from 0: its context is 0; can be given several times
     #[arg(long, value_name = "L.H", help_heading = HEADING, value_parser = head)]
     without_head: Vec<(usize, usize)>,
-    /// Without position P, from 0: no query of any layer looks at it; can be given several times
+    /// Remove position P, counted from 0: no query of any layer looks at it; can be given several times
     #[arg(long, value_name = "P", help_heading = HEADING, value_parser = index)]
     without_position: Vec<usize>,
-    /// Without layer L, from 0: its output is its input; can be given several times
+    /// Remove layer L, counted from 0: its output is its input; can be given several times
     #[arg(long, value_name = "L", help_heading = HEADING, value_parser = index)]
     without_layer: Vec<usize>,
-    /// With the vector of a dump (`headlight dump`) at a position: that of the same array and position there. ARRAY is
+    /// Replace the vector at a position by that of a dump (`headlight dump`), of the same array and position. ARRAY is
     /// embeddings, context.L, head.L.H, residual.L or output.L. The dump has one sample, or one for each that is predicted;
     /// can be given several times
     #[arg(long, value_name = "ARRAY:POSITION=FILE", help_heading = HEADING, value_parser = patch)]

@@ -28,8 +28,8 @@ use crate::interventions::{InterventionArguments, Interventions};
 pub(crate) struct ModelArguments {
     /// A run directory
     pub(crate) run: PathBuf,
-    /// Use these weights, a safetensors file, such as model.safetensors for those after the last step [default: those of
-    /// the best model if the run keeps it, or else those after the last step]
+    /// Use this weights file (.safetensors), such as the run's model.safetensors, of the last step [default: that of the best
+    /// model if the run keeps one, or else of the last step]
     #[arg(long, value_name = "FILE")]
     pub(crate) weights: Option<PathBuf>,
 }

@@ -29,7 +29,7 @@ use crate::terminal::{self, set_share, share_bar};
 pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
-    /// For each label, list the K inputs with the smallest margins; 0 for the count alone
+    /// For each label, list the K inputs with the smallest margins; 0 lists none
     #[arg(
         long,
         value_name = "K",

@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     /// The experiment
     #[command(flatten)]
     config: ConfigArguments,
-    /// The weights, a safetensors file
+    /// The weights file (.safetensors), such as the model.safetensors of a run
     #[arg(long, value_name = "FILE")]
     weights: PathBuf,
     /// The samples: a dataset file, or a .txt file with the token ids of one sample per line

@@ -38,8 +38,8 @@ use crate::terminal;
 pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
-    /// A dataset file with labels; if its `split` holds samples out, these alone [default: the run's own held-out samples, or
-    /// its training samples if it holds out none]
+    /// A dataset file with labels; if its `split` holds samples out, only these count [default: the run's own held-out
+    /// samples, or its training samples if it holds out none]
     data: Option<PathBuf>,
     /// Evaluate on this split of the file, or of the run's own samples
     #[arg(long)]

@@ -19,7 +19,7 @@ use crate::printing::{print, print_json};
 pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
-    /// The text to continue, for a run that was trained on texts [default: none, so that the model starts]
+    /// The text to continue, for a run that was trained on texts [default: none; the model begins by itself]
     #[arg(long, value_name = "TEXT")]
     prompt: Option<String>,
     /// The token ids to continue, separated by spaces or commas, for a run that was trained on token ids
@@ -28,10 +28,10 @@ pub(crate) struct Arguments {
     /// The number of texts to write
     #[arg(long, default_value_t = 10, value_parser = whole::<u16>(1, 65_535))]
     count: u16,
-    /// Divides the logits: above 1, rare tokens are drawn more often; 0 takes the most probable token
+    /// Divide the logits by this: above 1, rare tokens are drawn more often; 0 always takes the most probable token
     #[arg(long, default_value_t = 1.0, value_parser = number(1e6))]
     temperature: f64,
-    /// Draw only from so many of the most probable tokens
+    /// Draw only from the K most probable tokens
     #[arg(long, value_name = "K", value_parser = whole::<u32>(1, u32::MAX.into()))]
     top_k: Option<u32>,
     /// The seed of the random draws

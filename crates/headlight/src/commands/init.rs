@@ -19,7 +19,7 @@ use crate::printing::{note, print};
 #[derive(Args, Debug)]
 #[command(after_help = "Example: headlight init token_anywhere")]
 pub(crate) struct Arguments {
-    /// The built-in config, or the name of a walkthrough; or a file of data, whose config is written
+    /// A built-in config, a walkthrough, or a data file, for which Headlight makes a config
     #[arg(value_name = "NAME|FILE", default_value = built_in::DEFAULT)]
     name: PathBuf,
     #[command(flatten)]

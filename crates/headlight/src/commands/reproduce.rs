@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
     /// The name of a study, or a plan of your own (plan.toml)
     #[arg(value_name = "NAME|PLAN")]
     study: Option<PathBuf>,
-    /// Run only a part of the same runs, in about a minute or two
+    /// Train only a part of the same runs, in a minute or two
     #[arg(long, requires = "study")]
     quick: bool,
     /// The folder for the results [default: the name of the study]; runs that it holds are skipped

@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     /// A word, or a token of a run whose samples are tokens; can be given several times
     #[arg(long = "word", value_name = "WORD", required = true)]
     words: Vec<String>,
-    /// How many occurrences to take at most, in the order of the run's held-out samples
+    /// Take at most this many occurrences, in the order of the run's held-out samples
     #[arg(long, value_name = "COUNT", default_value = "40", value_parser = count)]
     occurrences: usize,
     /// Also write each vector and its place in the plane of its principal components, as CSV

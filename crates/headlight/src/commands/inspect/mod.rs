@@ -48,16 +48,16 @@ pub(crate) struct Arguments {
     /// The layer, counted from 0, or `all` [default: the last]
     #[arg(long, value_name = "N|all")]
     layer: Option<Chosen>,
-    /// The attention head, counted from 0, or `all`: a picture then has a column for each head [default: the one in
-    /// which the readout position looks most at what decides the label, or else is furthest from uniform attention; without a
-    /// softmax, has the largest weights]
+    /// The attention head, counted from 0, or `all`: a picture then has a column for each head [default: the head in which
+    /// the readout position looks most at what decides the label, or, if that is unknown, the one furthest from uniform
+    /// attention; without a softmax, the one with the largest weights]
     #[arg(long, value_name = "N|all")]
     head: Option<Chosen>,
     /// Print only the attention from this position, the largest values first [default for several heads: the
     /// readout position]
     #[arg(long, value_name = "N", conflicts_with = "svg", value_parser = index)]
     query: Option<usize>,
-    /// The values of the colours: `unit`, from 0 to 1; `uniform`, multiples of uniform attention, on a log scale; `data`, from the
+    /// Which values the colours stand for: `unit`, from 0 to 1; `uniform`, multiples of uniform attention, on a log scale; `data`, from the
     /// smallest to the largest value [default: uniform, or data for scores and without a softmax]
     #[arg(long, value_parser = ranges())]
     range: Option<ColourRange>,

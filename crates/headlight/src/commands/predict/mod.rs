@@ -32,7 +32,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     model: ModelArguments,
     /// A file of samples: .csv, .tsv, .jsonl or .npz, also with .gz; .txt with a sample per line; or - for standard input. Each row
-    /// of a file with columns is written as it is, with the prediction after its own columns
+    /// of a file with columns keeps them, and its prediction comes after them
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// The token ids of one sample, separated by spaces or commas; Headlight adds `[CLS]`, which is 0, where

@@ -42,7 +42,8 @@ pub(crate) struct Arguments {
     config: ConfigArguments,
     #[command(flatten)]
     compute: ComputeArguments,
-    /// Share each step among N threads, at most those of the machine, with the same results [default: as many as make steps faster]
+    /// Share each step among N threads, at most as many as the machine has; the results stay the same [default: as many as
+    /// make steps faster]
     #[arg(long, value_name = "N", value_parser = count)]
     threads: Option<usize>,
     /// The run directory to create; with --resume, it may exist [default: the next free runs/CONFIG-N]
