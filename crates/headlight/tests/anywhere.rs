@@ -4,32 +4,35 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{SHORT, folder, mentions, refuses_typed, run_in, typed};
+use crate::common::{
+    QUICK, folder, mentions, printed, refuses_each, refuses_typed, typed, weights,
+};
 use headlight_trainer::files::built_in::CONFIGS;
 
 #[test]
 fn train_knows_the_built_in_configs() {
     let folder = folder("anywhere_train");
-    for (arguments, run) in [
-        (&["train"][..], "runs/notebook-1"),
-        (&["train", "quick"], "runs/quick-1"),
-        (&["train", "claims/causal_mask"], "runs/causal_mask-1"),
+    let short = QUICK.trim_start_matches("quick");
+    for (config, run) in [
+        ("", "runs/notebook-1"),
+        ("quick", "runs/quick-1"),
+        ("claims/causal_mask", "runs/causal_mask-1"),
     ] {
-        run_in(&folder, &[arguments, &SHORT].concat()).done();
+        typed(&folder, &format!("train {config} {short}")).done();
         assert!(folder.join(run).join("report.md").exists(), "{run}");
     }
     for name in CONFIGS.iter().map(|config| config.name) {
         let data = format!("{}.npz", name.replace('/', "-"));
         typed(&folder, &format!("data {name} --out '{data}'")).done();
     }
-    let seeds = ["sweep", "quick", "--seeds", "0..2", "--out", "seeds.jsonl"];
-    run_in(&folder, &[&seeds[..], &SHORT].concat()).done();
+    let sweep = format!("sweep {QUICK} --seeds 0..2 --out seeds.jsonl");
+    typed(&folder, &sweep).done();
 }
 
 #[test]
 fn init_writes_a_config_to_edit() {
     let folder = folder("anywhere_init");
-    let listed = typed(&folder, "init --list").done().stdout;
+    let listed = printed(&folder, "init --list");
     assert_eq!(listed.lines().count(), CONFIGS.len());
     typed(&folder, "init").done();
     typed(&folder, "init claims/scaling").done();
@@ -47,21 +50,18 @@ fn init_writes_a_config_to_edit() {
     refuses_typed(&folder, "init", &["notebook.toml", "--force"]);
     // A file wins over the built-in config, with and without its ending.
     for name in ["notebook", "notebook.toml"] {
-        let run = ["--run", &format!("run-{name}"), "--set", "data.samples=64"];
-        run_in(&folder, &[&["train", name][..], &run].concat()).done();
+        let train = format!("train {name} --run run-{name} --set data.samples=64");
+        typed(&folder, &train).done();
         let config = folder.join(format!("run-{name}/config.toml"));
         assert!(fs::read_to_string(config).unwrap().contains("epochs = 1"));
     }
     typed(&folder, "init --force").done();
-    assert_eq!(
-        fs::read_to_string(folder.join("notebook.toml")).unwrap(),
-        written
-    );
+    let again = fs::read_to_string(folder.join("notebook.toml")).unwrap();
+    assert_eq!(again, written);
 
     // A folder is not a config.
     fs::create_dir(folder.join("token_anywhere")).unwrap();
-    let data = ["data", "token_anywhere", "--out", "anywhere.csv"];
-    run_in(&folder, &data).done();
+    typed(&folder, "data token_anywhere --out anywhere.csv").done();
 
     refuses_typed(&folder, "init notebok", &["notebok", "notebook"]);
     refuses_typed(&folder, "train zzz", &["zzz", "--list"]);
@@ -76,9 +76,9 @@ fn init_writes_a_walkthrough_and_takes_a_name() {
     typed(&folder, "init she-did-not").done();
     typed(&folder, "init she-did-not --out mine.toml").done();
     refuses_typed(&folder, "init --out mine.toml", &["mine.toml", "--force"]);
-    let own = typed(&folder, "walkthrough mine.toml").done().stdout;
-    assert_eq!(typed(&folder, "walkthrough she-did-not").done().stdout, own);
-    let piped = typed(&folder, "init quick --out -").done().stdout;
+    let own = printed(&folder, "walkthrough mine.toml");
+    assert_eq!(printed(&folder, "walkthrough she-did-not"), own);
+    let piped = printed(&folder, "init quick --out -");
     fs::write(folder.join("quick.toml"), piped).unwrap();
     typed(&folder, "data quick.toml --out x.csv").done();
 }
@@ -89,59 +89,33 @@ fn the_documented_config_is_the_notebooks() {
     let folder = folder("anywhere_documented");
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/config.md");
     let page = fs::read_to_string(page).unwrap();
-    let block = page
-        .split("```toml\n")
-        .nth(1)
-        .unwrap()
-        .split("```")
-        .next()
-        .unwrap();
+    let (_, block) = page.split_once("```toml\n").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
     fs::write(folder.join("documented.toml"), block).unwrap();
     for name in ["documented", "notebook"] {
-        run_in(&folder, &["train", name, "--run", &format!("run-{name}")]).done();
+        typed(&folder, &format!("train {name} --run run-{name}")).done();
     }
-    let weights = |name| fs::read(folder.join(format!("run-{name}/model.safetensors"))).unwrap();
-    assert!(weights("documented") == weights("notebook"));
+    assert!(weights(&folder, "run-documented") == weights(&folder, "run-notebook"));
 }
+
+const REMEDIES: &str = r#"
+train --set data.rule.kind=token-anywhere | position | 'data.rule={ kind = "token-anywhere", token = 42 }'
+sweep --seeds 0..1 --out x.jsonl --grid model.d_model=4,x | "x"
+train --set d_model=4                     | model.d_model
+train --set model.epochs=4                | training.epochs
+train --epochs 5                          | --set | training.epochs
+train --set 'dump.samples=[1,2'           | dump.samples
+train --device cuda                       | cuda | vulkan | wgpu
+train --set compute.device=mps            | mps | metal
+inspect step.json                         | step.json | .npz
+"#;
 
 /// Likely mistakes are answered with what to write instead.
 #[test]
 fn mistakes_are_answered_with_the_remedy() {
     let folder = folder("anywhere_mistakes");
-    let cases: [(&[&str], &[&str]); 9] = [
-        (
-            &["train", "--set", "data.rule.kind=token-anywhere"],
-            &[
-                "position",
-                "'data.rule={ kind = \"token-anywhere\", token = 42 }'",
-            ],
-        ),
-        (
-            &[
-                "sweep",
-                "--seeds",
-                "0..1",
-                "--out",
-                "x.jsonl",
-                "--grid",
-                "model.d_model=4,x",
-            ],
-            &["\"x\""],
-        ),
-        (&["train", "--set", "d_model=4"], &["model.d_model"]),
-        (&["train", "--set", "model.epochs=4"], &["training.epochs"]),
-        (&["train", "--epochs", "5"], &["--set", "training.epochs"]),
-        (&["train", "--set", "dump.samples=[1,2"], &["dump.samples"]),
-        (&["train", "--device", "cuda"], &["cuda", "vulkan", "wgpu"]),
-        (&["train", "--set", "compute.device=mps"], &["mps", "metal"]),
-        (&["inspect", "step.json"], &["step.json", ".npz"]),
-    ];
     fs::write(folder.join("step.json"), "{}").unwrap();
-    for (arguments, parts) in cases {
-        let finished = run_in(&folder, arguments);
-        crate::common::ended(&finished, 2, parts);
-        assert!(!folder.join("runs").exists());
-    }
+    refuses_each(&folder, "", REMEDIES);
 }
 
 #[test]

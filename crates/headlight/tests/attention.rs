@@ -6,15 +6,16 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, last_dump, mentions, metrics, refuses, run, text};
+use crate::common::{
+    folder, last_dump, mentions, metrics, printed, refuses_typed, set, table, typed, weights,
+};
 use headlight_dump::{Array, AttentionDump};
 
 /// Trains the quick config with settings; returns its last dump.
-fn trained(path: &Path, sets: &[&str]) -> AttentionDump {
-    let sets = sets.iter().flat_map(|&set| ["--set", set]);
-    let start = ["train", "configs/quick.toml", "--run", text(path)];
-    run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
-    last_dump(path)
+fn trained(folder: &Path, run: &str, sets: &str) -> AttentionDump {
+    let train = format!("train quick --run {run} {}", set(sets));
+    typed(folder, &train).done();
+    last_dump(&folder.join(run))
 }
 
 /// The row of one position, for each sample of a dump's first layer and head.
@@ -28,24 +29,11 @@ fn rows(dump: &AttentionDump, query: usize) -> Vec<Vec<f32>> {
 #[test]
 fn every_switch_trains_and_is_in_the_dump() {
     let folder = folder("switches");
-    let path = folder.join("run");
-    let dump = trained(
-        &path,
-        &[
-            "model.n_layers=2",
-            "model.n_heads=2",
-            "model.d_ff=12",
-            "model.attention.mask=causal",
-            "model.attention.padding_token=50",
-            "model.attention.projections=shared",
-            "model.attention.scale=0.5",
-            "model.attention.temperature=1.5",
-            "model.positions=false",
-            "data.cls=last",
-            "data.rule={ kind = \"token-anywhere\", token = 42 }",
-            "training.epochs=1",
-        ],
-    );
+    let switches = "model.n_layers=2 model.n_heads=2 model.d_ff=12 model.attention.mask=causal \
+        model.attention.padding_token=50 model.attention.projections=shared model.attention.scale=0.5 \
+        model.attention.temperature=1.5 model.positions=false data.cls=last training.epochs=1 \
+        data.rule={kind=\"token-anywhere\",token=42}";
+    let dump = trained(&folder, "run", switches);
     let positions = dump.dims.positions;
     let mask = dump.attention_mask.as_ref().unwrap();
     for sample in 0..dump.dims.samples {
@@ -83,38 +71,27 @@ fn every_switch_trains_and_is_in_the_dump() {
     assert!((dump.scores(0, 0, 0)[1] - product / 3.0).abs() < 1e-6);
 
     // The resolved config repeats the run.
-    let again = folder.join("again");
-    let config = path.join("config.toml");
-    run(&["train", text(&config), "--run", text(&again)]).done();
-    let weights = |run: &Path| fs::read(run.join("model.safetensors")).unwrap();
-    assert!(weights(&path) == weights(&again));
-    assert_eq!(metrics(&path), metrics(&again));
+    typed(&folder, "train run/config.toml --run again").done();
+    assert!(weights(&folder, "run") == weights(&folder, "again"));
+    assert_eq!(metrics(&folder.join("run")), metrics(&folder.join("again")));
 
     // Its samples can be dumped again, and one of them predicted.
-    let data = folder.join("data.csv");
-    run(&["data", text(&config), "--out", text(&data)]).done();
-    let from_file = folder.join("from-file.npz");
-    let weights = path.join("model.safetensors");
-    let given = [
-        "--weights",
-        text(&weights),
-        "--samples",
-        text(&data),
-        "--out",
-        text(&from_file),
-    ];
-    run(&[&["dump", text(&config)][..], &given].concat()).done();
+    typed(&folder, "data run/config.toml --out data.csv").done();
+    let dumped =
+        "dump run/config.toml --weights run/model.safetensors --samples data.csv --out d.npz";
+    typed(&folder, dumped).done();
     let tokens: Vec<String> = dump.tokens(0).iter().map(ToString::to_string).collect();
-    let told = run(&["predict", text(&path), "--tokens", &tokens.join(" ")]).done();
+    let predict = format!("predict run --tokens '{}'", tokens.join(" "));
+    let told = printed(&folder, &predict);
     let probability = format!("{:.6}", dump.probabilities[0]);
-    assert!(mentions(&told.stdout, &probability), "{}", told.stdout);
+    assert!(mentions(&told, &probability), "{told}");
 }
 
 /// `[CLS]` at position 0 sees only itself; after the tokens it sees them all, and the model learns.
 #[test]
 fn a_causal_mask_blinds_cls_unless_it_is_last() {
     let folder = folder("causal");
-    let first = trained(&folder.join("first"), &["model.attention.mask=causal"]);
+    let first = trained(&folder, "first", "model.attention.mask=causal");
     for row in rows(&first, 0) {
         assert_eq!(row[0], 1.0);
         assert!(row[1..].iter().all(|&weight| weight == 0.0));
@@ -124,14 +101,8 @@ fn a_causal_mask_blinds_cls_unless_it_is_last() {
         probabilities.iter().all(|p| p == &probabilities[0]),
         "it answers all samples alike"
     );
-    trained(
-        &folder.join("last"),
-        &[
-            "model.attention.mask=causal",
-            "data.cls=last",
-            "data.rule.position=2",
-        ],
-    );
+    let last = "model.attention.mask=causal data.cls=last data.rule.position=2";
+    trained(&folder, "last", last);
     let lines = metrics(&folder.join("last"));
     assert_eq!(lines.last().unwrap()["held_out_f1"], 1.0);
 }
@@ -139,16 +110,11 @@ fn a_causal_mask_blinds_cls_unless_it_is_last() {
 /// Without positions the best answer is "positive" wherever 42 occurs; the model learns it.
 #[test]
 fn without_positions_the_best_possible_is_reached() {
-    let path = folder("positions").join("run");
-    let config = "configs/claims/without_positions.toml";
-    let short = [
-        "training.epochs=1",
-        "training.learning_rate=1e-2",
-        "data.held_out=2000",
-    ];
-    let sets = short.iter().flat_map(|&set| ["--set", set]);
-    let start = ["train", config, "--run", text(&path)];
-    run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
+    let folder = folder("positions");
+    let path = folder.join("run");
+    let short = set("training.epochs=1 training.learning_rate=1e-2 data.held_out=2000");
+    let train = format!("train claims/without_positions --run run {short}");
+    typed(&folder, &train).done();
     let config = headlight_trainer::files::config::load(&path.join("config.toml"), &[]).unwrap();
     let held_out = config.data.generate().unwrap().held_out;
     let occurs = |sample: &usize| held_out.tokens(*sample).contains(&42);
@@ -163,53 +129,37 @@ fn without_positions_the_best_possible_is_reached() {
     assert!((reached - best).abs() < 1e-12, "{reached} {best}");
 }
 
+const INVALID: &str = r#"
+model.attention.mask=causl           | mask=causl: `model.attention.mask` | "none" | "causal"
+model.attention.mask=[[1,0],[1]]     | mask | 2 | 7
+model.attention.mask=[[2]]           | mask | 2 | 0 | 1
+model.attention.scale=big            | `model.attention.scale` | number
+model.attention.scale=nan            | scale | float32
+model.attention.temperature=0        | temperature | 0
+model.attention.padding_token=51     | 51
+model.attention.padding_token=0      | 0
+model.attention.projections=two      | `two`
+model.attention.projection=none      | `projection` | `projections`
+model.d_ff=20000                     | d_ff | 20000 | 0 | 16384
+data.cls=middle                      | `middle`
+"#;
+
 #[test]
 fn invalid_switches_are_refused() {
     let folder = folder("refused");
-    let path = folder.join("run");
-    let train = ["train", "configs/quick.toml", "--run", text(&path), "--set"];
-    for (set, parts) in [
-        (
-            "model.attention.mask=causl",
-            &[
-                "mask=causl: `model.attention.mask`",
-                "\"none\"",
-                "\"causal\"",
-            ][..],
-        ),
-        ("model.attention.mask=[[1,0],[1]]", &["mask", "2", "7"]),
-        ("model.attention.mask=[[2]]", &["mask", "2", "0", "1"]),
-        (
-            "model.attention.scale=big",
-            &["`model.attention.scale`", "number"],
-        ),
-        ("model.attention.scale=nan", &["scale", "float32"]),
-        ("model.attention.temperature=0", &["temperature", "0"]),
-        ("model.attention.padding_token=51", &["51"]),
-        ("model.attention.padding_token=0", &["0"]),
-        ("model.attention.projections=two", &["`two`"]),
-        (
-            "model.attention.projection=none",
-            &["`projection`", "`projections`"],
-        ),
-        ("model.d_ff=20000", &["d_ff", "20000", "0", "16384"]),
-        ("data.cls=middle", &["`middle`"]),
-    ] {
-        let finished = refuses(&folder, &[&train[..], &[set]].concat(), parts);
-        let place = format!("error: --set {set}: ");
+    for cells in table(INVALID) {
+        let train = format!("train quick --run run --set {}", cells[0]);
+        let finished = refuses_typed(&folder, &train, &cells[1..]);
+        let place = format!("error: --set {}: ", cells[0]);
         assert!(finished.stderr.starts_with(&place), "{}", finished.stderr);
     }
     // A position that [CLS] takes, and a file whose [CLS] has another place.
-    let taken = ["data.cls=last", "--set", "data.rule.position=6"];
-    refuses(&folder, &[&train[..], &taken].concat(), &["6", "0", "5"]);
-    let data = folder.join("data.csv");
-    run(&["data", "configs/quick.toml", "--out", text(&data)]).done();
-    let config = folder.join("file.toml");
-    let toml = format!(
-        "[data]\nfile = {:?}\nvocab_size = 51\nseq_len = 6\ncls = \"last\"\n[model]\nd_model = 8\n[training]\nepochs = 1\n",
-        text(&data)
-    );
-    fs::write(&config, toml).unwrap();
-    let train = ["train", text(&config), "--run", text(&path)];
-    refuses(&folder, &train, &["data.csv", "data.cls", "\"last\""]);
+    let taken = "train quick --run run --set data.cls=last --set data.rule.position=6";
+    refuses_typed(&folder, taken, &["6", "0", "5"]);
+    typed(&folder, "data quick --out data.csv").done();
+    let config = "[data]\nfile = \"data.csv\"\nvocab_size = 51\nseq_len = 6\ncls = \"last\"\n\
+                  [model]\nd_model = 8\n[training]\nepochs = 1\n";
+    fs::write(folder.join("file.toml"), config).unwrap();
+    let parts = ["data.csv", "data.cls", "\"last\""];
+    refuses_typed(&folder, "train file.toml --run run", &parts);
 }

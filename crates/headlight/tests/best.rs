@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::{
-    ended, folder, json, mentions, metrics, quick_run, read_dump, refused, run, text,
+    asked, ended, folder, json, mentions, metrics, printed, read_dump, refused, set, typed,
 };
 use serde_json::Value;
 
 /// A run whose best model is none of its dumps, and not its last one; with the steps of both.
 struct Kept {
+    folder: PathBuf,
     path: PathBuf,
     best: Value,
     last: Value,
@@ -22,18 +23,15 @@ impl Kept {
     }
 }
 
-fn kept(folder: &Path, config: &str, sets: &[&str]) -> Kept {
+fn kept(name: &str, config: &str, sets: &str) -> Kept {
+    let folder = folder(name);
     let path = folder.join("run");
-    let common = [
-        "training.keep_best=held_out_loss",
-        "training.evaluate_every=7",
-        "dump.every_epochs=0",
-        "data.held_out=200",
-    ];
-    let sets = common.iter().chain(sets).flat_map(|set| ["--set", set]);
-    let train = ["train", config, "--json", "--run", text(&path)];
-    let train: Vec<&str> = train.into_iter().chain(sets).collect();
-    let ended = json(&run(&train).done().stdout);
+    let common = set(
+        "training.keep_best=held_out_loss training.evaluate_every=7 \
+                      dump.every_epochs=0 data.held_out=200",
+    );
+    let train = format!("train {config} --run run {common} {}", set(sets));
+    let ended = asked(&folder, &train);
     let rows = metrics(&path);
     let loss = |row: &Value| row["held_out_loss"].as_f64().unwrap();
     let least = rows.iter().map(loss).fold(f64::INFINITY, f64::min);
@@ -43,61 +41,55 @@ fn kept(folder: &Path, config: &str, sets: &[&str]) -> Kept {
     assert_eq!(ended["best_step"], best["step"]);
     assert_eq!(ended["step"], last["step"]);
     // The run that is over says the same.
-    let again = ["train", "--resume", "--run", text(&path), "--json"];
-    let again = json(&run(&again).done().stdout);
+    let again = asked(&folder, "train --resume --run run");
     for key in ["best_step", "step", "learned", "outcome"] {
         assert_eq!(again[key], ended[key], "{key}");
     }
-    Kept { path, best, last }
+    Kept {
+        folder,
+        path,
+        best,
+        last,
+    }
 }
 
-fn of_tokens(folder: &Path) -> Kept {
-    let sets = [
-        "training.learning_rate=0.03",
-        "training.patience=6",
-        "training.epochs=60",
-        "data.samples=80",
-        "data.positive_rate=0.5",
-    ];
-    kept(folder, "configs/quick.toml", &sets)
+fn of_tokens(name: &str) -> Kept {
+    let few = "data.samples=80 data.positive_rate=0.5 training.epochs=60 training.patience=6";
+    kept(name, "quick", &format!("{few} training.learning_rate=0.03"))
 }
 
-fn of_texts(folder: &Path) -> Kept {
-    let sets = [
-        "training.learning_rate=0.003",
-        "training.patience=8",
-        "training.epochs=40",
-        "data.samples=600",
-    ];
-    kept(folder, "negation", &sets)
+fn of_texts(name: &str) -> Kept {
+    let few = "data.samples=600 training.epochs=40 training.patience=8";
+    kept(
+        name,
+        "negation",
+        &format!("{few} training.learning_rate=0.003"),
+    )
 }
-
-fn asked(arguments: &[&str], more: &[&str]) -> Value {
-    json(&run(&[arguments, more, &["--json"]].concat()).done().stdout)
-}
-
-const LAST: [&str; 2] = ["--weights", "model.safetensors"];
 
 /// Commands that compute with a model name its step, and have the numbers of that step's evaluation.
 fn check_readers(kept: &Kept) {
-    let path = text(&kept.path);
+    let folder = &kept.folder;
     let manifest = fs::read_to_string(kept.path.join("manifest.sha256")).unwrap();
     for file in ["attention/best.npz", "best.safetensors"] {
         assert!(manifest.contains(file), "{file}");
     }
-    run(&["verify", path]).done();
+    typed(folder, "verify run").done();
 
-    let evaluate = ["evaluate", path];
-    for (more, row) in [(&[][..], &kept.best), (&LAST[..], &kept.last)] {
-        let found = asked(&evaluate, more);
+    for (more, row) in [
+        ("", &kept.best),
+        ("--weights model.safetensors", &kept.last),
+    ] {
+        let evaluate = format!("evaluate run {more}");
+        let found = asked(folder, &evaluate);
         assert_eq!(found["step"], row["step"]);
         for key in ["loss", "accuracy", "f1"] {
             assert_eq!(found[key], row[format!("held_out_{key}")], "{key}");
         }
-        let shown = run(&[&evaluate, more].concat()).done().stdout;
+        let shown = printed(folder, &evaluate);
         assert!(mentions(&shown, &format!("step {}", row["step"])));
     }
-    let compared = asked(&["compare", path, path], &[]);
+    let compared = asked(folder, "compare run run");
     for run in compared["runs"].as_array().unwrap() {
         assert_eq!(run["metrics"], kept.best);
         assert_eq!(run["step"], kept.best["step"]);
@@ -111,27 +103,22 @@ fn check_readers(kept: &Kept) {
     );
     let tokens: Vec<String> = dump.tokens(0).iter().map(i64::to_string).collect();
     let tokens = tokens.join(" ");
-    let predict = ["predict", path, "--tokens", &tokens];
-    let found = asked(&predict, &[]);
+    let predict = format!("predict run --tokens '{tokens}'");
+    let found = asked(folder, &predict);
     assert_eq!(found["step"], kept.best["step"]);
     assert_eq!(found["logits"][0].as_f64(), Some(f64::from(dump.logits[0])));
-    let last = asked(&predict, &LAST);
+    let last = asked(folder, &format!("{predict} --weights model.safetensors"));
     assert_eq!(last["step"], kept.last["step"]);
     assert_ne!(last["logits"], found["logits"]);
-    let file = kept.path.with_file_name("tokens.txt");
-    fs::write(&file, format!("{tokens}\n")).unwrap();
-    let out = kept.path.with_file_name("predictions.csv");
-    let file = ["predict", path, text(&file), "--out", text(&out)];
-    assert_eq!(asked(&file, &[])["step"], kept.best["step"]);
+    fs::write(folder.join("tokens.txt"), format!("{tokens}\n")).unwrap();
+    let file = asked(folder, "predict run tokens.txt --out predictions.csv");
+    assert_eq!(file["step"], kept.best["step"]);
 
-    let shown = run(&["inspect", path]).done().stdout;
-    assert!(
-        mentions(&shown, &format!("step {}", kept.step())),
-        "{shown}"
-    );
-    for step in [&kept.best["step"], &kept.last["step"]] {
-        let shown = run(&["inspect", path, "--step", &step.to_string()]).done();
-        assert!(mentions(&shown.stdout, &format!("step {step}")));
+    let (best, last) = (&kept.best["step"], &kept.last["step"]);
+    let steps = [best, last].map(|step| (format!("--step {step}"), step));
+    for (more, step) in [(String::new(), best)].into_iter().chain(steps) {
+        let shown = printed(folder, &format!("inspect run {more}"));
+        assert!(mentions(&shown, &format!("step {step}")), "{shown}");
     }
 
     let report = fs::read_to_string(kept.path.join("report.md")).unwrap();
@@ -154,15 +141,19 @@ fn page_of(run: &Path) -> Value {
 
 #[test]
 fn readers_of_a_run_use_its_best_model() {
-    check_readers(&of_tokens(&folder("best-tokens")));
+    check_readers(&of_tokens("best-tokens"));
 }
 
 #[test]
 fn so_do_those_of_a_run_of_texts() {
-    let kept = of_texts(&folder("best-texts"));
+    let kept = of_texts("best-texts");
     check_readers(&kept);
-    let embed = ["embed", text(&kept.path), "--word", "not"];
-    let (best, last) = (asked(&embed, &[]), asked(&embed, &LAST));
+    let embed = "embed run --word not";
+    let best = asked(&kept.folder, embed);
+    let last = asked(
+        &kept.folder,
+        &format!("{embed} --weights model.safetensors"),
+    );
     assert_eq!(best["step"], kept.best["step"]);
     assert_eq!(last["step"], kept.last["step"]);
     assert_ne!(best["levels"], last["levels"]);
@@ -171,17 +162,16 @@ fn so_do_those_of_a_run_of_texts() {
 /// A run of an older version has the weights of its best model alone.
 #[test]
 fn without_its_dump_the_best_model_is_used_where_it_can_be() {
-    let kept = of_tokens(&folder("best-older"));
+    let kept = of_tokens("best-older");
+    let folder = &kept.folder;
     fs::remove_file(kept.path.join("attention/best.npz")).unwrap();
-    let path = text(&kept.path);
-    assert_eq!(asked(&["evaluate", path], &[])["step"], kept.best["step"]);
-    let shown = run(&["inspect", path]).done();
+    assert_eq!(asked(folder, "evaluate run")["step"], kept.best["step"]);
+    let shown = printed(folder, "inspect run");
     let last = format!("step {}", kept.last["step"]);
-    assert!(mentions(&shown.stdout, &last), "{}", shown.stdout);
-    let html = kept.path.with_file_name("page.html");
-    run(&["inspect", path, "--html", text(&html)]).done();
+    assert!(mentions(&shown, &last), "{shown}");
+    typed(folder, "inspect run --html page.html").done();
     // The manifest lists the dump.
-    let verified = run(&["verify", path]);
+    let verified = typed(folder, "verify run");
     ended(&verified, 2, &[]);
     assert!(mentions(&verified.stdout, "attention/best.npz"));
 }
@@ -191,10 +181,10 @@ fn without_its_dump_the_best_model_is_used_where_it_can_be() {
 fn a_run_that_keeps_no_best_model_has_no_files_of_it() {
     let folder = folder("best-none");
     let (without, with) = (folder.join("without"), folder.join("with"));
-    let short = ["--set", "training.epochs=1"];
-    quick_run(&without, &short);
-    let keep = ["--set", "training.keep_best=loss"];
-    quick_run(&with, &[&short[..], &keep].concat());
+    let train = "train quick --set training.epochs=1 --run";
+    typed(&folder, &format!("{train} without")).done();
+    let keep = "--set training.keep_best=loss";
+    typed(&folder, &format!("{train} with {keep}")).done();
     for file in ["best.safetensors", "attention/best.npz"] {
         assert!(
             !without.join(file).exists() && with.join(file).is_file(),
@@ -202,12 +192,10 @@ fn a_run_that_keeps_no_best_model_has_no_files_of_it() {
         );
     }
     for file in ["model.safetensors", "metrics.jsonl", "loss.npy"] {
-        assert_eq!(
-            fs::read(without.join(file)).unwrap(),
-            fs::read(with.join(file)).unwrap()
-        );
+        let [without, with] = [&without, &with].map(|run| fs::read(run.join(file)).unwrap());
+        assert!(without == with, "{file}");
     }
-    let found = asked(&["evaluate", text(&without)], &[]);
+    let found = asked(&folder, "evaluate without");
     assert_eq!(found["step"], metrics(&without).pop().unwrap()["step"]);
     assert_eq!(page_of(&without)["best"], Value::Null);
 }
@@ -215,17 +203,19 @@ fn a_run_that_keeps_no_best_model_has_no_files_of_it() {
 /// A reader says when the best model is missing. Without its report a run has not ended, and is resumed.
 #[test]
 fn missing_models_are_named() {
-    let kept = of_tokens(&folder("best_missing"));
-    let predict = ["predict", text(&kept.path), "--tokens", "0 1 2 3 4 5 6"];
-    let stderr = |more: &[&str]| run(&[&predict[..], more].concat()).done().stderr;
-    assert_eq!(stderr(&[]), "");
+    let kept = of_tokens("best_missing");
+    let folder = &kept.folder;
+    let predict = "predict run --tokens '0 1 2 3 4 5 6'";
+    let stderr = |line: &str| typed(folder, line).done().stderr;
+    assert_eq!(stderr(predict), "");
     fs::remove_file(kept.path.join("best.safetensors")).unwrap();
-    assert!(mentions(&stderr(&[]), "best.safetensors"));
-    assert_eq!(stderr(&LAST), "");
+    assert!(mentions(&stderr(predict), "best.safetensors"));
+    let last = format!("{predict} --weights model.safetensors");
+    assert_eq!(stderr(&last), "");
     fs::remove_file(kept.path.join("report.md")).unwrap();
     fs::remove_file(kept.path.join("model.safetensors")).unwrap();
-    refused(&run(&predict), &["model.safetensors", "--resume"]);
-    run(&["train", "--resume", "--run", text(&kept.path)]).done();
-    assert_eq!(stderr(&[]), "");
-    assert_eq!(asked(&predict, &[])["step"], kept.best["step"]);
+    refused(&typed(folder, predict), &["model.safetensors", "--resume"]);
+    typed(folder, "train --resume --run run").done();
+    assert_eq!(stderr(predict), "");
+    assert_eq!(asked(folder, predict)["step"], kept.best["step"]);
 }

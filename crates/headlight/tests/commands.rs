@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::Cursor;
 
-use crate::common::{folder, mentions, quick_run, read_dump, run, text};
+use crate::common::{folder, mentions, printed, quick_run, read_dump, run, text, typed};
 use headlight_dump::Array;
 use headlight_npz::NpzReader;
 use headlight_trainer::devices::DEVICES;
@@ -29,11 +29,9 @@ fn data_writes_what_numpy_draws() {
 
 #[test]
 fn predict_shows_the_answer_and_the_attention_behind_it() {
-    let path = folder("predict_says").join("run");
-    quick_run(&path, &[]);
-    let output = run(&["predict", text(&path), "--tokens", "0 16 5 42 43 32 2"])
-        .done()
-        .stdout;
+    let folder = folder("predict_says");
+    typed(&folder, "train quick --run run").done();
+    let output = printed(&folder, "predict run --tokens '0 16 5 42 43 32 2'");
     assert!(output.contains("probability of yes 0.99"), "{output}");
     assert!(output.contains("   3* 42"), "{output}");
     let weights: f64 = output
@@ -48,41 +46,20 @@ fn predict_shows_the_answer_and_the_attention_behind_it() {
 #[test]
 fn dump_repeats_what_a_run_recorded() {
     let folder = folder("dump_repeats");
-    let path = folder.join("run");
-    quick_run(&path, &[]);
-    let recorded = read_dump(path.join("attention/step-000300.npz"));
-    let lines: Vec<String> = (0..recorded.dims.samples)
-        .map(|sample| {
-            recorded
-                .tokens(sample)
-                .iter()
-                .map(i64::to_string)
-                .collect::<Vec<_>>()
-                .join(" ")
-        })
-        .collect();
-    fs::write(folder.join("tokens.txt"), lines.join("\n")).unwrap();
-    let out = folder.join("again.npz");
-    run(&[
-        "dump",
-        "configs/quick.toml",
-        "--weights",
-        text(&path.join("model.safetensors")),
-        "--samples",
-        text(&folder.join("tokens.txt")),
-        "--out",
-        text(&out),
-    ])
-    .done();
-    let again = read_dump(&out);
-    assert_eq!(
-        again.arrays[Array::Weights],
-        recorded.arrays[Array::Weights]
-    );
-    assert_eq!(
-        again.arrays[Array::Residual],
-        recorded.arrays[Array::Residual]
-    );
+    typed(&folder, "train quick --run run").done();
+    let recorded = read_dump(folder.join("run/attention/step-000300.npz"));
+    let mut lines = String::new();
+    for sample in 0..recorded.dims.samples {
+        let tokens: Vec<String> = recorded.tokens(sample).iter().map(i64::to_string).collect();
+        lines += &(tokens.join(" ") + "\n");
+    }
+    fs::write(folder.join("tokens.txt"), lines).unwrap();
+    let dump = "dump quick --weights run/model.safetensors --samples tokens.txt --out again.npz";
+    typed(&folder, dump).done();
+    let again = read_dump(folder.join("again.npz"));
+    for array in [Array::Weights, Array::Residual] {
+        assert_eq!(again.arrays[array], recorded.arrays[array]);
+    }
     assert_eq!(again.labels, recorded.labels);
     assert_eq!(again.meta.samples, vec![None; recorded.dims.samples]);
 }
@@ -94,15 +71,8 @@ fn compare_shows_where_runs_differ() {
     quick_run(&first, &[]);
     let many: Vec<String> = (0..40).map(|sample| sample.to_string()).collect();
     let many = format!("dump.samples=[{}]", many.join(","));
-    let other = [
-        "--set",
-        "seed=5",
-        "--set",
-        "training.epochs=2",
-        "--set",
-        &many,
-    ];
-    quick_run(&second, &other);
+    let sets = ["seed=5", "training.epochs=2", &many].map(|set| ["--set", set]);
+    quick_run(&second, sets.as_flattened());
     let table = run(&["compare", text(&first), text(&second)]).done().stdout;
     let row = |name: &str| -> Vec<&str> {
         let line = table
@@ -115,14 +85,10 @@ fn compare_shows_where_runs_differ() {
     assert_eq!(row("training.epochs"), ["training.epochs", "3", "2"]);
     assert_eq!(row("step"), ["step", "300", "200"]);
     // Long values are cut.
-    assert!(
-        table.lines().all(|line| line.chars().count() < 200),
-        "{table}"
-    );
-    assert!(
-        !table.contains("data.seq_len"),
-        "equal settings are left out:\n{table}"
-    );
+    let widest = table.lines().map(|line| line.chars().count()).max();
+    assert!(widest < Some(200), "{table}");
+    // Equal settings are left out.
+    assert!(!table.contains("data.seq_len"), "{table}");
 }
 
 #[test]

@@ -4,7 +4,10 @@
 use std::fmt::Write;
 use std::fs;
 
-use crate::common::{config_of, folder, json, mentions, refused, run_in, typed};
+use crate::common::{
+    asked, config_of, folder, json, mentions, printed, refused, refuses_typed, set, table, typed,
+    weights,
+};
 
 /// A teacher's sentences as a spreadsheet saves them: semicolons, a byte order mark, line breaks of Windows.
 fn sentences() -> String {
@@ -43,20 +46,22 @@ fn frame(rows: usize) -> String {
     text
 }
 
-const SHORT: [&str; 2] = ["--set", "training.epochs=2"];
+const SHORT: &str = "--set training.epochs=2";
 
 /// The columns of [`sentences`].
-const NAMED: [&str; 4] = ["--text", "Satz", "--label", "Urteil"];
+const NAMED: &str = "--text Satz --label Urteil";
 
 #[test]
 fn a_file_of_texts_trains_as_the_config_that_init_writes() {
     let folder = folder("data_texts");
     fs::write(folder.join("sätze.csv"), sentences()).unwrap();
-    let from_file = ["train", "sätze.csv", "--run", "a"];
-    run_in(&folder, &[&from_file[..], &NAMED, &SHORT].concat()).done();
-    run_in(&folder, &[&["init", "sätze.csv"], &NAMED[..]].concat()).done();
-    let from_config = ["train", "sätze.toml", "--run", "b"];
-    run_in(&folder, &[&from_config[..], &SHORT].concat()).done();
+    for line in [
+        format!("train sätze.csv --run a {NAMED} {SHORT}"),
+        format!("init sätze.csv {NAMED}"),
+        format!("train sätze.toml --run b {SHORT}"),
+    ] {
+        typed(&folder, &line).done();
+    }
     for file in ["config.toml", "model.safetensors", "best.safetensors"] {
         let [a, b] = ["a", "b"].map(|run| fs::read(folder.join(run).join(file)).unwrap());
         assert!(a == b, "{file}");
@@ -75,7 +80,7 @@ fn a_file_of_texts_trains_as_the_config_that_init_writes() {
     // New texts: other columns pass through, in their order and with their separator.
     let new = "Datum;Satz;Klasse\r\n2024-01-05;Der Film war öde;\"7;b\"\r\n;schön;\r\n";
     fs::write(folder.join("neu.csv"), new).unwrap();
-    let predicted = typed(&folder, "predict a neu.csv").done().stdout;
+    let predicted = printed(&folder, "predict a neu.csv");
     let lines: Vec<&str> = predicted.lines().collect();
     assert_eq!(
         lines[0],
@@ -84,16 +89,14 @@ fn a_file_of_texts_trains_as_the_config_that_init_writes() {
     assert!(lines[1].starts_with("2024-01-05;Der Film war öde;\"7;b\";"));
     assert!(lines[2].starts_with(";schön;;"));
     assert_eq!(lines.len(), 3);
-    let out = ["predict", "a", "neu.csv", "--out", "neu.jsonl", "--json"];
-    let count = json(&run_in(&folder, &out).done().stdout);
+    let count = asked(&folder, "predict a neu.csv --out neu.jsonl");
     assert_eq!(count["samples"], 2);
     let written = fs::read_to_string(folder.join("neu.jsonl")).unwrap();
     let first = json(written.lines().next().unwrap());
     assert_eq!(first["Klasse"], "7;b");
     assert!(first["probabilities"]["schlecht"].is_number());
 
-    let one = ["predict", "a", "--text", "öde", "--json"];
-    let one = json(&run_in(&folder, &one).done().stdout);
+    let one = asked(&folder, "predict a --text öde");
     assert_eq!(one["class_names"], serde_json::json!(["gut", "schlecht"]));
 }
 
@@ -101,8 +104,7 @@ fn a_file_of_texts_trains_as_the_config_that_init_writes() {
 fn a_data_frame_has_a_position_for_each_column() {
     let folder = folder("data_frame");
     fs::write(folder.join("frame.csv"), frame(180)).unwrap();
-    let train = ["train", "frame.csv", "--run", "a", "--json"];
-    let trained = json(&run_in(&folder, &train).done().stdout);
+    let trained = asked(&folder, "train frame.csv --run a");
     assert_eq!(trained["class_names"], serde_json::json!(["no", "yes"]));
     assert_eq!(trained["learned"], true);
     let own = config_of(&folder.join("a"));
@@ -143,7 +145,7 @@ fn a_data_frame_has_a_position_for_each_column() {
     ] {
         // Of JSON, keys are in no order.
         let order = "data.features=[\"color\", \"size\", \"count\"]";
-        run_in(&folder, &["data", file, "--set", order, "--out", out]).done();
+        typed(&folder, &format!("data {file} --set '{order}' --out {out}")).done();
         all.push(fs::read(folder.join(out)).unwrap());
     }
     assert!(all[0] == all[1] && all[0] == all[2]);
@@ -154,26 +156,21 @@ fn a_data_frame_has_a_position_for_each_column() {
     assert!(copy.starts_with("split,label,color,size,count\n"), "{copy}");
     typed(&folder, "evaluate a copy.csv --json").done();
 
-    let one = ["predict", "a", "--text", "red,M,3", "--json"];
-    let one = json(&run_in(&folder, &one).done().stdout);
+    let one = asked(&folder, "predict a --text red,M,3");
     assert_eq!(one["predicted"], "yes");
     assert_eq!(
         one["words"],
         serde_json::json!(["[CLS]", "color=red", "size=M", "count=3"])
     );
-    refused(
-        &typed(&folder, "predict a --text red"),
-        &["color,size,count"],
-    );
+    refuses_typed(&folder, "predict a --text red", &["color,size,count"]);
 
     let new = "{\"id\": 7, \"color\": \"red\", \"size\": \"S\", \"count\": 2}\n";
     fs::write(folder.join("new.jsonl"), new).unwrap();
-    let predicted = typed(&folder, "predict a new.jsonl").done();
-    assert!(predicted.stdout.starts_with(&new[..new.len() - 2]));
-    assert_eq!(json(&predicted.stdout)["predicted"], "yes");
+    let predicted = printed(&folder, "predict a new.jsonl");
+    assert!(predicted.starts_with(&new[..new.len() - 2]));
+    assert_eq!(json(&predicted)["predicted"], "yes");
 
-    let sweep = ["sweep", "frame.csv", "--seeds", "0..2", "--out", "s.jsonl"];
-    run_in(&folder, &sweep).done();
+    typed(&folder, "sweep frame.csv --seeds 0..2 --out s.jsonl").done();
     let rows = fs::read_to_string(folder.join("s.jsonl")).unwrap();
     assert_eq!(rows.lines().count(), 2);
 }
@@ -188,8 +185,7 @@ fn token_ids_have_a_fifth_held_out() {
     fs::write(folder.join("ids.tsv"), text).unwrap();
     typed(&folder, "data ids.tsv --out ids.npz").done();
     for file in ["ids.tsv", "ids.npz"] {
-        let train = ["train", file, "--run", &format!("{file}-run")];
-        run_in(&folder, &[&train[..], &SHORT].concat()).done();
+        typed(&folder, &format!("train {file} --run {file}-run {SHORT}")).done();
         let config = config_of(&folder.join(format!("{file}-run")));
         assert_eq!(config["model"]["d_model"].as_integer(), Some(16));
         if file == "ids.tsv" {
@@ -198,66 +194,27 @@ fn token_ids_have_a_fifth_held_out() {
     }
 }
 
+/// Files, with `/` between lines; options; parts of the message.
+const MISTAKES: &str = "
+a,b/                                     |             | no samples
+text,label/hello you,1/the you,1/        |             | label | 1 | --label
+text,label/hello you,1/the you,2/some,3/ |             | label | --label
+text,label/3,1/4,0/3,1/4,0/              |             | text | 3 | --text
+first,second/a few words here,and some more words/other words than these,more of other words/ |  | first | second | --label
+text,mark/a few words here,0.5/other words than these,1/ |  | --label | mark
+text,class,mood/hello you,1,2/the you,0,1/ |           | class | mood | --label
+text,label/hello you,1/the you,0/        | --text nix  | --text | nix | text | label
+text,label/hello you,1/the you,0/        | --label nix | --label | nix | text | label
+text,label/hello you,1/the you,0/        | --label text | text
+text,label/hello you,/the you,/          |             | label | --label
+";
+
 #[test]
 fn mistakes_name_the_columns_and_the_remedy() {
     let folder = folder("data_mistakes");
-    let two_texts = "first,second\na few words here,and some more words\nother words than these,more of other words\n";
-    let cases: [(&str, &[&str], &[&str]); 11] = [
-        ("a,b\n", &[], &["no samples"]),
-        (
-            "text,label\nhello you,1\nthe you,1\n",
-            &[],
-            &["label", "1", "--label"],
-        ),
-        (
-            "text,label\nhello you,1\nthe you,2\nsome,3\n",
-            &[],
-            &["label", "--label"],
-        ),
-        (
-            "text,label\n3,1\n4,0\n3,1\n4,0\n",
-            &[],
-            &["text", "3", "--text"],
-        ),
-        (two_texts, &[], &["first", "second", "--label"]),
-        (
-            "text,mark\na few words here,0.5\nother words than these,1\n",
-            &[],
-            &["--label", "mark"],
-        ),
-        (
-            "text,class,mood\nhello you,1,2\nthe you,0,1\n",
-            &[],
-            &["class", "mood", "--label"],
-        ),
-        (
-            "text,label\nhello you,1\nthe you,0\n",
-            &["--text", "nix"],
-            &["--text", "nix", "text", "label"],
-        ),
-        (
-            "text,label\nhello you,1\nthe you,0\n",
-            &["--label", "nix"],
-            &["--label", "nix", "text", "label"],
-        ),
-        (
-            "text,label\nhello you,1\nthe you,0\n",
-            &["--label", "text"],
-            &["text"],
-        ),
-        (
-            "text,label\nhello you,\nthe you,\n",
-            &[],
-            &["label", "--label"],
-        ),
-    ];
-    for (text, options, named) in cases {
-        fs::write(folder.join("bad.csv"), text).unwrap();
-        refused(
-            &run_in(&folder, &[&["train", "bad.csv"], options].concat()),
-            named,
-        );
-        assert!(!folder.join("runs").exists());
+    for cells in table(MISTAKES) {
+        fs::write(folder.join("bad.csv"), cells[0].replace('/', "\n")).unwrap();
+        refuses_typed(&folder, &format!("train bad.csv {}", cells[1]), &cells[2..]);
     }
     // Bytes that are not compressed, and a name without a file.
     fs::write(folder.join("bad.csv.gz"), "text,label\n").unwrap();
@@ -270,8 +227,7 @@ fn mistakes_name_the_columns_and_the_remedy() {
 fn a_column_of_a_prediction_is_not_written_over() {
     let folder = folder("data_taken");
     fs::write(folder.join("a.csv"), sentences()).unwrap();
-    let train = ["train", "a.csv", "--run", "a"];
-    run_in(&folder, &[&train[..], &NAMED, &SHORT].concat()).done();
+    typed(&folder, &format!("train a.csv --run a {NAMED} {SHORT}")).done();
     fs::write(folder.join("new.csv"), "Satz,predicted\nja,1\n").unwrap();
     refused(&typed(&folder, "predict a new.csv"), &["predicted"]);
 }
@@ -299,8 +255,8 @@ fn guests(rows: usize) -> String {
 fn the_screen_of_a_table_fits_and_its_command_runs() {
     let folder = folder("data_guests");
     fs::write(folder.join("guests.csv"), guests(450)).unwrap();
-    let train = ["train", "guests.csv", "--label", "status", "--run", "a"];
-    let screen = run_in(&folder, &[&train[..], &SHORT].concat()).done();
+    let train = format!("train guests.csv --label status --run a {SHORT}");
+    let screen = typed(&folder, &train).done();
     let own = config_of(&folder.join("a"));
     // More than 100 different values are left out.
     let features = own["data"]["features"].as_array().unwrap();
@@ -308,12 +264,9 @@ fn the_screen_of_a_table_fits_and_its_command_runs() {
     assert!(mentions(&screen.stderr, "`code`"), "{}", screen.stderr);
     let lines = screen.stdout.lines();
     let command = lines.clone().find_map(|line| line.strip_prefix("Try "));
-    let command = shlex::split(command.unwrap()).unwrap();
-    assert_eq!(command[0], "headlight");
-    let arguments: Vec<&str> = command[1..].iter().map(String::as_str).collect();
-    run_in(&folder, &arguments).done();
-    let explained = [&arguments[..], &["--explain", "--json"]].concat();
-    let explained = json(&run_in(&folder, &explained).done().stdout);
+    let command = command.unwrap().trim_start().strip_prefix("headlight ");
+    typed(&folder, command.unwrap()).done();
+    let explained = asked(&folder, &format!("{} --explain", command.unwrap()));
     let known = explained["explanation"]["words"].as_array().unwrap();
     assert!(known.iter().all(|word| word["unknown"] == false));
     for line in lines.filter(|line| !line.starts_with("Try ")) {
@@ -323,8 +276,7 @@ fn the_screen_of_a_table_fits_and_its_command_runs() {
     assert!(screen.stdout.contains("…=") && !screen.stdout.contains('\u{a0}'));
 
     // The file that it was trained on: a byte order mark stays, and rows that it knows are counted.
-    let again = ["predict", "a", "guests.csv", "--out", "again.csv"];
-    let told = run_in(&folder, &again).done();
+    let told = typed(&folder, "predict a guests.csv --out again.csv").done();
     let told = told.stdout + &told.stderr;
     // All 450 are classified, and all 450 are known: those held out have the values of others.
     assert_eq!(told.matches("450").count(), 2, "{told}");
@@ -343,16 +295,15 @@ fn the_screen_of_a_table_fits_and_its_command_runs() {
     let empty = guests(60).replacen(",stayed\n", ",\n", 1);
     fs::write(folder.join("empty.csv"), empty).unwrap();
     refused(&judge("empty.csv"), &["line 2", "`status`"]);
-    let train = ["train", "empty.csv", "--label", "status", "--run", "b"];
-    refused(&run_in(&folder, &train), &["line 2", "`status`"]);
+    let train = typed(&folder, "train empty.csv --label status --run b");
+    refused(&train, &["line 2", "`status`"]);
 }
 
 #[test]
 fn columns_beside_texts_are_left_out_with_a_note() {
     let folder = folder("data_beside_texts");
     fs::write(folder.join("s.csv"), sentences()).unwrap();
-    let train = ["train", "s.csv", "--run", "a"];
-    let told = run_in(&folder, &[&train[..], &NAMED, &SHORT].concat()).done();
+    let told = typed(&folder, &format!("train s.csv --run a {NAMED} {SHORT}")).done();
     assert!(mentions(&told.stderr, "`Nr`"), "{}", told.stderr);
 }
 
@@ -425,17 +376,13 @@ fn files_are_read_as_they_are_meant() {
     let mut npz = headlight_npz::NpzWriter::new();
     npz.array("tokens", &[1, 2], &[3_i64, 4]).unwrap();
     write("ids.npz", &npz.finish().unwrap());
-    for line in SAID.trim().lines() {
-        let cells: Vec<&str> = line.split(" | ").map(str::trim).collect();
+    for cells in table(SAID) {
         let done = typed(&folder, cells[0]);
         let printed = done.stdout + &done.stderr;
-        assert_eq!(
-            done.code.unwrap().to_string(),
-            cells[1],
-            "{line}: {printed}"
-        );
+        let code = done.code.unwrap().to_string();
+        assert_eq!(code, cells[1], "{cells:?}: {printed}");
         let times = printed.matches(cells[3]).count();
-        assert_eq!(times.to_string(), cells[2], "{line}: {printed}");
+        assert_eq!(times.to_string(), cells[2], "{cells:?}: {printed}");
     }
     let report = fs::read_to_string(folder.join("w/report.md")).unwrap();
     assert!(report.contains("also training texts"));
@@ -454,26 +401,22 @@ fn a_copy_trains_to_the_same_weights_with_what_is_printed() {
     };
     let rows: String = (0..80).map(row).collect();
     fs::write(folder.join("own.jsonl"), rows).unwrap();
-    let own = [
-        "train",
-        "own.jsonl",
-        "--run",
-        "own",
-        "--set",
-        "data.cls=none",
-        "--set",
-        "data.classes=[\"b\",\"a\"]",
-        "--set",
-        "model.attention.padding_token=0",
-    ];
-    run_in(&folder, &[&own[..], &SHORT].concat()).done();
-    let told = run_in(&folder, &["data", "own/config.toml", "--out", "copy.jsonl"]).done();
-    let told = told.stdout.replace('\n', " ");
+    let sets = set("data.cls=none data.classes=[\"b\",\"a\"] model.attention.padding_token=0");
+    typed(
+        &folder,
+        &format!("train own.jsonl --run own {sets} {SHORT}"),
+    )
+    .done();
+    let told = printed(&folder, "data own/config.toml --out copy.jsonl").replace('\n', " ");
     let (_, options) = told.split_once("train on it with ").unwrap();
-    let options = shlex::split(options).unwrap();
-    let mut copy = vec!["train", "copy.jsonl", "--run", "copy"];
-    copy.extend(options.iter().map(String::as_str));
-    run_in(&folder, &[&copy[..], &SHORT].concat()).done();
-    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
-    assert_eq!(weights("own"), weights("copy"), "{options:?}");
+    typed(
+        &folder,
+        &format!("train copy.jsonl --run copy {SHORT} {options}"),
+    )
+    .done();
+    assert_eq!(
+        weights(&folder, "own"),
+        weights(&folder, "copy"),
+        "{options}"
+    );
 }

@@ -9,7 +9,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, has_gpu_adapter, metrics, quick_run, read_dump, refused, run};
+use crate::common::{
+    folder, has_gpu_adapter, metrics, read_dump, refuses_typed, set, typed, weights,
+};
 use headlight_dump::{Array, AttentionDump};
 use headlight_trainer::devices::{DEVICES, find};
 
@@ -58,15 +60,13 @@ fn dumps(path: &Path) -> [AttentionDump; 2] {
 
 fn furthest(ours: &[f32], theirs: &[f32]) -> f32 {
     assert_eq!(ours.len(), theirs.len());
-    ours.iter()
-        .zip(theirs)
-        .map(|(a, b)| (a - b).abs())
-        .fold(0.0, f32::max)
+    let both = ours.iter().zip(theirs);
+    both.map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
 }
 
 #[test]
 fn every_device_trains_to_the_same_result() {
-    same_on_every_device("devices", &[]);
+    same_on_every_device("devices", "");
 }
 
 /// Two layers with feed-forward layers, a causal mask and padding, so that some rows have no key.
@@ -74,36 +74,23 @@ fn every_device_trains_to_the_same_result() {
 fn every_device_masks_alike() {
     same_on_every_device(
         "devices-masked",
-        &[
-            "model.n_layers=2",
-            "model.d_ff=8",
-            "model.attention.mask=causal",
-            "model.attention.padding_token=1",
-            "data.vocab_size=5",
-            "data.rule={ kind = \"token-anywhere\", token = 3 }",
-            "data.cls=last",
-        ],
+        "model.n_layers=2 model.d_ff=8 model.attention.mask=causal model.attention.padding_token=1 \
+         data.vocab_size=5 data.rule={kind=\"token-anywhere\",token=3} data.cls=last",
     );
 }
 
-fn same_on_every_device(name: &str, sets: &[&str]) {
+fn same_on_every_device(name: &str, sets: &str) {
     if others().next().is_none() {
         println!("not tried: this build or machine has no device beside flex");
         return;
     }
     let folder = folder(name);
-    let short = [
-        "data.samples=640",
-        "data.held_out=0",
-        "training.epochs=1",
-        "training.evaluate_every=0",
-    ];
+    let short = "data.samples=640 data.held_out=0 training.epochs=1 training.evaluate_every=0";
+    let sets = set(&format!("{short} {sets}"));
     let train = |device: &str| {
-        let path = folder.join(device);
-        let mut arguments = vec!["--engine", "burn", "--device", device];
-        arguments.extend(short.iter().chain(sets).flat_map(|set| ["--set", set]));
-        quick_run(&path, &arguments);
-        path
+        let train = format!("train quick --run {device} --engine burn --device {device} {sets}");
+        typed(&folder, &train).done();
+        folder.join(device)
     };
     let reference = dumps(&train("flex"));
     for device in others() {
@@ -111,21 +98,10 @@ fn same_on_every_device(name: &str, sets: &[&str]) {
         let both = dumps(&path).into_iter().zip(&reference);
         for ((dump, reference), tolerance) in both.zip(tolerances(device)) {
             assert_eq!(dump.tokens, reference.tokens, "{device}");
+            let of_array = |array| furthest(&dump.arrays[array], &reference.arrays[array]);
             let distances = [
-                (
-                    "weights",
-                    furthest(
-                        &dump.arrays[Array::Weights],
-                        &reference.arrays[Array::Weights],
-                    ),
-                ),
-                (
-                    "context",
-                    furthest(
-                        &dump.arrays[Array::Context],
-                        &reference.arrays[Array::Context],
-                    ),
-                ),
+                ("weights", of_array(Array::Weights)),
+                ("context", of_array(Array::Context)),
                 ("logits", furthest(&dump.logits, &reference.logits)),
             ];
             println!("{device}: {distances:?}");
@@ -134,10 +110,8 @@ fn same_on_every_device(name: &str, sets: &[&str]) {
             }
         }
         let environment = fs::read_to_string(path.join("environment.json")).unwrap();
-        assert!(
-            environment.contains(&format!("\"device\": \"{device}\"")),
-            "{environment}"
-        );
+        let own = format!("\"device\": \"{device}\"");
+        assert!(environment.contains(&own), "{environment}");
         assert_eq!(metrics(&path).len(), 2);
     }
 }
@@ -147,23 +121,26 @@ fn a_missing_gpu_is_refused() {
     if !find("wgpu").unwrap().is_built || is_available("wgpu") {
         return;
     }
-    let finished = run(&["train", "configs/quick.toml", "--device", "wgpu"]);
-    refused(&finished, &["`wgpu`", "--device flex"]);
+    let folder = folder("devices_missing");
+    refuses_typed(
+        &folder,
+        "train quick --device wgpu",
+        &["`wgpu`", "--device flex"],
+    );
 }
 
 /// A CPU device gives the same bytes when it repeats a run.
 #[test]
 fn every_cpu_device_repeats_itself() {
     let folder = folder("cpu_devices");
-    for device in ["flex", "ndarray"]
-        .into_iter()
-        .filter(|name| is_available(name))
-    {
-        let weights = ["first", "second"].map(|which| {
-            let path = folder.join(format!("{device}-{which}"));
-            quick_run(&path, &["--engine", "burn", "--device", device]);
-            fs::read(path.join("model.safetensors")).unwrap()
+    let devices = ["flex", "ndarray"].into_iter();
+    for device in devices.filter(|name| is_available(name)) {
+        let [first, second] = ["first", "second"].map(|which| {
+            let run = format!("{device}-{which}");
+            let train = format!("train quick --run {run} --engine burn --device {device}");
+            typed(&folder, &train).done();
+            weights(&folder, &run)
         });
-        assert_eq!(weights[0], weights[1], "{device}");
+        assert_eq!(first, second, "{device}");
     }
 }

@@ -5,23 +5,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{config_of, folder, mentions, refused, run_in, typed};
+use crate::common::{asked, config_of, folder, mentions, printed, refuses_each, typed};
 use safetensors::SafeTensors;
-use serde_json::{Value, from_str};
+use serde_json::Value;
 
 /// A short run of the grammar, whose `apple` stands twice in each sentence.
 fn apples(name: &str) -> PathBuf {
     let folder = folder(name);
-    let sets = ["data.samples=800", "data.held_out=60", "training.epochs=2"];
-    let sets = sets.iter().flat_map(|set| ["--set", set]);
-    let arguments = ["train", "apple", "--run", "run"].into_iter().chain(sets);
-    run_in(&folder, &arguments.collect::<Vec<_>>()).done();
+    let sets = "--set data.samples=800 --set data.held_out=60 --set training.epochs=2";
+    typed(&folder, &format!("train apple --run run {sets}")).done();
     folder
-}
-
-fn embed(folder: &Path, more: &[&str]) -> Value {
-    let arguments = [&["embed", "run", "--json"], more].concat();
-    from_str(&run_in(folder, &arguments).done().stdout).unwrap()
 }
 
 type Row = BTreeMap<String, String>;
@@ -43,17 +36,8 @@ fn vector(row: &Row) -> Vec<f32> {
 #[test]
 fn vectors_are_the_models() {
     let folder = apples("embed_vectors");
-    let found = embed(
-        &folder,
-        &[
-            "--word",
-            "Apple",
-            "--occurrences",
-            "30",
-            "--csv",
-            "vectors.csv",
-        ],
-    );
+    let embed = "embed run --word Apple --occurrences 30 --csv vectors.csv";
+    let found = asked(&folder, embed);
     assert_eq!(found["occurrences"], 30);
     assert_eq!(found["split"], "held-out");
     let names: Vec<&str> = found["levels"]
@@ -140,13 +124,12 @@ fn vectors_are_the_models() {
 #[test]
 fn few_occurrences_measure_no_separation() {
     let folder = apples("embed_few");
-    let few = embed(&folder, &["--word", "apple", "--occurrences", "8"]);
+    let few = asked(&folder, "embed run --word apple --occurrences 8");
     let levels = few["levels"].as_array().unwrap();
     assert!(levels.iter().all(|level| level["separation"].is_null()));
     assert_eq!(few["chance"], Value::Null);
-    let command = ["embed", "run", "--word", "apple", "--occurrences"];
-    let told = run_in(&folder, &[&command[..], &["8"]].concat()).done();
-    assert!(mentions(&told.stdout, "--occurrences"), "{}", told.stdout);
+    let told = printed(&folder, "embed run --word apple --occurrences 8");
+    assert!(mentions(&told, "--occurrences"), "{told}");
     // Where there are no more, none are advised.
     fs::write(
         folder.join("few.csv"),
@@ -154,14 +137,11 @@ fn few_occurrences_measure_no_separation() {
     )
     .unwrap();
     typed(&folder, "train few.csv --run few").done();
-    let told = typed(&folder, "embed few --word bee").done();
-    assert!(
-        told.stdout.contains("1 occurrence ") && !told.stdout.contains("--occurrences"),
-        "{}",
-        told.stdout
-    );
+    let told = printed(&folder, "embed few --word bee");
+    let advised = told.contains("--occurrences");
+    assert!(told.contains("1 occurrence ") && !advised, "{told}");
 
-    let more = embed(&folder, &["--word", "apple", "--occurrences", "60"]);
+    let more = asked(&folder, "embed run --word apple --occurrences 60");
     let classes = more["classes"].as_object().unwrap();
     let asked: u64 = classes.values().map(|count| count.as_u64().unwrap()).sum();
     assert_eq!(asked, 30);
@@ -174,19 +154,10 @@ fn few_occurrences_measure_no_separation() {
 #[test]
 fn a_trained_model_separates_the_meanings() {
     let folder = folder("embed_separation");
-    let sets = ["data.samples=4000", "data.held_out=200", "seed=1"];
-    let sets = sets.iter().flat_map(|set| ["--set", set]);
-    let arguments = ["train", "pronoun", "--run", "run"].into_iter().chain(sets);
-    run_in(&folder, &arguments.collect::<Vec<_>>()).done();
-    let more = [
-        "--word",
-        "it",
-        "--occurrences",
-        "150",
-        "--csv",
-        "vectors.csv",
-    ];
-    let found = embed(&folder, &more);
+    let sets = "--set data.samples=4000 --set data.held_out=200 --set seed=1";
+    typed(&folder, &format!("train pronoun --run run {sets}")).done();
+    let embed = "embed run --word it --occurrences 150 --csv vectors.csv";
+    let found = asked(&folder, embed);
     let levels = found["levels"].as_array().unwrap();
     assert_eq!(levels[0]["separation"], Value::Null);
     let last = levels.last().unwrap();
@@ -240,35 +211,29 @@ fn a_trained_model_separates_the_meanings() {
 #[test]
 fn tokens_are_words_too_and_faults_are_refused() {
     let folder = apples("embed_refused");
-    let refuse = |arguments: &[&str], expected: &[&str]| {
-        refused(
-            &run_in(&folder, &[&["embed"], arguments].concat()),
-            expected,
-        );
-    };
-    refuse(&["run", "--word", "aple"], &["aple", "apple"]);
-    refuse(&["run", "--word", "red apple"], &["red apple"]);
-    refuse(&["run", "--word", ""], &["--word"]);
-    refuse(&["missing", "--word", "apple"], &["missing"]);
-    refuse(
-        &["run", "--word", "apple", "--csv", "run/config.toml"],
-        &["config.toml"],
-    );
-
-    let arguments = "train quick --run tokens --set training.epochs=1";
-    typed(&folder, arguments).done();
-    let found = typed(&folder, "embed tokens --word 4 --json").done();
-    let found: Value = from_str(&found.stdout).unwrap();
+    typed(&folder, "train quick --run tokens --set training.epochs=1").done();
+    let found = asked(&folder, "embed tokens --word 4");
     assert_eq!(found["occurrences"], 40);
-    refuse(&["tokens", "--word", "4000"], &["4000"]);
 
     // A value of a column, as pictures and reports show it.
     let rows = (0..40).map(|row| format!("{},{}\n", ["Big Pro", "Team"][row % 2], row % 2));
     let rows = "plan,label\n".to_owned() + &rows.collect::<String>();
     fs::write(folder.join("plans.csv"), rows).unwrap();
-    let train = "train plans.csv --set training.epochs=1 --run plans";
-    run_in(&folder, &train.split(' ').collect::<Vec<_>>()).done();
+    typed(
+        &folder,
+        "train plans.csv --set training.epochs=1 --run plans",
+    )
+    .done();
     typed(&folder, "embed plans --word 'plan=Big Pro'").done();
-    refuse(&["plans", "--word", "team"], &["plan=Team"]);
-    refuse(&["tokens", "--word", "apple"], &["apple"]);
+    let faults = "
+run --word aple                        | aple | apple
+run --word 'red apple'                 | red apple
+run --word ''                          | --word
+run --word apple --csv run/config.toml | config.toml
+missing --word apple                   | missing
+tokens --word 4000                     | 4000
+tokens --word apple                    | apple
+plans --word team                      | plan=Team
+";
+    refuses_each(&folder, "embed", faults);
 }

@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::common::{
-    Finished, QUICK, ended, folder, headlight, limited, refused, refuses_in, run_in, text, typed,
-    unprivileged,
+    Finished, QUICK, ended, folder, headlight, limited, refused, refuses_typed, run_in, text,
+    typed, unprivileged,
 };
 
 /// TOML could not name the dataset of such a run.
@@ -20,8 +20,11 @@ fn a_run_whose_config_cannot_name_its_dataset_does_not_begin() {
     let folder = folder("not_unicode").join(OsStr::from_bytes(b"x\xff"));
     fs::create_dir(&folder).unwrap();
     typed(&folder, "data quick --out mine.csv").done();
-    let arguments = ["train", "mine.csv", "--run", "run"];
-    refuses_in(&folder, &arguments, &["mine.csv", "Unicode"]);
+    refuses_typed(
+        &folder,
+        "train mine.csv --run run",
+        &["mine.csv", "Unicode"],
+    );
     // Without a file to name, the folder's name does not matter.
     let train = format!("train {QUICK} --run run");
     typed(&folder, &train).done();
@@ -34,11 +37,8 @@ fn names_do_not_steer_a_terminal() {
     const STEERING: &str = "x\u{1b}[31m\u{7}\ny\u{9b}1m";
     let folder = folder("steering");
     typed(&folder, "init quick").done();
-    fs::rename(
-        folder.join("quick.toml"),
-        folder.join(format!("{STEERING}.toml")),
-    )
-    .unwrap();
+    let config = folder.join(format!("{STEERING}.toml"));
+    fs::rename(folder.join("quick.toml"), config).unwrap();
     let short = QUICK.trim_start_matches("quick");
     for line in [
         &format!("train @.toml --run @ {short}"),
@@ -76,15 +76,7 @@ fn names_do_not_steer_a_terminal() {
 #[test]
 fn the_command_that_resumes_a_run_can_be_pasted() {
     let folder = folder("hints");
-    for name in [
-        "-dash",
-        "a b",
-        "it's",
-        "new\nline",
-        "\u{1b}[31m",
-        "\\$HOME*",
-        "ü",
-    ] {
+    for name in "-dash,a b,it's,new\nline,\u{1b}[31m,\\$HOME*,ü".split(',') {
         let run = format!("--run={name}");
         let train = format!("train {QUICK}");
         let arguments: Vec<&str> = train.split(' ').chain([run.as_str()]).collect();

@@ -2,33 +2,21 @@
 #![allow(missing_docs, clippy::float_cmp, clippy::unwrap_used)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use crate::common::{ended, folder, mentions, metrics, quick_run, refuses, run, text};
+use crate::common::{
+    asked, ended, folder, mentions, metrics, printed, refuses_each, refuses_typed, set, typed,
+};
 use headlight_architecture::Parameter;
 use headlight_trainer::files::weights;
-use serde_json::{Value, from_str, json};
+use serde_json::{Value, json};
 
-/// What `--json` prints, which is one line.
-fn evaluated(run: &Path, more: &[&str]) -> Value {
-    let arguments = [&["evaluate", text(run), "--json"], more].concat();
-    let printed = self::run(&arguments).done().stdout;
-    assert_eq!(printed.lines().count(), 1);
-    from_str(&printed).unwrap()
-}
-
-/// A run that has not learned its task, with few samples of class 1.
-fn early_run(name: &str) -> (PathBuf, PathBuf) {
+/// A folder with a `run` that has not learned its task, with few samples of class 1.
+fn early_run(name: &str) -> PathBuf {
     let folder = folder(name);
-    let path = folder.join("run");
-    let sets = [
-        "data.positive_rate=0.2",
-        "training.learning_rate=2e-3",
-        "training.epochs=1",
-    ];
-    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
-    quick_run(&path, &sets);
-    (folder, path)
+    let sets = set("data.positive_rate=0.2 training.learning_rate=2e-3 training.epochs=1");
+    typed(&folder, &format!("train quick --run run {sets}")).done();
+    folder
 }
 
 fn number(value: &Value) -> f64 {
@@ -38,14 +26,14 @@ fn number(value: &Value) -> f64 {
 /// The last row of the run's metrics has the same numbers, bit for bit.
 #[test]
 fn a_run_is_evaluated_on_its_held_out_samples() {
-    let (_, path) = early_run("evaluate_run");
-    let last = metrics(&path).pop().unwrap();
+    let folder = early_run("evaluate_run");
+    let last = metrics(&folder.join("run")).pop().unwrap();
     for (more, prefix, split, samples) in [
-        (&[][..], "held_out_", "held-out", 400),
-        (&["--split", "held-out"], "held_out_", "held-out", 400),
-        (&["--split", "train"], "", "train", 1600),
+        ("", "held_out_", "held-out", 400),
+        ("--split held-out", "held_out_", "held-out", 400),
+        ("--split train", "", "train", 1600),
     ] {
-        let found = evaluated(&path, more);
+        let found = asked(&folder, &format!("evaluate run {more}"));
         assert_eq!(found["split"], split);
         assert_eq!(found["samples"], samples);
         for key in ["loss", "accuracy", "precision", "recall", "f1"] {
@@ -67,19 +55,11 @@ fn a_run_is_evaluated_on_its_held_out_samples() {
 /// What follows from each sample's predicted probability, as `predict` prints it.
 #[test]
 fn numbers_follow_from_the_predictions() {
-    let (folder, path) = early_run("evaluate_predictions");
-    let data = folder.join("data.csv");
-    let set = [
-        "--set",
-        "data.positive_rate=0.2",
-        "--set",
-        "data.samples=300",
-    ];
-    let held_out = ["--set", "data.held_out=100", "--set", "seed=3"];
-    let write = ["data", "quick", "--out", text(&data)];
-    run(&[&write[..], &set, &held_out].concat()).done();
-    let printed = run(&["predict", text(&path), text(&data)]).done().stdout;
-    let samples: Vec<(f64, bool)> = printed
+    let folder = early_run("evaluate_predictions");
+    let sets = set("data.positive_rate=0.2 data.samples=300 data.held_out=100 seed=3");
+    typed(&folder, &format!("data quick --out data.csv {sets}")).done();
+    let predicted = printed(&folder, "predict run data.csv");
+    let samples: Vec<(f64, bool)> = predicted
         .lines()
         .filter(|line| line.starts_with("held_out,"))
         .map(|line| {
@@ -90,15 +70,15 @@ fn numbers_follow_from_the_predictions() {
         .collect();
     assert_eq!(samples.len(), 100);
 
-    let found = evaluated(&path, &[text(&data)]);
-    assert_eq!(found["data"], text(&data));
+    let found = asked(&folder, "evaluate run data.csv");
+    assert_eq!(found["data"], "data.csv");
     // Those that the file holds out, unless others are asked for.
     assert_eq!(found["split"], "held-out");
     assert_eq!(found["samples"], 100);
-    let train = evaluated(&path, &[text(&data), "--split", "train"]);
+    let train = asked(&folder, "evaluate run data.csv --split train");
     assert_eq!(
-        (&train["split"], &train["samples"]),
-        (&"train".into(), &300.into())
+        [&train["split"], &train["samples"]],
+        [&json!("train"), &json!(300)]
     );
     assert_ne!(train["loss"], found["loss"]);
     let positives: Vec<f64> = samples.iter().filter(|s| s.1).map(|s| s.0).collect();
@@ -148,27 +128,25 @@ fn numbers_follow_from_the_predictions() {
 
 #[test]
 fn tables_and_pictures_show_the_numbers() {
-    let (folder, path) = early_run("evaluate_shows");
-    let [svg, html] = ["e.svg", "e.html"].map(|name| folder.join(name));
-    let command = ["evaluate", text(&path)];
-    let files = ["--svg", text(&svg), "--html", text(&html)];
-    let printed = run(&[&command[..], &files].concat()).done().stdout;
-    let found = evaluated(&path, &[]);
+    let folder = early_run("evaluate_shows");
+    let command = "evaluate run --svg e.svg --html e.html";
+    let printed = printed(&folder, command);
+    let found = asked(&folder, "evaluate run");
     let area = format!("{:.4}", number(&found["roc_auc"]));
     let f1 = format!("{:.4}", number(&found["best_f1"]["f1"]));
-    let page = fs::read_to_string(&html).unwrap();
+    let page = fs::read_to_string(folder.join("e.html")).unwrap();
     for part in [&area, &f1, "Brier", "ROC-AUC"] {
         assert!(mentions(&printed, part), "{part}: {printed}");
         assert!(mentions(&page, part), "{part}");
     }
-    let picture = fs::read_to_string(&svg).unwrap();
+    let picture = fs::read_to_string(folder.join("e.svg")).unwrap();
     assert!(mentions(&picture, &area));
     assert!(page.contains("<svg "));
     // Its curves, each with a line to compare with.
     assert_eq!(picture.matches("class=\"curve\"").count(), 3);
     assert_eq!(picture.matches("<path class=\"mark\"").count(), 3);
     // The report of the run has the main numbers.
-    let report = fs::read_to_string(path.join("report.md")).unwrap();
+    let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
     let (_, section) = report.split_once("## Evaluation").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     assert!(mentions(section, &area), "{section}");
@@ -180,27 +158,17 @@ fn tables_and_pictures_show_the_numbers() {
         "{printed}"
     );
 
-    refuses(
-        &folder,
-        &[&command[..], &files].concat(),
-        &["e.svg", "--force"],
-    );
-    run(&[&command[..], &files, &["--force", "--json"]].concat()).done();
+    refuses_typed(&folder, command, &["e.svg", "--force"]);
+    asked(&folder, &format!("{command} --force"));
 }
 
 #[test]
 fn several_classes_are_judged_one_against_the_others() {
     let folder = folder("evaluate_classes");
-    let (path, svg) = (folder.join("run"), folder.join("e.svg"));
-    let few = [
-        "data.samples=800",
-        "training.epochs=1",
-        "training.learning_rate=1e-3",
-    ];
-    let sets: Vec<&str> = few.iter().flat_map(|set| ["--set", set]).collect();
-    run(&[&["train", "count", "--run", text(&path)][..], &sets].concat()).done();
-    let found = evaluated(&path, &["--svg", text(&svg)]);
-    let last = metrics(&path).pop().unwrap();
+    let few = set("data.samples=800 training.epochs=1 training.learning_rate=1e-3");
+    typed(&folder, &format!("train count --run run {few}")).done();
+    let found = asked(&folder, "evaluate run --svg e.svg");
+    let last = metrics(&folder.join("run")).pop().unwrap();
     for class in 0..3 {
         for key in ["samples", "precision", "recall", "f1"] {
             let expected = &last["held_out_classes"][class][key];
@@ -215,130 +183,109 @@ fn several_classes_are_judged_one_against_the_others() {
     assert_eq!(found["thresholds"], Value::Null);
     assert_eq!(found["best_f1"], Value::Null);
     // A curve for each class, and calibration.
-    let picture = fs::read_to_string(&svg).unwrap();
+    let picture = fs::read_to_string(folder.join("e.svg")).unwrap();
     assert_eq!(picture.matches("class=\"curve\"").count(), 3 + 3 + 1);
 }
 
 #[test]
 fn what_one_class_does_not_decide_is_null() {
-    let (folder, path) = early_run("evaluate_one_class");
+    let folder = early_run("evaluate_one_class");
     let data = folder.join("negatives.txt");
     fs::write(&data, "0 45 48 1 4 4 40\n0 1 2 3 4 5 6\n").unwrap();
-    let found = evaluated(&path, &[text(&data)]);
+    let found = asked(&folder, "evaluate run negatives.txt");
     assert_eq!(found["samples"], 2);
     for key in ["recall", "roc_auc", "average_precision", "best_f1"] {
         assert_eq!(found[key], Value::Null, "{key}");
     }
     assert_eq!(found["classes"][0]["average_precision"], 1.0);
     assert_eq!(found["confusion"][1], json!([0, 0]));
-    let [svg, html] = ["e.svg", "e.html"].map(|name| folder.join(name));
-    let files = ["--svg", text(&svg), "--html", text(&html)];
-    let printed = run(&[&["evaluate", text(&path), text(&data)][..], &files].concat());
-    let printed = printed.done().stdout;
-    assert!(mentions(&printed, "not defined"), "{printed}");
-    assert!(!printed.contains("NaN") && !fs::read_to_string(&svg).unwrap().contains("NaN"));
+    let shown = printed(
+        &folder,
+        "evaluate run negatives.txt --svg e.svg --html e.html",
+    );
+    let picture = fs::read_to_string(folder.join("e.svg")).unwrap();
+    assert!(mentions(&shown, "not defined"), "{shown}");
+    assert!(!shown.contains("NaN") && !picture.contains("NaN"));
 }
 
 #[test]
 fn a_run_that_holds_out_nothing_is_evaluated_on_its_training_samples() {
     let folder = folder("evaluate_training");
-    let path = folder.join("run");
-    quick_run(
-        &path,
-        &["--set", "data.held_out=0", "--set", "training.epochs=1"],
-    );
-    let found = evaluated(&path, &[]);
+    let train = "train quick --run run --set data.held_out=0 --set training.epochs=1";
+    typed(&folder, train).done();
+    let found = asked(&folder, "evaluate run");
     assert_eq!(
-        (&found["split"], &found["samples"]),
-        (&json!("train"), &json!(1600))
+        [&found["split"], &found["samples"]],
+        [&json!("train"), &json!(1600)]
     );
-    assert_eq!(found["loss"], metrics(&path).pop().unwrap()["loss"]);
-    let printed = run(&["evaluate", text(&path)]).done().stdout;
-    assert!(mentions(&printed, "trained on these samples"), "{printed}");
-    let split = ["evaluate", text(&path), "--split", "held-out"];
-    refuses(&folder, &split, &["--split", "held-out", "--split train"]);
+    let last = metrics(&folder.join("run")).pop().unwrap();
+    assert_eq!(found["loss"], last["loss"]);
+    let shown = printed(&folder, "evaluate run");
+    assert!(mentions(&shown, "trained on these samples"), "{shown}");
+    let parts = ["--split", "held-out", "--split train"];
+    refuses_typed(&folder, "evaluate run --split held-out", &parts);
 }
 
 #[test]
 fn weights_can_be_given_and_must_give_numbers() {
-    let (folder, path) = early_run("evaluate_weights");
-    let other = folder.join("other");
-    quick_run(&other, &["--set", "seed=5"]);
-    let given = other.join("model.safetensors");
-    let found = evaluated(&path, &["--weights", text(&given)]);
-    assert_eq!(found["weights"], text(&given));
-    assert_ne!(found["loss"], evaluated(&path, &[])["loss"]);
+    let folder = early_run("evaluate_weights");
+    typed(&folder, "train quick --run other --set seed=5").done();
+    let given = "other/model.safetensors";
+    let found = asked(&folder, &format!("evaluate run --weights {given}"));
+    assert_eq!(found["weights"], given);
+    assert_ne!(found["loss"], asked(&folder, "evaluate run")["loss"]);
 
     let damaged = folder.join("huge.safetensors");
-    let mut parameters = weights::decode(&fs::read(&given).unwrap()).unwrap();
+    let mut parameters = weights::decode(&fs::read(folder.join(given)).unwrap()).unwrap();
     let overflow = |parameter: &mut Parameter| parameter.values.fill(f32::MAX);
     parameters.iter_mut().for_each(overflow);
     fs::write(&damaged, weights::encode(parameters).unwrap()).unwrap();
-    let evaluate = ["evaluate", text(&path), "--weights", text(&damaged)];
-    refuses(&folder, &evaluate, &["sample 0", "parameters"]);
-    let samples = folder.join("samples.txt");
-    fs::write(&samples, "0 1 2 3 4 5 6\n").unwrap();
-    let out = folder.join("predictions.csv");
-    let predict = ["predict", text(&path), "--weights", text(&damaged)];
-    let of_file = [&predict[..], &[text(&samples)]].concat();
-    refuses(&folder, &of_file, &["sample 0", "parameters"]);
-    let to_file = [&of_file[..], &["--out", text(&out)]].concat();
-    refuses(&folder, &to_file, &["sample 0", "parameters"]);
+    fs::write(folder.join("samples.txt"), "0 1 2 3 4 5 6\n").unwrap();
+    for line in [
+        "evaluate run",
+        "predict run samples.txt",
+        "predict run samples.txt --out p.csv",
+    ] {
+        let line = format!("{line} --weights huge.safetensors");
+        refuses_typed(&folder, &line, &["sample 0", "parameters"]);
+    }
 }
 
 #[test]
 fn samples_without_labels_and_other_mistakes_are_refused() {
     let folder = folder("evaluate_refuses");
-    let (labelled, path) = (folder.join("data.csv"), folder.join("run"));
-    fs::write(
-        &labelled,
-        "split,label,token_0,token_1\ntrain,1,0,1\ntrain,0,0,2\ntrain,1,0,1\nheld_out,0,0,3\n",
-    )
-    .unwrap();
-    let config = folder.join("file.toml");
-    let keys = format!(
-        "data = {{ file = {:?}, vocab_size = 5, seq_len = 1 }}\nmodel.d_model = 4\ntraining.epochs = 1\n",
-        text(&labelled)
-    );
-    fs::write(&config, keys).unwrap();
-    run(&["train", text(&config), "--run", text(&path)]).done();
-    assert_eq!(evaluated(&path, &[text(&labelled)])["samples"], 1);
-
-    // The run has no rule, so lines of tokens have no labels.
-    let lines = folder.join("samples.txt");
-    fs::write(&lines, "0 1\n0 2\n").unwrap();
-    refuses(
-        &folder,
-        &["evaluate", text(&path), text(&lines)],
-        &["samples.txt", "labels", ".csv"],
-    );
-    let unlabelled = folder.join("unlabelled.csv");
-    fs::write(&unlabelled, "split,token_0,token_1\ntrain,0,1\n").unwrap();
-    refuses(
-        &folder,
-        &["evaluate", text(&path), text(&unlabelled)],
-        &["unlabelled.csv", "labels"],
-    );
-    refuses(
-        &folder,
-        &["evaluate", text(&path), "missing.csv"],
-        &["missing.csv"],
-    );
-    let whole = folder.join("whole.csv");
-    fs::write(&whole, "label,token_0,token_1\n1,0,1\n0,0,2\n").unwrap();
-    let found = evaluated(&path, &[text(&whole)]);
+    let files = [
+        (
+            "data.csv",
+            "split,label,token_0,token_1\ntrain,1,0,1\ntrain,0,0,2\ntrain,1,0,1\nheld_out,0,0,3\n",
+        ),
+        (
+            "file.toml",
+            "data = { file = \"data.csv\", vocab_size = 5, seq_len = 1 }\nmodel.d_model = 4\ntraining.epochs = 1\n",
+        ),
+        ("samples.txt", "0 1\n0 2\n"),
+        ("unlabelled.csv", "split,token_0,token_1\ntrain,0,1\n"),
+        ("whole.csv", "label,token_0,token_1\n1,0,1\n0,0,2\n"),
+    ];
+    for (name, text) in files {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    typed(&folder, "train file.toml --run run").done();
+    assert_eq!(asked(&folder, "evaluate run data.csv")["samples"], 1);
+    let found = asked(&folder, "evaluate run whole.csv");
     assert_eq!(
-        (&found["split"], &found["samples"]),
-        (&Value::Null, &2.into())
+        [&found["split"], &found["samples"]],
+        [&Value::Null, &json!(2)]
     );
-    let none = ["evaluate", text(&path), text(&whole), "--split", "held-out"];
-    refuses(&folder, &none, &["whole.csv", "--split"]);
-    refuses(&folder, &["evaluate", text(&folder)], &["config.toml"]);
-    let over = ["evaluate", text(&path), text(&labelled), "--force", "--svg"];
-    refuses(
-        &folder,
-        &[&over[..], &[text(&labelled)]].concat(),
-        &["data.csv"],
-    );
-    ended(&run(&["evaluate"]), 2, &["--help"]);
+    // The run has no rule, so lines of tokens have no labels.
+    let refused = "
+run samples.txt                     | samples.txt | labels | .csv
+run unlabelled.csv                  | unlabelled.csv | labels
+run missing.csv                     | missing.csv
+run whole.csv --split held-out      | whole.csv | --split
+.                                   | config.toml
+run data.csv --force --svg data.csv | data.csv
+";
+    refuses_each(&folder, "evaluate", refused);
+    ended(&typed(&folder, "evaluate"), 2, &["--help"]);
 }

@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, mentions, refuses_in, run_in, typed};
-use serde_json::{Value, from_str};
+use crate::common::{asked, folder, mentions, printed, refuses_each, refuses_typed, typed};
+use serde_json::Value;
 
 /// Words of three classes: one word of each sentence decides.
 fn trained(name: &str) -> PathBuf {
@@ -26,10 +26,8 @@ fn trained(name: &str) -> PathBuf {
     folder
 }
 
-fn explained(folder: &Path, arguments: &[&str]) -> Value {
-    let command = ["predict", "run", "--explain", "--json"];
-    let finished = run_in(folder, &[&command[..], arguments].concat()).done();
-    from_str(&finished.stdout).unwrap()
+fn explained(folder: &Path, sample: &str) -> Value {
+    asked(folder, &format!("predict run --explain {sample}"))
 }
 
 fn number(value: &Value) -> f64 {
@@ -39,7 +37,7 @@ fn number(value: &Value) -> f64 {
 #[test]
 fn the_word_that_decides_is_found() {
     let folder = trained("explain_words");
-    let found = explained(&folder, &["--text", "The small Zebra purrs loudly today"]);
+    let found = explained(&folder, "--text 'The small Zebra purrs loudly today'");
     let own = &found["explanation"];
     assert_eq!(found["predicted"], "cat");
     assert_eq!(own["predicted"], "cat");
@@ -81,7 +79,7 @@ fn the_word_that_decides_is_found() {
     }
 
     // Padding has no row, and no query to show.
-    let short = explained(&folder, &["--text", "barks"]);
+    let short = explained(&folder, "--text barks");
     assert_eq!(short["explanation"]["words"].as_array().unwrap().len(), 1);
     assert_eq!(short["explanation"]["uniform"], 0.5);
 }
@@ -89,9 +87,8 @@ fn the_word_that_decides_is_found() {
 #[test]
 fn people_see_a_table_and_a_picture() {
     let folder = trained("explain_shown");
-    let text = ["--text", "The small Zebra barks loudly", "--explain"];
-    let command = [&["predict", "run"], &text[..]].concat();
-    let shown = run_in(&folder, &command).done().stdout;
+    let command = "predict run --text 'The small Zebra barks loudly' --explain";
+    let shown = printed(&folder, command);
     let (_, table) = shown.split_once("Which words").unwrap();
     for line in table.lines() {
         assert!(line.chars().count() <= 80, "{line}");
@@ -99,28 +96,25 @@ fn people_see_a_table_and_a_picture() {
     for part in ["Zebra (unknown)", "barks", "loudly"] {
         assert!(mentions(&shown, part), "{part}: {shown}");
     }
-    assert!(
-        !shown.contains("[PAD]") && !shown.contains("[UNK] "),
-        "{shown}"
-    );
+    for part in ["[PAD]", "[UNK] "] {
+        assert!(!shown.contains(part), "{shown}");
+    }
 
-    let picture = [&command[..], &["--svg", "words.svg"]].concat();
-    let printed = run_in(&folder, &picture).done().stdout;
-    assert_eq!(printed, shown);
+    let picture = format!("{command} --svg words.svg");
+    assert_eq!(printed(&folder, &picture), shown);
     let svg = fs::read_to_string(folder.join("words.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains(">Zebra (unknown)<"));
     assert!(svg.matches("class=\"set").count() >= 4);
-    refuses_in(&folder, &picture, &["words.svg"]);
+    refuses_typed(&folder, &picture, &["words.svg"]);
     // On standard output, the picture stands alone.
-    let alone = run_in(&folder, &[&command[..], &["--svg", "-"]].concat()).done();
-    assert_eq!(alone.stdout, svg);
+    assert_eq!(printed(&folder, &format!("{command} --svg -")), svg);
 }
 
 #[test]
 fn samples_of_tokens_are_explained_too() {
     let folder = folder("explain_tokens");
     typed(&folder, "train notebook --run run --quiet").done();
-    let found = explained(&folder, &["--tokens", "16 5 42 43 32 2"]);
+    let found = explained(&folder, "--tokens '16 5 42 43 32 2'");
     let own = &found["explanation"];
     assert_eq!(own["predicted"], 1);
     let words = own["words"].as_array().unwrap();
@@ -142,8 +136,8 @@ fn a_row_of_columns_is_explained_by_its_values() {
     }
     fs::write(folder.join("rows.csv"), rows).unwrap();
     typed(&folder, "train rows.csv --run run --quiet").done();
-    let row = ["--text", "7,\"dark, blue\""];
-    let found = explained(&folder, &row);
+    let row = "--text '7,\"dark, blue\"'";
+    let found = explained(&folder, row);
     assert_eq!(found["predicted"], "yes");
     let words = found["explanation"]["words"].as_array().unwrap();
     let names: Vec<&Value> = words.iter().map(|word| &word["word"]).collect();
@@ -152,12 +146,11 @@ fn a_row_of_columns_is_explained_by_its_values() {
     assert_eq!(unknown, [true, false]);
     assert_eq!(words[1]["predicted_without"], "no");
     assert!(found["explanation"]["cut"].as_array().unwrap().is_empty());
-    let picture = [
-        &["predict", "run", "--explain", "--svg", "row.svg"],
-        &row[..],
-    ]
-    .concat();
-    run_in(&folder, &picture).done();
+    typed(
+        &folder,
+        &format!("predict run --explain --svg row.svg {row}"),
+    )
+    .done();
     let svg = fs::read_to_string(folder.join("row.svg")).unwrap();
     assert!(svg.contains(">size=7 (unknown)<"));
 }
@@ -166,13 +159,10 @@ fn a_row_of_columns_is_explained_by_its_values() {
 fn one_sample_and_one_model_are_explained() {
     let folder = trained("explain_refused");
     fs::write(folder.join("new.txt"), "the dog barks\n").unwrap();
-    let command = ["predict", "run", "--explain"];
-    let refuse = |more: &[&str], parts: &[&str]| {
-        refuses_in(&folder, &[&command[..], more].concat(), parts);
-    };
-    refuse(&["new.txt"], &["--explain", "FILE"]);
-    let picture = ["predict", "run", "--text", "barks", "--svg", "x.svg"];
-    refuses_in(&folder, &picture, &["--explain"]);
-    let both = ["--text", "barks", "--json", "--svg", "-"];
-    refuse(&both, &["--json"]);
+    let refused = "
+new.txt --explain                    | --explain | FILE
+--text barks --svg x.svg             | --explain
+--text barks --explain --json --svg - | --json
+";
+    refuses_each(&folder, "predict run", refused);
 }

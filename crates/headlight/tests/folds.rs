@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::sweeps::rows;
-use crate::common::{folder, refused, run_in, typed};
+use crate::common::{asked, folder, refuses_each, refuses_typed, typed};
 use serde_json::Value;
 
 /// 30 texts; a third of them are bad.
@@ -29,17 +29,14 @@ fn texts(name: &str) -> PathBuf {
     folder
 }
 
-const FOLDS: [&str; 6] = ["sweep", "r.toml", "--folds", "5", "--out", "f.jsonl"];
-
 fn report(folder: &Path) -> Value {
-    let printed = typed(folder, "report f.jsonl --json").done().stdout;
-    serde_json::from_str(&printed).unwrap()
+    asked(folder, "report f.jsonl")
 }
 
 #[test]
 fn each_fold_is_a_row_and_the_report_is_over_folds() {
     let folder = texts("folds_rows");
-    run_in(&folder, &FOLDS).done();
+    typed(&folder, "sweep r.toml --folds 5 --out f.jsonl").done();
     let found = rows(&folder.join("f.jsonl"));
     let names: Vec<&str> = found
         .iter()
@@ -78,10 +75,8 @@ fn figures_of_fewer_folds_say_so() {
     let rare = rows.replace("good", "a").replace("bad", "b");
     let few: Vec<&str> = rare.lines().take(7).collect();
     fs::write(folder.join("r.csv"), few.join("\n") + "\n").unwrap();
-    let folds = [
-        "sweep", "r.toml", "--folds", "6", "--out", "f.jsonl", "--set",
-    ];
-    let screen = run_in(&folder, &[&folds[..], &["training.epochs=1"]].concat()).done();
+    let folds = "sweep r.toml --folds 6 --out f.jsonl --set training.epochs=1";
+    let screen = typed(&folder, folds).done();
     let over = &report(&folder)["folds"][0];
     let known = over["held_out_f1"]["runs"].as_u64().unwrap();
     assert!(over["folds"] == 6 && known < 6);
@@ -95,18 +90,16 @@ fn figures_of_fewer_folds_say_so() {
 #[test]
 fn folds_go_with_seeds_grids_and_shards() {
     let folder = texts("folds_grid");
-    let more = ["--seeds", "3..5", "--grid", "model.d_model=2,4"];
-    let whole = [&FOLDS[..], &more].concat();
-    run_in(&folder, &whole).done();
+    let sweep = "sweep r.toml --folds 5 --seeds 3..5 --grid model.d_model=2,4 --out";
+    let whole = format!("{sweep} f.jsonl");
+    typed(&folder, &whole).done();
     let bytes = fs::read_to_string(folder.join("f.jsonl")).unwrap();
     assert_eq!(bytes.lines().count(), 20);
     let values = report(&folder);
     let over = values["folds"].as_array().unwrap();
     assert_eq!(over.len(), 2);
-    assert_eq!(
-        (&over[1]["settings"]["model.d_model"], &over[1]["folds"]),
-        (&4.into(), &5.into())
-    );
+    assert_eq!(over[1]["settings"]["model.d_model"], 4);
+    assert_eq!(over[1]["folds"], 5);
     assert_eq!(over[0]["held_out_f1"]["runs"], 5);
 
     let start: String = bytes
@@ -115,13 +108,11 @@ fn folds_go_with_seeds_grids_and_shards() {
         .map(|line| line.to_owned() + "\n")
         .collect();
     fs::write(folder.join("f.jsonl"), start).unwrap();
-    run_in(&folder, &whole).done();
+    typed(&folder, &whole).done();
     assert_eq!(fs::read_to_string(folder.join("f.jsonl")).unwrap(), bytes);
-    for shard in ["1/2", "2/2"] {
-        let out = format!("shard-{}.jsonl", &shard[..1]);
-        let mut part = whole.clone();
-        part[5] = &out;
-        run_in(&folder, &[&part[..], &["--shard", shard]].concat()).done();
+    for shard in [1, 2] {
+        let part = format!("{sweep} shard-{shard}.jsonl --shard {shard}/2");
+        typed(&folder, &part).done();
     }
     let merge = "merge shard-2.jsonl shard-1.jsonl --out all.jsonl";
     typed(&folder, merge).done();
@@ -131,20 +122,13 @@ fn folds_go_with_seeds_grids_and_shards() {
 #[test]
 fn folds_that_cannot_be_are_refused() {
     let folder = texts("folds_refused");
-    let sweep = |config, folds, more: &[&str]| {
-        let sweep = ["sweep", config, "--folds", folds, "--out", "x.jsonl"];
-        run_in(&folder, &[&sweep[..], more].concat())
-    };
-    refused(
-        &sweep("quick", "5", &[]),
-        &["--folds", "data.fold", "generated", "held_out"],
-    );
-    refused(&sweep("r.toml", "1", &[]), &["--folds"]);
-    refused(&sweep("r.toml", "31", &[]), &["30 samples", "31 folds"]);
-    refused(
-        &sweep("r.toml", "5", &["--grid", "data.fold=1/2"]),
-        &["data.fold", "twice"],
-    );
+    let refused = "
+quick --folds 5                       | --folds | data.fold | generated | held_out
+r.toml --folds 1                      | --folds
+r.toml --folds 31                     | 30 samples | 31 folds
+r.toml --folds 5 --grid data.fold=1/2 | data.fold | twice
+";
+    refuses_each(&folder, "sweep --out x.jsonl", refused);
     let text = fs::read_to_string(folder.join("r.csv")).unwrap();
     let lines = text.lines().enumerate();
     let split = lines.map(|(line, text)| match line {
@@ -153,6 +137,6 @@ fn folds_that_cannot_be_are_refused() {
     });
     let split: String = split.collect();
     fs::write(folder.join("r.csv"), split).unwrap();
-    refused(&sweep("r.toml", "5", &[]), &["own", "held-out"]);
-    assert!(!folder.join("x.jsonl").exists());
+    let split = "sweep r.toml --folds 5 --out x.jsonl";
+    refuses_typed(&folder, split, &["own", "held-out"]);
 }

@@ -2,28 +2,12 @@
 #![allow(clippy::format_push_string, missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde_json::Value;
-
-use crate::common::{folder, last_dump, mentions, metrics, run, text};
-
-/// Trains a config with changes.
-fn train(path: &Path, config: &str, sets: &[&str]) {
-    let sets = sets.iter().flat_map(|set| ["--set", set]);
-    let start = ["train", config, "--run", text(path)];
-    run(&start.into_iter().chain(sets).collect::<Vec<_>>()).done();
-}
-
-fn inspected(path: &Path, more: &[&str]) -> String {
-    run(&[&["inspect", text(path)], more].concat())
-        .done()
-        .stdout
-}
+use crate::common::{asked, folder, last_dump, mentions, metrics, printed, set, typed};
 
 /// Texts of 3 to 7 words; those with "good" are yes.
-fn texts(folder: &Path) -> PathBuf {
-    let path = folder.join("texts.csv");
+fn texts(folder: &Path) {
     let mut csv = "text,label\n".to_owned();
     for sample in 0..120 {
         let words = "the film was a long one by".split(' ').cycle();
@@ -31,27 +15,25 @@ fn texts(folder: &Path) -> PathBuf {
         let (word, label) = [("bad", "no"), ("good", "yes")][sample % 2];
         csv.push_str(&format!("{} {word},{label}\n", words.join(" ")));
     }
-    fs::write(&path, csv).unwrap();
-    path
+    fs::write(folder.join("texts.csv"), csv).unwrap();
 }
 
 /// A text of n words in 12 positions: [CLS] may look at n + 1 keys, and so may each query.
 #[test]
 fn padding_is_no_key() {
     let folder = folder("keys-padding");
-    let file = folder.join("texts.toml");
-    let data = format!("[data]\nfile = {:?}\nseq_len = 11\n", text(&texts(&folder)));
-    let model = "[model]\nd_model = 8\nn_heads = 1\n[training]\nepochs = 1\n";
-    fs::write(&file, data + model).unwrap();
-    let path = folder.join("run");
-    train(&path, text(&file), &["dump.positives=8"]);
-    let dump = last_dump(&path);
+    texts(&folder);
+    let config = "data = { file = \"texts.csv\", seq_len = 11 }\nmodel = { d_model = 8, n_heads = 1 }\n\
+                  training.epochs = 1\ndump.positives = 8\n";
+    fs::write(folder.join("texts.toml"), config).unwrap();
+    typed(&folder, "train texts.toml --run run").done();
+    let dump = last_dump(&folder.join("run"));
     for row in 0..dump.dims.samples {
         let words = dump.tokens(row).iter().filter(|&&token| token > 1).count();
         assert!(words < 8, "{:?}", dump.tokens(row));
-        let number = dump.meta.samples[row].unwrap().to_string();
+        let number = dump.meta.samples[row].unwrap();
         let uniform = format!("uniform: {:.4}", 1.0 / (words + 1) as f64);
-        let told = inspected(&path, &["--sample", &number, "--query", "0"]);
+        let told = printed(&folder, &format!("inspect run --sample {number} --query 0"));
         assert!(told.contains(&uniform), "{uniform}: {told}");
     }
 }
@@ -59,23 +41,15 @@ fn padding_is_no_key() {
 #[test]
 fn a_mask_leaves_each_query_its_keys() {
     let folder = folder("keys-mask");
-    let causal = folder.join("causal");
-    train(
-        &causal,
-        "configs/quick.toml",
-        &[
-            "model.attention.mask=causal",
-            "data.cls=last",
-            "training.epochs=1",
-        ],
-    );
+    let causal = set("model.attention.mask=causal data.cls=last training.epochs=1");
+    typed(&folder, &format!("train quick --run causal {causal}")).done();
     for query in 0..7 {
-        let told = inspected(&causal, &["--query", &query.to_string()]);
+        let told = printed(&folder, &format!("inspect causal --query {query}"));
         let uniform = format!("uniform: {:.4}", 1.0 / f64::from(query + 1));
         assert!(told.contains(&uniform), "{uniform}: {told}");
     }
     // The rule asks for position 3 of the tokens, which all seven keys of [CLS] are equally near to.
-    let last = metrics(&causal).pop().unwrap();
+    let last = metrics(&folder.join("causal")).pop().unwrap();
     let uniform = last["uniform_positive"].as_f64().unwrap();
     assert!((uniform - 1.0 / 7.0).abs() < 1e-6, "{uniform}");
 
@@ -83,14 +57,14 @@ fn a_mask_leaves_each_query_its_keys() {
     let rows: Vec<String> = (0..7)
         .map(|query| format!("[{}]", [if query == 1 { "0" } else { "1" }; 7].join(",")))
         .collect();
-    let mask = format!("model.attention.mask=[{}]", rows.join(","));
-    let none = folder.join("none");
-    train(&none, "configs/quick.toml", &[&mask, "training.epochs=1"]);
-    let told = inspected(&none, &["--query", "1"]);
-    assert!(
-        told.contains("no key") && !told.contains("uniform"),
-        "{told}"
+    let mask = format!(
+        "model.attention.mask=[{}] training.epochs=1",
+        rows.join(",")
     );
+    typed(&folder, &format!("train quick --run none {}", set(&mask))).done();
+    let told = printed(&folder, "inspect none --query 1");
+    let is_none = told.contains("no key") && !told.contains("uniform");
+    assert!(is_none, "{told}");
 }
 
 /// Terminal, pictures, report and page show the same head first: that of the last layer which gives most to what decides.
@@ -100,15 +74,8 @@ fn all_open_on_the_strongest_head_of_the_last_block() {
     let mut seen = [false; 2];
     for seed in 0..6 {
         let path = folder.join(format!("run{seed}"));
-        train(
-            &path,
-            "configs/quick.toml",
-            &[
-                "model.n_layers=2",
-                "model.n_heads=2",
-                &format!("seed={seed}"),
-            ],
-        );
+        let sets = set(&format!("model.n_layers=2 model.n_heads=2 seed={seed}"));
+        typed(&folder, &format!("train quick --run run{seed} {sets}")).done();
         let dump = last_dump(&path);
         let positions = dump.dims.positions;
         let paid = |head: usize| -> f32 {
@@ -122,38 +89,24 @@ fn all_open_on_the_strongest_head_of_the_last_block() {
         };
         let head = usize::from(paid(1) > paid(0));
         seen[head] = true;
-        let named = head.to_string();
-        let chosen = ["--layer", "1", "--head", &named];
-        assert_eq!(inspected(&path, &[]), inspected(&path, &chosen));
-        assert_eq!(
-            inspected(&path, &["--layer", "1"]),
-            inspected(&path, &chosen)
-        );
-        assert_eq!(
-            inspected(&path, &["--head", &named]),
-            inspected(&path, &chosen)
-        );
-        let other = ["--layer", "0", "--head", "0"];
-        assert_ne!(inspected(&path, &[]), inspected(&path, &other));
-        let [svg, own] = ["svg", "own"].map(|name| folder.join(format!("{seed}-{name}.svg")));
-        inspected(&path, &["--svg", text(&svg)]);
-        inspected(&path, &[&chosen[..], &["--svg", text(&own)]].concat());
-        assert_eq!(fs::read(svg).unwrap(), fs::read(own).unwrap());
+        let inspected = |more: &str| printed(&folder, &format!("inspect run{seed} {more}"));
+        let chosen = format!("--layer 1 --head {head}");
+        let first = inspected("");
+        for more in [&chosen, "--layer 1", &format!("--head {head}")] {
+            assert_eq!(inspected(more), first, "{more}");
+        }
+        assert_ne!(inspected("--layer 0 --head 0"), first);
+        let own = inspected(&format!("{chosen} --svg -"));
+        assert_eq!(inspected("--svg -"), own);
 
         let report = fs::read_to_string(path.join("report.md")).unwrap();
-        let first = report.split("Attention weights (").nth(1).unwrap();
-        let place = format!("layer 1 · head {head})");
-        assert!(
-            first
-                .split_once(')')
-                .is_some_and(|(name, _)| format!("{name})").ends_with(&place))
-        );
+        let (_, first) = report.split_once("Attention weights (").unwrap();
+        let (name, _) = first.split_once(')').unwrap();
+        assert!(name.ends_with(&format!("layer 1 · head {head}")), "{name}");
         let page = fs::read_to_string(path.join("inspector.html")).unwrap();
         assert!(page.contains(&format!("\"strongest\":{head}")));
-        let tokens = ["--tokens", "1 2 3 42 5 6", "--explain", "--json"];
-        let explain = [&["predict", text(&path)], &tokens[..]].concat();
-        let found: Value = serde_json::from_str(&run(&explain).done().stdout).unwrap();
-        assert_eq!(found["explanation"]["head"], head);
+        let explain = format!("predict run{seed} --tokens '1 2 3 42 5 6' --explain");
+        assert_eq!(asked(&folder, &explain)["explanation"]["head"], head);
         // The first screen and the report name it, too.
         let shown = format!("layer 1, head {head} is shown");
         assert!(mentions(&report, &shown), "{report}");
@@ -164,19 +117,17 @@ fn all_open_on_the_strongest_head_of_the_last_block() {
 /// Before training the scores are near 0, and so all weights near uniform attention.
 #[test]
 fn a_uniform_head_says_so() {
-    let path = folder("keys-uniform").join("run");
-    train(&path, "configs/quick.toml", &["training.epochs=12"]);
-    let says = |more: &[&str]| mentions(&inspected(&path, more), "close to uniform");
-    assert!(says(&["--step", "0"]));
-    assert!(says(&["--step", "0", "--query", "2"]));
-    let step = last_dump(&path).meta.step.unwrap().to_string();
-    assert!(!says(&["--step", &step]));
-    assert!(!says(&["--step", "0", "--scores"]));
-    let svg = path.with_file_name("uniform.svg");
-    inspected(&path, &["--step", "0", "--svg", text(&svg)]);
-    assert!(
-        fs::read_to_string(svg)
-            .unwrap()
-            .contains("close to uniform")
-    );
+    let folder = folder("keys-uniform");
+    typed(&folder, "train quick --run run --set training.epochs=12").done();
+    let step = last_dump(&folder.join("run")).meta.step.unwrap();
+    for (more, says) in [
+        ("--step 0", true),
+        ("--step 0 --query 2", true),
+        ("--step 0 --svg -", true),
+        ("--step 0 --scores", false),
+        (&format!("--step {step}"), false),
+    ] {
+        let shown = printed(&folder, &format!("inspect run {more}"));
+        assert_eq!(shown.contains("close to uniform"), says, "{more}: {shown}");
+    }
 }

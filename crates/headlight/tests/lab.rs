@@ -5,7 +5,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, mentions, refuses_in, refuses_typed, run_in, text, typed};
+use crate::common::{
+    QUICK, folder, mentions, printed, refuses_each, refuses_typed, text, typed, weights,
+};
 use serde_json::{Value, json};
 
 /// The facts that a page holds.
@@ -21,7 +23,7 @@ fn a_page_without_a_run_depends_on_its_config_alone() {
     let folder = folder("lab_alone");
     let other = folder.join("other");
     fs::create_dir(&other).unwrap();
-    let told = typed(&folder, "lab").done().stdout;
+    let told = printed(&folder, "lab");
     assert!(mentions(&told, "lab.html"), "{told}");
     typed(&other, "init").done();
     typed(&other, "lab notebook.toml --html mine.html").done();
@@ -38,10 +40,9 @@ fn a_page_without_a_run_depends_on_its_config_alone() {
     let question = found["question"].as_str().unwrap();
     assert!(mentions(question, "42") && mentions(question, "3"));
 
-    let wide = ["lab", "count", "--set", "model.d_model=16", "--html", "-"];
-    let piped = run_in(&folder, &wide).done();
-    assert!(piped.stdout.starts_with("<!doctype html>"));
-    fs::write(folder.join("wide.html"), piped.stdout).unwrap();
+    let piped = printed(&folder, "lab count --set model.d_model=16 --html -");
+    assert!(piped.starts_with("<!doctype html>"));
+    fs::write(folder.join("wide.html"), piped).unwrap();
     let found = facts(&folder.join("wide.html"));
     assert_eq!(found["lab"]["name"], "count");
     assert_eq!(found["lab"]["config"]["model"]["d_model"], 16);
@@ -51,8 +52,7 @@ fn a_page_without_a_run_depends_on_its_config_alone() {
 #[test]
 fn the_question_stands_in_the_page() {
     let folder = folder("lab_question");
-    let train = ["train", "quick", "--run", "run"];
-    run_in(&folder, &[&train[..], &crate::common::SHORT].concat()).done();
+    typed(&folder, &format!("train {QUICK} --run run")).done();
     typed(&folder, "lab quick").done();
     let question = "<h1>Is it true that token 42 is at position 3?</h1>";
     for page in ["lab.html", "run/inspector.html"] {
@@ -66,24 +66,18 @@ fn the_question_stands_in_the_page() {
 fn what_a_page_cannot_train_is_refused() {
     let folder = folder("lab_refused");
     typed(&folder, "lab quick").done();
-    let set = |setting: &'static str| ["lab", "quick", "--html", "new.html", "--set", setting];
-    for (setting, parts) in [
-        ("compute.engine=burn", &["compute.engine", "burn"][..]),
-        ("data.samples=0", &["samples"]),
-        ("dump.samples=[99999]", &["dump.samples", "99999"]),
-        ("data.seq_len=200000", &["data.seq_len"]),
-        // As a number of a script, it would be another seed.
-        (
-            "data.seed=9007199254740993",
-            &["data.seed", "9007199254740992"],
-        ),
-    ] {
-        refuses_in(&folder, &set(setting), parts);
-    }
-    refuses_typed(&folder, "lab quick", &["lab.html", "--force"]);
-    refuses_typed(&folder, "lab nowhere", &["nowhere"]);
-    let open = ["lab", "quick", "--open", "--html", "-"];
-    refuses_in(&folder, &open, &["--open", "--html"]);
+    // As a number of a script, the large seed would be another one.
+    let refused = "
+quick                                                       | lab.html | --force
+nowhere                                                     | nowhere
+quick --open --html -                                       | --open | --html
+quick --html new.html --set compute.engine=burn             | compute.engine | burn
+quick --html new.html --set data.samples=0                  | samples
+quick --html new.html --set dump.samples=[99999]            | dump.samples | 99999
+quick --html new.html --set data.seq_len=200000             | data.seq_len
+quick --html new.html --set data.seed=9007199254740993      | data.seed | 9007199254740992
+";
+    refuses_each(&folder, "lab", refused);
     typed(&folder, "lab quick --force").done();
 }
 
@@ -116,9 +110,8 @@ fn samples_of_a_file_travel_in_the_page() {
         let folder = folder(&format!("lab_samples_{}", name.replace(' ', "_")));
         fs::write(folder.join("mine.csv"), samples(60, names, has_splits)).unwrap();
         fs::write(folder.join("mine.toml"), CONFIG).unwrap();
-        let held_out = format!("data.held_out={held_out}");
-        let train = ["train", "mine.toml", "--set", &held_out, "--run", "run"];
-        run_in(&folder, &train).done();
+        let own = format!("mine.toml --set data.held_out={held_out}");
+        typed(&folder, &format!("train {own} --run run")).done();
         let again = &facts(&folder.join("run/inspector.html"))["runs"][0]["again"]["live"];
         let data = &again["data"];
         let tokens = data["tokens"].as_array().unwrap();
@@ -132,35 +125,23 @@ fn samples_of_a_file_travel_in_the_page() {
         });
         let rows: Vec<String> = rows.collect();
         fs::write(folder.join("again.jsonl"), rows.join("\n")).unwrap();
-        let config = folder.join("run/config.toml");
-        let again_set = ["--set", "data.file=again.jsonl", "--run", "again"];
-        run_in(
-            &folder,
-            &[&["train", text(&config)], &again_set[..]].concat(),
-        )
-        .done();
-        let weights = ["run", "again"].map(|run| {
-            let path = folder.join(run).join("model.safetensors");
-            fs::read(path).unwrap()
-        });
-        assert!(weights[0] == weights[1], "{name}");
+        let again = "train run/config.toml --set data.file=again.jsonl --run again";
+        typed(&folder, again).done();
+        assert!(
+            weights(&folder, "run") == weights(&folder, "again"),
+            "{name}"
+        );
 
-        let lab = ["lab", "mine.toml", "--set", &held_out];
-        run_in(&folder, &lab).done();
+        typed(&folder, &format!("lab {own}")).done();
         let page = facts(&folder.join("lab.html"));
         assert_eq!(page["lab"]["data"], *data, "{name}");
         assert_eq!(page["lab"]["config"]["data"]["file"], "mine.csv");
-        let path = text(&folder.join("mine.csv")).to_owned();
-        let whole = [
-            "lab",
-            "mine.toml",
-            "--set",
-            &held_out,
-            "--html",
-            "whole.html",
-        ];
-        let file = format!("data.file={path}");
-        run_in(&folder, &[&whole[..], &["--set", &file]].concat()).done();
+        let file = folder.join("mine.csv");
+        let whole = format!(
+            "lab {own} --html whole.html --set 'data.file={}'",
+            text(&file)
+        );
+        typed(&folder, &whole).done();
         let [page, whole] =
             ["lab.html", "whole.html"].map(|page| fs::read(folder.join(page)).unwrap());
         assert!(page == whole, "{name}");
@@ -182,59 +163,31 @@ fn a_page_has_the_samples_of_its_run_or_says_why_not() {
     };
     assert!(again()["live"]["data"].is_object());
     fs::write(folder.join("mine.csv"), whole.replacen("ham,1", "ham,2", 1)).unwrap();
-    assert!(mentions(again()["recorded"].as_str().unwrap(), "changed"));
+    let says = |reason: &str| mentions(again()["recorded"].as_str().unwrap(), reason);
+    assert!(says("changed"));
     fs::remove_file(folder.join("mine.csv")).unwrap();
-    assert!(mentions(
-        again()["recorded"].as_str().unwrap(),
-        "cannot be read"
-    ));
+    assert!(says("cannot be read"));
     fs::write(folder.join("mine.csv"), &whole).unwrap();
     assert!(again()["live"].is_object());
     fs::remove_dir_all(folder.join("run/checkpoint")).unwrap();
-    assert!(mentions(
-        again()["recorded"].as_str().unwrap(),
-        "checkpoint"
-    ));
+    assert!(says("checkpoint"));
 
-    fs::write(
-        folder.join("mine.csv"),
-        samples(20_000, ["ham", "spam"], true),
-    )
-    .unwrap();
-    let short = [
-        "--set",
-        "training.epochs=1",
-        "--set",
-        "training.batch_size=4096",
-    ];
-    run_in(
-        &folder,
-        &[&["train", "mine.toml", "--run", "large"], &short[..]].concat(),
-    )
-    .done();
+    let many = samples(20_000, ["ham", "spam"], true);
+    fs::write(folder.join("mine.csv"), many).unwrap();
+    let short = "--set training.epochs=1 --set training.batch_size=4096";
+    typed(&folder, &format!("train mine.toml --run large {short}")).done();
     let large = facts(&folder.join("large/inspector.html"))["runs"][0].clone();
     let reason = large["again"]["recorded"].as_str().unwrap();
     assert!(mentions(reason, "200 kB"), "{reason}");
     // Of long texts, a recording has a part.
     let words = |text: usize| (0..120).map(move |at| format!(" w{}", (text * 7 + at * at) % 800));
     let line = |text| {
-        format!(
-            "{},{}\n",
-            ["a", "b"][text % 2],
-            words(text).collect::<String>()
-        )
+        let words: String = words(text).collect();
+        format!("{},{words}\n", ["a", "b"][text % 2])
     };
     let lines: String = (0..1000).map(line).collect();
     fs::write(folder.join("long.csv"), format!("label,text\n{lines}")).unwrap();
-    let train = [
-        "train",
-        "long.csv",
-        "--run",
-        "long",
-        "--set",
-        "training.steps=2",
-    ];
-    run_in(&folder, &train).done();
+    typed(&folder, "train long.csv --run long --set training.steps=2").done();
     let page = fs::metadata(folder.join("long/inspector.html")).unwrap();
     assert!(page.len() < 3_000_000, "{}", page.len());
     refuses_typed(&folder, "lab mine.toml", &["mine.csv", "200 kB"]);

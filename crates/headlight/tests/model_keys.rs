@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::common::sweeps::rows;
-use crate::common::{folder, mentions, metrics, read_dump, refuses_in, run_in, typed};
-use serde_json::{Value, from_str};
+use crate::common::{asked, folder, mentions, metrics, printed, read_dump, typed};
+use serde_json::Value;
 
 /// Samples of two to six tokens without `[CLS]`: does one of them have token 3? Token 8 fills them up.
 const PADDED: &str = "\
@@ -18,7 +18,7 @@ training = { epochs = 2, learning_rate = 0.03 }
 
 const POSITIONS: usize = 6;
 
-const ONE_EPOCH: [&str; 2] = ["--set", "training.epochs=1"];
+const ONE_EPOCH: &str = "--set training.epochs=1";
 
 fn padded(name: &str) -> PathBuf {
     let folder = folder(name);
@@ -37,42 +37,34 @@ fn padded(name: &str) -> PathBuf {
 }
 
 /// What a command prints. Words stand together also where a line is broken between them.
-fn shown(folder: &Path, parts: &[&[&str]]) -> String {
-    let text = run_in(folder, &parts.concat()).done().stdout;
+fn shown(folder: &Path, line: &str) -> String {
+    let text = printed(folder, line);
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn object(folder: &Path, arguments: &[&str]) -> Value {
-    from_str(&shown(folder, &[arguments, &["--json"]])).unwrap()
-}
+const DUMP: &str = "dump run/config.toml --weights run/model.safetensors";
 
 /// With mean pooling, all texts say so, and no padding position stands for the others.
 #[test]
 fn the_mean_of_all_positions_is_named() {
     let folder = padded("keys_mean");
     let mean = "mean of all positions";
-    let screen = shown(&folder, &[&["train", "c.toml", "--run", "run"]]);
-    assert!(
-        screen.contains(mean) && screen.contains("the last token looks"),
-        "{screen}"
-    );
+    let screen = shown(&folder, "train c.toml --run run");
+    let looks = screen.contains("the last token looks");
+    assert!(screen.contains(mean) && looks, "{screen}");
     let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
     assert!(report.contains(mean), "{report}");
-    assert!(shown(&folder, &[&["compare", "run"]]).contains(mean));
+    assert!(shown(&folder, "compare run").contains(mean));
 
-    let predict = ["predict", "run", "--tokens", "3 2 1"];
-    let printed = shown(&folder, &[&predict]);
-    assert!(
-        printed.contains(mean) && mentions(&printed, "position 2"),
-        "{printed}"
-    );
-    let explained = shown(&folder, &[&predict, &["--explain"]]);
+    let predict = "predict run --tokens '3 2 1'";
+    let told = shown(&folder, predict);
+    let looks = mentions(&told, "position 2");
+    assert!(told.contains(mean) && looks, "{told}");
+    let explained = shown(&folder, &format!("{predict} --explain"));
     assert!(explained.contains(mean), "{explained}");
-    let json = object(&folder, &predict);
+    let json = asked(&folder, predict);
     fs::write(folder.join("s.txt"), "3 2 1\n").unwrap();
-    let dump = ["dump", "run/config.toml", "--samples", "s.txt"];
-    let weights = ["--weights", "run/model.safetensors", "--out", "d.npz"];
-    run_in(&folder, &[&dump[..], &weights].concat()).done();
+    typed(&folder, &format!("{DUMP} --samples s.txt --out d.npz")).done();
     let dump = read_dump(folder.join("d.npz"));
     for head in 0..2 {
         let row = json["attention_of_readout"][0][head].clone();
@@ -81,13 +73,9 @@ fn the_mean_of_all_positions_is_named() {
     }
 
     // With [CLS], its attention is shown.
-    let quick = ["train", "quick", "--run", "cls"];
-    let pooling = ["--set", "model.pooling=mean"];
-    let screen = shown(&folder, &[&quick, &pooling]);
-    assert!(
-        screen.contains(mean) && screen.contains("[CLS] looks"),
-        "{screen}"
-    );
+    let screen = shown(&folder, "train quick --run cls --set model.pooling=mean");
+    let looks = screen.contains("[CLS] looks");
+    assert!(screen.contains(mean) && looks, "{screen}");
 }
 
 /// Both engines measure the last position of each sample that is not padding.
@@ -96,23 +84,17 @@ fn the_mean_of_all_positions_is_named() {
 fn engines_measure_the_last_token_of_each_sample() {
     let folder = padded("keys_mean_engines");
     let [fused, burn] = ["fused", "burn"].map(|engine| {
-        let file = format!("{engine}.jsonl");
-        let engine = format!("compute.engine={engine}");
-        let sweep = ["sweep", "c.toml", "--seeds", "0..1", "--out", &file];
-        let set = ["--set", &engine, "--set", "model.attention.mask=causal"];
-        let printed = shown(&folder, &[&sweep, &set]);
-        assert!(printed.contains("Attention of the last token"), "{printed}");
-        rows(&folder.join(file)).remove(0)
+        let sweep = format!("sweep c.toml --seeds 0..1 --out {engine}.jsonl --engine {engine}");
+        let told = shown(
+            &folder,
+            &format!("{sweep} --set model.attention.mask=causal"),
+        );
+        assert!(told.contains("Attention of the last token"), "{told}");
+        rows(&folder.join(format!("{engine}.jsonl"))).remove(0)
     });
-    let set = ["--set", "seed=0", "--set", "model.attention.mask=causal"];
-    run_in(
-        &folder,
-        &[&["train", "c.toml", "--run", "run"], &set[..]].concat(),
-    )
-    .done();
-    let dump = ["dump", "run/config.toml", "--samples", "d.jsonl"];
-    let weights = ["--weights", "run/model.safetensors", "--out", "all.npz"];
-    run_in(&folder, &[&dump[..], &weights].concat()).done();
+    let train = "train c.toml --run run --set seed=0 --set model.attention.mask=causal";
+    typed(&folder, train).done();
+    typed(&folder, &format!("{DUMP} --samples d.jsonl --out all.npz")).done();
     let dump = read_dump(folder.join("all.npz"));
     // The mean over heads and the samples of a class of the row of the last token, or of the row at the end.
     let mean_row = |label: f32, query: &dyn Fn(usize) -> usize| {
@@ -131,10 +113,8 @@ fn engines_measure_the_last_token_of_each_sample() {
     };
     let last = |sample: usize| dump.tokens(sample).iter().rposition(|&token| token != 8);
     for (key, label) in [("attention_positive", 1.0), ("attention_negative", 0.0)] {
-        let [fused, burn] = [&fused, &burn].map(|row| -> Vec<f64> {
-            let numbers = row[key].clone();
-            serde_json::from_value(numbers).unwrap()
-        });
+        let [fused, burn]: [Vec<f64>; 2] =
+            [&fused, &burn].map(|row| serde_json::from_value(row[key].clone()).unwrap());
         let is_close = |other: &[f64]| fused.iter().zip(other).all(|(a, b)| (a - b).abs() < 1e-4);
         let expected = mean_row(label, &|sample| last(sample).unwrap());
         assert!(is_close(&burn), "{key}: {fused:?} {burn:?}");
@@ -149,9 +129,12 @@ fn engines_measure_the_last_token_of_each_sample() {
 fn two_logits_are_reported_as_one() {
     let folder = folder("keys_two_logits");
     for (run, logits) in [("one", "log-odds"), ("two", "per-class")] {
-        let logits = format!("model.logits={logits}");
-        let train = ["train", "quick", "--run", run, "--set", &logits];
-        run_in(&folder, &[&train[..], &ONE_EPOCH].concat()).done();
+        let logits = format!("--set model.logits={logits}");
+        typed(
+            &folder,
+            &format!("train quick --run {run} {logits} {ONE_EPOCH}"),
+        )
+        .done();
     }
     let last = metrics(&folder.join("two")).pop().unwrap();
     for key in ["min_positive", "max_negative"] {
@@ -164,15 +147,14 @@ fn two_logits_are_reported_as_one() {
     let samples = ["1 2 42 3 4 5", "1 2 3 4 5 6"];
     fs::write(folder.join("t.txt"), samples.join("\n")).unwrap();
     let csv = ["one", "two"].map(|run| {
-        let predict = ["predict", run, "t.txt"];
-        let csv = run_in(&folder, &predict).done().stdout;
+        let csv = printed(&folder, &format!("predict {run} t.txt"));
         let cells = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
         csv.lines().map(cells).collect::<Vec<_>>()
     });
     assert_eq!(csv[0][0], csv[1][0]);
     for (cells, sample) in csv[1][1..].iter().zip(samples) {
         assert_eq!(cells.len(), csv[1][0].len(), "{cells:?}");
-        let json = object(&folder, &["predict", "two", "--tokens", sample]);
+        let json = asked(&folder, &format!("predict two --tokens '{sample}'"));
         let probability: f64 = cells[2].parse().unwrap();
         let expected = json["probabilities"][1].as_f64().unwrap();
         assert!((probability - expected).abs() < 1e-6, "{cells:?}");
@@ -186,9 +168,8 @@ fn two_logits_are_reported_as_one() {
 
     // The Brier score is that of one probability, half of that of both.
     typed(&folder, "data quick --out q.csv").done();
-    let found = object(&folder, &["evaluate", "two", "q.csv"]);
-    let predict = ["predict", "two", "q.csv"];
-    let all = run_in(&folder, &predict).done().stdout;
+    let found = asked(&folder, "evaluate two q.csv");
+    let all = printed(&folder, "predict two q.csv");
     let square = |line: &str| {
         let cells: Vec<&str> = line.split(',').collect();
         let number = |cell: &str| cell.parse::<f64>().unwrap();
@@ -204,18 +185,20 @@ fn two_logits_are_reported_as_one() {
 #[test]
 fn runs_look_towards_the_target_by_their_rate() {
     let folder = folder("keys_rate");
-    let sweep = |file: &str, change: &[&str]| {
-        let sweep = ["sweep", "quick", "--seeds", "0..4", "--out", file];
-        let small = ["--set", "data.samples=200"];
-        let printed = shown(&folder, &[&sweep, &small, &ONE_EPOCH, change]);
-        (printed, object(&folder, &["report", file]))
+    let sweep = |file: &str, change: &str| {
+        let small = format!("--set data.samples=200 {ONE_EPOCH}");
+        let sweep = format!("sweep quick --seeds 0..4 --out {file} {small} {change}");
+        (
+            shown(&folder, &sweep),
+            asked(&folder, &format!("report {file}")),
+        )
     };
     // At rate 0 all weights are 1, so that no run looks anywhere.
-    let (_, still) = sweep("still.jsonl", &["--set", "model.attention.rate=0.0"]);
+    let (_, still) = sweep("still.jsonl", "--set model.attention.rate=0.0");
     let looks = (&still["looks_towards"], &still["looks_away"]);
     assert_eq!(looks, (&0.into(), &0.into()));
 
-    let (_, found) = sweep("grid.jsonl", &["--grid", "model.attention.rate=0.3,1.0"]);
+    let (_, found) = sweep("grid.jsonl", "--grid model.attention.rate=0.3,1.0");
     let mut expected = [0_u64; 2];
     for row in rows(&folder.join("grid.jsonl")) {
         let point = row["point"].as_u64().unwrap() as usize;
@@ -228,8 +211,8 @@ fn runs_look_towards_the_target_by_their_rate() {
     assert_eq!(towards, expected);
 
     // What is no softmax has no uniform attention.
-    let (printed, none) = sweep("none.jsonl", &["--set", "model.attention.softmax=false"]);
-    assert!(printed.contains("without a softmax"), "{printed}");
+    let (told, none) = sweep("none.jsonl", "--set model.attention.softmax=false");
+    assert!(told.contains("without a softmax"), "{told}");
     assert_eq!(none["looks_towards"], Value::Null);
 }
 
@@ -237,26 +220,21 @@ fn runs_look_towards_the_target_by_their_rate() {
 #[test]
 fn a_removed_head_is_not_drawn() {
     let folder = folder("keys_removed");
-    let train = ["train", "quick", "--run", "run"];
-    let parts = ["--set", "model.n_heads=2", "--set", "model.n_layers=2"];
-    run_in(&folder, &[&train[..], &ONE_EPOCH, &parts].concat()).done();
-    let predict = ["predict", "run", "--tokens", "1 2 42 3 4 5"];
-    let drawn = |more: &[&str]| {
-        let printed = run_in(&folder, &[&predict[..], more].concat())
-            .done()
-            .stdout;
+    let parts = "--set model.n_heads=2 --set model.n_layers=2";
+    typed(
+        &folder,
+        &format!("train quick --run run {ONE_EPOCH} {parts}"),
+    )
+    .done();
+    let predict = "predict run --tokens '1 2 42 3 4 5'";
+    let drawn = |more: &str| {
+        let printed = printed(&folder, &format!("{predict} {more}"));
         let count = |what| printed.matches(what).count();
         (count("   0  [CLS]"), count("removed"))
     };
-    assert_eq!(drawn(&[]), (4, 0));
-    assert_eq!(drawn(&["--without-head", "1.0"]), (3, 1));
-    assert_eq!(drawn(&["--without-layer", "0"]), (2, 2));
-    // What does not exist is named with what does.
-    for (part, index, range) in [("position", "7", "0 to 6"), ("layer", "2", "0 to 1")] {
-        let part = format!("--without-{part}");
-        let without = [&predict[..], &[&part, index]].concat();
-        refuses_in(&folder, &without, &[&format!("{part} {index}"), range]);
-    }
+    assert_eq!(drawn(""), (4, 0));
+    assert_eq!(drawn("--without-head 1.0"), (3, 1));
+    assert_eq!(drawn("--without-layer 0"), (2, 2));
 }
 
 /// Means over a part of the samples say which part.
@@ -264,8 +242,8 @@ fn a_removed_head_is_not_drawn() {
 fn means_name_their_samples() {
     let folder = folder("keys_samples");
     let screen = |held_out: &str, name: &str| {
-        let train = ["train", "quick", "--run", name, "--set", held_out];
-        shown(&folder, &[&train, &ONE_EPOCH])
+        let train = format!("train quick --run {name} --set {held_out} {ONE_EPOCH}");
+        shown(&folder, &train)
     };
     let all = screen("data.held_out=100", "all");
     assert!(all.contains("mean of 100 held-out samples ("), "{all}");

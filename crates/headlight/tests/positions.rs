@@ -2,11 +2,13 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::common::{folder, json, metrics, read_dump, refused, refuses_typed, run_in, typed};
+use crate::common::{
+    asked, config_of, folder, metrics, printed, read_dump, refuses_each, typed, weights,
+};
 
 const HISTOGRAM: &str = "\
 data = { task = \"token-classification\", generator = \"chacha\", samples = 300, held_out = 60, vocab_size = 6, seq_len = 5, \
@@ -32,19 +34,13 @@ fn in_folder(name: &str) -> PathBuf {
     folder
 }
 
-fn json_of(folder: &Path, arguments: &[&str]) -> Value {
-    let printed = run_in(folder, arguments).done().stdout;
-    json(&printed)
-}
-
 /// Accuracy of positions and of whole samples, dumps, predictions and the row of a sweep say the same.
 #[test]
 fn answers_are_counted_by_position() {
     let folder = in_folder("positions_counted");
     typed(&folder, "train h.toml --run r").done();
     let last = metrics(&folder.join("r")).pop().unwrap();
-    let last_dump = folder.join("r/attention/step-000057.npz");
-    let dump = read_dump(&last_dump);
+    let dump = read_dump(folder.join("r/attention/step-000057.npz"));
     assert!(dump.dims.per_position && dump.dims.logits == 6);
     let positions = dump.dims.positions;
     assert_eq!(dump.labels.len(), dump.dims.samples * positions);
@@ -62,15 +58,10 @@ fn answers_are_counted_by_position() {
     // The held-out samples as a file, with their labels; predictions of each, and their share that is right.
     typed(&folder, "data h.toml --out d.jsonl").done();
     let lines = fs::read_to_string(folder.join("d.jsonl")).unwrap();
-    let held_out: Vec<&str> = lines
-        .lines()
-        .filter(|line| line.contains("held_out"))
-        .collect();
-    fs::write(
-        folder.join("held.jsonl"),
-        held_out.join("\n").replace("held_out", "train"),
-    )
-    .unwrap();
+    let held_out = lines.lines().filter(|line| line.contains("held_out"));
+    let held_out: Vec<&str> = held_out.collect();
+    let marked = held_out.join("\n").replace("held_out", "train");
+    fs::write(folder.join("held.jsonl"), marked).unwrap();
     typed(&folder, "predict r held.jsonl --out p.jsonl").done();
     let predicted = fs::read_to_string(folder.join("p.jsonl")).unwrap();
     let (mut right, mut all, mut whole) = (0_usize, 0_usize, 0_usize);
@@ -79,13 +70,10 @@ fn answers_are_counted_by_position() {
         let found: Value = serde_json::from_str(found).unwrap();
         let labels = own["labels"].as_array().unwrap();
         // The file's labels start with that of [CLS], which has no answer.
-        let pairs = labels[1..]
-            .iter()
-            .zip(found["predicted"].as_array().unwrap());
-        let counted: Vec<bool> = pairs
-            .filter(|(label, _)| !label.is_null())
-            .map(|(label, class)| label == class)
-            .collect();
+        let predicted = found["predicted"].as_array().unwrap();
+        let pairs = labels[1..].iter().zip(predicted);
+        let pairs = pairs.filter(|(label, _)| !label.is_null());
+        let counted: Vec<bool> = pairs.map(|(label, class)| label == class).collect();
         all += counted.len();
         right += counted.iter().filter(|&&is_right| is_right).count();
         whole += usize::from(counted.iter().all(|&is_right| is_right));
@@ -96,14 +84,12 @@ fn answers_are_counted_by_position() {
     };
     close("held_out_accuracy", right as f64 / all as f64);
     close("held_out_sample_accuracy", whole as f64 / 60.0);
-    let assessed = json_of(&folder, &["evaluate", "r", "--json"]);
+    let assessed = asked(&folder, "evaluate r");
     assert_eq!(assessed["samples"], json!(all));
-    close("held_out_accuracy", assessed["accuracy"].as_f64().unwrap());
-    close(
-        "held_out_sample_accuracy",
-        assessed["sample_accuracy"].as_f64().unwrap(),
-    );
-    let file = json_of(&folder, &["evaluate", "r", "held.jsonl", "--json"]);
+    for key in ["accuracy", "sample_accuracy"] {
+        close(&format!("held_out_{key}"), assessed[key].as_f64().unwrap());
+    }
+    let file = asked(&folder, "evaluate r held.jsonl");
     assert_eq!(file["accuracy"], assessed["accuracy"]);
     typed(&folder, "sweep h.toml --seeds 0..2 --out s.jsonl").done();
     let rows = fs::read_to_string(folder.join("s.jsonl")).unwrap();
@@ -113,12 +99,12 @@ fn answers_are_counted_by_position() {
     for key in ["sample_accuracy", "held_out_sample_accuracy"] {
         assert!(row[key].is_number() && row[key] == last[key], "{key}");
     }
-    let one = json_of(&folder, &["predict", "r", "--tokens", "1 1 2", "--json"]);
+    let one = asked(&folder, "predict r --tokens '1 1 2'");
     let answers = one["predicted"].as_array().unwrap();
     assert_eq!(answers.len(), 6);
     assert!(answers[0].is_null() && answers[1]["label"] == json!(2) && answers[4].is_null());
-    for page in [&["inspect", "r"][..], &["verify", "r"], &["compare", "r"]] {
-        run_in(&folder, page).done();
+    for line in ["inspect r", "verify r", "compare r"] {
+        typed(&folder, line).done();
     }
     assert!(folder.join("r/inspector.html").exists());
 }
@@ -135,8 +121,7 @@ fn a_file_of_labels_per_token_is_trained_on() {
     let rows: Vec<String> = rows.collect();
     fs::write(folder.join("tags.jsonl"), rows.join("\n")).unwrap();
     typed(&folder, "train tags.jsonl --run r").done();
-    let config = fs::read_to_string(folder.join("r/config.toml")).unwrap();
-    let config: toml::Table = config.parse().unwrap();
+    let config = config_of(&folder.join("r"));
     let data = &config["data"];
     assert_eq!(data["task"].as_str(), Some("token-classification"));
     assert_eq!(data["held_out"].as_integer(), Some(8));
@@ -147,7 +132,6 @@ fn a_file_of_labels_per_token_is_trained_on() {
 #[test]
 fn runs_can_be_repeated() {
     let folder = in_folder("positions_repeated");
-    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
     typed(&folder, "train h.toml --run a").done();
     for format in ["jsonl", "npz"] {
         let name = format!("d.{format}");
@@ -158,22 +142,15 @@ fn runs_can_be_repeated() {
         );
         fs::write(folder.join("f.toml"), config).unwrap();
         typed(&folder, &format!("train f.toml --run {format}")).done();
-        assert!(weights(format) == weights("a"), "{format}");
+        assert!(
+            weights(&folder, format) == weights(&folder, "a"),
+            "{format}"
+        );
     }
-    let short = "train h.toml --run b --set training.epochs=1";
-    typed(&folder, short).done();
-    let more = ["train", "h.toml", "--run", "b", "--resume"];
-    run_in(&folder, &more).done();
-    assert!(weights("b") == weights("a"));
-    let burn = [
-        "train",
-        "h.toml",
-        "--run",
-        "c",
-        "--set",
-        "compute.engine=burn",
-    ];
-    run_in(&folder, &burn).done();
+    typed(&folder, "train h.toml --run b --set training.epochs=1").done();
+    typed(&folder, "train h.toml --run b --resume").done();
+    assert!(weights(&folder, "b") == weights(&folder, "a"));
+    typed(&folder, "train h.toml --run c --engine burn").done();
     let (fused, burn) = (metrics(&folder.join("a")), metrics(&folder.join("c")));
     let loss = |rows: &[Value]| rows.last().unwrap()["loss"].as_f64().unwrap();
     assert!((loss(&fused) - loss(&burn)).abs() < 1e-4);
@@ -182,68 +159,49 @@ fn runs_can_be_repeated() {
 #[test]
 fn a_model_of_the_next_token_writes_texts() {
     let folder = in_folder("positions_texts");
-    let screen = typed(&folder, "train n.toml --run r").done().stdout;
+    let screen = printed(&folder, "train n.toml --run r");
     assert!(screen.contains("headlight generate r"), "{screen}");
-    let generate = |more: &[&str]| {
-        let all = [&["generate", "r"], more].concat();
-        run_in(&folder, &all).done().stdout
-    };
-    let texts = generate(&["--count", "7", "--seed", "4"]);
+    let generate = |more: &str| printed(&folder, &format!("generate r {more}"));
+    let texts = generate("--count 7 --seed 4");
     assert_eq!(texts.lines().count(), 7);
     assert!(texts.chars().all(|c| "an\n".contains(c)));
-    assert_eq!(texts, generate(&["--count", "7", "--seed", "4"]));
-    assert_ne!(texts, generate(&["--count", "7", "--seed", "5"]));
+    assert_eq!(texts, generate("--count 7 --seed 4"));
+    assert_ne!(texts, generate("--count 7 --seed 5"));
     // More texts leave the first ones as they are.
-    assert!(generate(&["--count", "9", "--seed", "4"]).starts_with(&texts));
-    assert!(
-        generate(&["--prompt", "na"])
-            .lines()
-            .all(|line| line.starts_with("na"))
-    );
-    let greedy = generate(&["--temperature", "0", "--count", "3"]);
+    assert!(generate("--count 9 --seed 4").starts_with(&texts));
+    let prompted = generate("--prompt na");
+    assert!(prompted.lines().all(|line| line.starts_with("na")));
+    let greedy = generate("--temperature 0 --count 3");
     for cold in ["1e-4", "1e-300", "5e-324"] {
-        assert_eq!(greedy, generate(&["--temperature", cold, "--count", "3"]));
+        assert_eq!(greedy, generate(&format!("--temperature {cold} --count 3")));
     }
     let lines: Vec<&str> = greedy.lines().collect();
     assert!(lines.iter().all(|line| line == &lines[0]));
-    assert_eq!(greedy, generate(&["--top-k", "1", "--count", "3"]));
+    assert_eq!(greedy, generate("--top-k 1 --count 3"));
 
-    for (more, parts) in [
-        ("--prompt anz?", &["--prompt", "`z`, `?`"][..]),
-        ("--tokens 99999999999", &["`99999999999`", "too large"]),
-        ("--tokens 0", &["[CLS]", "leave it out"]),
-        ("--count 0", &["'--count", "from 1 to 65535"]),
-        ("--count 1.5", &["'--count", "from 1 to 65535"]),
-        ("--top-k 0", &["'--top-k", "from 1 to 4294967295"]),
-        (
-            "--seed 18446744073709551616",
-            &["'--seed", "from 0 to 18446744073709551615"],
-        ),
-        (
-            "--temperature 1e39",
-            &["'--temperature", "from 0 to 1000000"],
-        ),
-    ] {
-        refuses_typed(&folder, &format!("generate r {more}"), parts);
-    }
-    for command in ["generate", "certify", "verify"] {
-        refuses_typed(&folder, &format!("{command} -"), &["name its directory"]);
-    }
+    let refused = "
+generate r --prompt anz?                | --prompt | `z`, `?`
+generate r --tokens 99999999999         | `99999999999` | too large
+generate r --tokens 0                   | [CLS] | leave it out
+generate r --count 0                    | '--count | from 1 to 65535
+generate r --count 1.5                  | '--count | from 1 to 65535
+generate r --top-k 0                    | '--top-k | from 1 to 4294967295
+generate r --seed 18446744073709551616  | '--seed | from 0 to 18446744073709551615
+generate r --temperature 1e39           | '--temperature | from 0 to 1000000
+generate -                              | name its directory
+certify -                               | name its directory
+verify -                                | name its directory
+";
+    refuses_each(&folder, "", refused);
 
     // The logarithm of a text's probability is the sum over its tokens, and its end.
-    let made = json_of(&folder, &["generate", "r", "--prompt", "a", "--json"]);
-    let ended = made["samples"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| one["ended"] == json!(true));
-    let ended = ended.unwrap();
+    let made = asked(&folder, "generate r --prompt a");
+    let mut samples = made["samples"].as_array().unwrap().iter();
+    let ended = samples.find(|one| one["ended"] == true).unwrap();
     let text = ended["text"].as_str().unwrap();
-    let predicted = json_of(&folder, &["predict", "r", "--text", text, "--json"]);
-    let each = predicted["predicted"].as_array().unwrap();
-    let logs = each
-        .iter()
-        .filter_map(|one| one["log_probability"].as_f64());
+    let predicted = asked(&folder, &format!("predict r --text {text}"));
+    let each = predicted["predicted"].as_array().unwrap().iter();
+    let logs = each.filter_map(|one| one["log_probability"].as_f64());
     // The first is that of the prompt.
     let sum: f64 = logs.skip(1).sum();
     let own = ended["log_probability"].as_f64().unwrap();
@@ -270,7 +228,7 @@ fn samples_of_padding_alone_are_reported() {
     typed(&folder, "train c.toml --run r").done();
     assert!(folder.join("r/inspector.html").exists());
     // Each of its positions is shown, and looks nowhere.
-    let shown = typed(&folder, "inspect r --sample 1").done().stdout;
+    let shown = printed(&folder, "inspect r --sample 1");
     assert_eq!(shown.matches("[PAD]").count(), 6, "{shown}");
 }
 
@@ -287,71 +245,48 @@ fn one_position_may_have_no_label() {
     fs::write(folder.join("one.toml"), config).unwrap();
     let number = |row: &Value, key: &str| row[key].as_f64().unwrap();
     let losses = ["fused", "burn"].map(|engine| {
-        typed(
-            &folder,
-            &format!("train one.toml --engine {engine} --run {engine}"),
-        )
-        .done();
-        let found = json_of(&folder, &["evaluate", engine, "--json"]);
+        let train = format!("train one.toml --engine {engine} --run {engine}");
+        typed(&folder, &train).done();
+        let found = asked(&folder, &format!("evaluate {engine}"));
         assert_eq!(found["samples"], 2);
         let rows = metrics(&folder.join(engine));
         // The loss of the first batch, of all samples, is that of the model before it.
         assert!((number(&rows[1], "train_loss") - number(&rows[0], "loss")).abs() < 1e-6);
         number(&found, "loss")
     });
-    assert!(
-        (losses[0] - losses[1]).abs() < 1e-5 && losses[0] < 0.5,
-        "{losses:?}"
-    );
+    let are_close = (losses[0] - losses[1]).abs() < 1e-5;
+    assert!(are_close && losses[0] < 0.5, "{losses:?}");
 }
 
 #[test]
 fn what_does_not_go_together_is_refused() {
     let folder = in_folder("positions_refused");
-    let train = |config: &str, set: &str, parts: &[&str]| {
-        let line = format!("train {config} --run r --set '{set}'");
-        refuses_typed(&folder, &line, parts);
-    };
-    train("h.toml", "model.pooling=mean", &["model.pooling"]);
-    train("h.toml", "data.task=classification", &["data.task"]);
-    train("h.toml", "data.task=next-token", &["data.task"]);
-    train("h.toml", "data.n_classes=3", &["data.n_classes"]);
-    train("h.toml", "data.positive_rate=0.5", &["data.positive_rate"]);
-    train(
-        "n.toml",
-        "model.attention.mask=none",
-        &["model.attention.mask"],
-    );
-    train("n.toml", "data.cls=last", &["data.cls"]);
-    train("n.toml", "data.n_classes=3", &["data.n_classes"]);
-    let one = "train notebook --run r --set training.loss_per_sample=true";
-    refuses_typed(&folder, one, &["training.loss_per_sample"]);
-    fs::write(
-        folder.join("short.jsonl"),
-        "{\"tokens\": [1, 2], \"labels\": [0]}\n",
-    )
-    .unwrap();
+    let short = "{\"tokens\": [1, 2], \"labels\": [0]}\n";
+    fs::write(folder.join("short.jsonl"), short).unwrap();
     let config = "data = { task = \"token-classification\", file = \"short.jsonl\" }\nmodel = { d_model = 4 }\ntraining = { epochs = 1 }\n";
     fs::write(folder.join("s.toml"), config).unwrap();
-    let line = "train s.toml --run r";
-    refuses_typed(&folder, line, &["short.jsonl", "line 1"]);
-    let line = "train names.txt --run r";
-    refuses_typed(&folder, line, &["names.txt", "next-token"]);
-
     typed(&folder, "train h.toml --run h").done();
     typed(&folder, "train n.toml --run n").done();
-    refused(&typed(&folder, "generate h"), &["next-token"]);
-    refused(&typed(&folder, "generate n --prompt xyz"), &["--prompt"]);
-    refused(
-        &typed(&folder, "generate n --prompt annanna"),
-        &["data.seq_len"],
-    );
-    refused(&typed(&folder, "generate n --tokens 99"), &["99"]);
-    refused(&typed(&folder, "generate n --tokens a"), &["--tokens"]);
-    refused(&typed(&folder, "embed n --word a"), &["position"]);
-    refused(
-        &typed(&folder, "predict h --tokens '1 2' --explain"),
-        &["position"],
-    );
-    refused(&typed(&folder, "data h.toml --out d.csv"), &["npz"]);
+    let refused = "
+train h.toml --run r --set model.pooling=mean            | model.pooling
+train h.toml --run r --set data.task=classification      | data.task
+train h.toml --run r --set data.task=next-token          | data.task
+train h.toml --run r --set data.n_classes=3              | data.n_classes
+train h.toml --run r --set data.positive_rate=0.5        | data.positive_rate
+train n.toml --run r --set model.attention.mask=none     | model.attention.mask
+train n.toml --run r --set data.cls=last                 | data.cls
+train n.toml --run r --set data.n_classes=3              | data.n_classes
+train notebook --run r --set training.loss_per_sample=true | training.loss_per_sample
+train s.toml --run r               | short.jsonl | line 1
+train names.txt --run r            | names.txt | next-token
+generate h                         | next-token
+generate n --prompt xyz            | --prompt
+generate n --prompt annanna        | data.seq_len
+generate n --tokens 99             | 99
+generate n --tokens a              | --tokens
+embed n --word a                   | position
+predict h --tokens '1 2' --explain | position
+data h.toml --out d.csv            | npz
+";
+    refuses_each(&folder, "", refused);
 }

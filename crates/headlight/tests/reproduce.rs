@@ -3,20 +3,13 @@
 
 use std::fs;
 
-use crate::common::{folder, refused, run, text};
+use crate::common::{folder, printed, refused, refuses_typed, run, text, typed};
 
 #[test]
 fn without_a_name_the_studies_are_listed() {
     let listed = run(&["reproduce"]).done().stdout;
-    for name in [
-        "max-of-four",
-        "clock-and-pizza",
-        "brackets",
-        "first",
-        "explanation",
-        "second-way",
-        "every-input",
-    ] {
+    let studies = "max-of-four clock-and-pizza brackets first explanation second-way every-input";
+    for name in studies.split(' ') {
         assert!(listed.contains(name), "{listed}");
     }
 }
@@ -69,64 +62,63 @@ seeds = 2
 fn a_plan_of_ones_own_is_run() {
     let folder = folder("reproduce_mine");
     fs::write(folder.join("mine.toml"), QUICK).unwrap();
-    let plan = folder.join("plan.toml");
-    fs::write(&plan, PLAN).unwrap();
+    fs::write(folder.join("plan.toml"), PLAN).unwrap();
     let out = folder.join("results");
-    let study = ["reproduce", text(&plan), "--out", text(&out)];
-    let quick = run(&[&study[..], &["--quick"]].concat()).done();
-    assert!(quick.stdout.contains("| rates"), "{}", quick.stdout);
+    let study = "reproduce plan.toml --out results";
+    let quick = printed(&folder, &format!("{study} --quick"));
+    assert!(quick.contains("| rates"), "{quick}");
     let rows =
         |part: &str| fs::read_to_string(out.join(format!("{part}.jsonl"))).unwrap_or_default();
-    assert_eq!(
-        (rows("rates").lines().count(), rows("built-in")),
-        (2, String::new())
-    );
-    run(&study).done();
+    assert_eq!(rows("rates").lines().count(), 2);
+    assert_eq!(rows("built-in"), "");
+    typed(&folder, study).done();
     assert_eq!(rows("rates").lines().count(), 6);
     assert_eq!(rows("built-in").lines().count(), 2);
     let report = || fs::read_to_string(out.join("rates.html")).unwrap();
     let first = report();
     assert!(first.contains("rates: 6 runs"));
-    let again = run(&study).done();
+    let again = typed(&folder, study).done();
     assert!(again.stderr.contains("rates.jsonl"), "{}", again.stderr);
     assert_eq!(report(), first);
 }
 
 #[test]
 fn wrong_names_and_foreign_files_are_refused() {
-    let unknown = run(&["reproduce", "max-of-five"]);
-    refused(&unknown, &["max-of-four"]);
     let folder = folder("reproduce_foreign");
     fs::write(folder.join("seeds.toml"), "mine = true\n").unwrap();
-    let study = ["reproduce", "second-way", "--shard", "1/50000", "--out"];
-    refused(
-        &run(&[&study[..], &[text(&folder)]].concat()),
-        &["seeds.toml"],
-    );
-    let mine = fs::read_to_string(folder.join("seeds.toml")).unwrap();
-    assert_eq!(mine, "mine = true\n");
+    refuses_typed(&folder, "reproduce max-of-five", &["max-of-four"]);
+    let study = "reproduce second-way --shard 1/50000 --out .";
+    refuses_typed(&folder, study, &["seeds.toml"]);
 }
 
 #[test]
 fn bad_plans_and_rows_of_others_are_refused() {
     let folder = folder("reproduce_bad_plans");
     fs::write(folder.join("mine.toml"), QUICK).unwrap();
-    let plan = folder.join("plan.toml");
-    let out = folder.join("results");
+    let study = "reproduce plan.toml --quick --out results";
     let tried = |from: &str, to: &str| {
-        fs::write(&plan, PLAN.replace(from, to)).unwrap();
-        run(&["reproduce", text(&plan), "--quick", "--out", text(&out)])
+        fs::write(folder.join("plan.toml"), PLAN.replacen(from, to, 1)).unwrap();
+        typed(&folder, study)
     };
-    refused(
-        &tried("seeds = 3", "sedes = 3"),
-        &["plan.toml:10:1", "sedes"],
-    );
-    refused(&tried("mine.toml", "yours.toml"), &["rates", "yours.toml"]);
-    refused(
-        &tried("1e-3,3e-3", "fast"),
-        &["rates", "training.learning_rate"],
-    );
-    assert!(!out.exists());
+    for (from, to, parts) in [
+        ("seeds = 3", "sedes = 3", &["plan.toml:10:1", "sedes"][..]),
+        (
+            "question",
+            "questoin",
+            &["plan.toml:", "`questoin`", "`question`"],
+        ),
+        ("seeds = 3", "seeds = 0", &["plan.toml", "seeds"]),
+        ("quick = 1", "quick = 4", &["plan.toml", "quick"]),
+        ("\"mine\"", "\"../mine\"", &["plan.toml", "../mine"]),
+        ("mine.toml", "yours.toml", &["rates", "yours.toml"]),
+        ("\"quick\"", "\"quik\"", &["built-in", "quik"]),
+        ("training.epochs=1", "model.d_mode=8", &["`d_model`"]),
+        ("=1e-3,3e-3", "", &["training.learning_rate"]),
+        ("1e-3,3e-3", "fast", &["rates", "training.learning_rate"]),
+    ] {
+        refused(&tried(from, to), parts);
+        assert!(!folder.join("results").exists(), "{to}");
+    }
     tried("", "").done();
     refused(&tried("1e-3,3e-3", "1e-3,4e-3"), &["rates.jsonl"]);
 }

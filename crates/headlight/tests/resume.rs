@@ -145,6 +145,7 @@ fn other_settings_are_refused_with_the_difference() {
         ("model.n_heads", "1", "2"),
         ("dump.samples", "[0]", "[1]"),
         ("seed", "0", "3"),
+        ("training.schedule", "\"constant\"", "\"linear\""),
         ("compute.engine", "\"fused\"", "\"burn\""),
     ] {
         let resume = format!("train --resume --run half --set '{set}={now}'");
@@ -158,11 +159,8 @@ fn other_settings_are_refused_with_the_difference() {
     assert_ne!(edited, written);
     fs::write(&config, edited).unwrap();
     let resume = "train --resume --run half --set training.epochs=2";
-    refuses_typed(
-        &folder,
-        resume,
-        &["training.learning_rate", "0.01", "0.001"],
-    );
+    let parts = ["training.learning_rate", "0.01", "0.001"];
+    refuses_typed(&folder, resume, &parts);
     fs::write(&config, written).unwrap();
     assert_same(&path, &before, "refused");
     // Fewer epochs than have been trained.

@@ -5,26 +5,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::common::{folder, refuses_in, refuses_typed, run_in, typed};
+use crate::common::{folder, refuses_typed, typed};
 use safetensors::SafeTensors;
+use safetensors::tensor::TensorView;
 
 fn tensors(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let bytes = fs::read(path).unwrap();
     let tensors = SafeTensors::deserialize(&bytes).unwrap().tensors();
-    let tensors = tensors.into_iter();
-    tensors
-        .map(|(name, tensor)| (name, tensor.data().to_vec()))
-        .collect()
+    let bytes = |(name, tensor): (String, TensorView<'_>)| (name, tensor.data().to_vec());
+    tensors.into_iter().map(bytes).collect()
 }
 
 #[test]
 fn runs_keep_their_first_and_last_parameters() {
     let folder = folder("save_weights");
-    let sweep = |out: &str, more: &[&str]| {
-        let sweep = ["sweep", "quick", "--save-weights", "--out", out];
-        run_in(&folder, &[&sweep, more].concat()).done();
+    let sweep = |more: &str| {
+        let sweep = format!("sweep quick --save-weights --out {more}");
+        typed(&folder, &sweep).done();
     };
-    sweep("all.jsonl", &["--seeds", "0..3"]);
+    sweep("all.jsonl --seeds 0..3");
     typed(&folder, "train quick --set seed=2 --run run").done();
     let kept = tensors(&folder.join("all.weights/2.safetensors"));
     let trained = tensors(&folder.join("run/model.safetensors"));
@@ -36,8 +35,10 @@ fn runs_keep_their_first_and_last_parameters() {
     assert_ne!(kept["first/token_embedding"], trained["token_embedding"]);
 
     // Shards share a folder, and have the same files.
-    for (shard, out) in [("1/2", "parts-1-of-2.jsonl"), ("2/2", "parts-2-of-2.jsonl")] {
-        sweep(out, &["--seeds", "0..3", "--shard", shard]);
+    for shard in [1, 2] {
+        sweep(&format!(
+            "parts-{shard}-of-2.jsonl --seeds 0..3 --shard {shard}/2"
+        ));
     }
     let bytes = |name: &str| fs::read(folder.join(name)).unwrap();
     for seed in 0..3 {
@@ -47,25 +48,20 @@ fn runs_keep_their_first_and_last_parameters() {
     }
 
     // A sweep that resumes adds those of its own runs; with a grid, a file is of a seed and a point.
-    sweep("all.jsonl", &["--seeds", "0..4"]);
+    sweep("all.jsonl --seeds 0..4");
     assert!(folder.join("all.weights/3.safetensors").exists());
-    sweep(
-        "grid.jsonl",
-        &["--seeds", "5..6", "--grid", "training.epochs=1,2"],
-    );
-    assert_ne!(
-        bytes("grid.weights/5-0.safetensors"),
-        bytes("grid.weights/5-1.safetensors")
-    );
+    sweep("grid.jsonl --seeds 5..6 --grid training.epochs=1,2");
+    let [one, other] = [0, 1].map(|point| bytes(&format!("grid.weights/5-{point}.safetensors")));
+    assert_ne!(one, other);
 }
 
 #[test]
 fn rows_without_parameters_cannot_get_them() {
     let folder = folder("save_weights_late");
-    let sweep = ["sweep", "quick", "--seeds", "0..2", "--out", "rows.jsonl"];
-    run_in(&folder, &sweep).done();
-    let late = [&sweep[..], &["--save-weights"]].concat();
-    refuses_in(&folder, &late, &["--save-weights", "rows.jsonl"]);
+    let sweep = "sweep quick --seeds 0..2 --out rows.jsonl";
+    typed(&folder, sweep).done();
+    let late = format!("{sweep} --save-weights");
+    refuses_typed(&folder, &late, &["--save-weights", "rows.jsonl"]);
 }
 
 /// `training.save_weights` of a sweep: the weights of each evaluated step are those that a run has.

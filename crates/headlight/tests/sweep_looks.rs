@@ -4,50 +4,33 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::fs;
-use std::path::Path;
 
 use crate::common::sweeps::rows;
-use crate::common::{folder, refused, run_in, typed};
+use crate::common::{asked, folder, metrics, printed, refuses_typed, typed};
 use serde_json::Value;
-
-fn report(folder: &Path, arguments: &[&str]) -> Value {
-    let arguments = [&["report"], arguments, &["--json"]].concat();
-    serde_json::from_str(&run_in(folder, &arguments).done().stdout).unwrap()
-}
 
 /// The words that decide stand elsewhere in each sentence: no position is named, and each sample has its own.
 #[test]
 fn texts_are_measured_sample_by_sample() {
     let folder = folder("looks_texts");
-    let small = [
-        "--set",
-        "data.samples=400",
-        "--set",
-        "data.held_out=50",
-        "--set",
-        "training.epochs=1",
-    ];
-    let sweep = |seeds| {
-        let sweep = ["sweep", "negation", "--seeds", seeds, "--out", "n.jsonl"];
-        run_in(&folder, &[&sweep[..], &small].concat())
-            .done()
-            .stdout
-    };
-    let printed = sweep("0..3");
-    assert!(!printed.contains("attention on position "), "{printed}");
-    assert!(
-        !printed.contains("negatives") && printed.contains("bad"),
-        "{printed}"
-    );
-    let values = report(&folder, &["n.jsonl"]);
+    let small = "--set data.samples=400 --set data.held_out=50 --set training.epochs=1";
+    let sweep = format!("sweep negation --seeds 0..3 --out n.jsonl {small}");
+    let told = printed(&folder, &sweep);
+    for part in ["attention on position ", "negatives"] {
+        assert!(!told.contains(part), "{told}");
+    }
+    assert!(told.contains("bad"), "{told}");
+    let values = asked(&folder, "report n.jsonl");
     assert_eq!(values["positions_of_attention"], Value::Null);
     let looks = ["looks_towards", "looks_away"].map(|key| values[key].as_u64().unwrap());
     assert_eq!(looks.iter().sum::<u64>(), 3);
     // What training says of the same seed.
-    let train = ["train", "negation", "--set", "seed=1", "--run", "run"];
-    run_in(&folder, &[&train[..], &small].concat()).done();
-    let metrics = fs::read_to_string(folder.join("run/metrics.jsonl")).unwrap();
-    let last: Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    typed(
+        &folder,
+        &format!("train negation --set seed=1 --run run {small}"),
+    )
+    .done();
+    let last = metrics(&folder.join("run")).pop().unwrap();
     let row = rows(&folder.join("n.jsonl"))[1].clone();
     for (ours, theirs) in [
         ("deciding_attention_positive", "attention_positive"),
@@ -66,31 +49,24 @@ fn samples_of_columns_are_of_one_length() {
     let rows = (0..40).map(|row| format!("{},{},{}\n", row % 4, row % 3, row % 2));
     let rows = "size,shape,label\n".to_owned() + &rows.collect::<String>();
     fs::write(folder.join("c.csv"), rows).unwrap();
-    let sweep = [
-        "sweep", "c.csv", "--seeds", "0..2", "--out", "c.jsonl", "--set",
-    ];
-    let screen = run_in(&folder, &[&sweep[..], &["training.epochs=1"]].concat()).done();
-    assert!(
-        !screen.stdout.contains("short samples"),
-        "{}",
-        screen.stdout
-    );
+    let sweep = "sweep c.csv --seeds 0..2 --out c.jsonl --set training.epochs=1";
+    let screen = printed(&folder, sweep);
+    assert!(!screen.contains("short samples"), "{screen}");
 }
 
 /// Each point of a grid over rules is measured at its own position, and counted.
 #[test]
 fn each_point_has_its_own_positions() {
     let folder = folder("looks_points");
-    let sweep = ["sweep", "quick", "--seeds", "0..6", "--out", "p.jsonl"];
-    let grid = ["--grid", "data.rule.position=3,5"];
-    run_in(&folder, &[&sweep[..], &grid].concat()).done();
+    let sweep = "sweep quick --seeds 0..6 --out p.jsonl --grid data.rule.position=3,5";
+    typed(&folder, sweep).done();
     let mut towards = [0; 2];
     for row in rows(&folder.join("p.jsonl")) {
         let (point, position) = [(0, 3), (1, 5)][row["point"].as_u64().unwrap() as usize];
         let paid = row["attention_positive"][position].as_f64().unwrap();
         towards[point] += u64::from(paid > 1.0 / 7.0);
     }
-    let values = report(&folder, &["p.jsonl"]);
+    let values = asked(&folder, "report p.jsonl");
     let groups = values["groups"].as_array().unwrap();
     let found = [0, 1].map(|point: usize| groups[point]["looks_towards"].as_u64().unwrap());
     assert_eq!(found, towards);
@@ -102,36 +78,26 @@ fn each_point_has_its_own_positions() {
 #[test]
 fn the_config_stands_beside_the_results() {
     let folder = folder("looks_config");
-    let sweep = |out: &str, more: &[&str]| {
-        let sweep = ["sweep", "quick", "--seeds", "0..2", "--out", out];
-        run_in(&folder, &[&sweep[..], more].concat())
-    };
-    sweep("a.jsonl", &["--set", "training.epochs=1"]).done();
-    let before = fs::read(folder.join("a.jsonl")).unwrap();
-    let other = sweep(
-        "a.jsonl",
-        &["--set", "training.epochs=2", "--engine", "burn"],
-    );
-    refused(&other, &["`training.epochs` is 1, not 2", "compute.engine"]);
-    assert_eq!(fs::read(folder.join("a.jsonl")).unwrap(), before);
-    sweep("b.jsonl", &["--set", "training.epochs=2"]).done();
-    let merge = ["merge", "a.jsonl", "b.jsonl", "--out", "c.jsonl"];
-    refused(&run_in(&folder, &merge), &["`training.epochs` is 2, not 1"]);
+    let sweep = |more: &str| format!("sweep quick --seeds 0..2 --out {more}");
+    typed(&folder, &sweep("a.jsonl --set training.epochs=1")).done();
+    let other = sweep("a.jsonl --set training.epochs=2 --engine burn");
+    let parts = ["`training.epochs` is 1, not 2", "compute.engine"];
+    refuses_typed(&folder, &other, &parts);
+    typed(&folder, &sweep("b.jsonl --set training.epochs=2")).done();
+    let merge = "merge a.jsonl b.jsonl --out c.jsonl";
+    refuses_typed(&folder, merge, &["`training.epochs` is 2, not 1"]);
     typed(&folder, "merge a.jsonl --out c.jsonl").done();
     assert!(folder.join("c.config.toml").exists());
 
-    let again = ["train", "a.config.toml", "--set", "seed=1", "--run", "run"];
-    run_in(&folder, &again).done();
+    typed(&folder, "train a.config.toml --set seed=1 --run run").done();
     let manifest = fs::read_to_string(folder.join("run/manifest.sha256")).unwrap();
     let hash = rows(&folder.join("a.jsonl"))[1]["weights_sha256"].clone();
     assert!(manifest.contains(hash.as_str().unwrap()));
 
     fs::write(folder.join("mine.config.toml"), "# mine\n").unwrap();
-    sweep("mine.jsonl", &[]).done();
-    assert_eq!(
-        fs::read_to_string(folder.join("mine.config.toml")).unwrap(),
-        "# mine\n"
-    );
+    typed(&folder, &sweep("mine.jsonl")).done();
+    let mine = fs::read_to_string(folder.join("mine.config.toml")).unwrap();
+    assert_eq!(mine, "# mine\n");
     let told = typed(&folder, "report mine.jsonl").done().stderr;
     assert!(told.contains("mine.config.toml is ignored"), "{told}");
 }
@@ -151,20 +117,15 @@ fn padded_samples_have_no_common_uniform_attention() {
     let written = fs::read_to_string(folder.join("f.toml")).unwrap();
     assert!(written.contains("patience"), "{written}");
     let sweep = |file: &str, out: &str| {
-        let sweep = ["sweep", file, "--folds", "2", "--out", out];
-        let short = ["--set", "training.epochs=2"];
-        let done = run_in(&folder, &[&sweep[..], &short].concat()).done();
-        assert!(done.stderr.contains("training.patience"), "{}", done.stderr);
-        rows(&folder.join(out))
+        let sweep = format!("sweep {file} --folds 2 --out {out} --set training.epochs=2");
+        let told = typed(&folder, &sweep).done().stderr;
+        assert!(told.contains("training.patience"), "{told}");
+        let rows = rows(&folder.join(out)).into_iter();
+        let hashes = rows.map(|row| row["weights_sha256"].clone());
+        hashes.collect::<Vec<_>>()
     };
-    let found = sweep("f.csv", "a.jsonl");
-    let weights = |rows: &[Value]| -> Vec<Value> {
-        rows.iter()
-            .map(|row| row["weights_sha256"].clone())
-            .collect()
-    };
-    assert_eq!(weights(&found), weights(&sweep("f.toml", "b.jsonl")));
-    let values = report(&folder, &["a.jsonl", "--position", "1"]);
+    assert_eq!(sweep("f.csv", "a.jsonl"), sweep("f.toml", "b.jsonl"));
+    let values = asked(&folder, "report a.jsonl --position 1");
     assert!(values["samples"]["attention_of_positives"]["mean"].is_number());
     assert_eq!(values["looks_towards"], Value::Null);
     assert_eq!(values["looks_away"], Value::Null);

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::common::{folder, metrics, refuses_in, run_in, typed};
+use crate::common::sweeps::rows;
+use crate::common::{asked, folder, metrics, refuses_each, refuses_typed, set, typed};
 
 const CONFIG: &str = "\
 [data]
@@ -59,9 +60,8 @@ fn in_folder(name: &str) -> PathBuf {
     folder
 }
 
-fn train(folder: &Path, run: &str, more: &[&str]) -> Vec<Value> {
-    let all = [&["train", "c.toml", "--run", run], more].concat();
-    run_in(folder, &all).done();
+fn train(folder: &Path, run: &str, more: &str) -> Vec<Value> {
+    typed(folder, &format!("train c.toml --run {run} {more}")).done();
     metrics(&folder.join(run))
 }
 
@@ -74,11 +74,10 @@ fn close(found: &Value, expected: &Value, bound: f64) {
 #[test]
 fn a_longer_test_set_has_the_metrics_of_its_samples() {
     let folder = in_folder("tests_longer");
-    let last = train(&folder, "r", &[]).pop().unwrap();
+    let last = train(&folder, "r", "").pop().unwrap();
     typed(&folder, "train long.toml --run long").done();
-    let weights = "evaluate long longer.npz --weights r/model.safetensors --json";
-    let printed = typed(&folder, weights).done().stdout;
-    let assessed: Value = serde_json::from_str(&printed).unwrap();
+    let weights = "evaluate long longer.npz --weights r/model.safetensors";
+    let assessed = asked(&folder, weights);
     let longer = &last["tests"]["longer"];
     close(&longer["loss"], &assessed["loss"], 1e-12);
     close(&longer["accuracy"], &assessed["accuracy"], 1e-12);
@@ -88,23 +87,18 @@ fn a_longer_test_set_has_the_metrics_of_its_samples() {
     let row = |name: &str| {
         let start = format!("| {name} ");
         let row = report.lines().find(|line| line.starts_with(&start));
-        row.unwrap()
-            .split('|')
-            .map(|cell| cell.trim().to_owned())
-            .collect::<Vec<_>>()
+        let cells = row.unwrap().split('|').map(str::trim);
+        cells.collect::<Vec<_>>()
     };
     assert_eq!(row("longer")[2], "310");
     assert_eq!(row("held-out")[2], "80");
     let accuracy = longer["accuracy"].as_f64().unwrap();
     assert_eq!(row("longer")[4], format!("{accuracy:.5}"));
 
-    let burn = train(&folder, "b", &["--engine", "burn"]).pop().unwrap();
+    let burn = train(&folder, "b", "--engine burn").pop().unwrap();
     for name in ["longer", "noisy", "last"] {
-        close(
-            &burn["tests"][name]["loss"],
-            &last["tests"][name]["loss"],
-            1e-3,
-        );
+        let [burn, own] = [&burn, &last].map(|row| &row["tests"][name]["loss"]);
+        close(burn, own, 1e-3);
     }
 }
 
@@ -112,7 +106,7 @@ fn a_longer_test_set_has_the_metrics_of_its_samples() {
 #[test]
 fn noise_is_in_the_labels_and_the_end_has_its_own_sets() {
     let folder = in_folder("tests_noise");
-    let all = train(&folder, "r", &[]);
+    let all = train(&folder, "r", "");
     let (last, before) = all.split_last().unwrap();
     close(&last["held_out_accuracy"], &1.0.into(), 1e-9);
     // Five standard deviations of 2,000 labels.
@@ -123,19 +117,11 @@ fn noise_is_in_the_labels_and_the_end_has_its_own_sets() {
         assert!(row["tests"].get("last").is_none());
     }
     // Training that stops early ends there.
-    let stops = [
-        "--set",
-        "training.keep_best=\"held_out_loss\"",
-        "--set",
-        "training.patience=1",
-    ];
-    let late = [
-        "--set",
-        "training.learning_rate=0.3",
-        "--set",
-        "training.epochs=60",
-    ];
-    let stopped = train(&folder, "s", &[&stops[..], &late].concat());
+    let late = set(
+        "training.keep_best=held_out_loss training.patience=1 training.learning_rate=0.3 \
+                    training.epochs=60",
+    );
+    let stopped = train(&folder, "s", &late);
     let (last, before) = stopped.split_last().unwrap();
     assert!(stopped.len() < 61);
     assert!(last["tests"].get("last").is_some());
@@ -146,34 +132,18 @@ fn noise_is_in_the_labels_and_the_end_has_its_own_sets() {
 #[test]
 fn rows_and_their_tables_have_the_test_sets() {
     let folder = in_folder("tests_rows");
-    let last = train(&folder, "r", &["--set", "seed=1"]).pop().unwrap();
-    let sweep = [
-        "sweep",
-        "c.toml",
-        "--seeds",
-        "0..3",
-        "--grid",
-        "model.d_model=4,8",
-        "--out",
-        "s.jsonl",
-    ];
-    run_in(&folder, &sweep).done();
-    let rows = fs::read_to_string(folder.join("s.jsonl")).unwrap();
-    let rows: Vec<Value> = rows
-        .lines()
-        .map(|row| serde_json::from_str(row).unwrap())
-        .collect();
-    let same = rows
-        .iter()
-        .find(|row| row["seed"] == 1 && row["model.d_model"] == 8)
-        .unwrap();
+    let last = train(&folder, "r", "--set seed=1").pop().unwrap();
+    let sweep = "sweep c.toml --seeds 0..3 --grid model.d_model=4,8 --out s.jsonl";
+    typed(&folder, sweep).done();
+    let rows = rows(&folder.join("s.jsonl"));
+    let is_same = |row: &&Value| row["seed"] == 1 && row["model.d_model"] == 8;
+    let same = rows.iter().find(is_same).unwrap();
     assert_eq!(same["tests"], last["tests"]);
 
     typed(&folder, "merge s.jsonl --out s.csv").done();
     let table = fs::read_to_string(folder.join("s.csv")).unwrap();
-    let mut lines = table
-        .lines()
-        .map(|line| line.split(',').collect::<Vec<_>>());
+    let cells = |line: &'_ str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let mut lines = table.lines().map(cells);
     let header = lines.next().unwrap();
     let column = header.iter().position(|name| *name == "tests.noisy.f1");
     for (line, row) in lines.zip(&rows) {
@@ -181,36 +151,26 @@ fn rows_and_their_tables_have_the_test_sets() {
         close(&row["tests"]["noisy"]["f1"], &cell.into(), 1e-15);
     }
 
-    let report = typed(&folder, "report s.jsonl --json").done().stdout;
-    let report: Value = serde_json::from_str(&report).unwrap();
+    let report = asked(&folder, "report s.jsonl");
     let f1 = |point: usize| {
         let own = rows.iter().filter(|row| row["point"] == point);
-        own.map(|row| row["tests"]["noisy"]["f1"].as_f64().unwrap())
-            .sum::<f64>()
-            / 3.0
+        let each = own.map(|row| row["tests"]["noisy"]["f1"].as_f64().unwrap());
+        each.sum::<f64>() / 3.0
     };
-    close(
-        &report["groups"][1]["tests.noisy.f1"]["mean"],
-        &f1(1).into(),
-        1e-12,
-    );
-    close(
-        &report["samples"]["tests.noisy.f1"]["mean"],
-        &f64::midpoint(f1(0), f1(1)).into(),
-        1e-12,
-    );
+    for (of, mean) in [
+        (&report["groups"][1], f1(1)),
+        (&report["samples"], f64::midpoint(f1(0), f1(1))),
+    ] {
+        close(&of["tests.noisy.f1"]["mean"], &mean.into(), 1e-12);
+    }
 
     // A row without one of the sets is not one of this sweep.
     let cut = fs::read_to_string(folder.join("s.jsonl")).unwrap();
-    fs::write(
-        folder.join("s.jsonl"),
-        cut.replace("\"noisy\":", "\"other\":"),
-    )
-    .unwrap();
-    refuses_in(&folder, &sweep, &["s.jsonl"]);
+    let cut = cut.replace("\"noisy\":", "\"other\":");
+    fs::write(folder.join("s.jsonl"), cut).unwrap();
+    refuses_typed(&folder, sweep, &["s.jsonl"]);
 }
 
-/// The number of threads changes no byte, and a resumed run ends as one that never stopped.
 /// The page of a run of a file with a test set of a file tells what came of it, also when it is written again.
 #[test]
 fn the_page_of_file_data_has_its_outcome() {
@@ -230,41 +190,33 @@ fn the_page_of_file_data_has_its_outcome() {
 #[test]
 fn a_resumed_run_has_the_same_test_sets() {
     let folder = in_folder("tests_resumed");
-    let whole = train(&folder, "r", &[]);
-    let short = ["--set", "training.epochs=10"];
-    train(&folder, "s", &short);
-    let longer = ["--resume", "--set", "training.epochs=20"];
-    let resumed = train(&folder, "s", &longer);
+    let whole = train(&folder, "r", "");
+    train(&folder, "s", "--set training.epochs=10");
+    let resumed = train(&folder, "s", "--resume --set training.epochs=20");
     assert_eq!(resumed.last(), whole.last());
 }
+
+const REFUSED: &str = r#"
+model.positions=true
+'tests=[{ name = "a" }, { name = "a" }]'
+'tests=[{ name = "a b" }]'
+'tests=[{ name = "a", other = 1 }]'
+'tests=[{ name = "a", samples = 0 }]'
+'tests=[{ name = "a", file = "longer.npz" }]'
+'tests=[{ name = "a", file = "longer.npz", samples = 5 }]'
+'tests=[{ name = "a", file = "none.npz" }]'
+'tests=[{ name = "a", rule = { kind = "sum-mod", modulus = 5 } }]'
+'tests=[{ name = "a", rule = { kind = "sort" } }]'
+'tests={ name = "a" }'
+'tests=[{ name = "a", rule = ["majority", 3] }]'
+"#;
 
 #[test]
 fn a_test_set_that_does_not_fit_is_refused_before_training() {
     let folder = in_folder("tests_refused");
-    let refused = |change: &str| {
-        let all = ["train", "c.toml", "--run", "r", "--set", change];
-        refuses_in(&folder, &all, &[]);
-        assert!(!folder.join("r").exists(), "{change}");
-    };
-    refused("model.positions=true");
-    refused("tests=[{ name = \"a\" }, { name = \"a\" }]");
-    refused("tests=[{ name = \"a b\" }]");
-    refused("tests=[{ name = \"a\", other = 1 }]");
-    refused("tests=[{ name = \"a\", samples = 0 }]");
-    refused("tests=[{ name = \"a\", file = \"longer.npz\" }]");
-    refused("tests=[{ name = \"a\", file = \"longer.npz\", samples = 5 }]");
-    refused("tests=[{ name = \"a\", file = \"none.npz\" }]");
-    refused("tests=[{ name = \"a\", rule = { kind = \"sum-mod\", modulus = 5 } }]");
-    refused("tests=[{ name = \"a\", rule = { kind = \"sort\" } }]");
-    refused("tests={ name = \"a\" }");
-    refused("tests=[{ name = \"a\", rule = [\"majority\", 3] }]");
+    refuses_each(&folder, "train c.toml --run r --set", REFUSED);
     // Shorter samples need the first of the learned positions.
-    let shorter = [
-        "--set",
-        "model.positions=true",
-        "--set",
-        "tests=[{ name = \"short\", seq_len = 2 }]",
-    ];
-    let last = train(&folder, "r", &shorter).pop().unwrap();
+    let shorter = "--set model.positions=true --set 'tests=[{ name = \"short\", seq_len = 2 }]'";
+    let last = train(&folder, "r", shorter).pop().unwrap();
     assert!(last["tests"]["short"]["loss"].is_number());
 }

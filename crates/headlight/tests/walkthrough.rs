@@ -3,8 +3,7 @@
 
 use std::fs;
 
-use crate::common::{Finished, folder, headlight, mentions, refused, refuses, run, text};
-use serde_json::Value;
+use crate::common::{asked, folder, mentions, printed, refuses_each, refuses_typed, run};
 
 const OWN: &str = r#"title = "Two tokens"
 tokens = ["<script>alert(1)</script>", "👩‍💻 שלום"]
@@ -42,35 +41,26 @@ did  0.1978 ≠0.16  0.4011 ≠0.42  0.4011 ≠0.42
 not  0.2483 ≠0.26  0.2483 ≠0.26  0.5035 ≠0.48
 ";
     assert!(shown.contains(weights), "{shown}");
-    assert!(
-        shown.contains("She  1.2033 ≠1.26  1.1978 ≠1.26\n"),
-        "{shown}"
-    );
+    let output = "She  1.2033 ≠1.26  1.1978 ≠1.26\n";
+    assert!(shown.contains(output), "{shown}");
     // Unscaled, the printed weights are right.
-    assert!(
-        shown.contains("She  0.4223 =0.42  0.1554 =0.16  0.4223 =0.42\n"),
-        "{shown}"
-    );
+    let unscaled = "She  0.4223 =0.42  0.1554 =0.16  0.4223 =0.42\n";
+    assert!(shown.contains(unscaled), "{shown}");
     assert!(!shown.contains('\x1b'), "no colour without a terminal");
 }
 
 #[test]
 fn every_walkthrough_can_be_printed_in_any_folder() {
     let folder = folder("walkthrough_anywhere");
-    let list = run(&["walkthrough"]).done().stdout;
-    let names: Vec<&str> = list
+    let list = printed(&folder, "walkthrough");
+    let names = list
         .lines()
-        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
-        .collect();
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next());
+    let names: Vec<&str> = names.collect();
     assert!(names.len() >= 14, "{list}");
     for name in names {
-        let finished: Finished = headlight()
-            .current_dir(&folder)
-            .args(["walkthrough", name])
-            .output()
-            .unwrap()
-            .into();
-        assert!(finished.done().stdout.contains("weights"), "{name}");
+        let shown = printed(&folder, &format!("walkthrough {name}"));
+        assert!(shown.contains("weights"), "{name}");
     }
 }
 
@@ -80,9 +70,9 @@ fn a_file_works_like_a_built_in_walkthrough() {
     let file = run(&["walkthrough", "configs/walkthroughs/she-did-not.toml"]);
     assert_eq!(file.done().stdout, built_in);
     // A file needs no extension.
-    let path = folder("walkthrough_own").join("mine");
-    fs::write(&path, OWN).unwrap();
-    let shown = run(&["walkthrough", text(&path)]).done().stdout;
+    let folder = folder("walkthrough_own");
+    fs::write(folder.join("mine"), OWN).unwrap();
+    let shown = printed(&folder, "walkthrough mine");
     assert!(shown.contains("0.6698"), "{shown}");
 }
 
@@ -91,67 +81,43 @@ fn a_page_is_written_beside_the_numbers() {
     let folder = folder("walkthrough_files");
     let html = folder.join("out.html");
     fs::write(&html, "an older page").unwrap();
-    let source = folder.join("own.toml");
-    fs::write(&source, OWN).unwrap();
-    let told = run(&[
-        "walkthrough",
-        text(&source),
-        "--force",
-        "--html",
-        text(&html),
-    ])
-    .done()
-    .stdout;
+    fs::write(folder.join("own.toml"), OWN).unwrap();
+    let told = printed(&folder, "walkthrough own.toml --force --html out.html");
     assert!(mentions(&told, "out.html"), "{told}");
 
     let html = fs::read_to_string(html).unwrap();
     assert!(html.starts_with("<!doctype html>") && html.contains("Content-Security-Policy"));
-    assert!(
-        html.contains("👩‍💻 שלום") && !html.contains("<script>alert"),
-        "{html}"
-    );
-    assert!(html.contains(">0.6698</td>"), "{html}");
-    assert!(
-        html.contains(r#"["\u003cscript>alert(1)\u003c/script>","#),
-        "the stepper's numbers are text: {html}"
-    );
+    assert!(!html.contains("<script>alert"), "{html}");
+    // The stepper's numbers are text.
+    let escaped = r#"["\u003cscript>alert(1)\u003c/script>","#;
+    for part in ["👩‍💻 שלום", ">0.6698</td>", escaped] {
+        assert!(html.contains(part), "{html}");
+    }
 
-    let json = run(&["walkthrough", text(&source), "--json"]);
-    let json: Value = serde_json::from_str(&json.done().stdout).unwrap();
-    let stages = json["cases"][0]["stages"].as_array().unwrap();
-    let weights = stages
-        .iter()
-        .find(|stage| stage["stage"] == "weights")
-        .unwrap();
+    let json = asked(&folder, "walkthrough own.toml");
+    let mut stages = json["cases"][0]["stages"].as_array().unwrap().iter();
+    let weights = stages.find(|stage| stage["stage"] == "weights").unwrap();
     assert_eq!(weights["rows"][1], "👩‍💻 שלום");
     let weight = weights["values"][0][0].as_f64().unwrap();
     // softmax([1 / sqrt 2, 0])
     assert!((weight - 0.669_761_5).abs() < 1e-6, "{weight}");
-    assert_eq!(
-        fs::read_dir(&folder).unwrap().count(),
-        2,
-        "nothing else is left"
-    );
+    // Nothing else is left.
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
 }
 
 #[test]
 fn json_has_each_erratum_with_its_reason() {
-    let asked = |more: &[&str]| -> Value {
-        let told = run(&[&["walkthrough", "--json"][..], more].concat());
-        serde_json::from_str(&told.done().stdout).unwrap()
-    };
-    let json = asked(&["scaling"]);
+    let folder = folder("walkthrough_json");
+    let json = asked(&folder, "walkthrough scaling");
     assert_eq!(json["errata"], 1);
-    let listed = asked(&[])["walkthroughs"].as_array().unwrap().clone();
-    let own = listed.iter().find(|own| own["name"] == "scaling").unwrap();
+    let list = asked(&folder, "walkthrough");
+    let mut listed = list["walkthroughs"].as_array().unwrap().iter();
+    let own = listed.find(|own| own["name"] == "scaling").unwrap();
     assert_eq!(own["errata"], 1);
     let factors = [0, 1].map(|case| json["cases"][case]["factor"].as_f64());
     assert_eq!(factors, [Some(1.0), Some(0.125)]);
-    let published = json["cases"][1]["published"].as_array().unwrap();
-    let erratum = published
-        .iter()
-        .find(|entry| entry["erratum"] == true)
-        .unwrap();
+    let mut published = json["cases"][1]["published"].as_array().unwrap().iter();
+    let erratum = published.find(|entry| entry["erratum"] == true).unwrap();
     assert_eq!(
         erratum["values"],
         serde_json::json!([0.42, 0.32, 0.04, 0.22])
@@ -165,66 +131,58 @@ fn json_has_each_erratum_with_its_reason() {
 
 #[test]
 fn unknown_names_are_refused_with_the_nearest() {
-    for (name, parts) in [
-        ("she-did-nt", &["`she-did-nt`", "`she-did-not`"][..]),
-        ("xyzzy", &["`xyzzy`", "headlight walkthrough"]),
-        ("nowhere.toml", &["nowhere.toml"]),
-        ("configs", &["configs"]),
-    ] {
-        refused(&run(&["walkthrough", name]), parts);
-    }
+    let folder = folder("walkthrough_unknown");
+    fs::create_dir(folder.join("configs")).unwrap();
+    let refused = "
+she-did-nt   | `she-did-nt` | `she-did-not`
+xyzzy        | `xyzzy` | headlight walkthrough
+nowhere.toml | nowhere.toml
+configs      | configs
+";
+    refuses_each(&folder, "walkthrough", refused);
 }
 
 /// The message begins with the file, and with line and column of what the TOML reader refuses; nothing is written.
 #[test]
 fn mistakes_in_a_walkthrough_are_pointed_at() {
     let folder = folder("walkthrough_mistakes");
-    let path = folder.join("own.toml");
-    let out = folder.join("out.html");
     let dog = "[[published]]\nstage = \"scores\"\nrow = \"dog\"\nvalues = [1]\ndecimals = 0";
-    let cases = [
+    let second = |row: &str| OWN.replace("[0, 1]", row);
+    for (content, parts) in [
         (String::new(), &["own.toml"][..]),
         (
             OWN.replace("tokens", "tokns"),
             &["own.toml:2:1", "`tokns`", "`tokens`"],
         ),
+        (second("[0]"), &["own.toml:3:5", "row 1", "1"]),
         (
-            OWN.replace("[0, 1]", "[0]"),
-            &["own.toml:3:5", "row 1", "1"],
-        ),
-        (
-            OWN.replace("[0, 1]", "[0, nan]"),
+            second("[0, nan]"),
             &["own.toml:3:5", "row 1", "column 1", "NaN"],
         ),
         (
-            OWN.replace("[0, 1]", "[1e300, 1e300]"),
+            second("[1e300, 1e300]"),
             &["own.toml", "`scores`", "smaller numbers"],
         ),
         (
             format!("{OWN}{dog}"),
             &["own.toml", "`published` entry 1", "\"dog\""],
         ),
-    ];
-    for (content, parts) in cases {
-        fs::write(&path, content).unwrap();
-        let page = ["walkthrough", text(&path), "--html", text(&out)];
-        refuses(&folder, &page, parts);
+    ] {
+        fs::write(folder.join("own.toml"), content).unwrap();
+        refuses_typed(&folder, "walkthrough own.toml --html out.html", parts);
     }
 }
 
 #[test]
 fn files_that_cannot_be_written_are_named() {
     let folder = folder("walkthrough_unwritable");
-    let out = folder.join("nowhere/out.html");
-    let page = ["walkthrough", "scaling", "--html", text(&out)];
-    refuses(&folder, &page, &[text(&out)]);
-    refused(&run(&["walkthrough", "--html", "out.html"]), &["--html"]);
+    fs::write(folder.join("own.toml"), OWN).unwrap();
     // A walkthrough is not overwritten by its own numbers.
-    let own = folder.join("own.toml");
-    fs::write(&own, OWN).unwrap();
-    let onto_itself = ["walkthrough", text(&own), "--json", text(&own)];
-    refuses(&folder, &onto_itself, &[text(&own)]);
-    let twice = ["--json", text(&out), "--html", text(&out)];
-    let twice = [&["walkthrough", text(&own)][..], &twice].concat();
-    refuses(&folder, &twice, &[text(&out)]);
+    let refused = "
+scaling --html nowhere/out.html              | nowhere/out.html
+--html out.html                              | --html
+own.toml --json own.toml                     | own.toml
+own.toml --json out.html --html out.html     | out.html
+";
+    refuses_each(&folder, "walkthrough", refused);
 }

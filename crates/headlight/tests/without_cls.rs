@@ -6,7 +6,8 @@ use std::fs;
 use serde_json::Value;
 
 use crate::common::{
-    config_of, folder, json, mentions, metrics, read_dump, refuses_in, run_in, typed,
+    asked, config_of, folder, mentions, metrics, printed, read_dump, refuses_each, refuses_typed,
+    set, typed, weights,
 };
 
 /// Is token 0, which would be `[CLS]`, anywhere?
@@ -32,24 +33,24 @@ fn plain_models_read_other_positions() {
         plain = plain.replace(key, "");
     }
     fs::write(folder.join("plain.toml"), plain).unwrap();
+    let histogram = "data.cls=last data.task=token-classification data.rule={kind=\"histogram\"}";
     for (name, sets) in [
         ("first", "data.cls=none model.pooling=0"),
         ("before", "data.cls=last model.pooling=0"),
         ("one", "data.cls=none data.seq_len=1 data.held_out=0"),
-        (
-            "histogram",
-            "data.cls=last data.task=token-classification data.rule={kind=\"histogram\"}",
-        ),
+        ("histogram", &histogram),
         (
             "double",
-            "data.cls=last data.task=token-classification data.rule={kind=\"double-histogram\"}",
+            &histogram.replace("histogram", "double-histogram"),
         ),
     ] {
         let losses = ["fused", "burn"].map(|engine| {
             let run = format!("{name}-{engine}");
-            let mut arguments = vec!["train", "plain.toml", "--engine", engine, "--run", &run];
-            arguments.extend(sets.split(' ').flat_map(|set| ["--set", set]));
-            run_in(&folder, &arguments).done();
+            let train = format!(
+                "train plain.toml --engine {engine} --run {run} {}",
+                set(sets)
+            );
+            typed(&folder, &train).done();
             let last = metrics(&folder.join(run)).pop().unwrap();
             last["loss"].as_f64().unwrap()
         });
@@ -62,66 +63,34 @@ fn plain_models_read_other_positions() {
 fn the_position_that_the_class_is_read_from_is_shown() {
     let folder = with_config("without_cls");
     for (pooling, read_position) in [("last", 3), ("1", 1)] {
-        let pooling = format!("model.pooling={pooling}");
         let run = format!("run-{read_position}");
-        let train = ["train", "c.toml", "--run", &run, "--set", &pooling];
-        let screen = run_in(&folder, &train).done().stdout;
-        let name = format!("position {read_position}");
-        assert!(
-            mentions(&screen, &name) && !screen.contains("[CLS]"),
-            "{screen}"
-        );
-        let report = fs::read_to_string(folder.join(&run).join("report.md")).unwrap();
-        assert!(mentions(&report, &name) && !report.contains("[CLS]"));
+        let train = format!("train c.toml --run {run} --set model.pooling={pooling}");
+        let mut shown = vec![printed(&folder, &train)];
+        shown.push(fs::read_to_string(folder.join(&run).join("report.md")).unwrap());
 
-        let tokens = "0 5 0 1";
-        fs::write(folder.join("s.txt"), tokens).unwrap();
-        let dump = [
-            "dump",
-            "c.toml",
-            "--weights",
-            &format!("{run}/model.safetensors"),
-        ];
-        let dump = [
-            &dump[..],
-            &[
-                "--set",
-                &pooling,
-                "--samples",
-                "s.txt",
-                "--out",
-                "d.npz",
-                "--force",
-            ],
-        ];
-        run_in(&folder, &dump.concat()).done();
+        fs::write(folder.join("s.txt"), "0 5 0 1").unwrap();
+        let dump = format!("dump {run}/config.toml --weights {run}/model.safetensors");
+        typed(
+            &folder,
+            &format!("{dump} --samples s.txt --out d.npz --force"),
+        )
+        .done();
         let dump = read_dump(folder.join("d.npz"));
-        assert_eq!(
-            (dump.tokens(0), dump.read_position()),
-            (&[0, 5, 0, 1][..], read_position)
-        );
+        assert_eq!(dump.tokens(0), [0, 5, 0, 1]);
+        assert_eq!(dump.read_position(), read_position);
         assert_eq!(dump.token_string(0), "0");
         assert_eq!(dump.meta.label_positions, [[0, 2]]);
 
-        let predict = ["predict", &run, "--tokens", tokens];
-        let printed = run_in(&folder, &predict).done().stdout;
-        assert!(
-            mentions(&printed, &name) && !printed.contains("[CLS]"),
-            "{printed}"
-        );
-        let printed = run_in(&folder, &[&predict[..], &["--json"]].concat()).done();
-        let found = json(&printed.stdout);
-        let row = &dump.weights(0, 0, 1)[read_position * 4..][..4];
-        let shown: Vec<f32> =
-            serde_json::from_value(found["attention_of_readout"][0][1].clone()).unwrap();
-        assert_eq!(shown, row);
-        let explained = run_in(&folder, &[&predict[..], &["--explain"]].concat())
-            .done()
-            .stdout;
-        assert!(
-            mentions(&explained, &name) && !explained.contains("[CLS]"),
-            "{explained}"
-        );
+        let predict = format!("predict {run} --tokens '0 5 0 1'");
+        shown.push(printed(&folder, &predict));
+        shown.push(printed(&folder, &format!("{predict} --explain")));
+        let found = asked(&folder, &predict)["attention_of_readout"][0][1].take();
+        let found: Vec<f32> = serde_json::from_value(found).unwrap();
+        assert_eq!(found, dump.weights(0, 0, 1)[read_position * 4..][..4]);
+        for text in shown {
+            let is_named = mentions(&text, &format!("position {read_position}"));
+            assert!(is_named && !text.contains("[CLS]"), "{text}");
+        }
     }
 }
 
@@ -129,39 +98,22 @@ fn the_position_that_the_class_is_read_from_is_shown() {
 #[test]
 fn a_file_without_cls_trains_to_the_same_weights() {
     let folder = with_config("without_cls_file");
-    let noise = ["--set", "data.label_noise=0.2"];
-    run_in(
-        &folder,
-        &[&["train", "c.toml", "--run", "a"], &noise[..]].concat(),
-    )
-    .done();
+    let noise = "--set data.label_noise=0.2";
+    typed(&folder, &format!("train c.toml --run a {noise}")).done();
     for format in ["npz", "csv", "jsonl"] {
         let (file, run) = (format!("d.{format}"), format!("b-{format}"));
-        let data = ["data", "c.toml", "--out", &file];
-        let told = run_in(&folder, &[&data[..], &noise].concat()).done();
+        let told = typed(&folder, &format!("data c.toml --out {file} {noise}")).done();
         assert!((told.stdout + &told.stderr).contains("data.cls=none"));
         let keys = format!("data = {{ file = \"{file}\", cls = \"none\" }}");
         let rest = CONFIG.split_once('\n').unwrap().1;
         fs::write(folder.join("file.toml"), format!("{keys}\n{rest}")).unwrap();
         typed(&folder, &format!("train file.toml --run {run}")).done();
-        let [a, b] =
-            ["a", &run].map(|run| fs::read(folder.join(run).join("model.safetensors")).unwrap());
-        assert!(a == b, "{format}");
+        assert!(weights(&folder, "a") == weights(&folder, &run), "{format}");
     }
     // With [CLS], token 0 would be one.
-    let with_cls = [
-        "train",
-        "file.toml",
-        "--run",
-        "c",
-        "--set",
-        "data.cls=first",
-    ];
-    refuses_in(
-        &folder,
-        &with_cls,
-        &["line", "[CLS]", "data.cls = \"none\""],
-    );
+    let with_cls = "train file.toml --run c --set data.cls=first";
+    let parts = ["line", "[CLS]", "data.cls = \"none\""];
+    refuses_typed(&folder, with_cls, &parts);
 }
 
 /// With wrong labels the model is trained on others, and judged by the true ones.
@@ -169,35 +121,25 @@ fn a_file_without_cls_trains_to_the_same_weights() {
 fn held_out_labels_are_true() {
     let folder = with_config("label_noise");
     let of = |name: &str, noise: &str| -> Value {
-        let noise = format!("data.label_noise={noise}");
-        let train = ["train", "c.toml", "--run", name, "--set", &noise];
-        run_in(&folder, &train).done();
+        let train = format!("train c.toml --run {name} --set data.label_noise={noise}");
+        typed(&folder, &train).done();
         // Before the first step, both have the same model.
         metrics(&folder.join(name))[0].clone()
     };
     let (plain, noisy) = (of("plain", "0"), of("noisy", "0.3"));
     assert_eq!(plain["held_out_loss"], noisy["held_out_loss"]);
     assert_ne!(plain["loss"], noisy["loss"]);
-    let report = |name: &str| fs::read_to_string(folder.join(name).join("report.md")).unwrap();
-    assert!(
-        report("noisy").contains("data.label_noise")
-            && !report("plain").contains("data.label_noise")
-    );
+    for (run, is_noisy) in [("plain", false), ("noisy", true)] {
+        let report = fs::read_to_string(folder.join(run).join("report.md")).unwrap();
+        assert_eq!(report.contains("data.label_noise"), is_noisy, "{report}");
+    }
 }
 
 #[test]
 fn half_of_all_sums_are_held_out() {
     let folder = folder("grokking");
-    let short = [
-        "--set",
-        "training.steps=4",
-        "--set",
-        "dump.positives=0",
-        "--set",
-        "dump.negatives=0",
-    ];
-    let train = ["train", "grokking", "--run", "run"];
-    run_in(&folder, &[&train[..], &short].concat()).done();
+    let short = "--set training.steps=4 --set dump.positives=0 --set dump.negatives=0";
+    typed(&folder, &format!("train grokking --run run {short}")).done();
     let config = config_of(&folder.join("run"));
     assert_eq!(config["data"]["n_classes"].as_integer(), Some(59));
     typed(&folder, "data grokking --out all.csv").done();
@@ -217,28 +159,13 @@ fn half_of_all_sums_are_held_out() {
 #[test]
 fn what_needs_cls_is_refused() {
     let folder = with_config("without_cls_refused");
-    let cases: [(&str, &[&str], &[&str]); 6] = [
-        ("c.toml", &["model.pooling=cls"], &["model.pooling", "mean"]),
-        (
-            "negation",
-            &["data.cls=none"],
-            &["data.cls", "[CLS]", "model.pooling"],
-        ),
-        (
-            "grokking",
-            &["data.held_out=1742"],
-            &["data.held_out", "3481"],
-        ),
-        ("grokking", &["data.seq_len=5"], &["generator", "16777216"]),
-        ("grokking", &["data.n_classes=58"], &["n_classes", "59"]),
-        ("c.toml", &["data.label_noise=1"], &["label_noise"]),
-    ];
-    for (config, changes, parts) in cases {
-        let changes = changes.iter().flat_map(|change| ["--set", change]);
-        let train: Vec<&str> = ["train", config, "--run", "x"]
-            .into_iter()
-            .chain(changes)
-            .collect();
-        refuses_in(&folder, &train, parts);
-    }
+    let refused = "
+c.toml --set model.pooling=cls       | model.pooling | mean
+negation --set data.cls=none         | data.cls | [CLS] | model.pooling
+grokking --set data.held_out=1742    | data.held_out | 3481
+grokking --set data.seq_len=5        | generator | 16777216
+grokking --set data.n_classes=58     | n_classes | 59
+c.toml --set data.label_noise=1      | label_noise
+";
+    refuses_each(&folder, "train --run x", refused);
 }

@@ -4,7 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{config_of, folder, json, mentions, refused, run_in, typed};
+use crate::common::{
+    asked, config_of, folder, json, mentions, metrics, printed, refuses_each, refuses_typed, table,
+    typed, weights,
+};
 use serde_json::Value;
 
 /// The first block of `docs/how-to/words.md` in a language.
@@ -23,74 +26,46 @@ fn the_documented_texts_train_and_predict() {
     typed(&folder, "train reviews.toml --run run").done();
     let config = config_of(&folder.join("run"));
     let words = config["data"]["words"]["vocabulary"].as_array().unwrap();
-    assert_eq!(
-        config["data"]["vocab_size"].as_integer(),
-        i64::try_from(3 + words.len()).ok()
-    );
+    let size = config["data"]["vocab_size"].as_integer();
+    assert_eq!(size, i64::try_from(3 + words.len()).ok());
     assert_eq!(config["data"]["held_out"].as_integer(), Some(2));
-    assert_eq!(
-        config["model"]["attention"]["padding_token"].as_integer(),
-        Some(1)
-    );
+    let padding = &config["model"]["attention"]["padding_token"];
+    assert_eq!(padding.as_integer(), Some(1));
     assert_eq!(config["data"]["classes"].as_array().unwrap().len(), 3);
 
     // The dataset is not needed any more.
     fs::remove_file(folder.join("reviews.csv")).unwrap();
-    let predicted = run_in(
-        &folder,
-        &[
-            "predict",
-            "run",
-            "--text",
-            "Not  a\nLOVELY zeppelin!",
-            "--json",
-        ],
-    )
-    .done();
-    let predicted = json(&predicted.stdout);
-    let shown: Vec<&str> = predicted["words"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .filter_map(Value::as_str)
-        .collect();
+    let predicted = asked(&folder, "predict run --text 'Not  a\nLOVELY zeppelin!'");
+    let shown = predicted["words"].as_array().unwrap().iter();
+    let shown: Vec<&str> = shown.filter_map(Value::as_str).collect();
     assert_eq!(shown[..5], ["[CLS]", "not", "a", "lovely", "[UNK]"]);
     assert!(shown.ends_with(&["[PAD]"]));
-    let told = typed(&folder, "predict run --text lovely").done();
-    assert!(
-        mentions(&told.stdout, "lovely") && !told.stdout.contains("PAD"),
-        "{}",
-        told.stdout
-    );
+    let told = printed(&folder, "predict run --text lovely");
+    assert!(mentions(&told, "lovely") && !told.contains("PAD"), "{told}");
 
     let tokenizer = json(&fs::read_to_string(folder.join("run/tokenizer.json")).unwrap());
     let first = words[0].as_str().unwrap();
-    assert_eq!(tokenizer["model"]["vocab"][first], 3);
-    assert_eq!(
-        tokenizer["model"]["vocab"].as_object().unwrap().len(),
-        3 + words.len()
-    );
+    let vocabulary = tokenizer["model"]["vocab"].as_object().unwrap();
+    assert_eq!(vocabulary[first], 3);
+    assert_eq!(vocabulary.len(), 3 + words.len());
 
     // Files of texts, in every form; a text is as long as it likes.
-    fs::write(
-        folder.join("new.txt"),
-        format!("a lovely film\n{}\n", "dull ".repeat(10_000)),
-    )
-    .unwrap();
-    fs::write(
-        folder.join("new.csv"),
-        "review,other\na lovely film,1\n\"dull, dull\",2\n",
-    )
-    .unwrap();
-    fs::write(
-        folder.join("new.jsonl"),
-        "{\"review\": \"a lovely film\"}\n{\"review\": \"\"}\n",
-    )
-    .unwrap();
-    for name in ["new.txt", "new.csv", "new.jsonl"] {
-        let done = run_in(
+    let long = format!("a lovely film\n{}\n", "dull ".repeat(10_000));
+    for (name, text) in [
+        ("new.txt", &*long),
+        (
+            "new.csv",
+            "review,other\na lovely film,1\n\"dull, dull\",2\n",
+        ),
+        (
+            "new.jsonl",
+            "{\"review\": \"a lovely film\"}\n{\"review\": \"\"}\n",
+        ),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+        let done = typed(
             &folder,
-            &["predict", "run", name, "--out", "out.csv", "--force"],
+            &format!("predict run {name} --out out.csv --force"),
         )
         .done();
         let rows = fs::read_to_string(folder.join("out.csv")).unwrap();
@@ -112,31 +87,19 @@ fn the_documented_texts_train_and_predict() {
         }
     }
     let report = fs::read_to_string(folder.join("run/report.md")).unwrap();
-    assert!(
-        mentions(&report, "lovely") && !report.contains("[PAD]"),
-        "{report}"
-    );
     // The matrices name their rows and columns; so do pictures, without padding.
-    let weights = [
-        "dump",
-        "run/config.toml",
-        "--weights",
-        "run/model.safetensors",
-    ];
-    let dump = [&weights[..], &["--samples", "new.csv", "--out", "new.npz"]].concat();
-    run_in(&folder, &dump).done();
-    let shown = typed(&folder, "inspect new.npz").done().stdout;
-    let picture = ["inspect", "new.npz", "--svg", "new.svg"];
-    run_in(&folder, &picture).done();
-    let svg = fs::read_to_string(folder.join("new.svg")).unwrap();
-    for drawn in [&shown, &svg] {
+    let dump =
+        "dump run/config.toml --weights run/model.safetensors --samples new.csv --out new.npz";
+    typed(&folder, dump).done();
+    let shown = printed(&folder, "inspect new.npz");
+    let picture = printed(&folder, "inspect new.npz --svg -");
+    for text in [report, shown, picture] {
         assert!(
-            mentions(drawn, "lovely") && !drawn.contains("[PAD]"),
-            "{drawn}"
+            mentions(&text, "lovely") && !text.contains("[PAD]"),
+            "{text}"
         );
     }
-    let padding = typed(&folder, "inspect new.npz --query 6");
-    refused(&padding, &["--query", "6"]);
+    refuses_typed(&folder, "inspect new.npz --query 6", &["--query", "6"]);
     typed(&folder, "verify run").done();
     let page = fs::read_to_string(folder.join("run/inspector.html")).unwrap();
     assert!(page.contains("lovely"));
@@ -148,79 +111,46 @@ fn texts_give_the_same_bytes_again() {
     fs::write(folder.join("reviews.csv"), documented("csv")).unwrap();
     fs::write(folder.join("reviews.toml"), documented("toml")).unwrap();
     for run in ["one", "two"] {
-        run_in(&folder, &["train", "reviews.toml", "--run", run, "--quiet"]).done();
+        typed(&folder, &format!("train reviews.toml --run {run} --quiet")).done();
     }
     // The run's own config says all.
     typed(&folder, "train one/config.toml --run three --quiet").done();
-    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
-    assert_eq!(weights("one"), weights("two"));
-    assert_eq!(weights("one"), weights("three"));
-    let rows = folder.join("seeds.jsonl");
-    let line = "sweep reviews.toml --seeds 0..3 --out seeds.jsonl";
-    typed(&folder, line).done();
-    assert_eq!(
-        fs::read_to_string(rows)
-            .unwrap()
-            .lines()
-            .filter(|row| row.contains("\"seed\""))
-            .count(),
-        3
-    );
+    for run in ["two", "three"] {
+        assert!(weights(&folder, run) == weights(&folder, "one"), "{run}");
+    }
+    typed(&folder, "sweep reviews.toml --seeds 0..3 --out seeds.jsonl").done();
 }
 
 #[test]
 fn grammars_are_built_in() {
     let folder = folder("words_grammars");
     for name in ["negation", "pronoun", "bank", "apple", "sentiment"] {
-        let few = ["--set", "data.samples=40", "--set", "data.held_out=10"];
-        let out = format!("{name}.csv");
-        run_in(
-            &folder,
-            &[&["data", name, "--out", &out], &few[..]].concat(),
-        )
-        .done();
-        let rows = fs::read_to_string(folder.join(&out)).unwrap();
+        let few = "--set data.samples=40 --set data.held_out=10";
+        let rows = printed(&folder, &format!("data {name} --out - {few}"));
+        fs::write(folder.join("file.csv"), &rows).unwrap();
         assert!(rows.starts_with("split,label,text\n"), "{rows}");
         assert_eq!(rows.lines().count(), 51);
         let is_marked = name != "sentiment";
+        let mut sentences = rows.lines().skip(1);
         assert!(
-            rows.lines()
-                .skip(1)
-                .all(|row| row.contains("* ") == is_marked),
+            sentences.all(|row| row.contains("* ") == is_marked),
             "{rows}"
         );
-        run_in(
-            &folder,
-            &[&["train", name, "--run", name, "--quiet"], &few[..]].concat(),
-        )
-        .done();
-        let metrics = fs::read_to_string(folder.join(name).join("metrics.jsonl")).unwrap();
-        let last = json(metrics.lines().last().unwrap());
+        typed(&folder, &format!("train {name} --run {name} --quiet {few}")).done();
+        let last = metrics(&folder.join(name)).pop().unwrap();
         assert!(last["attention_positive"].is_number(), "{last}");
-        let text = if is_marked {
-            "the * zebra"
-        } else {
-            "the zebra"
-        };
-        let said = typed(&folder, &format!("predict {name} --text '{text}'")).done();
-        assert!(mentions(&said.stderr, "1"), "{}", said.stderr);
+        let text = ["the zebra", "the * zebra"][usize::from(is_marked)];
+        let predict = format!("predict {name} --text '{text}'");
+        let told = typed(&folder, &predict).done().stderr;
+        assert!(mentions(&told, "1"), "{told}");
         // The grammar cannot read this, so it has no label.
-        let said = typed(&folder, &format!("predict {name} --text '{text}' --json")).done();
-        assert!(json(&said.stdout)["label"].is_null(), "{}", said.stdout);
+        assert!(asked(&folder, &predict)["label"].is_null());
         // What was written is read: the same sentences with the same classes, as texts of a file.
-        let config = format!(
-            "data = {{ file = \"{out}\" }}\nmodel = {{ d_model = 4 }}\ntraining = {{ epochs = 1 }}\n"
-        );
+        let config = "data.file = \"file.csv\"\nmodel.d_model = 4\ntraining.epochs = 1\n";
         fs::write(folder.join("file.toml"), config).unwrap();
-        run_in(
+        typed(
             &folder,
-            &[
-                "train",
-                "file.toml",
-                "--run",
-                &format!("{name}_file"),
-                "--quiet",
-            ],
+            &format!("train file.toml --run {name}_file --quiet"),
         )
         .done();
     }
@@ -230,92 +160,69 @@ fn grammars_are_built_in() {
 #[test]
 fn sentences_of_ones_own_are_answered() {
     let folder = folder("words_sentiment");
-    let train = ["train", "sentiment", "--run", "run"];
-    let screen = run_in(&folder, &train).done().stdout;
+    let screen = printed(&folder, "train sentiment --run run");
     assert!(mentions(&screen, "positive"), "{screen}");
-    for (text, class) in [
-        ("The movie was great!", "positive"),
-        ("i did not like the food", "negative"),
-        ("it wasn't boring", "positive"),
-        ("nobody enjoyed this game", "negative"),
-        ("the food was great and the staff was nice", "positive"),
-        ("great food, great service", "positive"),
-        ("not bad", "positive"),
-    ] {
-        let predict = ["predict", "run", "--text", text, "--json"];
-        let predicted = run_in(&folder, &predict).done();
+    let sentences = "
+The movie was great!                      | positive
+i did not like the food                   | negative
+it wasn't boring                          | positive
+nobody enjoyed this game                  | negative
+the food was great and the staff was nice | positive
+great food, great service                 | positive
+not bad                                   | positive
+";
+    for cells in table(sentences) {
+        let (text, class) = (cells[0], cells[1]);
+        let predicted = typed(&folder, &format!("predict run --json --text \"{text}\"")).done();
         assert_eq!(predicted.stderr, "", "{text}");
         let predicted = json(&predicted.stdout);
         let found = (predicted["predicted"].as_str(), predicted["label"].as_str());
         assert_eq!(found, (Some(class), Some(class)), "{text}: {predicted}");
     }
     let explain = "predict run --text 'the food was not bad' --explain";
-    let explained = typed(&folder, explain).done().stdout;
+    let explained = printed(&folder, explain);
     assert!(mentions(&explained, "bad"), "{explained}");
 }
+
+/// Files, with `/` between lines; keys of `[data]`; a part of the message.
+const FAULTS: &str = "
+a,b/x,1/                         |                           | data.text
+a,b/x,1/                         | , text = \"c\"             | data.text
+text,kind/x,1/y,2/               |                           | label
+text,kind/x,1/y,2/               | , label = \"sort\"         | kind
+text,label/x,1/y,1/              |                           | label
+text,label/x,1/y,1/z,2/          |                           | 2
+text,label/x,1/y,1/z,odd/w,odd/  |                           | odd
+text,label/x,1/y,2/z,1/w,2/      | , held_out = 4            | held_out
+text,label/x,1/y,2/z,1/w,2/      | , words = { min_count = 0 } | min_count
+text,label/x,1/y,2/z,1/w,2/      | , words = { stem = true } | stem
+text,label/x,1/y,2/z,1/w,2/      | , vocab_size = 3          | vocab_size
+";
 
 #[test]
 fn faults_of_texts_are_refused() {
     let folder = folder("words_refused");
-    let config = |more: &str| {
-        format!(
-            "data = {{ file = \"t.csv\"{more} }}\nmodel = {{ d_model = 4 }}\ntraining = {{ epochs = 1 }}\n"
-        )
-    };
-    for (text, more, said) in [
-        ("a,b\nx,1\n", "", "data.text"),
-        ("a,b\nx,1\n", ", text = \"c\"", "data.text"),
-        ("text,kind\nx,1\ny,2\n", "", "label"),
-        ("text,kind\nx,1\ny,2\n", ", label = \"sort\"", "kind"),
-        ("text,label\nx,1\ny,1\n", "", "label"),
-        ("text,label\nx,1\ny,1\nz,2\n", "", "2"),
-        ("text,label\nx,1\ny,1\nz,odd\nw,odd\n", "", "odd"),
-        (
-            "text,label\nx,1\ny,2\nz,1\nw,2\n",
-            ", held_out = 4",
-            "held_out",
-        ),
-        (
-            "text,label\nx,1\ny,2\nz,1\nw,2\n",
-            ", words = { min_count = 0 }",
-            "min_count",
-        ),
-        (
-            "text,label\nx,1\ny,2\nz,1\nw,2\n",
-            ", words = { stem = true }",
-            "stem",
-        ),
-        (
-            "text,label\nx,1\ny,2\nz,1\nw,2\n",
-            ", vocab_size = 3",
-            "vocab_size",
-        ),
-    ] {
-        fs::write(folder.join("t.csv"), text).unwrap();
-        fs::write(folder.join("t.toml"), config(more)).unwrap();
-        let finished = typed(&folder, "train t.toml --run run");
-        assert!(
-            finished.stderr.contains(said),
-            "{text:?} {more}: {}",
-            finished.stderr
+    let refuses = |bytes: &[u8], more: &str, parts: &[&str]| {
+        let config = format!(
+            "data = {{ file = \"t.csv\"{more} }}\nmodel.d_model = 4\ntraining.epochs = 1\n"
         );
-        refused(&finished, &[]);
-        assert!(!folder.join("run").exists());
+        fs::write(folder.join("t.csv"), bytes).unwrap();
+        fs::write(folder.join("t.toml"), config).unwrap();
+        refuses_typed(&folder, "train t.toml --run run", parts);
+    };
+    for cells in table(FAULTS) {
+        let bytes = cells[0].replace('/', "\n");
+        refuses(bytes.as_bytes(), cells[1], &cells[2..]);
     }
-    fs::write(folder.join("t.csv"), b"text,label\nok,1\ncaf\xe9,2\n").unwrap();
-    fs::write(folder.join("t.toml"), config("")).unwrap();
-    refused(&typed(&folder, "train t.toml --run run"), &["3", "4"]);
+    refuses(b"text,label\nok,1\ncaf\xe9,2\n", "", &["3", "4"]);
 
     typed(&folder, "train quick --run ids --quiet").done();
-    let sentence = "data.rule={kind=\"sentence\",corpus=\"bank\"}";
-    for arguments in [
-        &["predict", "ids", "--text", "words"][..],
-        &["predict", "ids"],
-        &["predict", "ids", "--text", "a", "--tokens", "1"],
-        &["train", "notebook", "--set", sentence, "--run", "x"],
-        &["train", "bank", "--set", "model.attention={}", "--run", "x"],
-    ] {
-        assert_eq!(run_in(&folder, arguments).code, Some(2), "{arguments:?}");
-    }
-    assert!(!folder.join("x").exists());
+    let contradictions = r#"
+predict ids --text words
+predict ids
+predict ids --text a --tokens 1
+train notebook --run x --set 'data.rule={kind="sentence",corpus="bank"}'
+train bank --run x --set model.attention={}
+"#;
+    refuses_each(&folder, "", contradictions);
 }

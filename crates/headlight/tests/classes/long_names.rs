@@ -5,8 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::common::{folder, refused, run_in, typed};
-use serde_json::Value;
+use crate::common::{asked, folder, printed, typed};
 
 const CLASSES: usize = 20;
 
@@ -23,22 +22,14 @@ fn trained(name: &str) -> PathBuf {
         .unwrap();
     }
     fs::write(folder.join("x.csv"), rows).unwrap();
-    let train = [
-        "train",
-        "x.csv",
-        "--run",
-        "run",
-        "--set",
-        "training.epochs=8",
-    ];
-    run_in(&folder, &train).done();
+    typed(&folder, "train x.csv --run run --set training.epochs=8").done();
     folder
 }
 
-fn printed(folder: &Path, arguments: &[&str]) -> String {
-    let text = run_in(folder, arguments).done().stdout;
-    for line in text.lines() {
-        assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+fn narrow(folder: &Path, line: &str) -> String {
+    let text = printed(folder, line);
+    for shown in text.lines() {
+        assert!(shown.chars().count() <= 80, "{line}: {shown}");
     }
     text
 }
@@ -46,54 +37,35 @@ fn printed(folder: &Path, arguments: &[&str]) -> String {
 #[test]
 fn classes_that_begin_alike_stay_apart_in_80_columns() {
     let folder = trained("names_classes");
-    let predicted = printed(&folder, &["predict", "run", "--text", "a word7"]);
+    let predicted = narrow(&folder, "predict run --text 'a word7'");
     let classes = predicted
         .lines()
         .filter_map(|line| line.split_once("  probability"));
     let classes: BTreeSet<&str> = classes.map(|(class, _)| class.trim()).collect();
     assert_eq!(classes.len(), CLASSES, "{predicted}");
 
-    let evaluated = printed(&folder, &["evaluate", "run", "x.csv"]);
+    let evaluated = narrow(&folder, "evaluate run x.csv");
     let numbered = |class: usize| evaluated.contains(&format!("{class}  "));
     assert!((0..8).all(numbered), "{evaluated}");
-    let picture = ["evaluate", "run", "x.csv", "--svg", "e.svg"];
-    run_in(&folder, &picture).done();
+    typed(&folder, "evaluate run x.csv --svg e.svg").done();
     let picture = fs::read_to_string(folder.join("e.svg")).unwrap();
     // A cell of the confusion matrix is as wide as two digits, its classes' names stand upright.
     assert!(picture.contains("rotate(-90)"));
 
     // Of many classes, the title names the predicted one.
-    let inspected = typed(&folder, "inspect run --sample 0").done().stdout;
+    let inspected = printed(&folder, "inspect run --sample 0");
     assert!(inspected.contains("predicted question of"), "{inspected}");
-    let values = ["evaluate", "run", "x.csv", "--json"];
-    let values: Value = serde_json::from_str(&run_in(&folder, &values).done().stdout).unwrap();
-    assert!(values["accuracy"].is_number());
+    assert!(asked(&folder, "evaluate run x.csv")["accuracy"].is_number());
 }
 
 #[test]
 fn settings_side_by_side_stay_apart_in_80_columns() {
     let folder = trained("names_compare");
-    let more = [
-        "train",
-        "x.csv",
-        "--run",
-        "more",
-        "--set",
-        "training.epochs=9",
-    ];
-    run_in(&folder, &more).done();
-    let compared = printed(&folder, &["compare", "run", "more"]);
+    typed(&folder, "train x.csv --run more --set training.epochs=9").done();
+    let compared = narrow(&folder, "compare run more");
     let row = compared
         .lines()
         .find(|line| line.starts_with("training.epochs"));
     let cells: Vec<&str> = row.unwrap().split_whitespace().collect();
     assert_eq!(cells, ["training.epochs", "8", "9"]);
-}
-
-/// A file of data where a run is asked for is no file of results.
-#[test]
-fn data_in_place_of_a_run_are_named() {
-    let folder = folder("names_data");
-    fs::write(folder.join("x.csv"), "text,label\na,b\n").unwrap();
-    refused(&typed(&folder, "evaluate x.csv"), &["x.csv"]);
 }

@@ -22,6 +22,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::Mutex;
 
 use headlight_dump::AttentionDump;
+use serde_json::Value;
 
 /// Settings that make a run short.
 pub const SHORT: [&str; 6] = [
@@ -167,11 +168,49 @@ pub fn typed(folder: &Path, line: &str) -> Finished {
     )
 }
 
+/// What a [line](typed) prints that succeeds.
+pub fn printed(folder: &Path, line: &str) -> String {
+    typed(folder, line).done().stdout
+}
+
+/// The JSON that such a line prints, which is one line.
+pub fn asked(folder: &Path, line: &str) -> Value {
+    let printed = printed(folder, &format!("{line} --json"));
+    assert_eq!(printed.lines().count(), 1, "{printed}");
+    json(&printed)
+}
+
+/// Settings, separated by spaces, as the end of a [line](typed).
+pub fn set(settings: &str) -> String {
+    let settings = settings.split_whitespace();
+    settings.map(|set| format!(" --set '{set}'")).collect()
+}
+
 /// Runs a line that must refuse its input and change nothing in the folder.
-pub fn refuses_typed(folder: &Path, line: &str, parts: &[&str]) {
+pub fn refuses_typed(folder: &Path, line: &str, parts: &[&str]) -> Finished {
     let before = contents(folder);
-    refused(&typed(folder, line), parts);
+    let finished = typed(folder, line);
+    refused(&finished, parts);
     assert!(contents(folder) == before, "`{line}` wrote something");
+    finished
+}
+
+/// Lines of cells, which ` | ` separates.
+pub fn table(text: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = text.trim().lines();
+    lines.map(|line| line.split(" | ").map(str::trim).collect())
+}
+
+/// Runs lines that must refuse their input: of each, the [table] has what follows the command, and parts of the message.
+pub fn refuses_each(folder: &Path, command: &str, lines: &str) {
+    for cells in table(lines) {
+        refuses_typed(folder, &format!("{command} {}", cells[0]), &cells[1..]);
+    }
+}
+
+/// The weights of a run in the folder.
+pub fn weights(folder: &Path, run: &str) -> Vec<u8> {
+    fs::read(folder.join(run).join("model.safetensors")).unwrap()
 }
 
 /// Runs the binary to its end.
@@ -237,7 +276,7 @@ pub fn text(path: &Path) -> &str {
 }
 
 /// A value from its JSON.
-pub fn json(text: &str) -> serde_json::Value {
+pub fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
@@ -261,7 +300,7 @@ pub fn last_dump(run: &Path) -> AttentionDump {
 }
 
 /// The lines of a run's metrics.
-pub fn metrics(run: &Path) -> Vec<serde_json::Value> {
+pub fn metrics(run: &Path) -> Vec<Value> {
     fs::read_to_string(run.join("metrics.jsonl"))
         .unwrap()
         .lines()
