@@ -6,7 +6,8 @@ use std::fs;
 use std::path::Path;
 
 use crate::common::{
-    ended, folder, limited, mentions, quick_run, refused, refuses, refuses_typed, run, text,
+    ended, folder, limited, mentions, refused, refuses, refuses_each, refuses_typed, run, table,
+    text, typed,
 };
 use headlight_experiment::config::ExperimentConfig;
 use headlight_schema::{ConfigSection, paths};
@@ -95,41 +96,28 @@ fn overrides_are_checked_like_the_file() {
     }
 }
 
+const EDITS: &str = "
+epochs = 3      | epoch = 3      | `epoch` | [training] | `epochs`
+epochs = 3      | epochs = true  | training.epochs | `true`
+batch_size = 16 | batch_size = 0 | batch_size | 0
+token = 42      | token = 420    | token | 420
+token = 42      | tokens = 42    | `tokens` | [data.rule] | `token`
+epochs = 3      | epochs = 3 3
+[training]      | [trainin]      | `trainin` | `training`
+samples = 8000  |                | `samples`
+";
+
 /// Each case edits the notebook's config; the message points at the line.
 #[test]
 fn mistakes_in_a_config_are_pointed_at() {
     let folder = folder("file");
     let notebook = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/notebook.toml");
     let notebook = fs::read_to_string(notebook).unwrap();
-    let cases: [(&str, &str, &[&str]); 8] = [
-        (
-            "epochs = 3",
-            "epoch = 3",
-            &["`epoch`", "[training]", "`epochs`"],
-        ),
-        (
-            "epochs = 3",
-            "epochs = true",
-            &["training.epochs", "`true`"],
-        ),
-        ("batch_size = 16", "batch_size = 0", &["batch_size", "0"]),
-        ("token = 42", "token = 420", &["token", "420"]),
-        (
-            "token = 42",
-            "tokens = 42",
-            &["`tokens`", "[data.rule]", "`token`"],
-        ),
-        ("epochs = 3", "epochs = 3 3", &[]),
-        ("[training]", "[trainin]", &["`trainin`", "`training`"]),
-        ("samples = 8000", "", &["`samples`"]),
-    ];
-    for (from, to, parts) in cases {
-        let path = folder.join("config.toml");
+    for cells in table(EDITS) {
+        let (from, to) = (cells[0], cells[1]);
         let edited = notebook.replacen(from, to, 1);
-        fs::write(&path, &edited).unwrap();
-        let run_dir = folder.join("run");
-        let train = ["train", text(&path), "--run", text(&run_dir)];
-        let stderr = refuses(&folder, &train, parts).stderr;
+        fs::write(folder.join("config.toml"), &edited).unwrap();
+        let stderr = refuses_typed(&folder, "train config.toml --run run", &cells[2..]).stderr;
         // The line shown is one of the file's, and its number is right.
         let place = stderr.split("config.toml:").nth(1).unwrap();
         let number: usize = place.split(':').next().unwrap().parse().unwrap();
@@ -159,47 +147,14 @@ fn keys_of_the_config_are_no_options() {
         // `train` has options for these.
         if !["engine", "device", "text", "label"].contains(&name) {
             let option = format!("--{}", name.replace('_', "-"));
-            refused(
-                &run(&["train", &option, "x"]),
-                &[&format!("--set {key}=VALUE")],
-            );
+            let told = run(&["train", &option, "x"]);
+            refused(&told, &[&format!("--set {key}=VALUE")]);
         }
     }
 }
 
 #[test]
 fn missing_files_and_unknown_extensions_are_named() {
-    let cases: [(&[&str], &[&str]); 6] = [
-        (
-            &["train", "configs/nowhere.toml"],
-            &["configs/nowhere.toml"],
-        ),
-        (&["inspect", "nowhere.npz"], &["nowhere.npz"]),
-        (
-            &["predict", "runs/nowhere", "--tokens", "0"],
-            &["runs/nowhere"],
-        ),
-        (&["compare", "configs"], &["configs"]),
-        (
-            &[
-                "dump",
-                "--weights",
-                "nowhere.safetensors",
-                "--samples",
-                "x.parquet",
-                "--out",
-                "d.npz",
-            ],
-            &["x.parquet", ".npz", ".csv", ".jsonl"],
-        ),
-        (
-            &["data", "--out", "data.xlsx"],
-            &["data.xlsx", ".npz", ".csv", ".jsonl"],
-        ),
-    ];
-    for (arguments, parts) in cases {
-        refused(&run(arguments), parts);
-    }
     let folder = folder("no_config");
     for (name, bytes) in [
         ("x.txt", &b"a"[..]),
@@ -209,93 +164,80 @@ fn missing_files_and_unknown_extensions_are_named() {
         fs::create_dir_all(folder.join("run")).unwrap();
         fs::write(folder.join(name), bytes).unwrap();
     }
-    refuses_typed(&folder, "train x.txt", &["x.txt", ".csv"]);
-    refuses_typed(&folder, "train x.xlsx", &["x.xlsx", ".csv"]);
-    refuses_typed(&folder, "lab run", &["run/config.toml"]);
+    let refused = "
+train nowhere.toml                   | nowhere.toml
+inspect nowhere.npz                  | nowhere.npz
+predict runs/nowhere --tokens 0      | runs/nowhere
+compare .                            | config.toml
+dump --weights nowhere.safetensors --samples x.parquet --out d.npz | x.parquet | .npz | .csv | .jsonl
+data --out data.xlsx                 | data.xlsx | .npz | .csv | .jsonl
+train x.txt                          | x.txt | .csv
+train x.xlsx                         | x.xlsx | .csv
+lab run                              | run/config.toml
+";
+    refuses_each(&folder, "", refused);
 }
 
 #[test]
 fn invalid_samples_are_refused() {
     let folder = folder("predict");
-    let path = folder.join("run");
-    quick_run(&path, &[]);
-    let cases: [(&str, &[&str]); 6] = [
-        ("0 45 48 one 4 4 40", &["`one`"]),
-        ("0 45 48", &["2", "6"]),
-        ("0 45 48 1 4 4 51", &["51", "1", "50"]),
-        ("0 45 48 0 4 4 40", &["0", "[CLS]"]),
-        ("7 45 48 1 4 4 40", &["7", "6"]),
-        ("0 45 48 -1 4 4 40", &["-1"]),
-    ];
-    for (tokens, parts) in cases {
-        let predict = ["predict", text(&path), "--tokens", tokens];
-        refuses(&folder, &predict, &[parts, &["--tokens"]].concat());
-    }
+    typed(&folder, "train quick --run run").done();
+    let refused = "
+'0 45 48 one 4 4 40' | --tokens | `one`
+'0 45 48'            | --tokens | 2 | 6
+'0 45 48 1 4 4 51'   | --tokens | 51 | 1 | 50
+'0 45 48 0 4 4 40'   | --tokens | 0 | [CLS]
+'7 45 48 1 4 4 40'   | --tokens | 7 | 6
+'0 45 48 -1 4 4 40'  | --tokens | -1
+";
+    refuses_each(&folder, "predict run --tokens", refused);
 }
 
 #[test]
 fn damaged_and_foreign_weights_are_refused() {
     let folder = folder("weights");
-    let path = folder.join("run");
-    quick_run(&path, &[]);
-    let weights = path.join("model.safetensors");
-    let (tokens, out) = (folder.join("tokens.txt"), folder.join("dump.npz"));
-    fs::write(&tokens, "0 45 48 1 4 4 40\n").unwrap();
-    let check = |weights: &Path, set: &str, parts: &[&str]| {
-        let dump = ["dump", "configs/quick.toml", "--set", set];
-        let files = ["--weights", text(weights), "--samples", text(&tokens)];
-        let out = ["--out", text(&out)];
-        refuses(&folder, &[&dump[..], &files, &out].concat(), parts);
+    typed(&folder, "train quick --run run").done();
+    fs::write(folder.join("tokens.txt"), "0 45 48 1 4 4 40\n").unwrap();
+    let check = |weights: &str, parts: &[&str]| {
+        let dump = format!("dump quick --samples tokens.txt --out dump.npz --weights {weights}");
+        refuses_typed(&folder, &dump, parts);
     };
-    check(
-        &weights,
-        "model.d_model=16",
-        &[
-            "token_embedding",
-            "[51, 8]",
-            "[51, 16]",
-            "classifier.weight",
-            "[8, 1]",
-            "[16, 1]",
-        ],
-    );
-    check(
-        &weights,
-        "model.n_layers=2",
-        &["blocks.1.norm.gamma", "[8]"],
-    );
-    let bytes = fs::read(&weights).unwrap();
+    let wider = ["token_embedding", "[51, 8]", "[51, 16]"];
+    check("run/model.safetensors --set model.d_model=16", &wider);
+    let wider = ["classifier.weight", "[8, 1]", "[16, 1]"];
+    check("run/model.safetensors --set model.d_model=16", &wider);
+    let deeper = ["blocks.1.norm.gamma", "[8]"];
+    check("run/model.safetensors --set model.n_layers=2", &deeper);
+    let bytes = fs::read(folder.join("run/model.safetensors")).unwrap();
     let cut = folder.join("cut.safetensors");
     for keep in [0, 7, 100, bytes.len() - 1] {
         fs::write(&cut, &bytes[..keep]).unwrap();
-        check(&cut, "seed=0", &["cut.safetensors"]);
+        check("cut.safetensors", &["cut.safetensors"]);
     }
     let mut spoiled = bytes.clone();
     let end = spoiled.len();
     spoiled[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
     fs::write(&cut, &spoiled).unwrap();
-    check(&cut, "seed=0", &["cut.safetensors", "NaN"]);
+    check("cut.safetensors", &["cut.safetensors", "NaN"]);
 }
 
 #[test]
 fn damaged_dumps_and_missing_heatmaps_are_refused() {
     let folder = folder("dumps");
-    let path = folder.join("run");
-    quick_run(&path, &[]);
-    let bytes = fs::read(path.join("attention/step-000300.npz")).unwrap();
+    typed(&folder, "train quick --run run").done();
+    let bytes = fs::read(folder.join("run/attention/step-000300.npz")).unwrap();
     let cut = folder.join("cut.npz");
     for keep in [0, 10, 1000, bytes.len() - 1] {
         fs::write(&cut, &bytes[..keep]).unwrap();
         refuses(&folder, &["inspect", text(&cut)], &["cut.npz"]);
     }
-    for (flag, value, parts) in [
-        ("--step", "7", &["7", "0", "50", "100"][..]),
-        ("--sample", "9999", &["--sample 9999", "0"]),
-        ("--head", "1", &["--head 1", "0"]),
-        ("--query", "7", &["--query 7", "0"]),
-    ] {
-        refuses(&folder, &["inspect", text(&path), flag, value], parts);
-    }
+    let refused = "
+--step 7      | 7 | 0 | 50 | 100
+--sample 9999 | --sample 9999 | 0
+--head 1      | --head 1 | 0
+--query 7     | --query 7 | 0
+";
+    refuses_each(&folder, "inspect run", refused);
 }
 
 #[test]
@@ -330,9 +272,8 @@ fn a_full_disk_leaves_no_half_file() {
 fn a_folder_that_cannot_be_written_to_is_named() {
     let folder = folder("unwritable");
     fs::write(folder.join("file"), "").unwrap();
-    let inside = folder.join("file/run");
-    let finished = run(&["train", "configs/quick.toml", "--run", text(&inside)]);
-    refused(&finished, &[text(&folder.join("file")), "not a folder"]);
+    let finished = typed(&folder, "train quick --run file/run");
+    refused(&finished, &["file", "not a folder"]);
 }
 
 /// A message does not repeat a huge argument or file, and still says what is wrong with it.
@@ -367,11 +308,8 @@ fn a_suggested_device_is_in_this_build() {
         assert_eq!(refused.code, Some(2));
         let before_features = refused.stderr.split("--features").next().unwrap();
         for device in DEVICES.iter().filter(|device| !device.is_built) {
-            assert!(
-                !mentions(before_features, device.name),
-                "{}",
-                refused.stderr
-            );
+            let is_named = mentions(before_features, device.name);
+            assert!(!is_named, "{}", refused.stderr);
         }
     }
 }

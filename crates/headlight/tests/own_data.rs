@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{config_of, contents, folder, json, mentions, refused, run_in, typed};
+use crate::common::{
+    asked, config_of, folder, mentions, printed, refuses_typed, set, table, typed, weights,
+};
 use headlight_npz::NpzWriter;
 use serde_json::Value;
 
@@ -41,31 +43,20 @@ fn the_documented_files_train_and_predict() {
     let numbers = ["vocab_size", "seq_len", "n_classes"].map(|key| data[key].as_integer());
     // Ids 1 to 9, [CLS] and padding.
     assert_eq!(numbers, [11, 5, 2].map(Some));
-    let names: Vec<_> = data["classes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(toml::Value::as_str)
-        .collect();
-    assert_eq!(names, [Some("ham"), Some("spam")]);
+    assert_eq!(data["classes"], vec!["ham", "spam"].into());
     let padding = &config["model"]["attention"]["padding_token"];
     assert_eq!(padding.as_integer(), Some(10));
 
     // Without the dataset, the run alone takes new samples.
     fs::rename(folder.join("mine.csv"), folder.join("moved.csv")).unwrap();
-    let told = typed(&folder, "predict run --tokens '3 7 4'").done();
-    assert!(mentions(&told.stdout, "spam"), "{}", told.stdout);
+    let told = printed(&folder, "predict run --tokens '3 7 4'");
     // No token attends to padding, so it has no row.
-    assert!(!told.stdout.contains("[PAD]"), "{}", told.stdout);
-    let with_cls = typed(&folder, "predict run --tokens '0, 3, 7, 4, 10, 10'").done();
-    assert_eq!(with_cls.stdout, told.stdout);
-    let file = typed(&folder, "predict run new.txt").done();
-    let mut csv = csv::Reader::from_reader(file.stdout.as_bytes());
-    let header: Vec<String> = csv.headers().unwrap().iter().map(str::to_owned).collect();
-    assert_eq!(
-        header[..4],
-        ["sample", "predicted", "probability_ham", "probability_spam"]
-    );
+    assert!(mentions(&told, "spam") && !told.contains("[PAD]"), "{told}");
+    let with_cls = printed(&folder, "predict run --tokens '0, 3, 7, 4, 10, 10'");
+    assert_eq!(with_cls, told);
+    let file = printed(&folder, "predict run new.txt");
+    assert!(file.starts_with("sample,predicted,probability_ham,probability_spam,"));
+    let mut csv = csv::Reader::from_reader(file.as_bytes());
     let rows: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
     let tokens =
         |row: &csv::StringRecord| row.iter().skip(4).map(str::to_owned).collect::<Vec<_>>();
@@ -78,36 +69,23 @@ fn the_documented_files_train_and_predict() {
     }
 
     // The other formats, with their own splits.
-    let set = [
-        "--set",
-        "data.held_out=0",
-        "--set",
-        "training.epochs=1",
-        "--set",
-    ];
-    let jsonl = [
-        &["train", "mine.toml", "--run", "jsonl"],
-        &set[..],
-        &["data.file=mine.jsonl"],
-    ]
-    .concat();
-    run_in(&folder, &jsonl).done();
+    let train = |format: &str| {
+        let sets = format!("data.held_out=0 training.epochs=1 data.file=mine.{format}");
+        typed(
+            &folder,
+            &format!("train mine.toml --run {format} {}", set(&sets)),
+        )
+        .done();
+    };
+    train("jsonl");
     let report = fs::read_to_string(folder.join("jsonl/report.md")).unwrap();
-    assert!(
-        mentions(&report, "3 training samples; 2 held-out"),
-        "{report}"
-    );
+    let counts = "3 training samples; 2 held-out";
+    assert!(mentions(&report, counts), "{report}");
     let mut npz = NpzWriter::new();
     npz.array("tokens", &[2, 2], &[7_i64, 3, 2, 5]).unwrap();
     npz.array("labels", &[2], &[1_i64, 0]).unwrap();
     fs::write(folder.join("mine.npz"), npz.finish().unwrap()).unwrap();
-    let npz = [
-        &["train", "mine.toml", "--run", "npz"],
-        &set[..],
-        &["data.file=mine.npz"],
-    ]
-    .concat();
-    run_in(&folder, &npz).done();
+    train("npz");
 }
 
 /// A copy in another format trains the same model.
@@ -117,22 +95,20 @@ fn a_copy_in_another_format_is_the_same_dataset() {
     fs::write(folder.join("mine.csv"), documented("csv", "mine.csv")).unwrap();
     fs::write(folder.join("mine.toml"), documented("toml", "mine.toml")).unwrap();
     typed(&folder, "train mine.toml --run run").done();
-    let weights = |run: &str| fs::read(folder.join(run).join("model.safetensors")).unwrap();
-    for format in ["csv", "jsonl"] {
-        let copy = format!("copy.{format}");
-        typed(&folder, &format!("data mine.toml --out {copy}")).done();
-        let file = format!("data.file={copy}");
-        let own_split = ["--set", "data.held_out=0", "--set", &file];
-        let train = [&["train", "mine.toml", "--run", format], &own_split[..]].concat();
-        run_in(&folder, &train).done();
-        assert!(weights(format) == weights("run"), "{format}");
-    }
     // A file without padding of its own takes that of a recorded config.
-    typed(&folder, "data run/config.toml --out copy.npz").done();
-    let set = ["--set", "data.held_out=0", "--set", "data.file=copy.npz"];
-    let train = [&["train", "run/config.toml", "--run", "npz"], &set[..]].concat();
-    run_in(&folder, &train).done();
-    assert!(weights("npz") == weights("run"));
+    for (format, config) in [
+        ("csv", "mine.toml"),
+        ("jsonl", "mine.toml"),
+        ("npz", "run/config.toml"),
+    ] {
+        typed(&folder, &format!("data {config} --out copy.{format}")).done();
+        let sets = set(&format!("data.held_out=0 data.file=copy.{format}"));
+        typed(&folder, &format!("train {config} --run {format} {sets}")).done();
+        assert!(
+            weights(&folder, format) == weights(&folder, "run"),
+            "{format}"
+        );
+    }
 }
 
 /// The names of classes are in predictions as CSV, as JSON and as text, whatever characters they have.
@@ -140,29 +116,21 @@ fn a_copy_in_another_format_is_the_same_dataset() {
 fn names_of_classes_are_in_predictions() {
     let folder = folder("own_names");
     let rows = [("a \"b\", c", 1), ("naïve|x", 2), ("true", 3)];
-    let lines = rows.iter().map(|(name, token)| {
-        format!(
-            "{}\n",
-            serde_json::json!({ "label": name, "tokens": [token, token] })
-        )
-    });
-    fs::write(
-        folder.join("mine.jsonl"),
-        lines.collect::<String>().repeat(20),
-    )
-    .unwrap();
-    let config = CONFIG
-        .replace("csv", "jsonl")
-        .replace("epochs = 1", "epochs = 60");
+    let line = |(name, token)| {
+        let row = serde_json::json!({ "label": name, "tokens": [token, token] });
+        format!("{row}\n")
+    };
+    let lines = rows.map(line).concat().repeat(20);
+    fs::write(folder.join("mine.jsonl"), lines).unwrap();
+    let config = CONFIG.replace("csv", "jsonl");
+    let config = config.replace("epochs = 1", "epochs = 60");
     fs::write(folder.join("mine.toml"), config).unwrap();
     typed(&folder, "train mine.toml --run run").done();
     for (name, token) in rows {
-        let tokens = format!("{token} {token}");
-        let predict = ["predict", "run", "--tokens", &tokens];
-        let text = run_in(&folder, &predict).done().stdout;
+        let predict = format!("predict run --tokens '{token} {token}'");
+        let text = printed(&folder, &predict);
         assert_eq!(text.lines().next(), Some(&*format!("answer: {name}")));
-        let printed = run_in(&folder, &[&predict[..], &["--json"]].concat()).done();
-        assert_eq!(json(&printed.stdout)["predicted"], name);
+        assert_eq!(asked(&folder, &predict)["predicted"], name);
     }
     for out in ["out.csv", "out.jsonl"] {
         typed(&folder, &format!("predict run mine.jsonl --out {out}")).done();
@@ -175,10 +143,7 @@ fn names_of_classes_are_in_predictions() {
         let (record, line): (_, Value) = (record.unwrap(), serde_json::from_str(line).unwrap());
         let name = rows[index % 3].0;
         assert_eq!((&record[1], &record[5]), (name, name));
-        assert_eq!(
-            (&line["predicted"], &line["label"]),
-            (&name.into(), &name.into())
-        );
+        assert_eq!([&line["predicted"], &line["label"]], [name, name]);
         let probability = line["probabilities"][name].as_f64().unwrap();
         assert!((probability - record[2 + index % 3].parse::<f64>().unwrap()).abs() < 1e-6);
     }
@@ -191,17 +156,11 @@ fn names_of_classes_are_in_predictions() {
 #[test]
 fn predictions_have_the_type_of_labels() {
     let folder = folder("own_types");
-    let labels = [
-        ["false", "true"],
-        ["3", "7"],
-        ["\"3\"", "\"7\""],
-        ["\"0\"", "\"1\""],
-    ];
-    for [first, second] in labels {
+    for labels in ["false true", "3 7", "\"3\" \"7\"", "\"0\" \"1\""] {
+        let (first, second) = labels.split_once(' ').unwrap();
         let row = |label: &str, token: u32, split: &str| {
-            format!(
-                "{{\"tokens\": [{token}, {token}], \"label\": {label}, \"split\": \"{split}\"}}\n"
-            )
+            let tokens = [token; 2];
+            format!("{{\"tokens\": {tokens:?}, \"label\": {label}, \"split\": \"{split}\"}}\n")
         };
         let both = |split: &str| row(first, 1, split) + &row(second, 2, split);
         let rows = both("train").repeat(20) + &both("held_out").repeat(5);
@@ -216,84 +175,41 @@ fn predictions_have_the_type_of_labels() {
             assert_eq!(line["predicted"], line["label"]);
         }
     }
-    let told = typed(&folder, "evaluate run mine.jsonl").done().stdout;
-    assert!(
-        told.contains("10 of these samples are also training samples."),
-        "{told}"
-    );
+    let told = printed(&folder, "evaluate run mine.jsonl");
+    let known = "10 of these samples are also training samples.";
+    assert!(told.contains(known), "{told}");
 }
+
+/// Files, with `/` for a line feed and `~` for a carriage return; options; parts of the message.
+const REFUSED: &str = r#"
+label,token_0~/a,1~/~/b,x~/                   |  | mine.csv: line 4 | x
+id,label,token_0/"1/2",a,1/3,b,x/             |  | mine.csv: line 4
+label,token_0,token_1/a,0,1/b,1,1/            |  | mine.csv: line 3 | [CLS] = 0
+label,token_0,token_1/a,1,1/b,0,1/            |  | mine.csv: line 3 | [CLS] = 0
+label,token_0,token_1/a,1,0/b,1,0/            |  | mine.csv: line 2 | data.cls
+label,token_0,tokne_1,token_2/a,1,2,3/b,3,2,1/ |  | mine.csv: line 1 | token_2 | token_1
+label,token_0/0.1,1/0.6,2/                    |  | mine.csv: line 2 | 0.1
+label,token_0/a,1/a,2/                        |  | mine.csv | a
+token_0/1/2/                                  |  | mine.csv | label
+split,label,token_0/train,a,1/dev,b,1/        |  | mine.csv: line 3 | dev | val
+label,token_0/a,1/b,2/c,3/                    | --set data.n_classes=2 | --set data.n_classes=2 | 3 | a, b, c
+label,token_0/0,1/1,2/2,3/                    | --set data.n_classes=2 | mine.csv: line 4 | 2
+label,token_0,token_1/a,1,2/b,2/              | --set data.vocab_size=3 | mine.csv: line 3 | model.attention.padding_token
+"#;
 
 /// Exit code 2, the line, and nothing written.
 #[test]
 fn refusals_name_the_line() {
     let folder = folder("own_refused");
     fs::write(folder.join("mine.toml"), CONFIG).unwrap();
-    let cases: [(&str, &str, &[&str]); 13] = [
-        (
-            "label,token_0\r\na,1\r\n\r\nb,x\r\n",
-            "",
-            &["mine.csv: line 4", "x"],
-        ),
-        (
-            "id,label,token_0\n\"1\n2\",a,1\n3,b,x\n",
-            "",
-            &["mine.csv: line 4"],
-        ),
-        (
-            "label,token_0,token_1\na,0,1\nb,1,1\n",
-            "",
-            &["mine.csv: line 3", "[CLS] = 0"],
-        ),
-        (
-            "label,token_0,token_1\na,1,1\nb,0,1\n",
-            "",
-            &["mine.csv: line 3", "[CLS] = 0"],
-        ),
-        (
-            "label,token_0,token_1\na,1,0\nb,1,0\n",
-            "",
-            &["mine.csv: line 2", "data.cls"],
-        ),
-        (
-            "label,token_0,tokne_1,token_2\na,1,2,3\nb,3,2,1\n",
-            "",
-            &["mine.csv: line 1", "token_2", "token_1"],
-        ),
-        (
-            "label,token_0\n0.1,1\n0.6,2\n",
-            "",
-            &["mine.csv: line 2", "0.1"],
-        ),
-        ("label,token_0\na,1\na,2\n", "", &["mine.csv", "a"]),
-        ("token_0\n1\n2\n", "", &["mine.csv", "label"]),
-        (
-            "split,label,token_0\ntrain,a,1\ndev,b,1\n",
-            "",
-            &["mine.csv: line 3", "dev", "val"],
-        ),
-        (
-            "label,token_0\na,1\nb,2\nc,3\n",
-            "data.n_classes=2",
-            &["--set data.n_classes=2", "3", "a, b, c"],
-        ),
-        (
-            "label,token_0\n0,1\n1,2\n2,3\n",
-            "data.n_classes=2",
-            &["mine.csv: line 4", "2"],
-        ),
-        (
-            "label,token_0,token_1\na,1,2\nb,2\n",
-            "data.vocab_size=3",
-            &["mine.csv: line 3", "model.attention.padding_token"],
-        ),
-    ];
-    for (file, set, parts) in cases {
+    for cells in table(REFUSED) {
+        let file = cells[0].replace('/', "\n").replace('~', "\r");
         fs::write(folder.join("mine.csv"), file).unwrap();
-        let before = contents(&folder);
-        let set: &[&str] = if set.is_empty() { &[] } else { &["--set", set] };
-        let train = [&["train", "mine.toml", "--run", "run"], set].concat();
-        refused(&run_in(&folder, &train), parts);
-        assert!(contents(&folder) == before, "{file}");
+        refuses_typed(
+            &folder,
+            &format!("train mine.toml --run run {}", cells[1]),
+            &cells[2..],
+        );
     }
 }
 
@@ -318,10 +234,11 @@ fn new_samples_are_checked_against_the_run() {
         ("new.txt", "1\n\n1 2 3 4 5 6\n", ["new.txt: line 3", "6"]),
     ] {
         fs::write(folder.join(name), file).unwrap();
-        let out = [name, "--out", "out.csv"];
-        let finished = run_in(&folder, &[&["predict", "run"], &out[..]].concat());
-        refused(&finished, &parts);
-        assert!(!folder.join("out.csv").exists());
+        refuses_typed(
+            &folder,
+            &format!("predict run {name} --out out.csv"),
+            &parts,
+        );
     }
 }
 

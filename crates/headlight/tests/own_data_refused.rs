@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use crate::common::{
-    Finished, config_of, folder, headlight, mentions, refused, refuses_in, refuses_typed, run_in,
-    typed,
+    Finished, config_of, folder, headlight, mentions, printed, refused, refuses_each,
+    refuses_typed, table, typed, weights,
 };
 use headlight_npz::NpzWriter;
 
@@ -27,14 +27,9 @@ fn trained(name: &str) -> PathBuf {
 fn a_copy_as_npz_trains_the_same_model() {
     let folder = trained("refused_npz");
     typed(&folder, "data mine.toml --out copy.npz").done();
-    let set = ["--set", "data.file=copy.npz"];
-    run_in(
-        &folder,
-        &[&["train", "mine.toml", "--run", "npz"], &set[..]].concat(),
-    )
-    .done();
-    let file = |run: &str, name: &str| fs::read(folder.join(run).join(name)).unwrap();
-    assert!(file("npz", "model.safetensors") == file("run", "model.safetensors"));
+    let train = "train mine.toml --run npz --set data.file=copy.npz";
+    typed(&folder, train).done();
+    assert!(weights(&folder, "npz") == weights(&folder, "run"));
     let config = |run: &str| {
         let config = config_of(&folder.join(run));
         let data = &config["data"];
@@ -57,37 +52,25 @@ fn samples_that_a_run_does_not_take_are_refused() {
     for (name, text) in files {
         fs::write(folder.join(name), text).unwrap();
     }
-    for (tokens, parts) in [
-        ("3 10 4", &["--tokens: token 10", "1 to 9"][..]),
-        ("10", &["padding"]),
-        ("99", &["--tokens: token 99", "1 to 9"]),
-        ("1 2 3 4", &["4 tokens", "1 to 3"]),
-        ("hello", &["--tokens", "hello"]),
-        ("label.csv", &["--tokens", "label.csv"]),
-    ] {
-        refused(
-            &typed(&folder, &format!("predict run --tokens '{tokens}'")),
-            parts,
-        );
-    }
-    for (file, parts) in [
-        ("none.csv", &["none.csv", "--tokens"][..]),
-        ("padding.csv", &["line 2", "token 10"]),
-        ("label.csv", &["line 3", "eggs"]),
-        ("quote.csv", &["line 2", "quote"]),
-        ("large.csv", &["large.csv: line 2", "4000000000"]),
-        ("samples.TXT", &[".txt"]),
-    ] {
-        refused(&typed(&folder, &format!("predict run {file}")), parts);
-    }
-    let some = "label,token_0\nham,3\n,4\n";
-    fs::write(folder.join("some.csv"), some).unwrap();
-    let predicted = typed(&folder, "predict run some.csv").done();
-    assert_eq!(predicted.stdout.lines().count(), 3);
-    refused(
-        &typed(&folder, "evaluate run some.csv"),
-        &["some.csv", "line 3", "`label`"],
-    );
+    fs::write(folder.join("some.csv"), "label,token_0\nham,3\n,4\n").unwrap();
+    let predicted = printed(&folder, "predict run some.csv");
+    assert_eq!(predicted.lines().count(), 3);
+    let refused = "
+evaluate run some.csv            | some.csv | line 3 | `label`
+predict run --tokens '3 10 4'    | --tokens: token 10 | 1 to 9
+predict run --tokens 10          | padding
+predict run --tokens 99          | --tokens: token 99 | 1 to 9
+predict run --tokens '1 2 3 4'   | 4 tokens | 1 to 3
+predict run --tokens hello       | --tokens | hello
+predict run --tokens label.csv   | --tokens | label.csv
+predict run none.csv             | none.csv | --tokens
+predict run padding.csv          | line 2 | token 10
+predict run label.csv            | line 3 | eggs
+predict run quote.csv            | line 2 | quote
+predict run large.csv            | large.csv: line 2 | 4000000000
+predict run samples.TXT          | .txt
+";
+    refuses_each(&folder, "", refused);
 }
 
 /// Each format is known by its start.
@@ -168,18 +151,27 @@ fn types_of_arrays_have_the_names_of_numpy() {
 #[test]
 fn a_line_of_json_is_an_object() {
     let folder = folder("refused_json");
-    for (first, columns) in [("3", &[][..]), ("3", &["--label", "class"]), ("\"x\"", &[])] {
+    for (first, columns) in [("3", ""), ("3", "--label class"), ("\"x\"", "")] {
         fs::write(folder.join("mine.jsonl"), format!("{first}\n")).unwrap();
-        let train = [&["train", "mine.jsonl", "--run", "run"][..], columns].concat();
-        let finished = run_in(&folder, &train);
-        refused(&finished, &["mine.jsonl: line 1", "object"]);
+        let train = format!("train mine.jsonl --run run {columns}");
+        refuses_typed(&folder, &train, &["mine.jsonl: line 1", "object"]);
     }
     let lines = "{\"label\":1,\"tokens\":[1]}\n3\n";
     fs::write(folder.join("mine.jsonl"), lines).unwrap();
     fs::write(folder.join("mine.toml"), "data.file = \"mine.jsonl\"\n").unwrap();
-    let finished = typed(&folder, "train mine.toml --run run");
-    refused(&finished, &["mine.jsonl: line 2", "object"]);
+    let parts = ["mine.jsonl: line 2", "object"];
+    refuses_typed(&folder, "train mine.toml --run run", &parts);
 }
+
+/// Keys of `[data]`, a setting, and parts of the message.
+const CONTRADICTIONS: &str = r#"
+file = "k.jsonl"                     | 'data.rule={ kind = "max" }' | the file's labels have 2 classes | gives 3
+file = "short.jsonl", n_classes = 4  | 'data.rule={ kind = "max" }' | line 2: the label is 1 | gives 3, padding counted
+file = "n.txt", cls = "none"         | data.task=next-token | texts need [CLS] | set cls = "first" (
+file = "k.jsonl"                     | data.task=next-token | remove data.classes | not a, b
+file = "n.txt", task = "next-token"  | 'data.classes=["a", "b"]' | --set data.classes | not a, b
+file = "C:\temp.csv"                 | seed=1 | emp.csv | single quotes
+"#;
 
 /// What is wrong is what the user wrote, and not what the file made of it.
 #[test]
@@ -190,47 +182,14 @@ fn a_config_that_contradicts_its_file_is_told_so() {
     let lines = "{\"tokens\":[1,2],\"label\":2}\n{\"tokens\":[1],\"label\":1}\n";
     fs::write(folder.join("short.jsonl"), lines.repeat(3)).unwrap();
     fs::write(folder.join("n.txt"), "good film\nbad film\n").unwrap();
-    let train = ["train", "c.toml", "--run", "run", "--set"];
-    for (data, set, parts) in [
-        (
-            "file = \"k.jsonl\"",
-            "data.rule={ kind = \"max\" }",
-            &["the file's labels have 2 classes", "gives 3"][..],
-        ),
-        (
-            "file = \"short.jsonl\", n_classes = 4",
-            "data.rule={ kind = \"max\" }",
-            &["line 2: the label is 1", "gives 3, padding counted"],
-        ),
-        (
-            "file = \"n.txt\", cls = \"none\"",
-            "data.task=next-token",
-            &["texts need [CLS]", "set cls = \"first\" ("],
-        ),
-        (
-            "file = \"k.jsonl\"",
-            "data.task=next-token",
-            &["remove data.classes", "not a, b"],
-        ),
-        (
-            "file = \"n.txt\", task = \"next-token\"",
-            "data.classes=[\"a\", \"b\"]",
-            &["--set data.classes", "not a, b"],
-        ),
-        (
-            "file = \"C:\\temp.csv\"",
-            "seed=1",
-            &["emp.csv", "single quotes"],
-        ),
-    ] {
-        fs::write(
-            folder.join("c.toml"),
-            format!(
-                "data = {{ {data} }}\nmodel = {{ d_model = 4 }}\ntraining = {{ epochs = 1 }}\n"
-            ),
-        )
-        .unwrap();
-        refuses_in(&folder, &[&train[..], &[set]].concat(), parts);
+    for cells in table(CONTRADICTIONS) {
+        let keys = format!(
+            "data = {{ {} }}\nmodel.d_model = 4\ntraining.epochs = 1\n",
+            cells[0]
+        );
+        fs::write(folder.join("c.toml"), keys).unwrap();
+        let train = format!("train c.toml --run run --set {}", cells[1]);
+        refuses_typed(&folder, &train, &cells[2..]);
     }
 }
 
@@ -253,19 +212,22 @@ fn samples_of_any_length_are_refused_at_once() {
     refuses_typed(&folder, small, &["attention.scale", "float32"]);
     for config in ["text.toml", "none.toml"] {
         for length in ["1000000", "9223372036854775807"] {
-            let set = format!("data.seq_len={length}");
-            for command in [["train", "--run"], ["data", "--out"]] {
-                let line = [command[0], config, "--set", &set, command[1], "q.jsonl"];
-                refuses_in(&folder, &line, &["seq_len"]);
+            for command in ["train --run q", "data --out q.jsonl"] {
+                let line = format!("{command} {config} --set data.seq_len={length}");
+                refuses_typed(&folder, &line, &["seq_len"]);
             }
         }
         for length in ["65537", "9223372036854775807"] {
             let set = format!("tests=[{{ name = \"long\", seq_len = {length} }}]");
-            let parts = ["seq_len", "long"];
-            refuses_in(
+            let parts: &[&str] = if config == "none.toml" {
+                &["seq_len", "long"]
+            } else {
+                &[]
+            };
+            refuses_typed(
                 &folder,
-                &["train", config, "--run", "r", "--set", &set],
-                if config == "none.toml" { &parts } else { &[] },
+                &format!("train {config} --run r --set '{set}'"),
+                parts,
             );
         }
     }
@@ -292,22 +254,12 @@ fn numbers_are_no_names_of_classes() {
         refuses_typed(&folder, line, &names);
     }
     let set = "tests=[{ name = \"codes\", file = \"codes.csv\" }]";
-    let arguments = [
-        "train",
-        "named/config.toml",
-        "--set",
-        set,
-        "--run",
-        "tested",
-    ];
-    refuses_in(&folder, &arguments, &names);
+    let train = format!("train named/config.toml --set '{set}' --run tested");
+    refuses_typed(&folder, &train, &names);
     typed(&folder, "evaluate named names.csv").done();
     refuses_typed(&folder, "evaluate named nope", &["nope", "does not exist"]);
-    refuses_typed(
-        &folder,
-        "evaluate named named",
-        &["named", "it is a folder"],
-    );
+    let parts = ["named", "it is a folder"];
+    refuses_typed(&folder, "evaluate named named", &parts);
     let within = "train names.csv --run codes.csv/run";
     refuses_typed(&folder, within, &["codes.csv is a file"]);
     fs::write(folder.join("packed.csv"), b"\x1f\x8b\x08\0\0\0").unwrap();
@@ -318,10 +270,8 @@ fn numbers_are_no_names_of_classes() {
     fs::write(folder.join("few.csv"), few).unwrap();
     let found = typed(&folder, "train few.csv --set data.held_out=0.1 --run few");
     let found = found.stderr;
-    assert!(
-        mentions(&found, "held_out = 0.1 holds out no sample"),
-        "{found}"
-    );
+    let none = "held_out = 0.1 holds out no sample";
+    assert!(mentions(&found, none), "{found}");
     // The run's own file has numbers, to which its config gives names.
     let config = "data = { file = \"tokens.csv\", classes = [\"no\", \"yes\"] }\nmodel = { d_model = 4 }\ntraining = { epochs = 1 }\n";
     fs::write(folder.join("own.toml"), config).unwrap();
@@ -346,7 +296,5 @@ fn a_copy_that_lacks_a_class_names_the_key() {
     assert!(mentions(keys, "data.n_classes=9"), "{told}");
     typed(&folder, "train rule.toml --run rule").done();
     typed(&folder, &format!("train copy.toml {keys} --run copy")).done();
-    let [rule, copy] =
-        ["rule", "copy"].map(|run| fs::read(folder.join(run).join("model.safetensors")).unwrap());
-    assert!(rule == copy);
+    assert!(weights(&folder, "rule") == weights(&folder, "copy"));
 }

@@ -7,8 +7,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::sweeps::sweep;
-use crate::common::{folder, run, text};
+use crate::common::{folder, run, text, typed};
 use insta::assert_snapshot;
 
 /// Trains a small config whose every number is the fused engine's, the same on every machine.
@@ -50,8 +49,10 @@ fn training() {
 
 #[test]
 fn sweep_report() {
-    let out = folder("snapshot_sweep").join("rows.jsonl");
-    sweep(&out, "0..8", &[]).done();
+    let folder = folder("snapshot_sweep");
+    let out = folder.join("rows.jsonl");
+    let sweep = "sweep --seeds 0..8 --out rows.jsonl --set training.epochs=1";
+    typed(&folder, sweep).done();
     let report = run(&["report", text(&out)]).done().stdout;
     assert_snapshot!("sweep_report", report);
 }

@@ -24,16 +24,6 @@ use std::sync::Mutex;
 use headlight_dump::AttentionDump;
 use serde_json::Value;
 
-/// Settings that make a run short.
-pub const SHORT: [&str; 6] = [
-    "--set",
-    "training.epochs=1",
-    "--set",
-    "data.samples=64",
-    "--set",
-    "data.held_out=16",
-];
-
 /// Exit code and output of a finished command.
 pub struct Finished {
     pub code: Option<i32>,
@@ -106,13 +96,6 @@ pub fn refuses(folder: &Path, arguments: &[&str], parts: &[&str]) -> Finished {
     refused(&finished, parts);
     assert!(contents(folder) == before, "{arguments:?} wrote something");
     finished
-}
-
-/// Runs a command that must refuse and change nothing.
-pub fn refuses_in(folder: &Path, arguments: &[&str], parts: &[&str]) {
-    let before = contents(folder);
-    refused(&run_in(folder, arguments), parts);
-    assert!(contents(folder) == before, "{arguments:?} wrote something");
 }
 
 /// All that a folder holds: paths, and the bytes of files.

@@ -6,21 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{Finished, json, run, text};
-
-/// A sweep of the notebook's experiment, trained for one epoch.
-pub fn sweep(out: &Path, seeds: &str, more: &[&str]) -> Finished {
-    let arguments = [
-        "sweep",
-        "--seeds",
-        seeds,
-        "--out",
-        text(out),
-        "--set",
-        "training.epochs=1",
-    ];
-    run(&[&arguments, more].concat())
-}
+use super::json;
 
 /// The rows of a results file.
 pub fn rows(path: &Path) -> Vec<Value> {
